@@ -1,0 +1,1 @@
+//! Tells every node of a new definition.

@@ -1,0 +1,2 @@
+//! Tells every node of a new definition.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Applies commands to instances.

@@ -1,0 +1,2 @@
+//! Applies commands to instances.
+fn main() {}

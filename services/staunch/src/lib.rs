@@ -1,0 +1,1 @@
+//! The CLI and every role in one process.

@@ -1,0 +1,2 @@
+//! The CLI and every role in one process.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Fires what is due.

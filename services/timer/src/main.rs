@@ -1,0 +1,2 @@
+//! Fires what is due.
+fn main() {}

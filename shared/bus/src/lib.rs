@@ -1,0 +1,1 @@
+//! The message port and its memory twin.

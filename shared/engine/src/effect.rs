@@ -1,0 +1,111 @@
+//! The complete list of things a workflow can cause. An activity returns them; the executor
+//! commits them as intent, and only then are they carried out.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use model::{ActivityId, BookmarkId, DefinitionId, InstanceId, Map, Token};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a turn asks the world to do.
+///
+/// Waiting is not here: bookmarks are state, and the executor commits the difference. Neither are
+/// outgoing HTTP calls: they are `State::calls`, intent that stays until its result is recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Effect {
+    /// Tells whoever waits for an event.
+    Publish(Publish),
+    /// Hands a task to a worker; its bookmark waits for the completion.
+    Task(Task),
+    /// Starts a child instance.
+    Dispatch(Dispatch),
+    /// Answers the HTTP client that waits for this burst.
+    Respond(Response),
+    /// Makes a single-use URL good.
+    Grant(Token),
+}
+
+/// An event for whoever waits for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Publish {
+    /// The event's name, case-sensitive.
+    pub event_name: String,
+    /// Only instances with this correlation id; all when none.
+    pub correlation_id: Option<String>,
+    /// Only this instance (`isLocalEvent`); all when none.
+    pub instance_id: Option<InstanceId>,
+    /// What comes with it.
+    pub payload: Value,
+}
+
+/// A task for a worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Its id: what `complete` names.
+    pub task_id: String,
+    /// Its type: the last token of its subject.
+    pub task_name: String,
+    /// What comes with it.
+    pub payload: Value,
+}
+
+/// A child instance to start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Dispatch {
+    /// The child's id, derived, so that a retry starts nothing new.
+    pub instance_id: InstanceId,
+    /// What it runs: the published version.
+    pub definition_id: DefinitionId,
+    /// Its correlation id.
+    pub correlation_id: Option<String>,
+    /// Its input.
+    pub input: Map,
+    /// The bookmark that waits for its end; none when nobody waits.
+    pub bookmark_id: Option<BookmarkId>,
+}
+
+/// The answer to an HTTP client.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Response {
+    /// 100 to 599.
+    pub status_code: u16,
+    /// Header names and values.
+    pub headers: BTreeMap<String, String>,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// The body: text is sent as it is, null as nothing, anything else as JSON.
+    pub content: Value,
+}
+
+/// An outgoing HTTP call that an activity waits for.
+///
+/// The result comes back as the input of a resume of `bookmark_id`:
+/// `{"statusCode": 200, "headers": {…}, "content": …}` (JSON bodies parsed), or
+/// `{"error": "timeout" | "connect" | "refused", "message": "…"}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Call {
+    /// Sent as `Idempotency-Key`, the same on every try.
+    pub key: String,
+    /// The bookmark that waits for the result.
+    pub bookmark_id: BookmarkId,
+    /// The activity that asked, for the log.
+    pub activity_id: ActivityId,
+    /// Absolute http or https URL.
+    pub url: String,
+    /// Method, upper case.
+    pub method: String,
+    /// Header names and values.
+    pub headers: BTreeMap<String, String>,
+    /// `Content-Type` of the body.
+    pub content_type: Option<String>,
+    /// The body: text as it is, null as none, anything else as JSON.
+    pub content: Value,
+    /// Longest wait for the whole answer.
+    pub timeout: Option<Duration>,
+}

@@ -1,0 +1,2 @@
+//! The pure engine.
+mod effect;

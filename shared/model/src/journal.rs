@@ -1,0 +1,52 @@
+//! What happened in an instance, in order.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{ActivityId, Timestamp};
+
+/// Elsa's event names, as they are written in its execution log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum What {
+    /// An activity began.
+    Started,
+    /// A bookmark was resumed.
+    Resumed,
+    /// An activity waits.
+    Suspended,
+    /// An activity ended well.
+    Completed,
+    /// An activity was cancelled.
+    Canceled,
+    /// An activity failed.
+    Faulted,
+    /// A line was written (`Elsa.WriteLine`): the message is the line.
+    Line,
+    /// The instance as a whole changed: the message is its new sub-status.
+    Workflow,
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// 1, 2, 3 … within the instance, without gaps.
+    pub sequence: u64,
+    /// When the turn ran.
+    pub timestamp: Timestamp,
+    /// The activity; none for the instance as a whole.
+    pub activity_id: Option<ActivityId>,
+    /// The execution of it: the activity's instance id.
+    pub activity_instance_id: Option<String>,
+    /// Its type.
+    pub activity_type: Option<String>,
+    /// Its name, where it has one.
+    pub activity_name: Option<String>,
+    /// What happened.
+    #[serde(rename = "eventName")]
+    pub what: What,
+    /// The written line, the error, the sub-status.
+    pub message: Option<String>,
+    /// Outcomes, and other readable details.
+    pub payload: Option<Value>,
+}

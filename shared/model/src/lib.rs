@@ -1,0 +1,31 @@
+//! The nouns of Staunch: ids, time, definitions, instances, bookmarks, journals, and every limit.
+//!
+//! This crate owns what the words of the system mean and how they look in JSON and MessagePack.
+//! It never decides anything, reads no clock, draws no random number and does no I/O.
+
+mod bookmark;
+mod definition;
+mod id;
+mod incident;
+mod instance;
+mod journal;
+pub mod limits;
+mod schedule;
+mod stimulus;
+mod time;
+
+pub use bookmark::{Bookmark, Token, TokenTarget};
+pub use definition::{Argument, Definition, Options, Variable};
+pub use id::{
+    ActivityId, BookmarkId, CommandId, DefinitionId, InstanceId, InvalidId, ScheduleId, VersionId,
+    derived,
+};
+pub use incident::Incident;
+pub use instance::{Instance, Parent, Status, SubStatus};
+pub use journal::{Entry, What};
+pub use schedule::{Misfire, Recurrence, Schedule};
+pub use stimulus::{Stimulus, Trigger};
+pub use time::{InvalidTimestamp, Timestamp};
+
+/// A JSON object: inputs, outputs, payloads.
+pub type Map = serde_json::Map<String, serde_json::Value>;

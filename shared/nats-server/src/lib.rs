@@ -1,0 +1,1 @@
+//! Finds, fetches and runs a nats-server.

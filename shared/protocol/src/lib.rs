@@ -1,0 +1,21 @@
+//! What crosses the wire: commands, outcomes, lifecycle events, subjects and headers.
+//!
+//! Bodies are JSON (what people publish) or MessagePack with named fields (what our own services
+//! send); both have the same members. Every subject is spelled here, once. Reading never panics:
+//! what cannot be read is a [`Garbled`] with a reason that the sender can act on.
+
+mod codec;
+mod command;
+mod event;
+pub mod header;
+mod message;
+mod outcome;
+pub mod subject;
+
+pub use codec::{Garbled, decode_body, encode_body};
+pub use command::{
+    Body, Cancel, Command, EventRaised, Perform, ReplyWhen, Resume, Sequence, Start, TaskCompleted,
+};
+pub use event::{BurstJournal, Dead, LifecycleEvent, Noticed, TaskRequest};
+pub use message::{ContentType, Headers, Message};
+pub use outcome::{HttpAnswer, Outcome, Refusal};

@@ -1,0 +1,1 @@
+//! The services over the twins, from a seed.

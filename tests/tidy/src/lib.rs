@@ -1,0 +1,1 @@
+//! Fails the build on untidiness.
