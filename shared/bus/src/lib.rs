@@ -1,1 +1,41 @@
-//! The message port and its memory twin.
+//! The message port: queues, key-value buckets and plain messages, as traits with a memory twin,
+//! and what Staunch builds on them: leases, claims, presence and published pointers.
+//!
+//! Adapters implement only [`Queue`], [`Kv`] and [`Wire`] (together: [`Bus`]); everything else
+//! here is written once, over the traits, and runs the same on NATS and in a simulation.
+//! Nothing in this crate knows what a workflow is.
+
+mod claim;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod error;
+mod follow;
+mod kv;
+mod lease;
+mod memory;
+mod pointer;
+mod presence;
+mod queue;
+mod rendezvous;
+mod retry;
+mod wire;
+
+pub use claim::{Claim, Claimed, Claims};
+pub use error::Error;
+pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
+pub use lease::{Busy, Lease, Leases, Terms};
+pub use memory::{Clock, Fault, Faults, MemoryBus, Operation};
+pub use pointer::{Pointer, Pointers};
+pub use presence::{Member, Presence};
+pub use queue::{Delivery, Queue, Receipt, Settle, Stream};
+pub use rendezvous::owner_of;
+pub use wire::{Endpoint, Incoming, Subscription, Wire};
+
+/// Where nonces come from: each call gives a text that was never given before, anywhere.
+pub type Chance = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The whole port.
+pub trait Bus: Queue + Wire + Send + Sync + 'static {
+    /// The bucket's key-value store.
+    fn kv(&self, bucket: Bucket) -> std::sync::Arc<dyn Kv>;
+}

@@ -17,9 +17,12 @@ pub enum Status {
 }
 
 /// Where an instance is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub enum SubStatus {
     /// Accepted, not yet run.
+    #[default]
     Pending,
     /// Has work in hand: a call under way, or a turn to continue.
     Executing,
@@ -73,15 +76,22 @@ impl FromStr for SubStatus {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Pending, Self::Executing, Self::Suspended, Self::Finished, Self::Cancelled, Self::Faulted]
-            .into_iter()
-            .find(|status| status.as_str().eq_ignore_ascii_case(text))
-            .ok_or_else(|| {
-                format!(
-                    "{text:?} is not a sub-status: use Pending, Executing, Suspended, Finished, \
+        [
+            Self::Pending,
+            Self::Executing,
+            Self::Suspended,
+            Self::Finished,
+            Self::Cancelled,
+            Self::Faulted,
+        ]
+        .into_iter()
+        .find(|status| status.as_str().eq_ignore_ascii_case(text))
+        .ok_or_else(|| {
+            format!(
+                "{text:?} is not a sub-status: use Pending, Executing, Suspended, Finished, \
                      Cancelled or Faulted"
-                )
-            })
+            )
+        })
     }
 }
 

@@ -18,8 +18,9 @@ pub fn decode_body<T: DeserializeOwned>(kind: ContentType, bytes: &[u8]) -> Resu
     match kind {
         ContentType::Json => {
             let bytes = if bytes.trim_ascii().is_empty() { b"{}" } else { bytes };
-            serde_json::from_slice(bytes)
-                .map_err(|error| Garbled(format!("the body is not the JSON that is expected: {error}")))
+            serde_json::from_slice(bytes).map_err(|error| {
+                Garbled(format!("the body is not the JSON that is expected: {error}"))
+            })
         }
         ContentType::MessagePack => rmp_serde::from_slice(bytes).map_err(|error| {
             Garbled(format!("the body is not the MessagePack that is expected: {error}"))

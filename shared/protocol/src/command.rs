@@ -168,7 +168,6 @@ pub struct Perform {
     pub instance_id: InstanceId,
 }
 
-
 impl Start {
     /// The id of the instance that this start makes: given, or derived from the command.
     #[must_use]
@@ -259,7 +258,8 @@ impl Command {
     /// [`Garbled`] says what is wrong, for the sender.
     pub fn decode(message: &Message, fallback_id: &str) -> Result<Self, Garbled> {
         check_size(&message.payload)?;
-        let id = CommandId::new(message.id().unwrap_or(fallback_id));
+        let id = message.header(header::COMMAND_ID).or(message.id()).unwrap_or(fallback_id);
+        let id = CommandId::new(id);
         let body = decode_body(message)?;
         let reply_when = match message.header(header::REPLY_WHEN) {
             None | Some("committed") => ReplyWhen::Committed,
@@ -331,8 +331,12 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
             let instance_id =
                 InstanceId::parse(name).map_err(|error| Garbled(error.to_string()))?;
             Ok(match verb {
-                "resume" => Body::Resume(Resume { instance_id, ..codec::decode_body(kind, bytes)? }),
-                "cancel" => Body::Cancel(Cancel { instance_id, ..codec::decode_body(kind, bytes)? }),
+                "resume" => {
+                    Body::Resume(Resume { instance_id, ..codec::decode_body(kind, bytes)? })
+                }
+                "cancel" => {
+                    Body::Cancel(Cancel { instance_id, ..codec::decode_body(kind, bytes)? })
+                }
                 _ => Body::Perform(Perform { instance_id }),
             })
         }

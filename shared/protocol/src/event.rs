@@ -77,6 +77,18 @@ pub struct Noticed {
     pub missing: Vec<String>,
 }
 
+/// How far a node's pointer cache is: on `staunch.cache.applied.<node>`; as a question, with any
+/// revision, on `staunch.cache.ask`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CachePosition {
+    /// Which definition.
+    pub definition_id: DefinitionId,
+    /// The pointer's revision that the node has applied; 0 when it knows none.
+    #[serde(default)]
+    pub revision: u64,
+}
+
 /// Why a command is among the dead: the body of `staunch dead show`, beside the message itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

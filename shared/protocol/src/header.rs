@@ -2,6 +2,9 @@
 
 /// JetStream's deduplication key: our command id, the same on every try.
 pub const MESSAGE_ID: &str = "Nats-Msg-Id";
+/// The command's id where it differs from the message id: a waiting command is woken under a new
+/// message id, because the old one is still within the duplicate window.
+pub const COMMAND_ID: &str = "Staunch-Command-Id";
 /// `application/json` (the default) or `application/msgpack`.
 pub const CONTENT_TYPE: &str = "Content-Type";
 /// Where the outcome of a command is sent.

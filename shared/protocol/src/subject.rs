@@ -40,6 +40,8 @@ pub const API: &str = "staunch.api";
 pub const TIMER_ARMED: &str = "staunch.timer.armed";
 /// Asks cache-notifier to announce a definition; the answer comes after the barrier.
 pub const CACHE_CHANGED: &str = "staunch.cache.changed";
+/// Asks all nodes how far their pointer cache is.
+pub const CACHE_ASK: &str = "staunch.cache.ask";
 /// Prefix of what nodes answer when they have a new pointer.
 pub const CACHE_APPLIED: &str = "staunch.cache.applied";
 

@@ -1,0 +1,107 @@
+//! Key-value buckets with compare-and-swap, per-key expiry and a watch.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+
+use crate::Error;
+
+/// The buckets of the topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bucket {
+    /// `staunch_leases`: who holds which instance.
+    Leases,
+    /// `staunch_timers`: fired occurrences.
+    Timers,
+    /// `staunch_definitions`: published pointers.
+    Definitions,
+    /// `staunch_nodes`: live nodes.
+    Nodes,
+}
+
+/// How long the tombstone of a purge stays before it vanishes: long enough for every watch to see
+/// it, short enough not to pile up.
+pub const TOMBSTONE_TTL: Duration = Duration::from_secs(15);
+
+/// The sequence of the last write to a key; grows over the whole bucket. 0: never written.
+pub type Revision = u64;
+
+/// One value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The value; `None` after a purge or an expiry.
+    pub value: Option<Bytes>,
+    /// The revision of the write or of the tombstone.
+    pub revision: Revision,
+}
+
+/// How a compare-and-swap ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// Written, now at this revision. Also when an earlier try with the same nonce had won.
+    Won(Revision),
+    /// The key is at another revision: this one, where the server says so.
+    Lost(Option<Revision>),
+}
+
+/// A change, as the watch tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A key was written, purged or has expired.
+    Set {
+        /// Which.
+        key: String,
+        /// The value; `None` after a purge or an expiry.
+        value: Option<Bytes>,
+        /// Its revision.
+        revision: Revision,
+    },
+    /// Everything known before this point may be stale: a snapshot of all live keys follows, ended
+    /// by `Synced`. Keys that do not appear in it are gone. Sent first, and after each reconnect.
+    Reset,
+    /// The snapshot is complete.
+    Synced,
+}
+
+/// A stream of changes that outlives reconnects.
+pub type Watch = BoxStream<'static, Change>;
+
+/// One bucket.
+#[async_trait]
+pub trait Kv: Send + Sync {
+    /// Writes the key if it is at `expected` (0: never written; after a purge or an expiry: the
+    /// tombstone's revision). With `ttl` the value expires by itself that long after the write, to
+    /// about a second; without one it stays. `nonce` identifies the try: repeating a write whose
+    /// answer was lost gives `Won` if it had won.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] when the answer was lost: repeat with the same nonce.
+    async fn put_if(
+        &self,
+        key: &str,
+        value: Bytes,
+        expected: Revision,
+        ttl: Option<Duration>,
+        nonce: &str,
+    ) -> Result<Put, Error>;
+
+    /// Removes the key if it is at `expected`, leaving a tombstone that vanishes by itself.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] when the answer was lost: repeat with the same nonce.
+    async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error>;
+
+    /// The newest entry this server knows: a hint, never a decision.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn get(&self, key: &str) -> Result<Option<Entry>, Error>;
+
+    /// All changes from now on, after a snapshot.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn watch(&self) -> Result<Watch, Error>;
+}

@@ -1,0 +1,207 @@
+//! The two tasks of a node's leases: one follows the watch, the other renews what is held and
+//! releases what nobody wants.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedMutexGuard, mpsc};
+use tokio::time::Instant;
+
+use super::{Held, Holder, Inner, Orphan, Times, lock, parse};
+use crate::follow::follow;
+use crate::retry::Pace;
+use crate::{Change, Put, Revision};
+
+/// The longest a release may take.
+const RELEASE_MAX: Duration = Duration::from_secs(2);
+
+pub(super) async fn watch(inner: Arc<Inner>) {
+    let mut first_sync = true;
+    follow(&*inner.kv, &inner.stop, |change| match change {
+        Change::Set { key, value, revision } => {
+            let holder = parse(value.as_ref());
+            lock(&inner.view).note(&key, revision, holder.clone(), Instant::now());
+            judge(&inner, &key, revision, holder.as_ref());
+            inner.queue.wake(&key);
+        }
+        Change::Reset => lock(&inner.view).reset(),
+        Change::Synced => {
+            let owned = {
+                let mut view = lock(&inner.view);
+                view.synced();
+                view.of_owner(&inner.owner)
+            };
+            // What an earlier life of this node has left behind.
+            for (key, seen) in owned.into_iter().filter(|_| first_sync) {
+                let nonce = seen.holder.map(|holder| holder.nonce).unwrap_or_default();
+                if !inner.is_active(&key, &nonce) {
+                    inner.orphan(&key, seen.revision, &nonce);
+                }
+            }
+            first_sync = false;
+            inner.queue.wake_all();
+        }
+    })
+    .await;
+}
+
+/// Draws the consequences of a change: a lease of ours that another holds is lost, and one that
+/// was disowned is given back.
+fn judge(inner: &Inner, key: &str, revision: Revision, holder: Option<&Holder>) {
+    if let Some(holder) = holder
+        && lock(&inner.disowned).contains_key(&holder.nonce)
+    {
+        inner.orphan(key, revision, &holder.nonce);
+    }
+    if let Some(mine) = lock(&inner.held).get(key)
+        && mine.token < revision
+        && holder.is_none_or(|holder| holder.nonce != mine.nonce)
+    {
+        mine.lost.cancel();
+    }
+}
+
+pub(super) async fn keep(inner: Arc<Inner>, mut orphans: mpsc::UnboundedReceiver<Orphan>) {
+    let tick = (inner.terms.ttl / 15).max(Duration::from_millis(20));
+    let mut ticks = tokio::time::interval(tick);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            () = inner.stop.cancelled() => break,
+            Some(orphan) = orphans.recv() => {
+                let inner = Arc::clone(&inner);
+                inner.tasks.clone().spawn(async move { give_back(&inner, orphan).await });
+            }
+            _ = ticks.tick() => tend(&inner),
+        }
+    }
+    while let Ok(orphan) = orphans.try_recv() {
+        give_back(&inner, orphan).await;
+    }
+}
+
+/// Starts the renewals that are due, and forgets what is old.
+fn tend(inner: &Arc<Inner>) {
+    let now = Instant::now();
+    lock(&inner.view).sweep(now);
+    lock(&inner.disowned).retain(|_, until| *until > now);
+    let due: Vec<_> = {
+        let is_due = |held: &&Arc<Held>| now >= lock(&held.times).written + inner.terms.ttl / 3;
+        lock(&inner.held).values().filter(is_due).cloned().collect()
+    };
+    for held in due.into_iter().filter(|held| held.is_held()) {
+        // Taken: a renewal or a release is under way.
+        if let Ok(revision) = Arc::clone(&held.revision).try_lock_owned() {
+            let inner = Arc::clone(inner);
+            inner.tasks.clone().spawn(async move { renew(&inner, &held, revision).await });
+        }
+    }
+}
+
+async fn renew(inner: &Arc<Inner>, held: &Arc<Held>, mut revision: OwnedMutexGuard<Revision>) {
+    let nonce = (inner.chance)();
+    let value = inner.value(&held.nonce);
+    let ttl = inner.terms.ttl;
+    let written = Instant::now();
+    let mut pace = Pace::until(lock(&held.times).deadline, &nonce);
+    while held.is_held() {
+        let put = tokio::select! {
+            () = held.lost.cancelled() => return,
+            put = inner.kv.put_if(&held.key, value.clone(), *revision, Some(ttl), &nonce) => put,
+        };
+        match put {
+            Ok(Put::Won(now_at)) => {
+                *revision = now_at;
+                let deadline = written + ttl.saturating_sub(inner.terms.guard);
+                *lock(&held.times) = Times { written, deadline };
+                let holder = Holder { owner: inner.owner.clone(), nonce: held.nonce.clone() };
+                inner.note(&held.key, now_at, Some(holder));
+                return;
+            }
+            Ok(Put::Lost(Some(_))) => match own_revision(inner, held).await {
+                // An earlier renewal had been written after all.
+                Some(now_at) if now_at > *revision => *revision = now_at,
+                _ => {
+                    tracing::debug!(key = held.key, "a lease was lost: its renewal was refused");
+                    held.lost.cancel();
+                    return;
+                }
+            },
+            Ok(Put::Lost(None)) => {
+                if !pace.wait().await {
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::debug!(%error, key = held.key, "a lease could not be renewed yet");
+                if !error.is_passing() || !pace.wait().await {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Where the key is now, if it still shows this lease.
+async fn own_revision(inner: &Inner, held: &Held) -> Option<Revision> {
+    let entry = inner.kv.get(&held.key).await.ok().flatten()?;
+    let holder = parse(entry.value.as_ref())?;
+    (holder.nonce == held.nonce).then_some(entry.revision)
+}
+
+/// Gives a lease back, waiting for a renewal under way first.
+pub(super) async fn release(inner: &Inner, held: &Held) {
+    let work = async {
+        let revision = *held.revision.lock().await;
+        purge(inner, &held.key, revision, &held.nonce).await
+    };
+    let released = tokio::time::timeout(RELEASE_MAX, work).await.unwrap_or(false);
+    held.lost.cancel();
+    if !released {
+        inner.disown(&held.key, &held.nonce);
+    }
+}
+
+async fn give_back(inner: &Inner, orphan: Orphan) {
+    let Orphan { key, revision, nonce } = orphan;
+    let work = purge(inner, &key, revision, &nonce);
+    if !tokio::time::timeout(RELEASE_MAX, work).await.unwrap_or(false) {
+        tracing::debug!(key, "a lease could not be given back, it will expire");
+    }
+}
+
+/// Purges the key if it still shows this lease; false when that could not be found out.
+async fn purge(inner: &Inner, key: &str, mut revision: Revision, lease: &str) -> bool {
+    let mut nonce = (inner.chance)();
+    let mut pace = Pace::until(Instant::now() + RELEASE_MAX, &nonce);
+    loop {
+        match inner.kv.purge_if(key, revision, &nonce).await {
+            Ok(Put::Won(tombstone)) => {
+                inner.note(key, tombstone, None);
+                inner.queue.wake(key);
+                return true;
+            }
+            Ok(Put::Lost(Some(_))) => {
+                let entry = inner.kv.get(key).await.ok().flatten();
+                let Some(entry) = entry else { return true };
+                let is_ours = parse(entry.value.as_ref()).is_some_and(|held| held.nonce == lease);
+                if !is_ours || entry.revision <= revision {
+                    return true;
+                }
+                revision = entry.revision;
+                nonce = (inner.chance)();
+            }
+            Ok(Put::Lost(None)) => {
+                if !pace.wait().await {
+                    return false;
+                }
+            }
+            Err(error) => {
+                if !error.is_passing() || !pace.wait().await {
+                    return false;
+                }
+            }
+        }
+    }
+}

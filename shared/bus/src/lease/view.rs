@@ -1,0 +1,98 @@
+//! What this node knows of the lease bucket, from the watch and from its own writes. A hint for
+//! the compare-and-swap, never a decision.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tokio::time::Instant;
+
+use super::Holder;
+use crate::{Revision, TOMBSTONE_TTL};
+
+#[derive(Default)]
+pub(super) struct View {
+    entries: BTreeMap<String, Seen>,
+    generation: u64,
+    tombstones: VecDeque<(Instant, String, Revision)>,
+}
+
+/// One key as it was last seen.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) revision: Revision,
+    /// `None` on a tombstone.
+    pub(super) holder: Option<Holder>,
+    generation: u64,
+}
+
+impl View {
+    pub(super) fn get(&self, key: &str) -> Option<Seen> {
+        self.entries.get(key).cloned()
+    }
+
+    /// Takes over what is newer than what is known; true when it was.
+    pub(super) fn note(
+        &mut self,
+        key: &str,
+        revision: Revision,
+        holder: Option<Holder>,
+        now: Instant,
+    ) -> bool {
+        if let Some(known) = self.entries.get(key)
+            && known.generation == self.generation
+            && known.revision >= revision
+        {
+            return false;
+        }
+        self.force(key, revision, holder, now);
+        true
+    }
+
+    /// Takes over even what looks older: the server has just said that it is current.
+    pub(super) fn force(
+        &mut self,
+        key: &str,
+        revision: Revision,
+        holder: Option<Holder>,
+        now: Instant,
+    ) {
+        if holder.is_none() {
+            self.tombstones.push_back((now + TOMBSTONE_TTL, key.to_owned(), revision));
+        }
+        let seen = Seen { revision, holder, generation: self.generation };
+        self.entries.insert(key.to_owned(), seen);
+    }
+
+    /// The server has no such key.
+    pub(super) fn forget(&mut self, key: &str) {
+        self.entries.remove(key);
+    }
+
+    /// From here on, only what is told again is believed.
+    pub(super) fn reset(&mut self) {
+        self.generation += 1;
+    }
+
+    /// The snapshot is complete: what it did not name is gone.
+    pub(super) fn synced(&mut self) {
+        let generation = self.generation;
+        self.entries.retain(|_, seen| seen.generation == generation);
+    }
+
+    /// Forgets tombstones that have vanished on the server too.
+    pub(super) fn sweep(&mut self, now: Instant) {
+        while self.tombstones.front().is_some_and(|(until, ..)| *until <= now) {
+            let Some((_, key, revision)) = self.tombstones.pop_front() else { return };
+            let is_same = |seen: &Seen| seen.revision == revision && seen.holder.is_none();
+            if self.entries.get(&key).is_some_and(is_same) {
+                self.entries.remove(&key);
+            }
+        }
+    }
+
+    /// Keys held by this owner.
+    pub(super) fn of_owner(&self, owner: &str) -> Vec<(String, Seen)> {
+        let is_owner = |seen: &Seen| seen.holder.as_ref().is_some_and(|held| held.owner == owner);
+        let owned = self.entries.iter().filter(|(_, seen)| is_owner(seen));
+        owned.map(|(key, seen)| (key.clone(), seen.clone())).collect()
+    }
+}

@@ -1,0 +1,260 @@
+//! Presence: each live node keeps a key alive; who lives is who has a key. A node that does not
+//! get through for a whole TTL knows that the others count it as gone, and starts nothing new.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use model::Timestamp;
+use protocol::subject;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use crate::follow::follow;
+use crate::retry::{BUDGET, Pace};
+use crate::{Chance, Change, Error, Kv, Put, Revision};
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Member {
+    /// Its name, unique in the cluster.
+    pub node: String,
+    /// What it does: `executor`, `timer`, …
+    pub roles: Vec<String>,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// Where its HTTP side listens, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+/// This node among the live ones. Cheap to clone; ends with [`Presence::leave`] or the last clone.
+#[derive(Clone)]
+pub struct Presence {
+    inner: Arc<Inner>,
+    _running: Arc<DropGuard>,
+}
+
+struct Inner {
+    kv: Arc<dyn Kv>,
+    key: String,
+    value: Bytes,
+    ttl: Duration,
+    chance: Chance,
+    view: Mutex<View>,
+    live: watch::Sender<Vec<Member>>,
+    synced: watch::Sender<bool>,
+    own: tokio::sync::Mutex<Revision>,
+    /// Just before the last write that got through.
+    written: Mutex<Instant>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+struct View {
+    members: BTreeMap<String, Member>,
+    /// Keys that the snapshot under way has named; none outside a snapshot.
+    fresh: Option<BTreeSet<String>>,
+}
+
+impl Presence {
+    /// Joins: writes the own key, reads who lives, and keeps both up to date until
+    /// [`Presence::leave`]. A key that is not renewed for `ttl` is gone; renewal is at `ttl / 3`.
+    ///
+    /// # Errors
+    /// When the bus does not answer within about 12 s.
+    pub async fn join(
+        kv: Arc<dyn Kv>,
+        me: Member,
+        ttl: Duration,
+        chance: Chance,
+    ) -> Result<Self, Error> {
+        let value = serde_json::to_vec(&me).map_err(|error| Error::Corrupt(error.to_string()))?;
+        let stop = CancellationToken::new();
+        let inner = Arc::new(Inner {
+            key: subject::token(&me.node),
+            kv,
+            value: value.into(),
+            ttl,
+            chance,
+            view: Mutex::default(),
+            live: watch::Sender::default(),
+            synced: watch::Sender::default(),
+            own: tokio::sync::Mutex::new(0),
+            written: Mutex::new(Instant::now()),
+            tasks: TaskTracker::new(),
+            stop: stop.clone(),
+        });
+        let running = Arc::new(stop.drop_guard());
+        inner.write(Instant::now() + BUDGET).await?;
+        inner.tasks.spawn(listen(Arc::clone(&inner)));
+        inner.tasks.spawn(renew(Arc::clone(&inner)));
+        inner.tasks.close();
+        let mut synced = inner.synced.subscribe();
+        let ready = synced.wait_for(|synced| *synced);
+        match tokio::time::timeout(BUDGET, ready).await {
+            Ok(Ok(_)) => Ok(Self { inner, _running: running }),
+            _ => Err(Error::Unavailable("the live nodes cannot be read".to_owned())),
+        }
+    }
+
+    /// Who lives, sorted by node. What was last known while this node is cut off.
+    #[must_use]
+    pub fn live(&self) -> Vec<Member> {
+        self.inner.live.borrow().clone()
+    }
+
+    /// Who lives, at every change.
+    #[must_use]
+    pub fn changed(&self) -> watch::Receiver<Vec<Member>> {
+        self.inner.live.subscribe()
+    }
+
+    /// The own key was not renewed for a whole TTL, or the list of the others is not complete.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        !*self.inner.synced.borrow() || lock(&self.inner.written).elapsed() > self.inner.ttl
+    }
+
+    /// Removes the own key, so that the others know at once, and stops. Best effort and bounded.
+    pub async fn leave(&self) {
+        let inner = &self.inner;
+        inner.stop.cancel();
+        inner.tasks.wait().await;
+        let mut revision = *inner.own.lock().await;
+        for _ in 0..3 {
+            let nonce = (inner.chance)();
+            let purge = inner.kv.purge_if(&inner.key, revision, &nonce);
+            match tokio::time::timeout(Duration::from_secs(1), purge).await {
+                Ok(Ok(Put::Lost(Some(at)))) if at > revision => revision = at,
+                Ok(Ok(Put::Won(_) | Put::Lost(Some(_)))) => return,
+                Ok(Ok(Put::Lost(None)) | Err(_)) | Err(_) => {}
+            }
+        }
+        tracing::debug!(key = inner.key, "the own presence key is left to expire");
+    }
+}
+
+impl std::fmt::Debug for Presence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Presence({}, cut off {})", self.inner.key, self.is_cut_off())
+    }
+}
+
+impl Inner {
+    /// Writes the own key over whatever stands there: it is ours alone.
+    async fn write(&self, give_up: Instant) -> Result<(), Error> {
+        let mut own = self.own.lock().await;
+        let mut nonce = (self.chance)();
+        let mut pace = Pace::until(give_up, &nonce);
+        let mut sent = Instant::now();
+        loop {
+            let put = self.kv.put_if(&self.key, self.value.clone(), *own, Some(self.ttl), &nonce);
+            let failure = match put.await {
+                Ok(Put::Won(revision)) => {
+                    *own = revision;
+                    *lock(&self.written) = sent;
+                    return Ok(());
+                }
+                Ok(Put::Lost(Some(revision))) if revision != *own => {
+                    *own = revision;
+                    nonce = (self.chance)();
+                    sent = Instant::now();
+                    Error::Unknown("the own presence key keeps changing: is there another node \
+                        of the same name?".to_owned())
+                }
+                Ok(Put::Lost(_)) => Error::Unknown("the own presence key is being written".to_owned()),
+                Err(error) if error.is_passing() => error,
+                Err(error) => return Err(error),
+            };
+            if !pace.wait().await {
+                return Err(failure);
+            }
+        }
+    }
+
+    fn apply(&self, change: Change) {
+        let mut view = lock(&self.view);
+        match change {
+            Change::Reset => {
+                view.fresh = Some(BTreeSet::new());
+                self.synced.send_replace(false);
+                return;
+            }
+            Change::Synced => {
+                if let Some(fresh) = view.fresh.take() {
+                    view.members.retain(|key, _| fresh.contains(key));
+                }
+            }
+            Change::Set { key, value, .. } => {
+                let member = value.and_then(|bytes| read(&key, &bytes));
+                match member {
+                    Some(member) => {
+                        if let Some(fresh) = &mut view.fresh {
+                            fresh.insert(key.clone());
+                        }
+                        view.members.insert(key, member);
+                    }
+                    None => {
+                        view.members.remove(&key);
+                    }
+                }
+            }
+        }
+        if view.fresh.is_some() {
+            return;
+        }
+        let mut members: Vec<_> = view.members.values().cloned().collect();
+        members.sort();
+        self.live.send_if_modified(|known| {
+            let is_news = *known != members;
+            *known = members;
+            is_news
+        });
+        self.synced.send_if_modified(|synced| !std::mem::replace(synced, true));
+    }
+}
+
+fn read(key: &str, bytes: &[u8]) -> Option<Member> {
+    serde_json::from_slice(bytes)
+        .inspect_err(|error| tracing::warn!(%error, key, "a node's presence cannot be read"))
+        .ok()
+}
+
+async fn listen(inner: Arc<Inner>) {
+    follow(&*inner.kv, &inner.stop, |change| inner.apply(change)).await;
+}
+
+async fn renew(inner: Arc<Inner>) {
+    let mut ticks = tokio::time::interval(inner.ttl / 3);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    ticks.reset();
+    loop {
+        tokio::select! {
+            () = inner.stop.cancelled() => return,
+            _ = ticks.tick() => {}
+        }
+        let written = tokio::select! {
+            () = inner.stop.cancelled() => return,
+            written = inner.write(Instant::now() + inner.ttl) => written,
+        };
+        match written {
+            Ok(()) => {}
+            Err(Error::Closed) => return,
+            Err(error) => tracing::warn!(%error, "this node's presence could not be renewed"),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

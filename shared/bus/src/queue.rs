@@ -1,0 +1,117 @@
+//! Durable messages: published once, delivered until acknowledged.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use model::Timestamp;
+use protocol::Message;
+
+use crate::Error;
+
+/// The streams of the topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stream {
+    /// `STAUNCH_COMMANDS`: work queue.
+    Commands,
+    /// `STAUNCH_EVENTS`: replayable.
+    Events,
+    /// `STAUNCH_TASKS`: work queue for workers.
+    Tasks,
+    /// `STAUNCH_DEAD`: rejected and dead commands.
+    Dead,
+}
+
+/// What the server says when it has stored a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Its place in the stream.
+    pub sequence: u64,
+    /// It was there already, under the same message id.
+    pub duplicate: bool,
+}
+
+/// Durable publish and pull.
+#[async_trait]
+pub trait Queue: Send + Sync {
+    /// Publishes to the stream that has the subject, and waits until it is stored. A message id
+    /// seen within the stream's duplicate window is not stored again.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] and [`Error::Unknown`] may be retried with the same message id.
+    async fn publish(&self, message: Message) -> Result<Receipt, Error>;
+
+    /// Waits up to `wait` for at least one command, and takes at most `max`. An empty list means
+    /// that none came. Each one not settled within the consumer's ack wait is delivered again,
+    /// perhaps elsewhere.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Delivery>, Error>;
+
+    /// Reads up to `max` messages of a stream from a sequence on (1 is the first), without
+    /// consuming them.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn read(
+        &self,
+        stream: Stream,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Timestamp, Message)>, Error>;
+
+    /// Removes one message from a stream; true when it was there.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error>;
+
+    /// Commands stored and not yet acknowledged.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn backlog(&self) -> Result<u64, Error>;
+}
+
+/// One delivery of a command.
+pub struct Delivery {
+    /// The message.
+    pub message: Message,
+    /// Its place in the stream.
+    pub sequence: u64,
+    /// 1 for the first delivery.
+    pub attempt: i64,
+    /// When it was stored, by the server's clock.
+    pub stored_at: Timestamp,
+    /// How to answer it.
+    pub settle: Box<dyn Settle>,
+}
+
+impl std::fmt::Debug for Delivery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { message, sequence, attempt, .. } = self;
+        write!(f, "Delivery({} #{sequence} attempt {attempt})", message.subject)
+    }
+}
+
+/// The answers to a delivery. A delivery dropped without an answer comes again.
+#[async_trait]
+pub trait Settle: Send + Sync {
+    /// Done: never again.
+    ///
+    /// # Errors
+    /// When it could not be sent; the delivery will come again.
+    async fn ack(&self) -> Result<(), Error>;
+
+    /// Not now: again after `delay`.
+    ///
+    /// # Errors
+    /// When it could not be sent; the delivery comes again all the same.
+    async fn retry(&self, delay: Duration) -> Result<(), Error>;
+
+    /// Still at it: the ack wait starts anew.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    async fn progress(&self) -> Result<(), Error>;
+}

@@ -1,0 +1,69 @@
+//! Plain messages: at most once, to whoever listens now; and request-reply endpoints.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use protocol::Message;
+
+use crate::Error;
+
+/// A message with the subject its sender wants an answer on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incoming {
+    /// The message.
+    pub message: Message,
+    /// Where an answer goes; `None` when none is wanted.
+    pub reply: Option<String>,
+}
+
+/// Messages as they come. Survives reconnects; ends when the bus is closed.
+pub type Subscription = BoxStream<'static, Incoming>;
+
+/// One endpoint of a service, as the NATS Services API shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Its name, such as `start`.
+    pub name: String,
+    /// Its subject, such as `staunch.api.start.*`.
+    pub subject: String,
+}
+
+/// Plain messages.
+#[async_trait]
+pub trait Wire: Send + Sync {
+    /// Sends to whoever listens now.
+    ///
+    /// # Errors
+    /// When the connection is closed.
+    async fn send(&self, message: Message) -> Result<(), Error>;
+
+    /// Listens on a subject, with NATS wildcards. Each subscriber gets every message.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn subscribe(&self, subject: &str) -> Result<Subscription, Error>;
+
+    /// Sends and waits for one answer.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nobody listens, [`Error::Unknown`] when nobody answers in time.
+    async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error>;
+
+    /// A subject that only this connection listens on, for outcomes; unique per call.
+    fn inbox(&self) -> String;
+
+    /// Registers a service under this name and version with the Services API, so that
+    /// `nats micro ls` shows it, and gives the requests that reach its endpoints. Requests are
+    /// shared between the services of the same name.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn serve(
+        &self,
+        name: &str,
+        version: &str,
+        description: &str,
+        endpoints: Vec<Endpoint>,
+    ) -> Result<Subscription, Error>;
+}

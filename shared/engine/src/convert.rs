@@ -1,0 +1,281 @@
+//! Turns a JSON value into the form that a type asks for, as leniently as Elsa does, and never
+//! guesses: what cannot be converted is an error that says what would be understood.
+
+mod span;
+mod status;
+
+use jiff::civil;
+use model::Timestamp;
+use serde_json::{Number, Value};
+
+use crate::Type;
+
+pub(crate) use span::{parse as parse_span, text as span_text};
+
+/// Converts a value. Null stays null.
+pub(crate) fn convert(value: Value, ty: &Type) -> Result<Value, String> {
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    match ty {
+        Type::Object => Ok(value),
+        Type::String | Type::Script(_) => Ok(Value::String(text_of(value))),
+        Type::Boolean => boolean(&value),
+        Type::Integer(bits) => integer(&value, *bits),
+        Type::Double => double(value),
+        Type::TimeSpan => span_value(&value),
+        Type::DateTime => date_time(&value),
+        Type::List(element) => list(value, element),
+        Type::Dictionary => dictionary(value),
+        Type::Enum(words) => word(&value, words),
+        Type::StatusCode => status_code(&value),
+    }
+}
+
+/// Reads a value that [`convert`] made of `Type::TimeSpan`.
+pub(crate) fn to_span(value: &Value) -> Option<std::time::Duration> {
+    parse_span(value.as_str()?).ok()
+}
+
+/// Reads a value that [`convert`] made of `Type::DateTime`.
+pub(crate) fn to_time(value: &Value) -> Option<Timestamp> {
+    Timestamp::parse(value.as_str()?).ok()
+}
+
+/// Text as it is; numbers and true and false as they are written; anything else as JSON.
+pub(crate) fn text_of(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        Value::Number(number) => match whole(&number) {
+            Some(whole) => whole.to_string(),
+            None => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// The number as an integer, where it is one, as `3.0` is.
+fn whole(number: &Number) -> Option<i64> {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    if let Some(whole) = number.as_i64() {
+        return Some(whole);
+    }
+    let float = number.as_f64()?;
+    let exact = float.fract() == 0.0 && float.abs() <= EXACT_MAX;
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and in range")]
+    exact.then_some(float as i64)
+}
+
+fn boolean(value: &Value) -> Result<Value, String> {
+    let found = match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::Number(number) => number.as_f64().map(|number| number != 0.0),
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            "" => return Ok(Value::Null),
+            _ => None,
+        },
+        _ => None,
+    };
+    found.map(Value::Bool).ok_or_else(|| format!("{} is neither true nor false", shown(value)))
+}
+
+fn integer(value: &Value, bits: u8) -> Result<Value, String> {
+    let number = match value {
+        Value::Number(number) => number.clone(),
+        Value::Bool(flag) => Number::from(u8::from(*flag)),
+        Value::String(text) if text.trim().is_empty() => return Ok(Value::Null),
+        Value::String(text) => match text.trim().parse::<i64>() {
+            Ok(whole) => Number::from(whole),
+            Err(_) => float_number(text.trim()).ok_or_else(|| not_whole(value))?,
+        },
+        _ => return Err(not_whole(value)),
+    };
+    let rounded = number.as_f64().map(f64::round_ties_even).and_then(Number::from_f64);
+    let found = whole(&number).or_else(|| rounded.as_ref().and_then(whole));
+    let limit = if bits >= 64 { i64::MAX } else { (1 << (bits - 1)) - 1 };
+    match found {
+        Some(found) if found <= limit && found >= -limit - 1 => Ok(found.into()),
+        Some(found) => Err(format!("{found} does not fit into {bits} bits")),
+        None => Err(not_whole(value)),
+    }
+}
+
+fn not_whole(value: &Value) -> String {
+    format!("{} is not a whole number", shown(value))
+}
+
+fn double(value: Value) -> Result<Value, String> {
+    match value {
+        Value::Number(_) => Ok(value),
+        Value::Bool(flag) => Ok(u8::from(flag).into()),
+        Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
+        Value::String(text) => match text.trim().parse::<i64>() {
+            Ok(whole) => Ok(whole.into()),
+            Err(_) => float_number(text.trim())
+                .map(Value::Number)
+                .ok_or_else(|| format!("{text:?} is not a number")),
+        },
+        other => Err(format!("{} is not a number", shown(&other))),
+    }
+}
+
+fn float_number(text: &str) -> Option<Number> {
+    text.parse::<f64>().ok().and_then(Number::from_f64)
+}
+
+fn span_value(value: &Value) -> Result<Value, String> {
+    match value {
+        Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
+        Value::String(text) => Ok(span_text(parse_span(text)?).into()),
+        other => {
+            Err(format!("{} is not a duration: write 00:00:05, PT5S or 5s", shown(other)))
+        }
+    }
+}
+
+fn date_time(value: &Value) -> Result<Value, String> {
+    let text = match value {
+        Value::String(text) if text.trim().is_empty() => return Ok(Value::Null),
+        Value::String(text) => text.trim(),
+        Value::Number(number) => {
+            let millis = whole(number).ok_or_else(|| format!("{number} is not an instant"))?;
+            return Ok(Timestamp::from_millis(millis).to_string().into());
+        }
+        other => return Err(format!("{} is not an instant", shown(other))),
+    };
+    if let Ok(time) = Timestamp::parse(text) {
+        return Ok(time.to_string().into());
+    }
+    let civil: Result<civil::DateTime, _> = text.parse();
+    let utc = civil.ok().and_then(|civil| civil.to_zoned(jiff::tz::TimeZone::UTC).ok());
+    match utc {
+        Some(zoned) => {
+            let millis = zoned.timestamp().as_millisecond();
+            Ok(Timestamp::from_millis(millis).to_string().into())
+        }
+        None => Err(format!("{text:?} is not an instant: write 2026-01-31T08:00:00Z")),
+    }
+}
+
+fn list(value: Value, element: &Type) -> Result<Value, String> {
+    let items = match value {
+        Value::Array(items) => items,
+        Value::String(text) if text.trim().is_empty() => Vec::new(),
+        Value::String(text) if text.trim_start().starts_with('[') => {
+            serde_json::from_str(&text).map_err(|error| not_json(&text, &error))?
+        }
+        single => vec![single],
+    };
+    let items: Result<Vec<Value>, String> =
+        items.into_iter().map(|item| convert(item, element)).collect();
+    Ok(Value::Array(items?))
+}
+
+fn dictionary(value: Value) -> Result<Value, String> {
+    match value {
+        Value::Object(_) => Ok(value),
+        Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Object(map)) => Ok(Value::Object(map)),
+            Ok(Value::Null) => Ok(Value::Null),
+            Ok(other) => Err(format!("{} is not a JSON object", shown(&other))),
+            Err(error) => Err(not_json(&text, &error)),
+        },
+        other => Err(format!("{} is not a JSON object", shown(&other))),
+    }
+}
+
+fn not_json(text: &str, error: &serde_json::Error) -> String {
+    format!("{} is not JSON: {error}", shown(&Value::String(text.to_owned())))
+}
+
+fn word(value: &Value, words: &[&str]) -> Result<Value, String> {
+    let found = match value {
+        Value::String(text) if text.trim().is_empty() => return Ok(Value::Null),
+        Value::String(text) => words.iter().find(|word| word.eq_ignore_ascii_case(text.trim())),
+        Value::Number(number) => {
+            number.as_u64().and_then(|at| usize::try_from(at).ok()).and_then(|at| words.get(at))
+        }
+        _ => None,
+    };
+    match found {
+        Some(found) => Ok(Value::from(*found)),
+        None => Err(format!("{} is not one of {}", shown(value), words.join(", "))),
+    }
+}
+
+fn status_code(value: &Value) -> Result<Value, String> {
+    let named = value.as_str().and_then(|text| status::code(text.trim()));
+    let code = match named {
+        Some(code) => Value::from(code),
+        None => integer(value, 32)?,
+    };
+    match code.as_i64() {
+        None => Ok(Value::Null),
+        Some(100..=599) => Ok(code),
+        Some(other) => Err(format!("{other} is not an HTTP status code: use 100 to 599")),
+    }
+}
+
+/// The value, cut short, for an error message.
+fn shown(value: &Value) -> String {
+    const CHARS_MAX: usize = 80;
+    let text = value.to_string();
+    if text.chars().count() <= CHARS_MAX {
+        return text;
+    }
+    text.chars().take(CHARS_MAX).chain("…".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_take_the_form_their_type_asks_for() {
+        let check = |value: Value, ty: Type, expected: Value| {
+            assert_eq!(convert(value.clone(), &ty), Ok(expected), "{value} to {ty:?}");
+        };
+        check(json!("42"), Type::Integer(32), json!(42));
+        check(json!(3.0), Type::Integer(32), json!(3));
+        check(json!("2.5"), Type::Integer(32), json!(2));
+        check(json!(""), Type::Integer(32), json!(null));
+        check(json!("1.5"), Type::Double, json!(1.5));
+        check(json!("True"), Type::Boolean, json!(true));
+        check(json!(0), Type::Boolean, json!(false));
+        check(json!(3.0), Type::String, json!("3"));
+        check(json!({"a": 1}), Type::String, json!(r#"{"a":1}"#));
+        check(json!("00:00:05"), Type::TimeSpan, json!("00:00:05"));
+        check(json!("PT1H30M"), Type::TimeSpan, json!("01:30:00"));
+        check(json!("2026-01-31T08:00:00+01:00"), Type::DateTime, json!("2026-01-31T07:00:00.000Z"));
+        check(json!("2026-01-31 08:00:00"), Type::DateTime, json!("2026-01-31T08:00:00.000Z"));
+        check(json!("[\"a\",1]"), Type::texts(), json!(["a", "1"]));
+        check(json!("GET"), Type::texts(), json!(["GET"]));
+        check(json!("{}"), Type::Dictionary, json!({}));
+        check(json!("waitall"), Type::Enum(&["WaitAny", "WaitAll"]), json!("WaitAll"));
+        check(json!("OK"), Type::StatusCode, json!(200));
+        check(json!("404"), Type::StatusCode, json!(404));
+        check(json!("x"), Type::Object, json!("x"));
+    }
+
+    #[test]
+    fn what_cannot_be_converted_says_why() {
+        let check = |value: Value, ty: Type, part: &str| {
+            let error = convert(value, &ty).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        };
+        check(json!("many"), Type::Integer(32), "whole number");
+        check(json!(3_000_000_000_i64), Type::Integer(32), "32 bits");
+        check(json!("maybe"), Type::Boolean, "neither");
+        check(json!("soon"), Type::TimeSpan, "PT5S");
+        check(json!("soon"), Type::DateTime, "2026-01-31T08:00:00Z");
+        check(json!("[1"), Type::texts(), "not JSON");
+        check(json!("Some"), Type::Enum(&["WaitAny", "WaitAll"]), "WaitAny, WaitAll");
+        check(json!(99), Type::StatusCode, "100 to 599");
+    }
+}

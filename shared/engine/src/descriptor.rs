@@ -1,0 +1,274 @@
+//! What an activity says about itself: enough to compile it, to draw it and to list it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Type;
+
+/// The description of an activity type, in the shape of Elsa's activity descriptors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Descriptor {
+    /// Such as `Elsa.WriteLine`.
+    pub type_name: &'static str,
+    /// Such as `Elsa`.
+    pub namespace: &'static str,
+    /// Such as `WriteLine`.
+    pub name: &'static str,
+    /// Always 1.
+    pub version: u32,
+    /// Where the designer lists it.
+    pub category: &'static str,
+    /// What the designer calls it.
+    pub display_name: &'static str,
+    /// What it does, in a sentence.
+    pub description: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// It holds other activities in a list.
+    pub is_container: bool,
+    /// The designer lists it.
+    pub is_browsable: bool,
+    /// The preferred start of a flowchart.
+    pub is_start: bool,
+    /// Its completion ends the enclosing flowchart or sequence.
+    pub is_terminal: bool,
+    /// `Break` inside ends it.
+    #[serde(skip)]
+    pub is_loop: bool,
+    /// Inputs, in order.
+    pub inputs: Vec<InputDescriptor>,
+    /// Outputs, in order.
+    pub outputs: Vec<OutputDescriptor>,
+    /// Ports, in order.
+    pub ports: Vec<Port>,
+}
+
+/// What kind of activity it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Kind {
+    /// Runs.
+    Action,
+    /// Runs, and may start a workflow.
+    Trigger,
+    /// Asks the world for something and waits.
+    Task,
+}
+
+/// An input.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InputDescriptor {
+    /// The property in the JSON.
+    pub name: &'static str,
+    /// What it is converted to.
+    #[serde(rename = "typeName")]
+    pub ty: Type,
+    /// What the designer calls it.
+    pub display_name: String,
+    /// What it means.
+    pub description: &'static str,
+    /// Position in the designer.
+    pub order: usize,
+    /// It may be an expression; plain JSON otherwise.
+    pub is_wrapped: bool,
+    /// Its value when there is none.
+    pub default_value: Value,
+    /// The language the designer offers first.
+    pub default_syntax: &'static str,
+    /// The words it may be; empty when anything.
+    pub options: Vec<&'static str>,
+}
+
+/// An output.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputDescriptor {
+    /// The property in the JSON.
+    pub name: &'static str,
+    /// Its type.
+    #[serde(rename = "typeName")]
+    pub ty: Type,
+    /// What the designer calls it.
+    pub display_name: String,
+    /// What it means.
+    pub description: &'static str,
+}
+
+/// Where control leaves, or where an embedded activity sits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Port {
+    /// An outcome, or a property in the JSON.
+    pub name: &'static str,
+    /// What the designer calls it.
+    pub display_name: String,
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: PortKind,
+    /// The designer shows it.
+    pub is_browsable: bool,
+}
+
+/// What kind of port it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum PortKind {
+    /// An outcome to connect.
+    Flow,
+    /// A property that holds one activity.
+    Embedded,
+    /// A property that holds a list of activities.
+    #[serde(rename = "Embedded")]
+    List,
+    /// A property that holds a list of objects, each with an `activity`.
+    #[serde(rename = "Embedded")]
+    Cases,
+}
+
+impl Descriptor {
+    /// A plain action with no inputs.
+    #[must_use]
+    pub fn new(type_name: &'static str, category: &'static str, description: &'static str) -> Self {
+        let (namespace, name) = type_name.rsplit_once('.').unwrap_or(("", type_name));
+        Self {
+            type_name,
+            namespace,
+            name,
+            version: 1,
+            category,
+            display_name: name,
+            description,
+            kind: Kind::Action,
+            is_container: false,
+            is_browsable: true,
+            is_start: false,
+            is_terminal: false,
+            is_loop: false,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            ports: Vec::new(),
+        }
+    }
+
+    /// With another display name.
+    #[must_use]
+    pub fn called(mut self, display_name: &'static str) -> Self {
+        self.display_name = display_name;
+        self
+    }
+
+    /// Of this kind.
+    #[must_use]
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The preferred start of a flowchart.
+    #[must_use]
+    pub fn start(mut self) -> Self {
+        self.is_start = true;
+        self
+    }
+
+    /// Its completion ends the enclosing flowchart or sequence.
+    #[must_use]
+    pub fn terminal(mut self) -> Self {
+        self.is_terminal = true;
+        self
+    }
+
+    /// `Break` inside ends it.
+    #[must_use]
+    pub fn loops(mut self) -> Self {
+        self.is_loop = true;
+        self
+    }
+
+    /// With an input that may be an expression.
+    #[must_use]
+    pub fn input(mut self, name: &'static str, ty: Type, description: &'static str) -> Self {
+        let default_syntax = match ty {
+            Type::Script(language) => language,
+            Type::List(_) | Type::Dictionary => "Object",
+            _ => "Literal",
+        };
+        let options = if let Type::Enum(words) = ty { words.to_vec() } else { Vec::new() };
+        self.inputs.push(InputDescriptor {
+            name,
+            ty,
+            display_name: humanized(name),
+            description,
+            order: self.inputs.len(),
+            is_wrapped: true,
+            default_value: Value::Null,
+            default_syntax,
+            options,
+        });
+        self
+    }
+
+    /// The input added last has this value when it is given none.
+    #[must_use]
+    pub fn default(mut self, value: impl Into<Value>) -> Self {
+        if let Some(input) = self.inputs.last_mut() {
+            input.default_value = value.into();
+        }
+        self
+    }
+
+    /// The input added last is plain JSON, never an expression.
+    #[must_use]
+    pub fn raw(mut self) -> Self {
+        if let Some(input) = self.inputs.last_mut() {
+            input.is_wrapped = false;
+        }
+        self
+    }
+
+    /// With an output.
+    #[must_use]
+    pub fn output(mut self, name: &'static str, ty: Type, description: &'static str) -> Self {
+        let display_name = humanized(name);
+        self.outputs.push(OutputDescriptor { name, ty, display_name, description });
+        self
+    }
+
+    /// With outcomes to connect, beside whatever else it completes with.
+    #[must_use]
+    pub fn outcomes(mut self, names: &[&'static str]) -> Self {
+        for &name in names {
+            self.ports.push(port(name, PortKind::Flow));
+        }
+        self
+    }
+
+    /// With a property that holds activities.
+    #[must_use]
+    pub fn port(mut self, name: &'static str, kind: PortKind) -> Self {
+        self.is_container |= kind == PortKind::List;
+        self.ports.push(port(name, kind));
+        self
+    }
+}
+
+fn port(name: &'static str, kind: PortKind) -> Port {
+    let display_name = if kind == PortKind::Flow { name.to_owned() } else { humanized(name) };
+    Port { name, display_name, kind, is_browsable: true }
+}
+
+/// `workflowDefinitionId` becomes `Workflow definition id`.
+fn humanized(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    for (position, c) in name.chars().enumerate() {
+        if position == 0 {
+            out.extend(c.to_uppercase());
+        } else if c.is_uppercase() {
+            out.push(' ');
+            out.extend(c.to_lowercase());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

@@ -1,0 +1,88 @@
+//! Expressions, seen from the engine: a language evaluates a text against a scope.
+
+use std::time::Duration;
+
+use model::Timestamp;
+use serde_json::Value;
+
+/// One expression language, such as JavaScript. Pure: same text, same scope, same value.
+pub trait Language: Send + Sync {
+    /// Its `expression.type`, such as `JavaScript`.
+    fn name(&self) -> &'static str;
+
+    /// Finds out before anything runs whether the text can be parsed.
+    ///
+    /// # Errors
+    /// [`Flaw`] says what is wrong, with line and column where the parser knows them.
+    fn check(&self, source: &str) -> Result<(), Flaw>;
+
+    /// Evaluates the text, within the limits of `model::limits`.
+    ///
+    /// # Errors
+    /// [`Flaw`] when the script throws, or uses more time, memory or stack than it may.
+    fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw>;
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Flaw {
+    /// What is wrong, for the author of the workflow.
+    pub message: String,
+    /// 1, 2, 3 …
+    pub line: Option<u32>,
+    /// 1, 2, 3 …
+    pub column: Option<u32>,
+}
+
+/// What an expression may read and change. Names are looked up from the inside outwards.
+pub trait Scope {
+    /// The variable of this name.
+    fn variable(&self, name: &str) -> Option<Value>;
+    /// Sets the nearest variable of this name; false when there is none.
+    fn set_variable(&mut self, name: &str, value: Value) -> bool;
+    /// Names of the visible variables, the nearest first, each once.
+    fn variable_names(&self) -> Vec<String>;
+    /// The workflow input of this name.
+    fn input(&self, name: &str) -> Option<Value>;
+    /// Names of the workflow inputs.
+    fn input_names(&self) -> Vec<String>;
+    /// An output of an activity, found by its id or name; its `result` when no output is named.
+    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value>;
+    /// (activity name or id, output name) of every recorded output.
+    fn output_names(&self) -> Vec<(String, String)>;
+    /// The result of the activity that completed last.
+    fn last_result(&self) -> Option<Value>;
+    /// Ids of the definition and the instance, correlation id and name.
+    fn identity(&self) -> Identity;
+    /// Sets the correlation id.
+    fn set_correlation_id(&mut self, value: Option<String>);
+    /// Sets the instance's name.
+    fn set_instance_name(&mut self, value: Option<String>);
+    /// Sets the outcomes of the running activity; false where it has none to set.
+    fn set_outcomes(&mut self, outcomes: Vec<String>) -> bool;
+    /// The time of the turn.
+    fn now(&self) -> Timestamp;
+    /// 128 bits that no two calls share.
+    fn random(&mut self) -> [u8; 16];
+    /// A single-use URL that triggers the event for this instance; good for 7 days when no
+    /// lifetime is given.
+    fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String;
+}
+
+/// Who is running.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identity {
+    /// `getWorkflowDefinitionId()`
+    pub definition_id: String,
+    /// `getWorkflowDefinitionVersionId()`
+    pub version_id: String,
+    /// `getWorkflowDefinitionVersion()`
+    pub version: u32,
+    /// `getWorkflowInstanceId()`
+    pub instance_id: String,
+    /// `getCorrelationId()`
+    pub correlation_id: Option<String>,
+    /// `getWorkflowInstanceName()`
+    pub instance_name: Option<String>,
+}

@@ -1,0 +1,30 @@
+//! What is wrong with a definition, for whoever wrote it.
+
+use std::fmt;
+
+use model::ActivityId;
+use serde::{Deserialize, Serialize};
+
+/// One thing that keeps a definition from being published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// The activity; none for the definition as a whole.
+    pub activity_id: Option<ActivityId>,
+    /// The property, as it is spelled in the JSON.
+    pub property: Option<String>,
+    /// What is wrong and what to do instead, with line and column of scripts.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(activity) = &self.activity_id {
+            write!(f, "activity {activity}: ")?;
+        }
+        if let Some(property) = &self.property {
+            write!(f, "{property}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}

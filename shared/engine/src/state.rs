@@ -1,0 +1,146 @@
+//! Everything an instance knows between turns. Whatever a turn learnt is here, so an instance
+//! behaves the same whether or not it was suspended in between.
+//!
+//! Serialized with named fields; activities are referred to by their stable keys, never by index.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use model::{Bookmark, BookmarkId, Incident, InstanceId, Map, Parent, SubStatus};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Call;
+
+/// The state of one instance. The default is an instance that was accepted and has not run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Where it is in its life; `Pending` before the first turn.
+    pub status: SubStatus,
+    /// Groups instances that belong together.
+    pub correlation_id: Option<String>,
+    /// Set by the start or by `SetName`.
+    pub name: Option<String>,
+    /// Who started it as a child.
+    pub parent: Option<Parent>,
+    /// Workflow input by name.
+    pub input: Map,
+    /// Workflow output by name.
+    pub output: Map,
+    /// The newest incidents, at most `limits::INCIDENTS_MAX`.
+    pub incidents: Vec<Incident>,
+    /// All incidents, including those no longer kept.
+    pub incident_count: u32,
+    /// Every open bookmark, including those of calls.
+    pub bookmarks: BTreeMap<BookmarkId, Bookmark>,
+    /// Outgoing HTTP calls whose result is not recorded yet.
+    pub calls: BTreeMap<BookmarkId, Call>,
+    /// Turns that changed something.
+    pub turns: u64,
+    /// Activity executions so far.
+    pub steps: u64,
+    /// Sequence number of the newest journal entry.
+    pub journal_sequence: u64,
+
+    /// The instance's id, known from the start on.
+    pub(crate) instance_id: InstanceId,
+    /// The trigger that started it: flowcharts are rooted there for ever.
+    pub(crate) trigger: Option<String>,
+    /// What the trigger received, until it has completed.
+    pub(crate) trigger_input: Option<Map>,
+    /// An HTTP client waits; kept only while a turn is continued.
+    pub(crate) responds: bool,
+    /// Workflow variables by id.
+    pub(crate) variables: Map,
+    /// Activities that are running, waiting or faulted, by number.
+    #[serde(with = "as_list")]
+    pub(crate) executions: BTreeMap<u64, Execution>,
+    /// The number of the newest execution.
+    pub(crate) last_number: u64,
+    /// Scheduled work, first in, first out.
+    pub(crate) work: VecDeque<Work>,
+    /// Outputs of completed activities, the oldest first.
+    pub(crate) outputs: Vec<Output>,
+    /// The result of the activity that completed last.
+    pub(crate) last_result: Option<Value>,
+}
+
+/// One execution of an activity (Elsa's activity execution context), kept until it is over.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Execution {
+    /// Greater than its owner's.
+    pub number: u64,
+    /// The activity instance id.
+    pub id: String,
+    /// The node's key.
+    pub node: String,
+    /// The execution that scheduled it.
+    pub owner: Option<u64>,
+    /// What its owner wants to be reminded of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<Value>,
+    /// It failed, and stays to block its owner's completion.
+    pub faulted: bool,
+    /// Direct children scheduled or not over.
+    pub children: u64,
+    /// Its own variables by id.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub variables: Map,
+    /// Variables its owner gave it, by name, such as `CurrentValue`.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub given: Map,
+    /// What the activity remembers.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub memory: Value,
+}
+
+/// One piece of scheduled work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Work {
+    /// The node to run; none to return to the owner at once.
+    pub node: Option<String>,
+    /// Who is told when it is over; none for the root.
+    pub owner: Option<u64>,
+    /// Given back to the owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<Value>,
+    /// Variables for it and everything below, by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub given: Map,
+}
+
+/// A recorded output of an activity.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Output {
+    /// The node's key.
+    pub node: String,
+    /// The output's name.
+    pub name: String,
+    /// Its newest value.
+    pub value: Value,
+}
+
+/// Executions as a list: map keys that are not text do not survive every format.
+mod as_list {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::Execution;
+
+    pub(super) fn serialize<S: Serializer>(
+        executions: &BTreeMap<u64, Execution>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(executions.values())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<u64, Execution>, D::Error> {
+        let executions = Vec::<Execution>::deserialize(deserializer)?;
+        Ok(executions.into_iter().map(|execution| (execution.number, execution)).collect())
+    }
+}

@@ -1,0 +1,148 @@
+//! The types that inputs and variables are converted to.
+
+use serde::{Serialize, Serializer};
+
+/// A target type. Values stay JSON; the type says in which form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Anything, as it is.
+    Object,
+    /// Text.
+    String,
+    /// True or false.
+    Boolean,
+    /// A whole number of at most this many bits, signed: 16, 32 or 64.
+    Integer(u8),
+    /// A number.
+    Double,
+    /// A duration, as `[d.]hh:mm:ss[.fffffff]`.
+    TimeSpan,
+    /// An instant, as RFC 3339 text.
+    DateTime,
+    /// A list of these.
+    List(Box<Type>),
+    /// A JSON object.
+    Dictionary,
+    /// One of these words.
+    Enum(&'static [&'static str]),
+    /// An HTTP status code, as a number; names such as `OK` are understood.
+    StatusCode,
+    /// The source text of a script in this language: never evaluated on the way in.
+    Script(&'static str),
+}
+
+impl Type {
+    /// A list of text.
+    #[must_use]
+    pub fn texts() -> Self {
+        Self::List(Box::new(Self::String))
+    }
+
+    /// The type an alias of Elsa's stands for; `Object` for those it does not know.
+    ///
+    /// Understands `X?`, `X[]`, `List<X>` and its kin, C# keywords, and .NET names with namespace
+    /// and assembly.
+    #[must_use]
+    pub fn from_alias(alias: &str, is_array: bool) -> Self {
+        let element = Self::of_name(alias.trim(), 0);
+        if is_array { Self::List(Box::new(element)) } else { element }
+    }
+
+    /// The alias, as descriptors show it.
+    #[must_use]
+    pub fn alias(&self) -> String {
+        match self {
+            Self::Object => "Object".to_owned(),
+            Self::String | Self::Script(_) | Self::Enum(_) => "String".to_owned(),
+            Self::Boolean => "Boolean".to_owned(),
+            Self::Integer(bits) => format!("Int{bits}"),
+            Self::Double => "Double".to_owned(),
+            Self::TimeSpan => "TimeSpan".to_owned(),
+            Self::DateTime => "DateTimeOffset".to_owned(),
+            Self::List(element) => format!("{}[]", element.alias()),
+            Self::Dictionary => "ObjectDictionary".to_owned(),
+            Self::StatusCode => "HttpStatusCode".to_owned(),
+        }
+    }
+
+    fn of_name(name: &str, depth: usize) -> Self {
+        const WRAPPERS: [&str; 9] = [
+            "List",
+            "IList",
+            "ICollection",
+            "IEnumerable",
+            "IReadOnlyCollection",
+            "IReadOnlyList",
+            "ISet",
+            "HashSet",
+            "Collection",
+        ];
+        const NESTING_MAX: usize = 8;
+        let name = name.strip_suffix('?').unwrap_or(name);
+        if depth > NESTING_MAX {
+            return Self::Object;
+        }
+        if let Some(element) = name.strip_suffix("[]") {
+            return Self::List(Box::new(Self::of_name(element, depth + 1)));
+        }
+        if let Some((wrapper, rest)) = name.split_once('<')
+            && let Some(element) = rest.strip_suffix('>')
+            && WRAPPERS.contains(&short(wrapper).as_str())
+        {
+            return Self::List(Box::new(Self::of_name(element, depth + 1)));
+        }
+        Self::of_simple(&short(name).to_lowercase())
+    }
+
+    fn of_simple(name: &str) -> Self {
+        match name {
+            "string" => Self::String,
+            "boolean" | "bool" => Self::Boolean,
+            "int16" | "short" => Self::Integer(16),
+            "int32" | "int" => Self::Integer(32),
+            "int64" | "long" => Self::Integer(64),
+            "single" | "float" | "double" | "decimal" => Self::Double,
+            "timespan" => Self::TimeSpan,
+            "datetime" | "datetimeoffset" => Self::DateTime,
+            "guid" | "uri" => Self::String,
+            "stringdictionary" | "objectdictionary" | "stringmap" | "objectmap" => Self::Dictionary,
+            "jsonobject" | "jobject" => Self::Dictionary,
+            "jsonarray" | "jarray" => Self::List(Box::new(Self::Object)),
+            _ => Self::Object,
+        }
+    }
+}
+
+impl Serialize for Type {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.alias())
+    }
+}
+
+/// The last part of a .NET name: no assembly, no namespace.
+fn short(name: &str) -> String {
+    let name = name.split(',').next().unwrap_or(name).trim();
+    name.rsplit(['.', '+']).next().unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aliases_of_every_generation_are_understood() {
+        let check = |alias: &str, expected: Type| {
+            assert_eq!(Type::from_alias(alias, false), expected, "{alias}");
+        };
+        check("Int32", Type::Integer(32));
+        check("int?", Type::Integer(32));
+        check("System.Int64, System.Private.CoreLib", Type::Integer(64));
+        check("String[]", Type::texts());
+        check("List<String>", Type::texts());
+        check("System.Collections.Generic.IEnumerable<System.String>", Type::texts());
+        check("DateTimeOffset", Type::DateTime);
+        check("JsonArray", Type::List(Box::new(Type::Object)));
+        check("ExecuteWorkflowResult", Type::Object);
+        assert_eq!(Type::from_alias("Boolean", true), Type::List(Box::new(Type::Boolean)));
+    }
+}

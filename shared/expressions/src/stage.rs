@@ -1,0 +1,140 @@
+//! A scope made of maps, for the tests of the languages.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use engine::{Identity, Scope};
+use model::Timestamp;
+use serde_json::{Value, json};
+
+/// Everything an expression can see and change, in the open.
+#[derive(Default)]
+pub(crate) struct Stage {
+    pub(crate) variables: Vec<(String, Value)>,
+    pub(crate) inputs: BTreeMap<String, Value>,
+    pub(crate) outputs: BTreeMap<(String, String), Value>,
+    pub(crate) last_result: Option<Value>,
+    pub(crate) identity: Identity,
+    pub(crate) outcomes: Option<Vec<String>>,
+    pub(crate) takes_outcomes: bool,
+    pub(crate) urls: Vec<(String, Option<Duration>)>,
+    pub(crate) draws: u8,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        Self {
+            identity: Identity {
+                definition_id: "orders".into(),
+                version_id: "orders-3".into(),
+                version: 3,
+                instance_id: "i-1".into(),
+                correlation_id: Some("c-9".into()),
+                instance_name: None,
+            },
+            takes_outcomes: true,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn with_variable(mut self, name: &str, value: Value) -> Self {
+        self.variables.push((name.to_owned(), value));
+        self
+    }
+
+    pub(crate) fn with_input(mut self, name: &str, value: Value) -> Self {
+        self.inputs.insert(name.to_owned(), value);
+        self
+    }
+
+    pub(crate) fn with_output(mut self, activity: &str, output: &str, value: Value) -> Self {
+        self.outputs.insert((activity.to_owned(), output.to_owned()), value);
+        self
+    }
+}
+
+impl Scope for Stage {
+    fn variable(&self, name: &str) -> Option<Value> {
+        self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+
+    fn set_variable(&mut self, name: &str, value: Value) -> bool {
+        match self.variables.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => {
+                *old = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn variable_names(&self) -> Vec<String> {
+        self.variables.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    fn input(&self, name: &str) -> Option<Value> {
+        self.inputs.get(name).cloned()
+    }
+
+    fn input_names(&self) -> Vec<String> {
+        self.inputs.keys().cloned().collect()
+    }
+
+    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
+        let key = (activity.to_owned(), output.unwrap_or("Result").to_owned());
+        self.outputs.get(&key).cloned()
+    }
+
+    fn output_names(&self) -> Vec<(String, String)> {
+        self.outputs.keys().cloned().collect()
+    }
+
+    fn last_result(&self) -> Option<Value> {
+        self.last_result.clone()
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn set_correlation_id(&mut self, value: Option<String>) {
+        self.identity.correlation_id = value;
+    }
+
+    fn set_instance_name(&mut self, value: Option<String>) {
+        self.identity.instance_name = value;
+    }
+
+    fn set_outcomes(&mut self, outcomes: Vec<String>) -> bool {
+        if self.takes_outcomes {
+            self.outcomes = Some(outcomes);
+        }
+        self.takes_outcomes
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::parse("2026-11-21T09:00:00Z").unwrap()
+    }
+
+    fn random(&mut self) -> [u8; 16] {
+        self.draws += 1;
+        [self.draws; 16]
+    }
+
+    fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String {
+        self.urls.push((event_name.to_owned(), lifetime));
+        format!("http://localhost/bookmarks/resume?t={}", self.urls.len())
+    }
+}
+
+/// A stage with one of everything.
+pub(crate) fn furnished() -> Stage {
+    Stage::new()
+        .with_variable("Name", json!("Ada"))
+        .with_variable("counter", json!(4))
+        .with_variable("Order", json!({"id": 7, "lines": [{"sku": "a"}, {"sku": "b"}]}))
+        .with_variable("Empty", Value::Null)
+        .with_input("Amount", json!(12.5))
+        .with_output("Fetch", "Result", json!({"ok": true}))
+        .with_output("Fetch", "StatusCode", json!(200))
+}

@@ -1,0 +1,22 @@
+//! What can go wrong with a database, named for what the caller can do.
+
+/// An error of the database port.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// The database does not answer, or gave up. Try again. Whether a write happened is not known:
+    /// load again before repeating it.
+    #[error("the database is unavailable: {0}")]
+    Unavailable(String),
+    /// What was read makes no sense.
+    #[error("the database holds something unreadable: {0}")]
+    Corrupt(String),
+    /// The schema is older or newer than this program.
+    #[error("the database schema does not fit: {0}; run `staunch migrate`")]
+    Schema(String),
+    /// The value breaks a rule of the database, such as a length.
+    #[error("the database refuses the value: {0}")]
+    Refused(String),
+    /// Too much is queued already. Try again later, and take in less.
+    #[error("the database is overloaded: {0}")]
+    Overloaded(String),
+}

@@ -1,0 +1,82 @@
+//! Accepted commands (the table `pending_resumes`): kept from the moment they are accepted until
+//! the commit that applies them.
+
+use async_trait::async_trait;
+use model::{BookmarkId, CommandId, InstanceId, Timestamp};
+use protocol::Message;
+
+use crate::{Error, NewInstance};
+
+/// A command that is accepted and not yet applied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingCommand {
+    /// Its id; a second one of the same id is not kept.
+    pub id: CommandId,
+    /// The instance it is for; none for an event that is not looked up yet.
+    pub instance_id: Option<InstanceId>,
+    /// The bookmark it waits for.
+    pub bookmark_id: Option<BookmarkId>,
+    /// The stimulus hash it waits for.
+    pub hash: Option<String>,
+    /// Only bookmarks with this correlation id.
+    pub correlation_id: Option<String>,
+    /// The command, as published.
+    pub command: Message,
+    /// When it was accepted.
+    pub accepted_at: Timestamp,
+    /// Until when a waiting one is kept; for ever when none.
+    pub expires_at: Option<Timestamp>,
+    /// It came too early: it waits for a bookmark, and is not published again by the sweep.
+    pub waiting: bool,
+}
+
+/// Accepted commands.
+#[async_trait]
+pub trait Inbox: Send + Sync {
+    /// Keeps a command, grouped with others in one transaction; false when its id was there.
+    ///
+    /// # Errors
+    /// See [`Error`]; the command is not accepted then.
+    async fn accept_command(&self, command: PendingCommand) -> Result<bool, Error>;
+
+    /// Marks a command as waiting for a bookmark, keeping it if it is not kept yet. The caller
+    /// looks for the bookmark once more afterwards: both sides write first and look second.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn wait(&self, command: PendingCommand) -> Result<(), Error>;
+
+    /// Ends a command without a burst: its row goes, and what follows from it (the commands and
+    /// starts of an event's receivers) is accepted, in one transaction. Starts and commands that
+    /// are there already stay as they are. The row need not exist.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn settle(
+        &self,
+        id: &CommandId,
+        starts: Vec<NewInstance>,
+        commands: Vec<PendingCommand>,
+    ) -> Result<(), Error>;
+
+    /// Commands accepted before that time that are not waiting: nobody has applied them. Oldest
+    /// first.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error>;
+
+    /// Waiting commands whose bookmark is there by now, at least since `before`: their waker
+    /// has died.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn wakeable(&self, before: Timestamp, limit: u64)
+    -> Result<Vec<PendingCommand>, Error>;
+
+    /// Removes waiting commands whose time is over, and gives them back.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn expire(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
+}
