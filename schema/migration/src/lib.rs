@@ -1,1 +1,52 @@
-//! The database schema.
+//! The database schema: one file per migration, each additive.
+//!
+//! A migration that has shipped is never edited, and none takes away what an older program still
+//! reads: expand first, contract releases later. Each is run by SQLite and PostgreSQL alike.
+//!
+//! Times are milliseconds since 1970 in UTC. Texts sort by their bytes on both databases. What is
+//! only carried is one document column: JSON where people look at it, MessagePack where it is on
+//! the path of every command.
+//!
+//! To add one: 1. `m0011_what.rs` with its statements, 2. a line in [`Migrator::migrations`].
+
+mod ddl;
+mod m0001_definitions;
+mod m0002_schedules;
+mod m0003_instances;
+mod m0004_bookmarks;
+mod m0005_pending_resumes;
+mod m0006_journal;
+mod m0007_outbox;
+mod m0008_tokens;
+mod m0009_api_keys;
+mod m0010_audit;
+
+pub use sea_orm_migration::MigratorTrait;
+use sea_orm_migration::{MigrationTrait, async_trait};
+
+use ddl::Migration;
+
+/// Brings a database to the schema of this program.
+pub struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        let steps: Vec<(&'static str, &'static [&'static str])> = vec![
+            ("m0001_definitions", m0001_definitions::STATEMENTS),
+            ("m0002_schedules", m0002_schedules::STATEMENTS),
+            ("m0003_instances", m0003_instances::STATEMENTS),
+            ("m0004_bookmarks", m0004_bookmarks::STATEMENTS),
+            ("m0005_pending_resumes", m0005_pending_resumes::STATEMENTS),
+            ("m0006_journal", m0006_journal::STATEMENTS),
+            ("m0007_outbox", m0007_outbox::STATEMENTS),
+            ("m0008_tokens", m0008_tokens::STATEMENTS),
+            ("m0009_api_keys", m0009_api_keys::STATEMENTS),
+            ("m0010_audit", m0010_audit::STATEMENTS),
+        ];
+        steps
+            .into_iter()
+            .map(|(name, statements)| Box::new(Migration { name, statements }) as Box<_>)
+            .collect()
+    }
+}

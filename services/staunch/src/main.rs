@@ -1,2 +1,7 @@
-//! The CLI and every role in one process.
-fn main() {}
+//! The `staunch` binary; see the library for what it does.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    staunch::main()
+}

@@ -1,1 +1,25 @@
-//! Fires what is due.
+//! Timer: fires what is due, once, across all replicas, and never early.
+//!
+//! The database has the timers; a claim in the key-value store decides who fires; the bookmark
+//! that burns decides what counts. Replicas share the shards by rendezvous over the live nodes,
+//! without a leader: where two see the members differently, both try and one wins.
+//! This service never changes an instance; it publishes commands.
+
+mod clock;
+mod config;
+mod context;
+mod error;
+mod memory;
+mod metrics;
+mod pipeline;
+pub mod recurrence;
+mod schedule;
+mod shards;
+mod sweep;
+
+pub use config::Config;
+pub use context::Context;
+pub use error::Error;
+pub use pipeline::Timer;
+pub use shards::ROLE;
+pub use sweep::{Mended, Sweep};

@@ -98,6 +98,13 @@ impl Pointers {
         lock(&self.inner.view).pointers.get(definition_id).cloned()
     }
 
+    /// All pointers that this node knows, by definition.
+    #[must_use]
+    pub fn known(&self) -> Vec<(DefinitionId, Pointer)> {
+        let view = lock(&self.inner.view);
+        view.pointers.iter().map(|(id, pointer)| (id.clone(), pointer.clone())).collect()
+    }
+
     /// The snapshot is complete, and nothing has broken the watch since.
     #[must_use]
     pub fn is_synced(&self) -> bool {
@@ -226,7 +233,8 @@ impl Inner {
                 .is_some_and(|known| known.revision >= pointer.revision);
             if let Some(fresh) = &mut view.fresh {
                 // The bucket may have been made anew: revisions compare within one snapshot only.
-                is_known = is_known && !fresh.insert(definition_id.clone());
+                let is_repeated = !fresh.insert(definition_id.clone());
+                is_known = is_known && is_repeated;
             }
             if is_known {
                 return;

@@ -63,9 +63,10 @@ impl Catalog {
         store: Arc<dyn Store>,
         bus: Arc<dyn Bus>,
         engine: Arc<Engine>,
+        chance: bus::Chance,
         node: &str,
     ) -> Result<Self, Error> {
-        let pointers = Pointers::start(bus.kv(Bucket::Definitions)).await?;
+        let pointers = Pointers::start(bus.kv(Bucket::Definitions), chance).await?;
         let inner = Arc::new(Inner {
             store,
             engine,

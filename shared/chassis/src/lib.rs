@@ -1,1 +1,39 @@
-//! What every service needs.
+//! What every service's `main` needs: configuration, telemetry, signals, time, chance, health.
+//!
+//! This crate owns how a process starts, is seen, and stops, and it is the only place that reads
+//! the environment, the system's clock and the system's chance. It never knows what a workflow is;
+//! of the nouns it uses [`model::Timestamp`] alone.
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     chassis::main("timer", run)
+//! }
+//!
+//! async fn run(settings: chassis::Settings, life: chassis::Life) -> anyhow::Result<()> {
+//!     let stop = life.stop();
+//!     life.spawn("loop", async move { stop.cancelled().await });
+//!     life.ready();
+//!     life.stop().cancelled().await;
+//!     Ok(())
+//! }
+//! ```
+
+mod build_info;
+mod chance;
+mod clock;
+mod config;
+mod health;
+mod lifecycle;
+mod run;
+mod telemetry;
+
+pub use build_info::{commit, version};
+pub use chance::{Chance, SeededChance, SystemChance};
+pub use clock::{Clock, SystemClock, TokioClock};
+pub use config::{
+    Args, Auth, ConfigError, LogFormat, Misfire, Origin, Secret, Setting, Settings,
+};
+pub use health::{Health, HealthReport, Outcome};
+pub use lifecycle::Life;
+pub use run::{host, main};
+pub use telemetry::{Telemetry, inject, link, metrics_text, set_parent};

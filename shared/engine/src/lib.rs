@@ -1,21 +1,62 @@
 //! The pure engine: turns (definition, state, input, now) into (state, effects, journal).
+//!
+//! A definition compiles once to a [`Program`]; [`Engine::turn`] moves one instance of it forward
+//! until it is over, waits, or has used up the budget of one turn. It knows no clock, no chance,
+//! no network and no storage: time and random bits come in with [`Env`], everything that touches
+//! the world goes out as an [`Effect`] or as intent in the [`State`]. Ids derive from the instance,
+//! the turn and a sequence, so the same arguments give the same turn, bit for bit.
+//!
+//! A failure inside a workflow is an incident in the state, never an `Err`. An `assert` with one
+//! of these names is a bug of the engine or of an activity:
+//!
+//! - **INV-1** a program has a root;
+//! - **INV-2** every node that a state names is in its program: versions are immutable;
+//! - **INV-3** every bookmark has the execution that waits at it;
+//! - **INV-4** an instance that is not over waits for something, or has work left;
+//! - **INV-5** an instance that is over holds nothing;
+//! - **INV-6** out of budget means that work is left;
+//! - **INV-7** finished means a final status;
+//! - **INV-8** every call has its bookmark;
+//! - **INV-9** no execution outlives its owner.
+//!
+//! To add an activity type, see the crate `activities`; to add an expression language, see
+//! `expressions`.
 
+mod activity;
+mod compile;
+mod convert;
+mod descriptor;
 mod effect;
+mod engine;
 mod evaluate;
 mod input;
+mod invariant;
 mod languages;
 mod problem;
 mod program;
+mod reach;
 mod registry;
+mod run;
 mod state;
+mod step;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod turn;
+mod types;
+mod view;
 
+pub use activity::{Activity, Cause, Child, Decision, Failure, Next, Plan, Resumed};
+pub use compile::Planning;
+pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};
 pub use effect::{Call, Dispatch, Effect, Publish, Response, Task};
+pub use engine::{Engine, Triggers};
 pub use evaluate::{Flaw, Identity, Language, Scope};
 pub use input::{Env, Input, Resume, Start};
 pub use languages::Languages;
 pub use problem::Problem;
-pub use program::{Activation, Program};
+pub use program::{Activation, Expression, NodeRef, Program};
 pub use registry::Registry;
 pub use state::State;
-pub use turn::{Engine, Rest, Triggers, Turn};
+pub use step::{ChildExecution, Request, Step};
+pub use turn::{Rest, Turn};
+pub use types::Type;

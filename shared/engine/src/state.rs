@@ -84,6 +84,8 @@ pub(crate) struct Execution {
     pub faulted: bool,
     /// Direct children scheduled or not over.
     pub children: u64,
+    /// Its open bookmarks.
+    pub bookmarks: u64,
     /// Its own variables by id.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub variables: Map,

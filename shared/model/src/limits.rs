@@ -21,6 +21,8 @@ pub const STEPS_PER_TURN_MAX: usize = 10_000;
 pub const STEPS_PER_INSTANCE_MAX: u64 = 10_000_000;
 /// Open bookmarks of one instance.
 pub const BOOKMARKS_MAX: usize = 10_000;
+/// Outputs of activities that an instance remembers for its scripts; the oldest go first.
+pub const OUTPUTS_MAX: usize = 1_000;
 /// Incidents kept in an instance; older ones are in the journal.
 pub const INCIDENTS_MAX: usize = 100;
 /// Ids of applied commands that an instance remembers, to know a redelivery by.
@@ -47,5 +49,13 @@ pub const CALL_TRIES_MAX: u32 = 5;
 pub const TIMER_SHARDS: i32 = 64;
 /// Deliveries of one command before it is parked among the dead.
 pub const DELIVERIES_MAX: i64 = 20;
+/// How long a resume or a task completion that came too early is kept.
+pub const RESUME_WAIT_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How long an event that nobody waits for is kept.
+pub const EVENT_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
+/// How long a command waits for those of the same sender that come before it.
+pub const SEQUENCE_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
+/// Bookmarks and triggers that one event is handed to.
+pub const EVENT_RECEIVERS_MAX: u64 = 100_000;
 /// Items on one page of a list.
 pub const PAGE_ITEMS_MAX: u64 = 1_000;

@@ -113,6 +113,10 @@ pub struct Resume {
     /// A due timer: resumed only if the bookmark still has this due time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
+    /// The event it stems from: an instance takes each event once, also when it waits for the same
+    /// event again and the first one is delivered a second time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<CommandId>,
     /// An HTTP client waits for what `WriteHttpResponse` says.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub responds: bool,

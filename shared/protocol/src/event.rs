@@ -1,6 +1,8 @@
 //! What the system tells those who listen. JSON on the wire.
 
-use model::{CommandId, DefinitionId, Entry, InstanceId, Map, SubStatus, Timestamp, VersionId};
+use model::{
+    BookmarkId, CommandId, DefinitionId, Entry, InstanceId, Map, SubStatus, Timestamp, VersionId,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -87,6 +89,21 @@ pub struct CachePosition {
     /// The pointer's revision that the node has applied; 0 when it knows none.
     #[serde(default)]
     pub revision: u64,
+}
+
+/// `staunch.timer.armed`: a timer is due soon. A hint that saves its owner a look into the
+/// database; without it the timer fires a few seconds late at most.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TimerArmed {
+    /// Whose.
+    pub instance_id: InstanceId,
+    /// Which.
+    pub bookmark_id: BookmarkId,
+    /// When.
+    pub due_at: Timestamp,
+    /// Its shard.
+    pub shard: i32,
 }
 
 /// Why a command is among the dead: the body of `staunch dead show`, beside the message itself.

@@ -16,6 +16,8 @@ pub use codec::{Garbled, decode_body, encode_body};
 pub use command::{
     Body, Cancel, Command, EventRaised, Perform, ReplyWhen, Resume, Sequence, Start, TaskCompleted,
 };
-pub use event::{BurstJournal, CachePosition, Dead, LifecycleEvent, Noticed, TaskRequest};
+pub use event::{
+    BurstJournal, CachePosition, Dead, LifecycleEvent, Noticed, TaskRequest, TimerArmed,
+};
 pub use message::{ContentType, Headers, Message};
 pub use outcome::{HttpAnswer, Outcome, Refusal};

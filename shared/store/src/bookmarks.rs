@@ -20,6 +20,16 @@ pub struct StoredBookmark {
     pub bookmark: Bookmark,
 }
 
+impl StoredBookmark {
+    /// Its route template, if it waits for HTTP requests at one with parameters (`{…}`).
+    #[must_use]
+    pub fn route_template(&self) -> Option<String> {
+        let path = self.bookmark.payload.get("Path")?.as_str()?;
+        let is_template = self.bookmark.name == "Elsa.HttpEndpoint" && path.contains('{');
+        is_template.then(|| path.to_owned())
+    }
+}
+
 /// The shard of an instance's or schedule's timers: FNV-1a of its id, modulo the shard count.
 #[must_use]
 pub fn shard_of(id: &str) -> i32 {

@@ -38,9 +38,9 @@ impl FromStr for VersionOption {
             "LatestOrPublished" => Self::LatestOrPublished,
             "LatestAndPublished" => Self::LatestAndPublished,
             "AllVersions" => Self::All,
-            number => Self::Number(number.parse().map_err(|_| {
+            number => Self::Number(number.parse().map_err(|error| {
                 format!(
-                    "{text:?} is no version: use AllVersions, Draft, Latest, Published, \
+                    "{text:?} is no version ({error}): use AllVersions, Draft, Latest, Published, \
                      LatestOrPublished, LatestAndPublished or a number"
                 )
             })?),
@@ -89,6 +89,17 @@ pub enum Published {
         /// The trigger of the other.
         by: Box<Trigger>,
     },
+}
+
+/// A published version, without its graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedVersion {
+    /// The definition.
+    pub definition_id: DefinitionId,
+    /// Its published version.
+    pub version_id: VersionId,
+    /// That version's number.
+    pub version: u32,
 }
 
 /// Definitions.
@@ -151,6 +162,29 @@ pub trait Definitions: Send + Sync {
         filter: &DefinitionFilter,
         page: Page,
     ) -> Result<Listed<Definition>, Error>;
+
+    /// Which versions are published, of all definitions.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn published_versions(&self) -> Result<Vec<PublishedVersion>, Error> {
+        let filter =
+            DefinitionFilter { version: VersionOption::Published, ..DefinitionFilter::default() };
+        let mut found = Vec::new();
+        loop {
+            let skip = u64::try_from(found.len()).unwrap_or(u64::MAX);
+            let page = self.definitions(&filter, Page::new(skip, 100)).await?;
+            let is_last = page.items.len() < 100;
+            found.extend(page.items.into_iter().map(|definition| PublishedVersion {
+                definition_id: definition.definition_id,
+                version_id: definition.id,
+                version: definition.version,
+            }));
+            if is_last {
+                return Ok(found);
+            }
+        }
+    }
 
     /// Triggers of published definitions with this hash.
     ///

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use model::{BookmarkId, CommandId, InstanceId, Timestamp};
 use protocol::Message;
 
-use crate::{Error, NewInstance};
+use crate::{Error, NewInstance, StoredBookmark};
 
 /// A command that is accepted and not yet applied.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,22 @@ pub struct PendingCommand {
     pub expires_at: Option<Timestamp>,
     /// It came too early: it waits for a bookmark, and is not published again by the sweep.
     pub waiting: bool,
+}
+
+impl PendingCommand {
+    /// Whether the bookmark is what it waits for: every member that is given fits. One for an
+    /// instance that names neither bookmark nor hash is answered by any bookmark of it.
+    #[must_use]
+    pub fn is_answered_by(&self, stored: &StoredBookmark) -> bool {
+        fn fits<T: PartialEq>(wanted: Option<&T>, is: Option<&T>) -> bool {
+            wanted.is_none() || wanted == is
+        }
+        let aims = self.instance_id.is_some() || self.bookmark_id.is_some() || self.hash.is_some();
+        aims && fits(self.instance_id.as_ref(), Some(&stored.instance_id))
+            && fits(self.bookmark_id.as_ref(), Some(&stored.bookmark.id))
+            && fits(self.hash.as_ref(), Some(&stored.bookmark.hash))
+            && fits(self.correlation_id.as_ref(), stored.correlation_id.as_ref())
+    }
 }
 
 /// Accepted commands.
@@ -71,8 +87,7 @@ pub trait Inbox: Send + Sync {
     ///
     /// # Errors
     /// See [`Error`].
-    async fn wakeable(&self, before: Timestamp, limit: u64)
-    -> Result<Vec<PendingCommand>, Error>;
+    async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
 
     /// Removes waiting commands whose time is over, and gives them back.
     ///

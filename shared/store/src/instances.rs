@@ -124,6 +124,7 @@ pub struct TimeFilter {
 
 /// The times of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::enum_variant_names, reason = "the names are those of the members")]
 pub enum TimeColumn {
     /// Accepted.
     CreatedAt,

@@ -5,11 +5,15 @@
 //! changes is one transaction with its version check. Callers take only the nouns they use.
 
 mod bookmarks;
+pub mod check;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod definitions;
 mod error;
 mod inbox;
 mod instances;
 mod keys;
+pub mod memory;
 mod outbox;
 mod page;
 mod timers;
@@ -19,7 +23,7 @@ use async_trait::async_trait;
 
 pub use bookmarks::{BookmarkFilter, Bookmarks, StoredBookmark, shard_of};
 pub use definitions::{
-    DefinitionFilter, Definitions, Publication, Published, VersionOption,
+    DefinitionFilter, Definitions, Publication, Published, PublishedVersion, VersionOption,
 };
 pub use error::Error;
 pub use inbox::{Inbox, PendingCommand};

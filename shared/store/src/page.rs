@@ -18,6 +18,18 @@ impl Page {
         Self { skip, take: take.clamp(1, limits::PAGE_ITEMS_MAX) }
     }
 
+    /// This part of a list that is here as a whole.
+    pub fn of<T>(self, items: impl Iterator<Item = T>) -> Listed<T> {
+        let (skip, take) = (self.skip, self.take);
+        let mut total = 0;
+        let part = |item| {
+            total += 1;
+            (total > skip && total - skip <= take).then_some(item)
+        };
+        let items = items.filter_map(part).collect();
+        Listed { items, total }
+    }
+
     /// The first items, as many as one page may have.
     #[must_use]
     pub fn first() -> Self {

@@ -1,1 +1,18 @@
-//! The services over real parts.
+//! The services over real parts: the real binaries, a real nats-server, SQLite and PostgreSQL.
+//!
+//! Each story names the guarantee that it tries to break, and prints its figures. Stories run one
+//! after the other: each has several processes, and measures time. Nothing here is used outside
+//! tests.
+
+#[cfg(test)]
+mod api;
+#[cfg(test)]
+mod binary;
+#[cfg(test)]
+mod node;
+#[cfg(test)]
+mod stories;
+#[cfg(test)]
+mod workflow;
+#[cfg(test)]
+mod world;

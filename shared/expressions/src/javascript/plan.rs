@@ -38,12 +38,15 @@ pub(super) struct Plan {
     pub(super) inputs: Vec<String>,
     /// True when inputs may be reached by computed names.
     pub(super) all_inputs: bool,
+    /// Activity and output of each `getOutputFrom("X", "Y")`.
+    pub(super) outputs: Vec<(String, Option<String>)>,
     /// Words such as `getName` and `setName`, without those that are ours.
     pub(super) accessors: Vec<String>,
     /// True when the text has nothing by which it could change an object in place.
     pub(super) changes_nothing: bool,
     words: BTreeSet<String>,
     everything: bool,
+    loops: bool,
 }
 
 impl Plan {
@@ -66,9 +69,11 @@ impl Plan {
             variables: reads.names,
             all_variables: reads.computed || everything,
             inputs,
+            outputs: outputs(source),
             all_inputs: all_inputs || everything,
             accessors: words.iter().filter(|word| is_accessor(word)).cloned().collect(),
             changes_nothing: !everything && changes_nothing(source, &words),
+            loops: ["for", "while", "do"].iter().any(|word| words.contains(*word)),
             words,
             everything,
         }
@@ -77,6 +82,21 @@ impl Plan {
     /// True when the script may use this name.
     pub(super) fn mentions(&self, word: &str) -> bool {
         self.everything || self.words.contains(word)
+    }
+
+    /// True when the script may walk arrays or search texts that are too long to be left alone.
+    pub(super) fn needs_guard(&self) -> bool {
+        const SOURCES: [&str; 8] =
+            ["length", "Array", "repeat", "padStart", "padEnd", "join", "concat", "from"];
+        const WALKERS: [&str; 22] = [
+            "concat", "copyWithin", "fill", "flat", "flatMap", "join", "reverse", "shift", "slice",
+            "sort", "splice", "toReversed", "toSorted", "toSpliced", "unshift", "with", "includes",
+            "indexOf", "lastIndexOf", "replace", "replaceAll", "split",
+        ];
+        let has_source = self.mentions_any(&SOURCES)
+            || self.loops
+            || self.words.iter().any(|word| word.len() >= 7 && word.starts_with(char::is_numeric));
+        has_source && self.mentions_any(&WALKERS)
     }
 
     /// True when the script may use one of these names.
@@ -117,6 +137,25 @@ impl Reads {
             self.names.push(name.to_owned());
         }
     }
+}
+
+/// The literal arguments of the calls of `getOutputFrom`.
+fn outputs(source: &str) -> Vec<(String, Option<String>)> {
+    let mut found = Vec::new();
+    for rest in occurrences(source, "getOutputFrom") {
+        let Some(activity) = leading_literal(rest) else { continue };
+        let after = rest.split_once(activity).map_or("", |(_, after)| after);
+        let after = after.get(1..).unwrap_or("").trim_start();
+        let output = match after.strip_prefix(',') {
+            // A second argument is read like a first one.
+            Some(second) => leading_literal(&format!("({}", second.trim_start())).map(str::to_owned),
+            None => None,
+        };
+        if after.starts_with(')') || output.is_some() {
+            found.push((activity.to_owned(), output));
+        }
+    }
+    found
 }
 
 /// The literal first arguments of the calls of `function`, and whether there are computed ones.
@@ -177,10 +216,10 @@ fn is_accessor(word: &str) -> bool {
 
 /// True when the text has no assignment and calls nothing that changes an object in place.
 fn changes_nothing(source: &str, words: &BTreeSet<String>) -> bool {
-    const CHANGERS: [&str; 22] = [
+    const CHANGERS: [&str; 23] = [
         "push", "pop", "shift", "unshift", "splice", "sort", "reverse", "fill", "copyWithin",
         "delete", "assign", "defineProperty", "defineProperties", "setPrototypeOf", "Reflect",
-        "set", "add", "clear", "call", "apply", "bind", "Object",
+        "set", "add", "clear", "call", "apply", "bind", "Object", "setVariable",
     ];
     let mut bare = source.to_owned();
     for operator in ["=>", "===", "!==", "==", "!=", "<=", ">="] {

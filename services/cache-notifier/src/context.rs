@@ -1,0 +1,62 @@
+//! What the cache notifier works with.
+
+use std::sync::Arc;
+
+use bus::{Bucket, Bus, Chance, Pointers, Presence, owner_of};
+use store::Store;
+
+use crate::metrics::Metrics;
+use crate::{Config, Error};
+
+/// The role of the members that announce.
+pub const ROLE: &str = "cache-notifier";
+/// The roles of the members that cache pointers, and are waited for.
+const CACHING: [&str; 2] = ["ingress", "executor"];
+
+/// What the cache notifier works with. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    pub(crate) node: Arc<str>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) bus: Arc<dyn Bus>,
+    pub(crate) presence: Presence,
+    pub(crate) pointers: Pointers,
+    pub(crate) metrics: Metrics,
+    pub(crate) config: Config,
+}
+
+impl Context {
+    /// A notifier under this node's name; follows the pointers from now on.
+    ///
+    /// # Errors
+    /// When the bus does not answer.
+    pub async fn start(
+        node: &str,
+        store: Arc<dyn Store>,
+        bus: Arc<dyn Bus>,
+        presence: Presence,
+        chance: Chance,
+        config: Config,
+    ) -> Result<Self, Error> {
+        let pointers = Pointers::start(bus.kv(Bucket::Definitions), chance).await?;
+        let metrics = Metrics::new();
+        Ok(Self { node: Arc::from(node), store, bus, presence, pointers, metrics, config })
+    }
+
+    /// The live nodes that cache pointers.
+    pub(crate) fn caching(&self) -> Vec<String> {
+        self.members(|role| CACHING.contains(&role))
+    }
+
+    /// Whether this node is the one that does what one node does for all.
+    pub(crate) fn is_first(&self) -> bool {
+        owner_of(0, &self.members(|role| role == ROLE)) == Some(&*self.node)
+    }
+
+    fn members(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let live = self.presence.live().into_iter();
+        live.filter(|member| member.roles.iter().any(|role| is_wanted(role)))
+            .map(|member| member.node)
+            .collect()
+    }
+}

@@ -1,0 +1,15 @@
+//! What can go wrong while announcing.
+
+/// An error of the cache notifier.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The message bus failed.
+    #[error(transparent)]
+    Bus(#[from] bus::Error),
+    /// The pointer and the database do not come to agree.
+    #[error("definition {0} keeps being published and retracted; it is compared again soon")]
+    Restless(model::DefinitionId),
+}

@@ -1,0 +1,232 @@
+//! change -> coalesce -> broadcast -> ack
+//!
+//! One task owns what is under way and decides; writing pointers, asking and answering run beside
+//! it, so that one slow definition delays no other.
+
+mod ack;
+pub(crate) mod broadcast;
+mod change;
+mod coalesce;
+
+use std::collections::BTreeMap;
+
+use bus::{Endpoint, Incoming, Subscription};
+use futures::StreamExt as _;
+use model::DefinitionId;
+use protocol::{Noticed, subject};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Context, Error};
+use coalesce::{Topic, Waiter};
+
+/// One notifier replica.
+pub struct Notifier {
+    cx: Context,
+    topics: BTreeMap<DefinitionId, Topic>,
+    work: JoinSet<Option<Written>>,
+    ask_at: Instant,
+    requests: Subscription,
+    positions: Subscription,
+}
+
+type Written = (DefinitionId, Result<Noticed, Error>);
+
+impl Notifier {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// When the bus cannot be asked.
+    pub async fn start(cx: Context) -> Result<Self, Error> {
+        let positions = cx.bus.subscribe(&format!("{}.*", subject::CACHE_APPLIED)).await?;
+        let changed =
+            Endpoint { name: "changed".to_owned(), subject: subject::CACHE_CHANGED.to_owned() };
+        let about = "Tells every node of a new definition, and answers when all have it.";
+        let name = "staunch-cache-notifier";
+        let version = env!("CARGO_PKG_VERSION");
+        let requests = cx.bus.serve(name, version, about, vec![changed]).await?;
+        Ok(Self {
+            cx,
+            topics: BTreeMap::new(),
+            work: JoinSet::new(),
+            ask_at: Instant::now(),
+            requests,
+            positions,
+        })
+    }
+
+    /// Announces what is asked for until `stop`, then answers those who still wait with what is
+    /// known by then.
+    pub async fn serve(mut self, stop: &CancellationToken) {
+        let mut members = self.cx.presence.changed();
+        loop {
+            let wake = self.wake_at();
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(done) = self.work.join_next() => match done {
+                    Ok(Some((definition_id, written))) => self.written(definition_id, written),
+                    Ok(None) => {}
+                    Err(error) => tracing::error!(%error, "an announcement broke off"),
+                },
+                Some(incoming) = self.positions.next() => self.hear(&incoming),
+                Some(incoming) = self.requests.next() => self.take(&incoming),
+                Ok(()) = members.changed() => self.answer_all(),
+                () = tokio::time::sleep_until(wake) => self.tick(),
+            }
+        }
+        for id in self.topics.keys().cloned().collect::<Vec<_>>() {
+            self.answer(&id, true);
+        }
+        while self.work.join_next().await.is_some() {}
+    }
+
+    fn take(&mut self, incoming: &Incoming) {
+        let Some(Noticed { definition_id, version, .. }) = change::request(incoming) else {
+            return;
+        };
+        tracing::debug!(definition = %definition_id, version, "a definition has changed");
+        let waiting: usize = self.topics.values().map(|topic| topic.waiters.len()).sum();
+        if waiting >= self.cx.config.waiting_max {
+            tracing::warn!(definition = %definition_id, waiting,
+                "too many announcements are under way; this one is left to the comparison with \
+                 the database");
+            return;
+        }
+        let topic = self.topics.entry(definition_id.clone()).or_default();
+        if topic.ask(incoming.reply.clone(), version) {
+            let version = topic.version;
+            self.write(definition_id, version);
+        }
+    }
+
+    fn write(&mut self, definition_id: DefinitionId, version: u32) {
+        let cx = self.cx.clone();
+        self.work.spawn(async move {
+            let written = broadcast::point(&cx, &definition_id, version).await;
+            Some((definition_id, written))
+        });
+    }
+
+    fn written(&mut self, definition_id: DefinitionId, written: Result<Noticed, Error>) {
+        let Some(topic) = self.topics.get_mut(&definition_id) else { return };
+        match written {
+            Ok(noticed) => {
+                let version = topic.version;
+                if topic.written(noticed) {
+                    self.write(definition_id, version);
+                    return;
+                }
+                self.answer(&definition_id, false);
+                if self.topics.contains_key(&definition_id) {
+                    self.ask(&definition_id);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, definition = %definition_id, "cannot be announced yet");
+                // Tried again with the next tick, for as long as somebody waits.
+                topic.is_writing = false;
+                topic.is_stale = false;
+            }
+        }
+    }
+
+    fn hear(&mut self, incoming: &Incoming) {
+        let Some((node, position)) = change::position(incoming) else { return };
+        if let Some(topic) = self.topics.get_mut(&position.definition_id) {
+            topic.hear(node, position.revision);
+            self.answer(&position.definition_id, false);
+        }
+    }
+
+    fn ask(&mut self, definition_id: &DefinitionId) {
+        let (cx, definition_id) = (self.cx.clone(), definition_id.clone());
+        self.work.spawn(async move {
+            broadcast::ask(&cx, &definition_id).await;
+            None
+        });
+    }
+
+    fn tick(&mut self) {
+        if self.ask_at > Instant::now() {
+            return;
+        }
+        self.ask_at = Instant::now() + self.cx.config.ask_every;
+        for id in self.topics.keys().cloned().collect::<Vec<_>>() {
+            self.answer(&id, false);
+            let Some(topic) = self.topics.get_mut(&id) else { continue };
+            let unwritten = topic.waiters.iter().any(|waiter| waiter.needs.is_none());
+            if unwritten && !topic.is_writing {
+                topic.is_writing = true;
+                let version = topic.version;
+                self.write(id, version);
+            } else if !unwritten {
+                self.ask(&id);
+            }
+        }
+    }
+
+    fn answer_all(&mut self) {
+        for id in self.topics.keys().cloned().collect::<Vec<_>>() {
+            self.answer(&id, false);
+        }
+    }
+
+    /// Answers those about whom all is known, or whose time is over; with `now`, all of them.
+    fn answer(&mut self, definition_id: &DefinitionId, now: bool) {
+        let Some(topic) = self.topics.get_mut(definition_id) else { return };
+        let nodes = self.cx.caching();
+        let is_cut_off = self.cx.presence.is_cut_off();
+        let mut waiting = Vec::new();
+        for waiter in std::mem::take(&mut topic.waiters) {
+            let missing = match waiter.needs {
+                Some(revision) => topic.missing(&nodes, revision),
+                None => nodes.clone(),
+            };
+            let everywhere = waiter.needs.is_some() && missing.is_empty() && !is_cut_off;
+            if !everywhere && !now && waiter.since.elapsed() < self.cx.config.wait_max {
+                waiting.push(waiter);
+                continue;
+            }
+            let noticed = topic.noticed.clone().unwrap_or_else(|| Noticed {
+                definition_id: definition_id.clone(),
+                version_id: None,
+                version: topic.version,
+                revision: 0,
+                everywhere: false,
+                missing: Vec::new(),
+            });
+            let noticed = Noticed { everywhere, missing, ..noticed };
+            reply(&mut self.work, &self.cx, waiter, noticed, nodes.len());
+        }
+        topic.waiters = waiting;
+        if topic.waiters.is_empty() && !topic.is_writing {
+            self.topics.remove(definition_id);
+        }
+    }
+
+    fn wake_at(&self) -> Instant {
+        if self.topics.is_empty() {
+            return Instant::now() + self.cx.config.reconcile_every;
+        }
+        self.ask_at
+    }
+}
+
+fn reply(
+    work: &mut JoinSet<Option<Written>>,
+    cx: &Context,
+    waiter: Waiter,
+    noticed: Noticed,
+    nodes: usize,
+) {
+    let cx = cx.clone();
+    work.spawn(async move {
+        ack::answer(&cx, waiter, noticed, nodes).await;
+        None
+    });
+}
+
+#[cfg(test)]
+mod tests;

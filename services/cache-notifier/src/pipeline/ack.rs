@@ -1,0 +1,20 @@
+//! Answers those who wait: everywhere, or who is missing.
+
+use protocol::{ContentType, Headers, Message, Noticed, encode_body};
+
+use super::coalesce::Waiter;
+use crate::Context;
+
+pub(super) async fn answer(cx: &Context, waiter: Waiter, noticed: Noticed, nodes: usize) {
+    let took = waiter.since.elapsed();
+    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    cx.metrics.announced(noticed.everywhere, took);
+    tracing::info!(definition = %noticed.definition_id, version = noticed.version,
+        revision = noticed.revision, nodes, missing = ?noticed.missing, ms,
+        "cache invalidation announced");
+    let Some(subject) = waiter.reply else { return };
+    let Ok(payload) = encode_body(ContentType::Json, &noticed) else { return };
+    if let Err(error) = cx.bus.send(Message { subject, headers: Headers::new(), payload }).await {
+        tracing::debug!(%error, "the publisher could not be answered");
+    }
+}

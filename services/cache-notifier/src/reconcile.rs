@@ -1,0 +1,65 @@
+//! Compares the pointers with the database: a publisher, or the notifier it had asked, may have
+//! died between the two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::DefinitionId;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::pipeline::broadcast;
+use crate::{Context, Error};
+
+/// Compares now and then until `stop`; one replica does it for all.
+pub async fn serve(cx: &Context, stop: &CancellationToken) {
+    let mut ticks = tokio::time::interval(cx.config.reconcile_every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            _ = ticks.tick() => {}
+        }
+        if !cx.is_first() || !cx.pointers.is_synced() {
+            continue;
+        }
+        let compared = tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            compared = run_once(cx) => compared,
+        };
+        if let Err(error) = compared {
+            tracing::warn!(%error, "pointers could not be compared, trying again");
+        }
+    }
+}
+
+/// Compares once; the definitions whose pointer was set right.
+///
+/// # Errors
+/// When the database or the bus fails; what was mended before that stays mended.
+pub async fn run_once(cx: &Context) -> Result<Vec<DefinitionId>, Error> {
+    let published = cx.store.published_versions().await?;
+    let published: BTreeMap<_, _> = published
+        .into_iter()
+        .map(|version| (version.definition_id, (version.version_id, version.version)))
+        .collect();
+    let pointed: BTreeMap<_, _> = cx.pointers.known().into_iter().collect();
+    let ids: BTreeSet<_> = published.keys().chain(pointed.keys()).cloned().collect();
+    let mut mended = Vec::new();
+    for id in ids {
+        let wanted = published.get(&id).map(|(version_id, _)| version_id);
+        let is = pointed.get(&id).and_then(|pointer| pointer.version_id.as_ref());
+        if wanted == is {
+            continue;
+        }
+        let noticed = broadcast::point(cx, &id, 0).await?;
+        if noticed.version_id.as_ref() != is {
+            tracing::warn!(definition = %id, version = noticed.version,
+                revision = noticed.revision, "a pointer was behind the database: set right");
+            cx.metrics.mended();
+            mended.push(id);
+        }
+    }
+    Ok(mended)
+}

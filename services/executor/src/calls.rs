@@ -1,0 +1,87 @@
+//! Outgoing HTTP calls: the port, the real client and its twin.
+//!
+//! A call is made after its intent is committed, and again after a crash, always with the same
+//! `Idempotency-Key`. Whatever happens is an answer for the workflow; nothing here fails.
+
+mod client;
+mod guard;
+mod memory;
+
+use async_trait::async_trait;
+use engine::Call;
+use model::Map;
+use serde_json::{Value, json};
+
+pub use client::HttpCalls;
+pub use guard::Guard;
+pub use memory::MemoryCalls;
+
+/// Makes outgoing calls.
+#[async_trait]
+pub trait Calls: Send + Sync {
+    /// Makes the call and gives its answer, within `limits::CALL_TIME_MAX`. Dropping the future
+    /// gives the call up. `traceparent` is sent along.
+    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> Answer;
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The other side answered.
+    Response {
+        /// 100 to 599.
+        status_code: u16,
+        /// Header names, in lower case, and values.
+        headers: Map,
+        /// A JSON body parsed, any other as text, none as null.
+        content: Value,
+    },
+    /// It did not.
+    Error {
+        /// In one word.
+        kind: ErrorKind,
+        /// In words.
+        message: String,
+    },
+}
+
+/// Why there is no response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// No whole answer in time.
+    Timeout,
+    /// The other side could not be reached, or broke off.
+    Connect,
+    /// The call is not allowed, or its answer is too large.
+    Refused,
+}
+
+impl Answer {
+    /// A call that is not allowed.
+    #[must_use]
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::Error { kind: ErrorKind::Refused, message: message.into() }
+    }
+
+    /// The input that resumes the workflow.
+    #[must_use]
+    pub fn into_input(self) -> Map {
+        let value = match self {
+            Self::Response { status_code, headers, content } => {
+                json!({ "statusCode": status_code, "headers": headers, "content": content })
+            }
+            Self::Error { kind, message } => {
+                let kind = match kind {
+                    ErrorKind::Timeout => "timeout",
+                    ErrorKind::Connect => "connect",
+                    ErrorKind::Refused => "refused",
+                };
+                json!({ "error": kind, "message": message })
+            }
+        };
+        match value {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The real client. Redirects are followed here, not by the library, so that each hop is checked.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use engine::Call;
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use model::{Map, limits};
+use reqwest::{Client, Response, Url, redirect};
+use serde_json::Value;
+
+use super::guard::{Forbidden, Guard, Resolver};
+use super::{Answer, Calls, ErrorKind};
+
+/// Redirects that are followed.
+const REDIRECTS_MAX: usize = 5;
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Calls over the network.
+pub struct HttpCalls {
+    guard: Guard,
+    /// Why there is no client: this machine's certificates cannot be read, for example.
+    client: Result<Client, String>,
+}
+
+/// A request between two hops.
+struct Hop {
+    url: Url,
+    method: Method,
+    headers: HeaderMap,
+    body: Option<Vec<u8>>,
+}
+
+impl HttpCalls {
+    /// A client that goes where the guard allows.
+    #[must_use]
+    pub fn new(guard: Guard) -> Self {
+        // The first of the process wins; all of ours install the same.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let client = Client::builder()
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_TIME_MAX)
+            .user_agent(concat!("staunch/", env!("CARGO_PKG_VERSION")))
+            .dns_resolver(Resolver(guard))
+            .build();
+        Self { guard, client: client.map_err(|error| explain(&error)) }
+    }
+
+    async fn go(&self, call: &Call, traceparent: Option<&str>) -> Result<Answer, Answer> {
+        let client = self.client.as_ref().map_err(|reason| Answer::Error {
+            kind: ErrorKind::Connect,
+            message: format!("there is no HTTP client: {reason}"),
+        })?;
+        let mut hop = Hop::first(call, traceparent).map_err(|Forbidden(reason)| refuse(reason))?;
+        for _ in 0..=REDIRECTS_MAX {
+            self.guard.check(&hop.url).map_err(|Forbidden(reason)| refuse(reason))?;
+            let mut request =
+                client.request(hop.method.clone(), hop.url.clone()).headers(hop.headers.clone());
+            if let Some(body) = &hop.body {
+                request = request.body(body.clone());
+            }
+            let response = request.send().await.map_err(|error| failed(&error))?;
+            match hop.redirected(&response) {
+                Some(next) => hop = next,
+                None => return read(response).await,
+            }
+        }
+        Err(Answer::refused(format!("{} redirects more than {REDIRECTS_MAX} times", call.url)))
+    }
+}
+
+#[async_trait]
+impl Calls for HttpCalls {
+    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> Answer {
+        let wait = call.timeout.unwrap_or(limits::CALL_TIME_MAX).min(limits::CALL_TIME_MAX);
+        match tokio::time::timeout(wait, self.go(call, traceparent)).await {
+            Ok(Ok(answer) | Err(answer)) => answer,
+            Err(_) => Answer::Error {
+                kind: ErrorKind::Timeout,
+                message: format!("no answer from {} within {wait:?}", call.url),
+            },
+        }
+    }
+}
+
+impl Hop {
+    fn first(call: &Call, traceparent: Option<&str>) -> Result<Self, Forbidden> {
+        let url = Url::parse(&call.url)
+            .map_err(|error| Forbidden(format!("{:?} is no URL: {error}", call.url)))?;
+        let method = Method::from_bytes(call.method.as_bytes())
+            .map_err(|error| Forbidden(format!("{:?} is no method: {error}", call.method)))?;
+        let mut headers = HeaderMap::new();
+        for (name, value) in &call.headers {
+            set(&mut headers, name, value)?;
+        }
+        let (body, default_type) = match &call.content {
+            Value::Null => (None, None),
+            Value::String(text) => {
+                (Some(text.clone().into_bytes()), Some("text/plain; charset=utf-8"))
+            }
+            value => (Some(value.to_string().into_bytes()), Some("application/json")),
+        };
+        let given = call.content_type.as_deref().filter(|text| !text.trim().is_empty());
+        if let Some(content_type) = given.or(default_type).filter(|_| body.is_some())
+            && (given.is_some() || !headers.contains_key(CONTENT_TYPE))
+        {
+            set(&mut headers, CONTENT_TYPE.as_str(), content_type)?;
+        }
+        set(&mut headers, "idempotency-key", &call.key)?;
+        if let Some(traceparent) = traceparent {
+            set(&mut headers, "traceparent", traceparent)?;
+        }
+        headers.remove(HOST);
+        headers.remove(CONTENT_LENGTH);
+        Ok(Self { url, method, headers, body })
+    }
+
+    /// Where the response sends us, as browsers do it; none when it is the answer.
+    fn redirected(&self, response: &Response) -> Option<Self> {
+        let status = response.status();
+        let to = response.headers().get(LOCATION)?.to_str().ok()?;
+        let url = self.url.join(to).ok()?;
+        let is_read = matches!(self.method, Method::GET | Method::HEAD);
+        let keeps = match status {
+            StatusCode::PERMANENT_REDIRECT | StatusCode::TEMPORARY_REDIRECT => true,
+            StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => self.method != Method::POST,
+            StatusCode::SEE_OTHER => is_read,
+            _ => return None,
+        };
+        let mut headers = self.headers.clone();
+        if url.origin() != self.url.origin() {
+            headers.remove(AUTHORIZATION);
+            headers.remove(COOKIE);
+        }
+        if keeps {
+            let (method, body) = (self.method.clone(), self.body.clone());
+            return Some(Self { url, method, headers, body });
+        }
+        headers.remove(CONTENT_TYPE);
+        Some(Self { url, method: Method::GET, headers, body: None })
+    }
+}
+
+fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Forbidden> {
+    let name = HeaderName::from_bytes(name.as_bytes())
+        .map_err(|error| Forbidden(format!("{name:?} is no header name: {error}")))?;
+    let value = HeaderValue::from_str(value)
+        .map_err(|error| Forbidden(format!("header {name} has an impossible value: {error}")))?;
+    headers.insert(name, value);
+    Ok(())
+}
+
+async fn read(mut response: Response) -> Result<Answer, Answer> {
+    let status_code = response.status().as_u16();
+    let headers = readable(response.headers());
+    let is_json = response.headers().get(CONTENT_TYPE).is_some_and(names_json);
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
+        if body.len() + chunk.len() > limits::CALL_RESPONSE_BYTES_MAX {
+            return Err(Answer::refused(format!(
+                "the answer of {} has more than the {} bytes that are read",
+                response.url(),
+                limits::CALL_RESPONSE_BYTES_MAX
+            )));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
+    let content = match serde_json::from_slice(&body) {
+        _ if body.is_empty() => Value::Null,
+        Ok(value) if is_json => value,
+        _ => text(),
+    };
+    Ok(Answer::Response { status_code, headers, content })
+}
+
+fn names_json(value: &HeaderValue) -> bool {
+    let text = value.to_str().unwrap_or_default();
+    let kind = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || kind == "text/json" || kind.ends_with("+json")
+}
+
+fn readable(headers: &HeaderMap) -> Map {
+    let mut map = Map::new();
+    for name in headers.keys() {
+        let values = headers.get_all(name).iter();
+        let values: Vec<_> =
+            values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+        map.insert(name.to_string(), Value::String(values.join(", ")));
+    }
+    map
+}
+
+fn refuse(reason: String) -> Answer {
+    Answer::refused(reason)
+}
+
+fn failed(error: &reqwest::Error) -> Answer {
+    let mut source = error.source();
+    while let Some(inner) = source {
+        if let Some(Forbidden(reason)) = inner.downcast_ref::<Forbidden>() {
+            return Answer::refused(reason.clone());
+        }
+        source = inner.source();
+    }
+    let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Connect };
+    Answer::Error { kind, message: explain(error) }
+}
+
+/// The whole chain: the outermost text of the library says little.
+fn explain(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

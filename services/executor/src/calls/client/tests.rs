@@ -1,0 +1,152 @@
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use super::*;
+
+/// A server that gives these answers, one per connection, and tells what it was asked.
+async fn server(answers: Vec<String>) -> (String, mpsc::UnboundedReceiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (asked, requests) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = String::new();
+            while !is_complete(&request) {
+                let mut buffer = [0; 4096];
+                let count = stream.read(&mut buffer).await.unwrap();
+                request.push_str(&String::from_utf8_lossy(&buffer[..count]));
+            }
+            asked.send(request).unwrap();
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+        // Keeps the port, so that a hanging call finds nobody who answers.
+        std::future::pending::<()>().await;
+    });
+    (format!("http://{address}"), requests)
+}
+
+fn is_complete(request: &str) -> bool {
+    let Some((head, body)) = request.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    body.len() >= length.map_or(0, |length| length.parse().unwrap())
+}
+
+fn answer(status: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}")
+}
+
+fn call(url: String) -> Call {
+    Call {
+        key: "key-1".into(),
+        bookmark_id: "b".into(),
+        activity_id: "send".into(),
+        url,
+        method: "GET".into(),
+        headers: BTreeMap::new(),
+        content_type: None,
+        content: Value::Null,
+        timeout: None,
+    }
+}
+
+fn calls() -> HttpCalls {
+    HttpCalls::new(Guard { allow_private: true })
+}
+
+#[tokio::test]
+async fn a_call_carries_its_key_and_gives_json_parsed() {
+    let ok = answer("201 Created", "content-type: application/json\r\n", r#"{"a":[1]}"#);
+    let (url, mut requests) = server(vec![ok]).await;
+    let mut post = call(format!("{url}/orders?x=1"));
+    post.method = "POST".into();
+    post.content = json!({"amount": 3});
+    post.headers.insert("X-Own".into(), "yes".into());
+    let answer = calls().perform(&post, Some("00-trace")).await.into_input();
+    assert_eq!(answer["statusCode"], 201);
+    assert_eq!(answer["content"], json!({"a": [1]}));
+    assert_eq!(answer["headers"]["content-type"], "application/json");
+    let request = requests.recv().await.unwrap();
+    assert!(request.starts_with("POST /orders?x=1 HTTP/1.1\r\n"), "{request}");
+    for line in ["idempotency-key: key-1", "x-own: yes", "traceparent: 00-trace"] {
+        assert!(request.contains(line), "{line} in {request}");
+    }
+    assert!(request.contains("content-type: application/json"), "{request}");
+    assert!(request.ends_with(r#"{"amount":3}"#), "{request}");
+}
+
+#[tokio::test]
+async fn redirects_are_followed_and_lose_the_body_where_browsers_lose_it() {
+    let (last, mut asked) = server(vec![answer("200 OK", "", "done")]).await;
+    let found = answer("302 Found", &format!("location: {last}/there\r\n"), "");
+    let (first, _requests) = server(vec![found]).await;
+    let mut post = call(first);
+    post.method = "POST".into();
+    post.content = json!("body");
+    post.headers.insert("Authorization".into(), "Bearer secret".into());
+    let answer = calls().perform(&post, None).await.into_input();
+    assert_eq!(answer["content"], "done");
+    let request = asked.recv().await.unwrap();
+    assert!(request.starts_with("GET /there "), "{request}");
+    assert!(!request.contains("secret"), "another origin does not learn the credentials");
+}
+
+#[tokio::test]
+async fn endless_redirects_and_forbidden_ones_are_refused() {
+    let to_file = answer("302 Found", "location: ftp://example.com/\r\n", "");
+    let (url, _requests) = server(vec![to_file]).await;
+    let answer_to_file = calls().perform(&call(url), None).await.into_input();
+    assert_eq!(answer_to_file["error"], "refused");
+
+    let again = answer("302 Found", "location: /\r\n", "");
+    let (url, _requests) = server(vec![again; 10]).await;
+    let endless = calls().perform(&call(url), None).await.into_input();
+    assert_eq!(endless["error"], "refused");
+    assert!(endless["message"].as_str().unwrap().contains("more than 5 times"), "{endless:?}");
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_whichever_way_they_are_named() {
+    let calls = HttpCalls::new(Guard { allow_private: false });
+    for url in ["http://127.0.0.1:9/", "http://localhost:9/"] {
+        let answer = calls.perform(&call(url.to_owned()), None).await.into_input();
+        assert_eq!(answer["error"], "refused", "{url}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let answer = calls().perform(&call(url), None).await.into_input();
+    assert_eq!(answer["error"], "connect", "{answer:?}");
+
+    let (url, _requests) = server(Vec::new()).await;
+    let mut slow = call(url);
+    slow.timeout = Some(Duration::from_millis(50));
+    let answer = calls().perform(&slow, None).await.into_input();
+    assert_eq!(answer["error"], "timeout", "{answer:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_is_not_read_to_its_end() {
+    let large = "x".repeat(limits::CALL_RESPONSE_BYTES_MAX + 1);
+    let (url, _requests) = server(vec![answer("200 OK", "", &large)]).await;
+    let answer = calls().perform(&call(url), None).await.into_input();
+    assert_eq!(answer["error"], "refused", "too large");
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_is_refused() {
+    let mut bad = call("http://example.com/".into());
+    bad.headers.insert("bad name".into(), "x".into());
+    assert_eq!(calls().perform(&bad, None).await.into_input()["error"], "refused");
+    let answer = calls().perform(&call("no url".into()), None).await.into_input();
+    assert_eq!(answer["error"], "refused");
+}

@@ -1,0 +1,122 @@
+//! commit: one transaction with its version check. The lease saved work up to here; this check is
+//! what makes the result true.
+
+use std::time::Duration;
+
+use engine::Effect;
+use protocol::{HttpAnswer, Message};
+use store::Commit;
+use tokio::time::Instant;
+
+use bus::Lease;
+
+use super::run::{End, Ran};
+use super::settle::Stop;
+use crate::decide::Known;
+use crate::draft::{Draft, draft};
+use crate::executor::Cx;
+use crate::metrics::METRICS;
+use crate::point::Point;
+
+/// How long a burst whose commit is in doubt waits before it looks again.
+const DOUBT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How a commit ended.
+#[derive(Debug)]
+pub(crate) enum Committed {
+    /// It is written.
+    Done(Box<Done>),
+    /// Someone else was here, or nobody knows: load and run again.
+    Conflict,
+    /// The activation strategy forbids the instance.
+    NotAllowed(model::InstanceId),
+}
+
+/// A committed burst, and what is left to do for it.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) known: Known,
+    pub(crate) outgoing: Outgoing,
+    /// What `WriteHttpResponse` said.
+    pub(crate) answer: Option<HttpAnswer>,
+    /// Commands that waited for the new bookmarks.
+    pub(crate) woken: Vec<Message>,
+}
+
+/// Messages that a commit allows to be published. Made here only.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(super) outbox: Vec<store::OutboxRow>,
+    pub(super) commands: Vec<Message>,
+    pub(super) journal: Option<Message>,
+}
+
+/// Writes the burst, if the instance is still at the version that was loaded.
+pub(crate) async fn commit(cx: &Cx, lease: &Lease, ran: Ran) -> Result<Committed, Stop> {
+    let Draft { burst, known, journal, answer } = fit(cx, ran).await?;
+    cx.at(Point::BeforeCommit).await;
+    // Another may have the lease by now: its burst is as good as this one, and this one would only
+    // make it run twice.
+    if !lease.is_held() {
+        return Err(Stop::Fenced);
+    }
+    let outgoing = Outgoing {
+        outbox: burst.outbox.clone(),
+        commands: burst
+            .starts
+            .iter()
+            .map(|start| start.command.clone())
+            .chain(burst.commands.iter().map(|kept| kept.command.clone()))
+            .collect(),
+        journal,
+    };
+    let began = Instant::now();
+    let committed = cx.store.commit(burst).await;
+    METRICS.committed(began.elapsed());
+    match committed {
+        Ok(Commit::Done { waiting: woken }) => {
+            cx.at(Point::Committed).await;
+            Ok(Committed::Done(Box::new(Done { known, outgoing, answer, woken })))
+        }
+        Ok(Commit::Conflict) => {
+            METRICS.conflict();
+            cx.at(Point::Conflicted).await;
+            Ok(Committed::Conflict)
+        }
+        Ok(Commit::NotAllowed(by)) => Ok(Committed::NotAllowed(by)),
+        // It may have happened. What is loaded next says so, by the command's id.
+        Err(error @ store::Error::Unavailable(_)) => {
+            tracing::warn!(%error, "a commit is in doubt, looking again");
+            tokio::time::sleep(DOUBT_PAUSE).await;
+            Ok(Committed::Conflict)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Drafts the transaction. What does not fit ends the instance with an incident that says so.
+async fn fit(cx: &Cx, ran: Ran) -> Result<Draft, Stop> {
+    let mut programs = Vec::new();
+    for effect in &ran.effects {
+        if let Effect::Dispatch(dispatch) = effect {
+            // A child whose definition is unknown is accepted all the same: it ends with the
+            // reason, and its parent goes on.
+            let program = match cx.catalog.published(&dispatch.definition_id, None).await {
+                Ok(program) => program,
+                Err(catalog::Error::Broken { .. }) => None,
+                Err(catalog::Error::Store(error)) => return Err(error.into()),
+                Err(catalog::Error::Bus(error)) => return Err(error.into()),
+            };
+            programs.push(program);
+        }
+    }
+    let children: Vec<_> = programs.iter().map(|program| program.as_deref()).collect();
+    match draft(&ran, &children) {
+        Ok(draft) => Ok(draft),
+        Err(unfit) => {
+            let end = End::too_large(unfit.to_string());
+            let ended = Ran::ended(cx, ran.before, &ran.work, end);
+            draft(&ended, &[]).map_err(|unfit| Stop::Bug(unfit.to_string()))
+        }
+    }
+}

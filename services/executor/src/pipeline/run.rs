@@ -1,0 +1,189 @@
+//! run: the pure engine. It cannot fail; only a bug stops it, and then nothing is committed.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use engine::{Effect, Env, Input, Rest, State, Turn};
+use model::{ActivityId, Entry, Incident, SubStatus, Timestamp, VersionId, What};
+use protocol::Body;
+
+use super::load::Ready;
+use super::settle::Stop;
+use crate::decide::Known;
+use crate::draft::activation_key;
+use crate::executor::Cx;
+use crate::point::Point;
+use crate::record::{Place, Record};
+use crate::work::{self, Work};
+
+/// What a burst makes of an instance. Nothing of it has happened yet.
+pub(crate) struct Ran {
+    pub(crate) before: Known,
+    pub(crate) record: Record,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) journal: Vec<Entry>,
+    /// The version that runs, once that is decided.
+    pub(crate) version: Option<(VersionId, u32)>,
+    pub(crate) work: Work,
+    /// The instance itself changed, not only what is remembered beside it.
+    pub(crate) has_moved: bool,
+    pub(crate) now: Timestamp,
+}
+
+/// Why an instance ends without the engine.
+pub(crate) struct End {
+    status: SubStatus,
+    /// (code, message)
+    incident: Option<(&'static str, String)>,
+}
+
+impl End {
+    pub(crate) fn cancelled() -> Self {
+        Self { status: SubStatus::Cancelled, incident: None }
+    }
+
+    pub(crate) fn not_allowed(reason: String) -> Self {
+        Self { status: SubStatus::Cancelled, incident: Some(("NotAllowed", reason)) }
+    }
+
+    pub(crate) fn not_runnable(reason: String) -> Self {
+        Self { status: SubStatus::Faulted, incident: Some(("DefinitionNotRunnable", reason)) }
+    }
+
+    pub(crate) fn too_large(reason: String) -> Self {
+        Self { status: SubStatus::Faulted, incident: Some(("TooLarge", reason)) }
+    }
+}
+
+/// Runs one turn.
+pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
+    cx.at(Point::BeforeRun).await;
+    let Ready { before, program, input, work } = *ready;
+    let env = Env {
+        now: cx.now(),
+        seed: cx.seed(),
+        command_id: work.id.clone(),
+        base_url: cx.config.base_url.clone(),
+    };
+    let mut record = before.record.clone();
+    take(&mut record, &work, &input);
+    if let Input::Start(start) = &input
+        && start.parent.is_none()
+    {
+        record.activation_key = activation_key(&program, start.correlation_id.as_deref());
+    }
+    let state = std::mem::take(&mut record.state);
+    let now = env.now;
+    let version = Some((program.version_id().clone(), program.version()));
+    let is_long = cx.config.offload_scripts && program.has_scripts();
+    let turn = move |cx: &Cx| {
+        let turn = || cx.engine.turn(&program, state, input, &env);
+        // What a panic leaves behind is thrown away, and the engine itself has no state.
+        catch_unwind(AssertUnwindSafe(turn)).map_err(|panic| Stop::Bug(text_of(&*panic)))
+    };
+    let turn = if is_long {
+        let cx = Cx::clone(cx);
+        let running = tokio::task::spawn_blocking(move || turn(&cx));
+        running.await.map_err(|error| Stop::Bug(error.to_string()))??
+    } else {
+        turn(cx)?
+    };
+    cx.at(Point::Ran).await;
+    let Turn { state, effects, journal, rest } = turn;
+    record.state = state;
+    record.unfinished = rest == Rest::OutOfBudget;
+    Ok(Ran { before, record, effects, journal, version, work, has_moved: true, now })
+}
+
+impl Ran {
+    /// A command that changes nothing but its sender's order.
+    pub(crate) fn noted(cx: &Cx, before: Known, work: &Work) -> Self {
+        let mut record = before.record.clone();
+        remember(&mut record, work);
+        let work = work.clone();
+        let (effects, journal, now) = (Vec::new(), Vec::new(), cx.now());
+        Self { before, record, effects, journal, version: None, work, has_moved: false, now }
+    }
+
+    /// An instance that ends without the engine.
+    pub(crate) fn ended(cx: &Cx, before: Known, work: &Work, end: End) -> Self {
+        let now = cx.now();
+        let mut record = before.record.clone();
+        remember(&mut record, work);
+        record.unfinished = false;
+        let state = &mut record.state;
+        if let work::What::Command(Body::Start(start)) = &work.what
+            && before.is_pending()
+        {
+            state.parent = start.parent.clone();
+            state.correlation_id = start.correlation_id.clone();
+            state.name = start.name.clone();
+            state.input = start.input.clone();
+        } else if let Some(row) = before.row.as_ref().filter(|_| before.is_pending()) {
+            state.parent = row.parent.clone();
+            state.correlation_id = row.correlation_id.clone();
+            state.name = row.name.clone();
+        }
+        let journal = halt(state, end, now);
+        let (effects, work) = (Vec::new(), work.clone());
+        Self { before, record, effects, journal, version: None, work, has_moved: true, now }
+    }
+}
+
+/// Ends a state as the engine would.
+fn halt(state: &mut State, end: End, now: Timestamp) -> Vec<Entry> {
+    state.status = end.status;
+    state.bookmarks.clear();
+    state.calls.clear();
+    let message = end.incident.as_ref().map(|(_, message)| message.clone());
+    if let Some((code, message)) = end.incident {
+        state.incident_count += 1;
+        state.incidents.push(Incident {
+            activity_id: ActivityId::default(),
+            activity_node_id: String::new(),
+            activity_type: "Workflow".to_owned(),
+            code: code.to_owned(),
+            message,
+            timestamp: now,
+        });
+        if state.incidents.len() > model::limits::INCIDENTS_MAX {
+            state.incidents.remove(0);
+        }
+    }
+    state.journal_sequence += 1;
+    vec![Entry {
+        sequence: state.journal_sequence,
+        timestamp: now,
+        activity_id: None,
+        activity_instance_id: None,
+        activity_type: None,
+        activity_name: None,
+        what: What::Workflow,
+        message: Some(end.status.to_string()),
+        payload: message.map(|message| serde_json::json!({ "message": message })),
+    }]
+}
+
+/// Notes what a redelivery is known by.
+fn remember(record: &mut Record, work: &Work) {
+    if let Some(sequence) = &work.sequence
+        && record.place(sequence) == Place::Next
+    {
+        record.advance(sequence);
+    }
+    record.remember(&work.id);
+}
+
+fn take(record: &mut Record, work: &Work, input: &Input) {
+    remember(record, work);
+    if let work::What::Command(Body::Resume(resume)) = &work.what
+        && let (Some(event), Input::Resume(resumed)) = (&resume.event_id, input)
+    {
+        record.take(event, &resumed.bookmark_id);
+    }
+}
+
+fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "the engine panicked without a text".to_owned())
+}

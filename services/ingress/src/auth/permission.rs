@@ -1,0 +1,158 @@
+//! Which permission each route needs, named as Elsa names them: one table, nothing elsewhere.
+
+use axum::http::Method;
+
+/// What a caller needs for a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Nothing: anyone, or the route asks for something of its own, such as a token.
+    Public,
+    /// A valid key; the handler asks for the permission that the body needs.
+    Key,
+    /// This permission.
+    Permission(&'static str),
+    /// The route is not in the table: nobody may.
+    Unlisted,
+}
+
+use Need::{Key, Permission as P, Public};
+
+/// Where the API is mounted.
+pub(crate) const MOUNTS: [&str; 2] = ["/elsa/api", "/api"];
+
+/// The routes below each mount.
+const API: &[(&str, &str, Need)] = &[
+    ("GET", "/workflow-definitions", P("read:workflow-definitions")),
+    ("POST", "/workflow-definitions", P("write:workflow-definitions")),
+    ("GET", "/workflow-definitions/query/count", P("read:workflow-definitions")),
+    ("GET", "/workflow-definitions/validation/is-name-unique", P("read:workflow-definitions")),
+    ("GET", "/workflow-definitions/many-by-id", P("read:workflow-definitions")),
+    ("GET", "/workflow-definitions/by-id/{id}", P("read:workflow-definitions")),
+    ("GET", "/workflow-definitions/by-definition-id/{definitionId}", P("read:workflow-definitions")),
+    ("POST", "/workflow-definitions/import", P("write:workflow-definitions")),
+    ("PUT", "/workflow-definitions/import", P("write:workflow-definitions")),
+    ("GET", "/workflow-definitions/{definitionId}", P("read:workflow-definitions")),
+    ("PUT", "/workflow-definitions/{definitionId}", P("write:workflow-definitions")),
+    ("DELETE", "/workflow-definitions/{definitionId}", P("delete:workflow-definitions")),
+    ("POST", "/workflow-definitions/{definitionId}/import", P("write:workflow-definitions")),
+    ("PUT", "/workflow-definitions/{definitionId}/import", P("write:workflow-definitions")),
+    ("GET", "/workflow-definitions/{definitionId}/versions", P("read:workflow-definitions")),
+    ("GET", "/workflow-definitions/{definitionId}/export", P("read:workflow-definitions")),
+    ("DELETE", "/workflow-definitions/{definitionId}/version/{version}", P("delete:workflow-definitions")),
+    ("DELETE", "/workflow-definition-versions/{id}", P("delete:workflow-definitions")),
+    ("POST", "/workflow-definitions/{definitionId}/publish", P("publish:workflow-definitions")),
+    ("POST", "/workflow-definitions/{definitionId}/retract", P("retract:workflow-definitions")),
+    ("POST", "/workflow-definitions/{definitionId}/revert/{version}", P("publish:workflow-definitions")),
+    ("GET", "/workflow-definitions/{definitionId}/execute", P("exec:workflow-definitions")),
+    ("POST", "/workflow-definitions/{definitionId}/execute", P("exec:workflow-definitions")),
+    ("POST", "/workflow-definitions/{definitionId}/dispatch", P("exec:workflow-definitions")),
+    ("POST", "/workflow-definitions/{definitionId}/bulk-dispatch", P("exec:workflow-definitions")),
+    ("POST", "/bulk-actions/publish/workflow-definitions/by-definition-ids", P("publish:workflow-definitions")),
+    ("POST", "/bulk-actions/retract/workflow-definitions/by-definition-ids", P("retract:workflow-definitions")),
+    ("POST", "/bulk-actions/delete/workflow-definitions/by-definition-id", P("delete:workflow-definitions")),
+    ("GET", "/workflow-instances", P("read:workflow-instances")),
+    // Starts (exec:workflow-definitions) or lists (read:workflow-instances), as its body says.
+    ("POST", "/workflow-instances", Key),
+    ("GET", "/workflow-instances/{id}", P("read:workflow-instances")),
+    ("DELETE", "/workflow-instances/{id}", P("delete:workflow-instances")),
+    ("GET", "/workflow-instances/{id}/execution-state", P("read:workflow-instances")),
+    ("GET", "/workflow-instances/{id}/journal", P("read:workflow-instances")),
+    ("POST", "/workflow-instances/{id}/journal", P("read:workflow-instances")),
+    ("GET", "/workflow-instances/{id}/variables", P("read:workflow-instances")),
+    ("GET", "/workflow-instances/{id}/bookmarks", P("read:workflow-instances")),
+    ("POST", "/workflow-instances/{id}/bookmarks/{bookmarkId}/url", P("write:workflow-instances")),
+    ("POST", "/workflow-instances/{id}/resume", P("write:workflow-instances")),
+    ("POST", "/cancel/workflow-instances/{id}", P("cancel:workflow-instances")),
+    ("POST", "/bulk-actions/cancel/workflow-instances", P("cancel:workflow-instances")),
+    ("POST", "/bulk-actions/delete/workflow-instances", P("delete:workflow-instances")),
+    ("GET", "/bookmarks/resume", Public),
+    ("POST", "/bookmarks/resume", Public),
+    ("GET", "/events/trigger", Public),
+    ("POST", "/events/{eventName}/trigger", P("trigger:event")),
+    ("POST", "/tasks/{taskId}/complete", P("tasks:complete")),
+    ("GET", "/descriptors/activities", P("read:activity-descriptors")),
+    ("GET", "/descriptors/activities/{typeName}", P("read:activity-descriptors")),
+    ("GET", "/descriptors/variables", P("read:variable-descriptors")),
+    ("GET", "/descriptors/storage-drivers", P("read:storage-drivers")),
+    ("GET", "/descriptors/incident-strategies", P("read:incident-strategies")),
+    ("GET", "/descriptors/workflow-activation-strategies", P("read:workflow-activation-strategies")),
+    ("GET", "/descriptors/expression-descriptors", P("read:expression-descriptors")),
+    ("GET", "/features/installed", P("read:installed-features")),
+    ("GET", "/package/version", Public),
+    ("GET", "/api-keys", P("read:api-keys")),
+    ("POST", "/api-keys", P("write:api-keys")),
+    ("DELETE", "/api-keys/{id}", P("delete:api-keys")),
+    ("GET", "/audit", P("read:audit")),
+];
+
+/// The routes outside the API.
+const ROOT: &[(&str, &str, Need)] = &[
+    ("GET", "/bookmarks/resume", Public),
+    ("POST", "/bookmarks/resume", Public),
+    ("GET", "/events/trigger", Public),
+    ("GET", "/health/live", Public),
+    ("GET", "/health/ready", Public),
+    ("GET", "/metrics", Public),
+    ("GET", "/openapi.json", Public),
+];
+
+/// What is matched as a whole, with any method: workflows ask for keys themselves, and the pages of
+/// the API browser hold nothing secret.
+const OPEN: &[&str] = &["/workflows", "/docs"];
+
+/// What the route with this template needs.
+pub(crate) fn of(method: &Method, template: &str) -> Need {
+    if let Some(need) = find(ROOT, method, template) {
+        return need;
+    }
+    let below = |prefix: &str| {
+        template.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if OPEN.iter().any(|prefix| below(prefix)) {
+        return Public;
+    }
+    let in_api = MOUNTS.iter().find_map(|mount| template.strip_prefix(mount));
+    in_api.and_then(|template| find(API, method, template)).unwrap_or(Need::Unlisted)
+}
+
+/// The path below the mount, so that both mounts mean the same.
+pub(crate) fn unmounted(path: &str) -> &str {
+    let rest = MOUNTS.iter().find_map(|mount| path.strip_prefix(mount));
+    rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
+}
+
+fn find(table: &[(&str, &str, Need)], method: &Method, template: &str) -> Option<Need> {
+    let is = |row: &&(&str, &str, Need)| row.0 == method.as_str() && row.1 == template;
+    table.iter().find(is).map(|row| row.2)
+}
+
+/// Every (method, path) that there is, as the first mount has it.
+#[cfg(test)]
+pub(crate) fn listed() -> std::collections::BTreeSet<(String, String)> {
+    let api = API.iter().map(|row| (row.0.to_owned(), format!("{}{}", MOUNTS[0], row.1)));
+    let root = ROOT.iter().map(|row| (row.0.to_owned(), row.1.to_owned()));
+    api.chain(root).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_mounts_need_the_same() {
+        for mount in MOUNTS {
+            let need = of(&Method::GET, &format!("{mount}/workflow-instances/{{id}}"));
+            assert_eq!(need, P("read:workflow-instances"));
+        }
+        assert_eq!(of(&Method::GET, "/workflows/{*path}"), Public);
+        assert_eq!(of(&Method::GET, "/workflowsX"), Need::Unlisted);
+        assert_eq!(of(&Method::PATCH, "/api/workflow-instances"), Need::Unlisted);
+    }
+
+    #[test]
+    fn a_path_is_the_same_under_both_mounts() {
+        assert_eq!(unmounted("/elsa/api/x"), "/x");
+        assert_eq!(unmounted("/api/x"), "/x");
+        assert_eq!(unmounted("/apix"), "/apix");
+    }
+}

@@ -1,0 +1,149 @@
+//! What can be configured, and what is refused at start.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use model::limits;
+
+/// How callers prove who they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Auth {
+    /// Not at all: for development, on loopback only.
+    #[default]
+    None,
+    /// By `Authorization: ApiKey <key>`.
+    ApiKey,
+}
+
+/// Why a configuration is refused.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Invalid {
+    /// Nobody would be asked who they are.
+    #[error(
+        "without authentication ingress listens on loopback only, not on {0}: use \
+         --listen 127.0.0.1:5001, or --auth api-key"
+    )]
+    Open(SocketAddr),
+    /// Not there yet.
+    #[error("--auth jwt is not available: use --auth api-key, or --auth none on loopback")]
+    Jwt,
+    /// No such thing.
+    #[error("{0:?} is no way to authenticate: use none or api-key")]
+    Unknown(String),
+    /// Easily guessed.
+    #[error("the API key has {0} characters: use at least {min}", min = KEY_CHARS_MIN)]
+    WeakKey(usize),
+    /// It is what URLs begin with.
+    #[error("the base URL {0:?} is none: use one such as https://workflows.example.com")]
+    BaseUrl(String),
+}
+
+/// Characters of the API key that the configuration gives.
+pub const KEY_CHARS_MIN: usize = 16;
+
+/// The configuration of ingress.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// What URLs in answers begin with; the address it listens on when none is given.
+    pub base_url: Option<String>,
+    /// How callers prove who they are.
+    pub auth: Auth,
+    /// A key with all permissions, to make others with.
+    pub api_key: Option<String>,
+    /// Origins whose web pages may use the API; none when empty.
+    pub cors_origins: Vec<String>,
+    /// Bytes of a request's body; definitions may have more.
+    pub body_bytes_max: usize,
+    /// Longest wait for an instance to answer, where its endpoint does not say.
+    pub answer_time_max: Duration,
+    /// Requests at work at once; more are refused with 503.
+    pub requests_max: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 5001)),
+            base_url: None,
+            auth: Auth::None,
+            api_key: None,
+            cors_origins: Vec::new(),
+            body_bytes_max: limits::COMMAND_BYTES_MAX,
+            answer_time_max: Duration::from_secs(30),
+            requests_max: 4_096,
+        }
+    }
+}
+
+impl std::str::FromStr for Auth {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "none" => Ok(Self::None),
+            "api-key" => Ok(Self::ApiKey),
+            "jwt" => Err(Invalid::Jwt),
+            other => Err(Invalid::Unknown(other.to_owned())),
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what would be open to anyone, or cannot work.
+    ///
+    /// # Errors
+    /// [`Invalid`] says what to use instead.
+    pub fn check(&self) -> Result<(), Invalid> {
+        if self.auth == Auth::None && !self.listen.ip().is_loopback() {
+            return Err(Invalid::Open(self.listen));
+        }
+        match &self.api_key {
+            Some(key) if key.chars().count() < KEY_CHARS_MIN => {
+                return Err(Invalid::WeakKey(key.chars().count()));
+            }
+            _ => {}
+        }
+        match &self.base_url {
+            Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
+                Err(Invalid::BaseUrl(url.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What URLs begin with, without a slash at the end.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        match &self.base_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_to_anyone_is_refused() {
+        let open = Config { listen: "0.0.0.0:5001".parse().unwrap(), ..Config::default() };
+        assert!(open.check().unwrap_err().to_string().contains("--auth api-key"));
+        let keyed = Config { auth: Auth::ApiKey, ..open };
+        assert_eq!(keyed.check(), Ok(()));
+        assert_eq!(Config::default().check(), Ok(()));
+        let weak = Config { api_key: Some("short".to_owned()), ..Config::default() };
+        assert_eq!(weak.check(), Err(Invalid::WeakKey(5)));
+        assert_eq!("jwt".parse::<Auth>(), Err(Invalid::Jwt));
+        assert!("jwt".parse::<Auth>().unwrap_err().to_string().contains("use --auth api-key"));
+    }
+
+    #[test]
+    fn urls_begin_with_what_is_configured() {
+        assert_eq!(Config::default().base_url(), "http://127.0.0.1:5001");
+        let url = Some("https://flow.example/".to_owned());
+        assert_eq!(Config { base_url: url, ..Config::default() }.base_url(), "https://flow.example");
+    }
+}

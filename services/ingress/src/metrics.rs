@@ -1,0 +1,56 @@
+//! What ingress counts.
+
+use std::time::Duration;
+
+use opentelemetry::metrics::{Counter, Histogram};
+use opentelemetry::{KeyValue, global};
+
+/// The instruments of ingress.
+#[derive(Clone, Debug)]
+pub(crate) struct Metrics {
+    duration: Histogram<f64>,
+    refused: Counter<u64>,
+    unpublished: Counter<u64>,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let meter = global::meter("staunch-ingress");
+        Self {
+            duration: meter
+                .f64_histogram("staunch_http_request_duration")
+                .with_unit("s")
+                .with_description("Time from a request to its answer, by route and status")
+                .with_boundaries(vec![0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0])
+                .build(),
+            refused: meter
+                .u64_counter("staunch_http_requests_refused")
+                .with_description("Requests refused because there was too much to do")
+                .build(),
+            unpublished: meter
+                .u64_counter("staunch_http_accepted_unpublished")
+                .with_description("Commands accepted that only the sweep could publish")
+                .build(),
+        }
+    }
+
+    /// A request was answered.
+    pub(crate) fn answered(&self, method: &str, route: &str, status: u16, took: Duration) {
+        let labels = [
+            KeyValue::new("method", method.to_owned()),
+            KeyValue::new("route", route.to_owned()),
+            KeyValue::new("status", i64::from(status)),
+        ];
+        self.duration.record(took.as_secs_f64(), &labels);
+    }
+
+    /// A request was turned away.
+    pub(crate) fn refused(&self) {
+        self.refused.add(1, &[]);
+    }
+
+    /// An accepted command could not be published.
+    pub(crate) fn unpublished(&self) {
+        self.unpublished.add(1, &[]);
+    }
+}

@@ -1,0 +1,277 @@
+//! Every refusal as an RFC 9457 problem: what, where, and what to do instead.
+//!
+//! A problem never carries a secret, a stack or a token. Its `type` is a stable URN; its `instance`
+//! is the path that was asked for, filled in by [`crate::finish`].
+
+use axum::Json;
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use model::Map;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// Seconds after which it is worth trying again when there is too much to do.
+const RETRY_SECONDS: u64 = 1;
+
+/// What went wrong with a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    slug: &'static str,
+    detail: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    members: Map,
+}
+
+/// A problem as it is sent (RFC 9457), as `application/problem+json`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemBody {
+    /// Stable name of the kind of problem.
+    #[schema(example = "urn:staunch:problem:not-found")]
+    r#type: String,
+    /// The kind of problem in words.
+    title: String,
+    /// The HTTP status.
+    #[schema(value_type = u16)]
+    status: u16,
+    /// What is wrong here, and what to do instead.
+    detail: String,
+    /// The path that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<String>,
+    /// Further members, such as `validationErrors`, `workflowInstanceId` or `bookmarks`.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    members: Map,
+}
+
+impl Problem {
+    /// A problem of this kind.
+    pub(crate) fn new(status: StatusCode, slug: &'static str, detail: impl Into<String>) -> Self {
+        let detail = detail.into();
+        Self { status, slug, detail, headers: Vec::new(), members: Map::new() }
+    }
+
+    /// 400: the request makes no sense.
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad-request", detail)
+    }
+
+    /// 400: the definition cannot be published.
+    pub(crate) fn invalid_definition(errors: Vec<Value>) -> Self {
+        let detail = match errors.len() {
+            1 => "the definition has a problem: see validationErrors".to_owned(),
+            count => format!("the definition has {count} problems: see validationErrors"),
+        };
+        Self::new(StatusCode::BAD_REQUEST, "invalid-definition", detail)
+            .with("validationErrors", errors)
+    }
+
+    /// 401: who asks is not known.
+    pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+            .header(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey"))
+    }
+
+    /// 403: who asks may not.
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    /// 404: there is no such thing.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not-found", detail)
+    }
+
+    /// 405: the path exists with other methods.
+    pub(crate) fn method_not_allowed(method: &str, allowed: &[String]) -> Self {
+        let allow = allowed.join(", ");
+        let detail = format!("{method} is not allowed here: use {allow}");
+        let problem = Self::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail);
+        match HeaderValue::from_str(&allow) {
+            Ok(allow) => problem.header(ALLOW, allow),
+            Err(_) => problem,
+        }
+    }
+
+    /// 409: it cannot be done any more, or not beside what is there.
+    pub(crate) fn conflict(slug: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, slug, detail)
+    }
+
+    /// 413: more bytes than allowed.
+    pub(crate) fn too_large(bytes_max: usize) -> Self {
+        let detail = format!(
+            "the body is larger than the {bytes_max} bytes that are allowed: keep large data \
+             elsewhere and send a reference to it"
+        );
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+    }
+
+    /// 415: a body that is not JSON.
+    pub(crate) fn unsupported(content_type: &str) -> Self {
+        let detail = format!(
+            "the body is {content_type:?}: send JSON with Content-Type: application/json"
+        );
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail)
+    }
+
+    /// 503 with `Retry-After`: too much to do, or on the way out.
+    pub(crate) fn overloaded(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail)
+            .header(RETRY_AFTER, HeaderValue::from(RETRY_SECONDS))
+    }
+
+    /// 503: something that is needed does not answer.
+    pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+            .header(RETRY_AFTER, HeaderValue::from(RETRY_SECONDS))
+    }
+
+    /// 504: it took longer than it may.
+    pub(crate) fn timeout(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", detail)
+    }
+
+    /// 500: a fault of this server. What happened is logged, not sent.
+    pub(crate) fn internal() -> Self {
+        let detail = "something went wrong in the server; its log says what";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    /// With a further member.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.members.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// With a header.
+    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// What is wrong.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Its HTTP status.
+    #[cfg(test)]
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The problem that stands for a bare HTTP status.
+    pub(crate) fn of_status(status: StatusCode, text: &str) -> Self {
+        let reason = status.canonical_reason().unwrap_or("error");
+        let slug = match status {
+            StatusCode::BAD_REQUEST => "bad-request",
+            StatusCode::NOT_FOUND => "not-found",
+            StatusCode::METHOD_NOT_ALLOWED => "method-not-allowed",
+            StatusCode::PAYLOAD_TOO_LARGE => "too-large",
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => "unsupported-media-type",
+            StatusCode::REQUEST_TIMEOUT => "timeout",
+            _ if status.is_client_error() => "bad-request",
+            _ => "internal",
+        };
+        let text = text.trim();
+        Self::new(status, slug, if text.is_empty() { reason } else { text })
+    }
+
+    /// The answer, with the path that was asked for where it is known.
+    pub(crate) fn respond(&self, instance: Option<String>) -> Response {
+        let body = ProblemBody {
+            r#type: format!("urn:staunch:problem:{}", self.slug),
+            title: title(self.slug),
+            status: self.status.as_u16(),
+            detail: self.detail.clone(),
+            instance,
+            members: self.members.clone(),
+        };
+        let mut response = (self.status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        for (name, value) in &self.headers {
+            headers.insert(name.clone(), value.clone());
+        }
+        response
+    }
+}
+
+/// `not-found` becomes `Not found`.
+fn title(slug: &str) -> String {
+    let mut words = slug.replace('-', " ");
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.respond(None);
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<store::Error> for Problem {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Refused(reason) => Self::bad_request(reason),
+            store::Error::Overloaded(_) => Self::overloaded(
+                "the database has too much to do: try again in a moment, and send less at once",
+            ),
+            store::Error::Unavailable(reason) => {
+                tracing::warn!(reason, "the database is unavailable");
+                Self::unavailable("the database does not answer: try again in a moment")
+            }
+            store::Error::Corrupt(_) | store::Error::Schema(_) => {
+                tracing::error!(%error, "the database does not fit this server");
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl From<catalog::Error> for Problem {
+    fn from(error: catalog::Error) -> Self {
+        match error {
+            catalog::Error::Store(error) => error.into(),
+            catalog::Error::Bus(error) => {
+                tracing::warn!(%error, "the bus is unavailable");
+                Self::unavailable("the message bus does not answer: try again in a moment")
+            }
+            catalog::Error::Broken { version_id, problems } => {
+                let detail = format!(
+                    "definition version {version_id} is stored and published, and does not \
+                     compile here: publish it anew"
+                );
+                let problems = problems.iter().map(|problem| json!(problem)).collect::<Vec<_>>();
+                Self::conflict("broken-definition", detail).with("validationErrors", problems)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_the_slug_in_words() {
+        assert_eq!(title("not-found"), "Not found");
+        assert_eq!(title(""), "");
+    }
+
+    #[test]
+    fn a_bare_status_gets_a_reason() {
+        let problem = Problem::of_status(StatusCode::NOT_FOUND, " ");
+        assert_eq!(problem.detail(), "Not Found");
+        assert_eq!(problem.status(), StatusCode::NOT_FOUND);
+    }
+}

@@ -1,0 +1,114 @@
+//! Trace context in and out, one log line per request, and its metrics.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use tokio::time::Instant;
+use tracing::Instrument as _;
+
+use crate::App;
+
+const TRACEPARENT: &str = "traceparent";
+
+/// The trace that a request belongs to, as a W3C `traceparent`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace(String);
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Trace {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_default())
+    }
+}
+
+/// Runs a request inside its span, and says afterwards what became of it.
+pub(crate) async fn observe(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let route = route.unwrap_or_else(|| "unmatched".to_owned());
+    let incoming = incoming(request.headers()).map(str::to_owned);
+    let span = tracing::info_span!("http", %method, route);
+    chassis::set_parent(&span, incoming.as_deref());
+    let own = span.in_scope(chassis::inject);
+    // Without a tracer the caller's trace is passed on as it came, or begins here.
+    let trace = Trace(own.or(incoming).unwrap_or_else(|| fresh(&app)));
+    request.extensions_mut().insert(trace.clone());
+    let began = Instant::now();
+    let mut response = next.run(request).instrument(span).await;
+    let (took, status) = (began.elapsed(), response.status().as_u16());
+    app.metrics.answered(method.as_str(), &route, status, took);
+    let ms = took.as_millis();
+    if status >= 500 {
+        tracing::warn!(%method, path, status, ms, %trace, "answered");
+    } else {
+        tracing::debug!(%method, path, status, ms, %trace, "answered");
+    }
+    if let Ok(value) = HeaderValue::from_str(&trace.0) {
+        response.headers_mut().insert(TRACEPARENT, value);
+    }
+    response
+}
+
+fn incoming(headers: &HeaderMap) -> Option<&str> {
+    let text = headers.get(TRACEPARENT)?.to_str().ok()?.trim();
+    is_traceparent(text).then_some(text)
+}
+
+/// Version 00: `00-<32 hex>-<16 hex>-<2 hex>`, neither id being zero.
+fn is_traceparent(text: &str) -> bool {
+    let is_hex = |part: &str, length: usize| {
+        part.len() == length && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let parts: Vec<_> = text.split('-').collect();
+    let [version, trace, span, flags] = parts[..] else { return false };
+    let is_zero = |part: &str| part.bytes().all(|byte| byte == b'0');
+    version == "00"
+        && is_hex(trace, 32)
+        && is_hex(span, 16)
+        && is_hex(flags, 2)
+        && !is_zero(trace)
+        && !is_zero(span)
+}
+
+fn fresh(app: &App) -> String {
+    let bits = app.secret();
+    format!("00-{}-{}-00", &bits[..32], &bits[32..48])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_well_formed_trace_contexts_are_taken() {
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+        assert!(is_traceparent(&format!("00-{trace}-00f067aa0ba902b7-01")));
+        for bad in [
+            String::new(),
+            "00".to_owned(),
+            format!("01-{trace}-00f067aa0ba902b7-01"),
+            format!("00-{trace}-0000000000000000-01"),
+            format!("00-{}-00f067aa0ba902b7-01", trace.to_uppercase()),
+            format!("00-{trace}-00f067aa0ba902b7-01-x"),
+        ] {
+            assert!(!is_traceparent(&bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Requests that wait for the outcome of their command: one subscription per process, one subject
+//! token per command.
+//!
+//! Two requests of the same command (an idempotency key used twice) share a token, and are both
+//! told. How many may wait is bounded by the requests at work.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bus::{Bus, Subscription};
+use futures::StreamExt as _;
+use model::CommandId;
+use protocol::{Outcome, decode_body, subject};
+use tokio::sync::oneshot;
+
+/// Who waits for what.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiters(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    inbox: String,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    number: u64,
+    by_token: BTreeMap<String, Vec<(u64, oneshot::Sender<Outcome>)>>,
+}
+
+/// One wait; dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Wait {
+    waiters: Waiters,
+    token: String,
+    number: u64,
+    receiver: oneshot::Receiver<Outcome>,
+}
+
+impl Waiters {
+    /// Opens the inbox of this process.
+    pub(crate) async fn open(bus: &dyn Bus) -> Result<(Self, Subscription), bus::Error> {
+        let inbox = bus.inbox();
+        let subscription = bus.subscribe(&format!("{inbox}.*")).await?;
+        Ok((Self(Arc::new(Inner { inbox, waiting: Mutex::default() })), subscription))
+    }
+
+    /// Hands outcomes to those who wait, until the bus is closed.
+    pub(crate) async fn listen(self, mut subscription: Subscription) {
+        while let Some(incoming) = subscription.next().await {
+            let message = incoming.message;
+            let Some((_, token)) = message.subject.rsplit_once('.') else { continue };
+            match decode_body::<Outcome>(message.content_type(), &message.payload) {
+                Ok(outcome) => self.tell(token, &outcome),
+                Err(error) => tracing::warn!(%error, "an outcome cannot be read"),
+            }
+        }
+    }
+
+    /// Where the outcome of this command is to be sent.
+    pub(crate) fn subject(&self, id: &CommandId) -> String {
+        format!("{}.{}", self.0.inbox, subject::token(id.as_str()))
+    }
+
+    /// Waits for the outcome of this command from now on.
+    pub(crate) fn expect(&self, id: &CommandId) -> Wait {
+        let token = subject::token(id.as_str());
+        let (sender, receiver) = oneshot::channel();
+        let mut waiting = self.lock();
+        waiting.number += 1;
+        let number = waiting.number;
+        waiting.by_token.entry(token.clone()).or_default().push((number, sender));
+        drop(waiting);
+        Wait { waiters: self.clone(), token, number, receiver }
+    }
+
+    /// How many wait.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().by_token.values().map(Vec::len).sum()
+    }
+
+    fn tell(&self, token: &str, outcome: &Outcome) {
+        let told = self.lock().by_token.remove(token).unwrap_or_default();
+        for (_, sender) in told {
+            // Who has gone away in the meantime need not be told.
+            drop(sender.send(outcome.clone()));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wait {
+    /// The outcome; `None` when it did not come within that time.
+    pub(crate) async fn within(mut self, time: std::time::Duration) -> Option<Outcome> {
+        tokio::time::timeout(time, &mut self.receiver).await.ok().and_then(Result::ok)
+    }
+
+    /// Whether others wait for the same command, here.
+    pub(crate) fn has_company(&self) -> bool {
+        self.waiters.lock().by_token.get(&self.token).is_some_and(|waiting| waiting.len() > 1)
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        let mut waiting = self.waiters.lock();
+        if let Some(senders) = waiting.by_token.get_mut(&self.token) {
+            senders.retain(|(number, _)| *number != self.number);
+            if senders.is_empty() {
+                waiting.by_token.remove(&self.token);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bus::{MemoryBus, Wire as _};
+    use model::Timestamp;
+    use protocol::{ContentType, Headers, Message, encode_body};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outcome_reaches_all_who_wait_for_it_and_nobody_else() {
+        let bus = MemoryBus::starting_at(Timestamp::from_millis(0));
+        let (waiters, subscription) = Waiters::open(&bus).await.unwrap();
+        let listening = tokio::spawn(waiters.clone().listen(subscription));
+        let id = CommandId::new("c1");
+        let (first, second) = (waiters.expect(&id), waiters.expect(&id));
+        let other = waiters.expect(&CommandId::new("c2"));
+        assert!(first.has_company() && !other.has_company());
+        let outcome = Outcome { affected: Some(3), ..Outcome::default() };
+        let payload = encode_body(ContentType::Json, &outcome).unwrap();
+        let headers = Headers::new();
+        bus.send(Message { subject: waiters.subject(&id), headers, payload }).await.unwrap();
+        assert_eq!(first.within(Duration::from_secs(1)).await, Some(outcome.clone()));
+        assert_eq!(second.within(Duration::from_secs(1)).await, Some(outcome));
+        assert_eq!(other.within(Duration::from_secs(1)).await, None);
+        assert_eq!(waiters.count(), 0);
+        listening.abort();
+    }
+}

@@ -1,0 +1,138 @@
+//! An executor as a child process of this same binary: it can be killed, and never outlives us.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use nats_server::{Guard, signal};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::sync::oneshot;
+
+use crate::Failure;
+
+/// The longest an executor may take to start.
+const START_MAX: Duration = Duration::from_secs(30);
+/// The longest it may take to stop in order.
+const STOP_MAX: Duration = Duration::from_secs(10);
+
+/// What a child needs to know.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) nats_url: String,
+    pub(crate) database_url: String,
+    pub(crate) base_url: String,
+    pub(crate) log: PathBuf,
+}
+
+/// A running executor.
+#[derive(Debug)]
+pub(crate) struct Executor {
+    child: Child,
+    guard: Option<Guard>,
+    pid: u32,
+}
+
+impl Executor {
+    /// Starts an executor and waits until it takes commands.
+    ///
+    /// # Errors
+    /// When it ends, or is not ready in time: the text names its log.
+    pub(crate) async fn start(wanted: &Wanted) -> Result<Self, Failure> {
+        let cannot = |error: std::io::Error| {
+            Failure::failed(format!("an executor cannot be started: {error}"))
+        };
+        let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
+        command.args(["server", "--role", "executor", "--allow-private-addresses"]);
+        command.args(["--nats-url", &wanted.nats_url, "--database-url", &wanted.database_url]);
+        command.args(["--base-url", &wanted.base_url]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // Its own group: Ctrl-C is for us, who stop it.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.kill_on_drop(true).spawn().map_err(cannot)?;
+        let pid = child.id().unwrap_or_default();
+        let guard = Some(Guard::watch(pid, "KILL", None)?);
+        let (ready, is_ready) = oneshot::channel();
+        if let Some(lines) = child.stderr.take() {
+            tokio::spawn(keep(lines, wanted.log.clone(), ready));
+        }
+        let executor = Self { child, guard, pid };
+        match tokio::time::timeout(START_MAX, is_ready).await {
+            Ok(Ok(())) => Ok(executor),
+            _ => Err(Failure::failed(format!(
+                "the executor (pid {pid}) does not get ready; see {}",
+                wanted.log.display()
+            ))),
+        }
+    }
+
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Ends it at once: SIGKILL, as a crash or a power cut does.
+    ///
+    /// # Errors
+    /// When the system does not let us.
+    pub(crate) async fn kill(mut self) -> Result<(), Failure> {
+        let killed = self.child.kill().await;
+        killed.map_err(|error| Failure::failed(format!("executor {}: {error}", self.pid)))
+    }
+
+    /// Asks it to finish what it has in hand and end; kills it when that takes too long.
+    ///
+    /// # Errors
+    /// When the system does not let us.
+    pub(crate) async fn stop(mut self) -> Result<(), Failure> {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            signal(self.pid, "TERM")?;
+        }
+        match tokio::time::timeout(STOP_MAX, self.child.wait()).await {
+            Ok(_) => Ok(()),
+            Err(_) => self.kill().await,
+        }
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        if let Err(error) = self.child.start_kill() {
+            tracing::debug!(%error, "an executor was gone already");
+        }
+        if let Some(guard) = self.guard.take() {
+            guard.dismiss();
+        }
+    }
+}
+
+/// Keeps what an executor says in a file, and tells when it says that it is ready.
+async fn keep(lines: ChildStderr, log: PathBuf, ready: oneshot::Sender<()>) {
+    let mut ready = Some(ready);
+    let mut file = File::options().create(true).append(true).open(&log).ok();
+    let mut lines = BufReader::new(lines).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        if let Some(file) = &mut file
+            && let Err(error) = writeln!(file, "{line}")
+        {
+            tracing::debug!(%error, "the log of an executor cannot be written");
+        }
+        if line == READY
+            && let Some(ready) = ready.take()
+            && ready.send(()).is_err()
+        {
+            tracing::debug!("nobody waits for the executor any more");
+        }
+    }
+}
+
+/// What an executor says when it takes commands.
+const READY: &str = "executor is ready";
+
+/// The log of child executors in this folder.
+pub(crate) fn log_in(folder: &Path) -> PathBuf {
+    folder.join("executor.log")
+}

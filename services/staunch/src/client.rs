@@ -1,0 +1,260 @@
+//! The client of the HTTP API: one request in, JSON or a [`Failure`] out.
+
+use std::time::Duration;
+
+use clap::Args;
+use reqwest::{Method, StatusCode};
+use serde_json::Value;
+
+use crate::failure::Kind;
+use crate::{Failure, output};
+
+/// Longest wait for one answer.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Where the API is and who asks.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ClientArgs {
+    /// Where the HTTP API listens
+    #[arg(long, env = "STAUNCH_SERVER", default_value = "http://127.0.0.1:5001", value_name = "URL")]
+    server: String,
+    /// The API key, where the server asks for one
+    #[arg(long, env = "STAUNCH_API_KEY", hide_env_values = true, value_name = "KEY")]
+    api_key: Option<String>,
+}
+
+/// A client of one server.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    server: String,
+    api_key: Option<String>,
+}
+
+/// An answer: its status, and its body where that is JSON.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Value,
+}
+
+impl Client {
+    /// A client for what the command line says.
+    ///
+    /// # Errors
+    /// When the address is none.
+    pub(crate) fn new(args: &ClientArgs) -> Result<Self, Failure> {
+        Self::to(&args.server, args.api_key.clone())
+    }
+
+    /// A client of this server.
+    ///
+    /// # Errors
+    /// When the address is none.
+    pub(crate) fn to(server: &str, api_key: Option<String>) -> Result<Self, Failure> {
+        let server = server.trim_end_matches('/').to_owned();
+        let url = reqwest::Url::parse(&server)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let Some(url) = url else {
+            return Err(Failure::usage(format!(
+                "the server {server:?} is no address: use one such as http://127.0.0.1:5001"
+            )));
+        };
+        let builder = reqwest::Client::builder()
+            .connect_timeout(Duration::from_secs(5))
+            .timeout(ANSWER_TIME_MAX);
+        // A proxy that is meant for the world outside cannot reach this machine's loopback.
+        let near = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        let http = if near { builder.no_proxy() } else { builder }
+            .build()
+            .map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
+        Ok(Self { http, server, api_key })
+    }
+
+    /// Asks for something below `/elsa/api`.
+    ///
+    /// # Errors
+    /// What the server says, or that it says nothing.
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
+        Ok(self.send(Method::GET, path, None, None).await?.body)
+    }
+
+    /// Posts something below `/elsa/api`.
+    ///
+    /// # Errors
+    /// What the server says, or that it says nothing.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Answer, Failure> {
+        self.send(Method::POST, path, Some(body), None).await
+    }
+
+    /// Posts something under an idempotency key: done once, however often it is tried.
+    ///
+    /// # Errors
+    /// What the server says, or that it says nothing.
+    pub(crate) async fn post_once(
+        &self,
+        path: &str,
+        body: &Value,
+        key: &str,
+    ) -> Result<Answer, Failure> {
+        self.send(Method::POST, path, Some(body), Some(key)).await
+    }
+
+    /// Fetches an absolute address, as a person with a link would.
+    ///
+    /// # Errors
+    /// What the server says, or that it says nothing.
+    pub(crate) async fn open(&self, url: &str) -> Result<Answer, Failure> {
+        let answer = self.http.get(url).send().await.map_err(|error| self.silent(&error))?;
+        self.read(answer).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+    ) -> Result<Answer, Failure> {
+        let mut request = self.http.request(method, format!("{}/elsa/api{path}", self.server));
+        if let Some(api_key) = &self.api_key {
+            request = request.header("Authorization", format!("ApiKey {api_key}"));
+        }
+        if let Some(key) = key {
+            request = request.header("Idempotency-Key", key);
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let answer = request.send().await.map_err(|error| self.silent(&error))?;
+        self.read(answer).await
+    }
+
+    async fn read(&self, answer: reqwest::Response) -> Result<Answer, Failure> {
+        let status = answer.status();
+        let bytes = answer.bytes().await.map_err(|error| self.silent(&error))?;
+        let body = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).trim().to_owned()));
+        if status.is_success() { Ok(Answer { status, body }) } else { Err(refused(status, &body)) }
+    }
+
+    fn silent(&self, error: &reqwest::Error) -> Failure {
+        let why = if error.is_timeout() {
+            format!("no answer within {} s", ANSWER_TIME_MAX.as_secs())
+        } else if error.is_connect() {
+            "nothing listens there".to_owned()
+        } else {
+            error.to_string()
+        };
+        Failure::unavailable(format!(
+            "{}: {why}; start a server with `staunch dev`, or name another with --server",
+            self.server
+        ))
+    }
+}
+
+/// What the server says when it refuses.
+fn refused(status: StatusCode, body: &Value) -> Failure {
+    let kind = match status {
+        StatusCode::NOT_FOUND | StatusCode::GONE => Kind::NotFound,
+        StatusCode::CONFLICT => Kind::Conflict,
+        StatusCode::TOO_MANY_REQUESTS
+        | StatusCode::BAD_GATEWAY
+        | StatusCode::SERVICE_UNAVAILABLE
+        | StatusCode::GATEWAY_TIMEOUT => Kind::Unavailable,
+        _ => Kind::Failed,
+    };
+    let said = ["detail", "message", "title"].into_iter().map(|name| output::text(body, name));
+    let message = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| match body {
+        Value::String(text) if !text.is_empty() => text.clone(),
+        _ => format!("the server answers {status}"),
+    });
+    let hint = match status {
+        StatusCode::UNAUTHORIZED => "; give an API key with --api-key or STAUNCH_API_KEY",
+        _ => "",
+    };
+    Failure::new(kind, format!("{message}{hint}")).with(problems(body))
+}
+
+/// Every problem that a body lists, one line each.
+pub(crate) fn problems(body: &Value) -> Vec<String> {
+    let lists = ["validationErrors", "errors", "problems"];
+    let found = lists.into_iter().filter_map(|name| body.get(name));
+    found.flat_map(each).collect()
+}
+
+fn each(problems: &Value) -> Vec<String> {
+    match problems {
+        Value::Array(items) => items.iter().map(problem).collect(),
+        // The way of FastEndpoints: lists of messages by field.
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(field, messages)| {
+                let messages = messages.as_array().cloned().unwrap_or_default();
+                messages.into_iter().map(move |message| format!("{field}: {}", problem(&message)))
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn problem(item: &Value) -> String {
+    if let Value::String(text) = item {
+        return text.clone();
+    }
+    let place = ["activityId", "property", "line"]
+        .into_iter()
+        .map(|name| (name, output::text(item, name)))
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(name, text)| match name {
+            "activityId" => format!("activity {text}"),
+            "line" => format!("line {text}, column {}", output::text(item, "column")),
+            _ => text,
+        })
+        .collect::<Vec<_>>()
+        .join(", ");
+    match (place.as_str(), output::text(item, "message")) {
+        (_, message) if message.is_empty() => item.to_string(),
+        ("", message) => message,
+        (place, message) => format!("{place}: {message}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_what_the_server_says() {
+        let body = json!({"title": "Conflict", "detail": "the bookmark was resumed already"});
+        let failure = refused(StatusCode::CONFLICT, &body);
+        assert_eq!(failure.kind, Kind::Conflict);
+        assert_eq!(failure.to_string(), "the bookmark was resumed already");
+        let failure = refused(StatusCode::SERVICE_UNAVAILABLE, &Value::Null);
+        assert_eq!(failure.kind, Kind::Unavailable);
+        assert!(failure.message.contains("503"), "{failure}");
+    }
+
+    #[test]
+    fn every_problem_gets_a_line() {
+        let body = json!({"validationErrors": [
+            {"activityId": "a1", "property": "text", "message": "unexpected end of script"},
+            {"message": "no root"}, "plain"
+        ]});
+        let lines = problems(&body);
+        assert_eq!(lines, ["activity a1, text: unexpected end of script", "no root", "plain"]);
+        let lines = problems(&json!({"errors": {"input": ["too large"]}}));
+        assert_eq!(lines, ["input: too large"]);
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_a_usage_error() {
+        for server in ["", "localhost:5001", "ftp://x"] {
+            let failure = Client::to(server, None).map(|_| ()).unwrap_err();
+            assert_eq!(failure.kind, Kind::Usage, "{server}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `staunch instance …`: looks at instances, watches, cancels and resumes them.
+
+use clap::{Args, Subcommand};
+use model::{InstanceId, SubStatus};
+use serde_json::{Value, json};
+
+use crate::client::{Client, ClientArgs};
+use crate::command::run::{ended, output_of};
+use crate::journal::{self, Journal};
+use crate::output::{self, Format};
+use crate::{Failure, input, say};
+
+#[derive(Args, Debug)]
+pub(crate) struct InstanceArgs {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    /// Lists instances, newest first
+    Ls(ListArgs),
+    /// Shows one instance
+    Get {
+        /// Its id
+        id: String,
+    },
+    /// Follows the journal of one instance until its end
+    Watch {
+        /// Its id
+        id: String,
+    },
+    /// Cancels one instance
+    Cancel {
+        /// Its id
+        id: String,
+        /// Why, for whoever looks at it later
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Resumes one instance where it waits
+    Resume {
+        /// Its id
+        id: String,
+        /// The bookmark; needed where it waits at several
+        #[arg(long, value_name = "ID")]
+        bookmark: Option<String>,
+        /// What arrives: a JSON object, or @FILE that holds one
+        #[arg(short, long, default_value = "{}", value_name = "JSON|@FILE")]
+        input: String,
+    },
+}
+
+#[derive(Args, Debug)]
+struct ListArgs {
+    /// Of this definition
+    #[arg(long, value_name = "ID")]
+    definition: Option<String>,
+    /// Pending, Executing, Suspended, Finished, Cancelled or Faulted
+    #[arg(long, value_name = "STATUS")]
+    status: Option<SubStatus>,
+    /// With this correlation id
+    #[arg(long, value_name = "ID")]
+    correlation_id: Option<String>,
+    /// Part of an id, a name or a correlation id
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// At most this many
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    limit: u64,
+}
+
+/// Does what is asked of instances.
+///
+/// # Errors
+/// What the server says; for `watch`, also an end that is not good.
+pub(crate) async fn run(args: InstanceArgs, format: Format) -> Result<(), Failure> {
+    let client = Client::new(&args.client)?;
+    match args.verb {
+        Verb::Ls(filter) => list(&client, &filter, format).await,
+        Verb::Get { id } => get(&client, &known(&id)?, format).await,
+        Verb::Watch { id } => watch(&client, &known(&id)?, format).await,
+        Verb::Cancel { id, reason } => cancel(&client, &known(&id)?, reason.as_deref()).await,
+        Verb::Resume { id, bookmark, input } => {
+            let id = known(&id)?;
+            let body = json!({"bookmarkId": bookmark, "input": input::parse(&input)?});
+            let answer = client.post(&format!("/workflow-instances/{id}/resume"), &body).await?;
+            output::json(&answer.body)
+        }
+    }
+}
+
+fn known(id: &str) -> Result<InstanceId, Failure> {
+    InstanceId::parse(id).map_err(|error| Failure::usage(error.to_string()))
+}
+
+async fn list(client: &Client, filter: &ListArgs, format: Format) -> Result<(), Failure> {
+    let mut body = json!({"page": 0, "pageSize": filter.limit});
+    let members = [
+        ("definitionId", filter.definition.clone()),
+        ("subStatus", filter.status.map(|status| status.to_string())),
+        ("correlationId", filter.correlation_id.clone()),
+        ("searchTerm", filter.search.clone()),
+    ];
+    for (name, value) in members {
+        if let Some(value) = value {
+            body[name] = json!(value);
+        }
+    }
+    let answer = client.post("/workflow-instances", &body).await?.body;
+    if format == Format::Json {
+        return output::json(&answer);
+    }
+    let items = answer.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
+    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+    output::table(&["ID", "DEFINITION", "V", "STATUS", "INCIDENTS", "CREATED", "UPDATED"], &rows)?;
+    let total = answer.get("totalCount").and_then(Value::as_u64).unwrap_or_default();
+    let shown = u64::try_from(items.len()).unwrap_or(u64::MAX);
+    if total > shown {
+        say::talk(&format!("{shown} of {total}; see more with --limit"));
+    }
+    Ok(())
+}
+
+fn row(item: &Value) -> Vec<String> {
+    ["id", "definitionId", "version", "subStatus", "incidentCount", "createdAt", "updatedAt"]
+        .map(|name| output::text(item, name))
+        .to_vec()
+}
+
+async fn get(client: &Client, id: &InstanceId, format: Format) -> Result<(), Failure> {
+    let instance = client.get(&format!("/workflow-instances/{id}")).await?;
+    if format == Format::Json {
+        return output::json(&instance);
+    }
+    let text = |name| output::text(&instance, name);
+    output::pairs(&[
+        ("id", text("id")),
+        ("definition", format!("{} version {}", text("definitionId"), text("version"))),
+        ("status", text("subStatus")),
+        ("name", text("name")),
+        ("correlation id", text("correlationId")),
+        ("created", text("createdAt")),
+        ("updated", text("updatedAt")),
+        ("finished", text("finishedAt")),
+        ("output", output_of(&instance).to_string()),
+    ])?;
+    list_of(&instance, "bookmarks")
+        .iter()
+        .try_for_each(|bookmark| say::data(&format!("waits at        {}", place(bookmark))))?;
+    list_of(&instance, "incidents")
+        .iter()
+        .try_for_each(|incident| say::data(&format!("incident        {}", failed(incident))))
+}
+
+fn list_of(instance: &Value, name: &str) -> Vec<Value> {
+    let list = instance.pointer(&format!("/workflowState/{name}")).and_then(Value::as_array);
+    list.cloned().unwrap_or_default()
+}
+
+fn place(bookmark: &Value) -> String {
+    let text = |name| output::text(bookmark, name);
+    match text("dueAt") {
+        due if due.is_empty() => format!("{} {}", text("name"), text("id")),
+        due => format!("{} {} until {due}", text("name"), text("id")),
+    }
+}
+
+fn failed(incident: &Value) -> String {
+    let text = |name| output::text(incident, name);
+    format!("{} in {}: {}", text("timestamp"), text("activityId"), text("message"))
+}
+
+async fn watch(client: &Client, id: &InstanceId, format: Format) -> Result<(), Failure> {
+    let print = |entry: &Value| match format {
+        Format::Table => say::data(&journal::line(entry)),
+        Format::Json => say::data(&entry.to_string()),
+    };
+    let status = Journal::of(client, id).follow(print, |_| false).await?;
+    say::talk(&format!("{id} is {status}"));
+    ended(id, status)
+}
+
+async fn cancel(client: &Client, id: &InstanceId, reason: Option<&str>) -> Result<(), Failure> {
+    let path = format!("/cancel/workflow-instances/{id}");
+    client.post(&path, &json!({"reason": reason})).await?;
+    say::talk(&format!("{id} is cancelled"));
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! `staunch run`: starts an instance, and waits for its end where that is wanted.
+
+use clap::Args;
+use model::{InstanceId, SubStatus};
+use serde_json::{Value, json};
+
+use crate::client::{Client, ClientArgs};
+use crate::journal::{self, Journal};
+use crate::output::{self, Format};
+use crate::{Failure, input, say};
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    /// The definition to start
+    #[arg(value_name = "DEFINITION")]
+    definition_id: String,
+    /// Workflow input: a JSON object, or @FILE that holds one
+    #[arg(short, long, default_value = "{}", value_name = "JSON|@FILE")]
+    input: String,
+    /// Groups instances that belong together
+    #[arg(long, value_name = "ID")]
+    correlation_id: Option<String>,
+    /// Starts once under this key, however often it is tried
+    #[arg(long, value_name = "KEY")]
+    id: Option<String>,
+    /// Waits for the end, and prints the output
+    #[arg(long)]
+    wait: bool,
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// Starts an instance. Prints its id, or its output where the end is waited for.
+///
+/// # Errors
+/// When it is not accepted; when it is waited for and does not end well.
+pub(crate) async fn run(args: RunArgs, format: Format) -> Result<(), Failure> {
+    let input = input::parse(&args.input)?;
+    let client = Client::new(&args.client)?;
+    let mut body = json!({"input": input});
+    if let Some(correlation_id) = &args.correlation_id {
+        body["correlationId"] = json!(correlation_id);
+    }
+    let id = start(&client, &args.definition_id, &body, args.id.as_deref()).await?;
+    if args.wait { wait(&client, &id, format).await } else { accepted(&id, format) }
+}
+
+/// Starts an instance and gives its id.
+///
+/// # Errors
+/// When it is not accepted.
+pub(crate) async fn start(
+    client: &Client,
+    definition_id: &str,
+    body: &Value,
+    key: Option<&str>,
+) -> Result<InstanceId, Failure> {
+    let path = format!("/workflow-definitions/{definition_id}/dispatch");
+    let answer = match key {
+        Some(key) => client.post_once(&path, body, key).await?,
+        None => client.post(&path, body).await?,
+    };
+    match output::text(&answer.body, "workflowInstanceId") {
+        id if id.is_empty() => Err(Failure::failed(format!("{definition_id} did not start"))),
+        id => Ok(InstanceId::new(id)),
+    }
+}
+
+fn accepted(id: &InstanceId, format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Table => say::data(id.as_str()),
+        Format::Json => output::json(&json!({"workflowInstanceId": id})),
+    }
+}
+
+async fn wait(client: &Client, id: &InstanceId, format: Format) -> Result<(), Failure> {
+    say::talk(&format!("{id} is accepted"));
+    let print = |entry: &Value| {
+        say::talk(&journal::line(entry));
+        Ok(())
+    };
+    let status = Journal::of(client, id).follow(print, |_| false).await?;
+    let instance = client.get(&format!("/workflow-instances/{id}")).await?;
+    match format {
+        Format::Table => output::json(&output_of(&instance))?,
+        Format::Json => output::json(&instance)?,
+    }
+    ended(id, status)
+}
+
+/// The output of an instance, out of its state.
+pub(crate) fn output_of(instance: &Value) -> Value {
+    instance.pointer("/workflowState/output").cloned().unwrap_or_else(|| json!({}))
+}
+
+/// Nothing when an instance has ended well.
+///
+/// # Errors
+/// When it has not.
+pub(crate) fn ended(id: &InstanceId, status: SubStatus) -> Result<(), Failure> {
+    match status {
+        SubStatus::Faulted | SubStatus::Cancelled => {
+            Err(Failure::failed(format!("{id} is {status}; see `staunch instance get {id}`")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,86 @@
+//! How data is written: as a table for people, as JSON for programs.
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::{Failure, say};
+
+/// The form of what goes to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+}
+
+/// Writes a JSON document, indented.
+///
+/// # Errors
+/// When standard output is closed.
+pub(crate) fn json(value: &Value) -> Result<(), Failure> {
+    say::data(&format!("{value:#}"))
+}
+
+/// Writes rows under their headings.
+///
+/// # Errors
+/// When standard output is closed.
+pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
+    aligned(headings, rows).iter().try_for_each(|line| say::data(line))
+}
+
+/// Writes names and values, one pair per line.
+///
+/// # Errors
+/// When standard output is closed.
+pub(crate) fn pairs(pairs: &[(&str, String)]) -> Result<(), Failure> {
+    let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let shown = pairs.iter().filter(|(_, value)| !value.is_empty());
+    shown.into_iter().try_for_each(|(name, value)| say::data(&format!("{name:width$}  {value}")))
+}
+
+fn aligned(headings: &[&str], rows: &[Vec<String>]) -> Vec<String> {
+    let heading: Vec<String> = headings.iter().map(|text| (*text).to_owned()).collect();
+    let lines: Vec<&Vec<String>> = std::iter::once(&heading).chain(rows).collect();
+    let widths: Vec<usize> = (0..headings.len())
+        .map(|column| {
+            let cells = lines.iter().filter_map(|line| line.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+        })
+        .collect();
+    let write = |line: &&Vec<String>| {
+        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    lines.iter().map(write).collect()
+}
+
+/// A member of a JSON object as text: text as it is, null and absence as nothing.
+pub(crate) fn text(value: &Value, name: &str) -> String {
+    match value.get(name) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = vec![vec!["a".to_owned(), "äöü".to_owned()], vec!["long".to_owned(), "b".into()]];
+        let lines = aligned(&["ID", "N"], &rows);
+        assert_eq!(lines, ["ID    N", "a     äöü", "long  b"]);
+    }
+
+    #[test]
+    fn a_member_that_is_not_there_is_empty() {
+        let value = serde_json::json!({"a": null, "b": "x", "c": 3});
+        let all = ["a", "b", "c", "d"].map(|name| text(&value, name));
+        assert_eq!(all, ["", "x", "3", ""]);
+    }
+}

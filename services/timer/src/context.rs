@@ -1,0 +1,50 @@
+//! What the timer service works with.
+
+use std::sync::Arc;
+
+use bus::{Bucket, Bus, Chance, Claims, Presence};
+use store::Store;
+
+use crate::Config;
+use crate::metrics::Metrics;
+use crate::schedule::Versions;
+
+/// What the timer service works with. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    pub(crate) node: Arc<str>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) bus: Arc<dyn Bus>,
+    pub(crate) presence: Presence,
+    pub(crate) claims: Claims,
+    pub(crate) versions: Arc<Versions>,
+    pub(crate) metrics: Metrics,
+    pub(crate) config: Config,
+}
+
+impl Context {
+    /// A timer replica under this node's name. The node is among the live ones with the role
+    /// [`crate::ROLE`], or it fires nothing.
+    #[must_use]
+    pub fn new(
+        node: &str,
+        store: Arc<dyn Store>,
+        bus: Arc<dyn Bus>,
+        presence: Presence,
+        chance: Chance,
+        config: Config,
+    ) -> Self {
+        let timers = bus.kv(Bucket::Timers);
+        let claims = Claims::new(timers, node, chance, config.claim_ttl, config.done_ttl);
+        Self {
+            node: Arc::from(node),
+            store,
+            bus,
+            presence,
+            claims,
+            versions: Arc::default(),
+            metrics: Metrics::new(),
+            config,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! When a schedule fires: its nominal times, and what is done about those that were missed.
+//!
+//! Pure: the time is an argument. Every next time is computed from a nominal time, never from when
+//! the last one happened to fire, so nothing drifts; and it is always after now, so that a timer
+//! that was down for a while does not fire its past twice.
+
+use std::time::Duration;
+
+use croner::Cron;
+use croner::parser::{CronParser, Seconds, Year};
+use jiff::Zoned;
+use jiff::tz::TimeZone;
+use model::{Misfire, Recurrence, Timestamp};
+
+/// Missed occurrences are counted up to here, and no more than this many are made up for at once.
+pub const MISSED_MAX: u32 = 1_000;
+/// The shortest interval.
+const INTERVAL_MIN: Duration = Duration::from_secs(1);
+
+/// Why a recurrence gives no times.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Invalid {
+    /// The expression cannot be read.
+    #[error("{expression:?} is no cron expression of 5 or 6 fields: {reason}")]
+    Cron {
+        /// As written.
+        expression: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no such time zone.
+    #[error("{0:?} is no IANA time zone: use a name such as Europe/Berlin, or none for UTC")]
+    Zone(String),
+}
+
+/// What a schedule does now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The nominal times to start for, oldest first.
+    pub fire: Vec<Timestamp>,
+    /// Occurrences that are passed over, counted up to [`MISSED_MAX`].
+    pub missed: u32,
+    /// The next nominal time, after now; none when it is over.
+    pub next_at: Option<Timestamp>,
+}
+
+/// The first nominal time after `after`; none when there is none. For a recurrence that counts
+/// from somewhere (`Every`), `nominal` is a time that it counts from.
+///
+/// # Errors
+/// [`Invalid`] says what is wrong with the expression or the zone.
+pub fn next_after(
+    recurrence: &Recurrence,
+    nominal: Timestamp,
+    after: Timestamp,
+) -> Result<Option<Timestamp>, Invalid> {
+    match recurrence {
+        Recurrence::Once { at } => Ok((*at > after).then_some(*at)),
+        Recurrence::Every { interval } => {
+            let step = interval_millis(*interval);
+            let past = after.as_millis().saturating_sub(nominal.as_millis());
+            if past < 0 {
+                return Ok(Some(nominal));
+            }
+            let next = (past / step + 1)
+                .checked_mul(step)
+                .and_then(|passed| nominal.as_millis().checked_add(passed));
+            Ok(next.map(Timestamp::from_millis))
+        }
+        Recurrence::Cron { expression, zone } => {
+            let calendar = Calendar::read(expression, zone.as_deref())?;
+            Ok(calendar.next(after))
+        }
+    }
+}
+
+/// What a schedule whose next nominal time `next_at` has come does at `now`. Occurrences that are
+/// older than `grace` when a newer one is due as well, or under [`Misfire::Skip`], are missed.
+///
+/// # Errors
+/// [`Invalid`] says what is wrong with the expression or the zone.
+pub fn plan(
+    recurrence: &Recurrence,
+    misfire: Misfire,
+    next_at: Timestamp,
+    now: Timestamp,
+    grace: Duration,
+) -> Result<Plan, Invalid> {
+    if next_at > now {
+        return Ok(Plan { next_at: Some(next_at), ..Plan::default() });
+    }
+    let wanted = match misfire {
+        Misfire::FireOnce | Misfire::Skip => 1,
+        Misfire::FireAll { max } => max.clamp(1, MISSED_MAX),
+    };
+    let due = newest_due(recurrence, next_at, now)?;
+    let found = u32::try_from(due.len()).unwrap_or(MISSED_MAX);
+    let mut fire: Vec<_> = due.into_iter().take(wanted as usize).collect();
+    if misfire == Misfire::Skip {
+        fire.retain(|nominal| now.since(*nominal) <= grace);
+    }
+    fire.reverse();
+    let fired = u32::try_from(fire.len()).unwrap_or(MISSED_MAX);
+    let next_at = match recurrence {
+        Recurrence::Once { .. } => None,
+        recurring => next_after(recurring, next_at, now)?,
+    };
+    Ok(Plan { fire, missed: found.saturating_sub(fired), next_at })
+}
+
+/// The nominal times from `next_at` to `now`, newest first, at most [`MISSED_MAX`]. `next_at` is
+/// one of them, whatever the expression says.
+fn newest_due(
+    recurrence: &Recurrence,
+    next_at: Timestamp,
+    now: Timestamp,
+) -> Result<Vec<Timestamp>, Invalid> {
+    let max = MISSED_MAX as usize;
+    match recurrence {
+        Recurrence::Once { .. } => Ok(vec![next_at]),
+        Recurrence::Every { interval } => {
+            let step = interval_millis(*interval);
+            let last = (now.as_millis() - next_at.as_millis()) / step;
+            let nominal = |index| Timestamp::from_millis(next_at.as_millis() + index * step);
+            Ok((0..=last).rev().take(max).map(nominal).collect())
+        }
+        Recurrence::Cron { expression, zone } => {
+            let calendar = Calendar::read(expression, zone.as_deref())?;
+            let mut due: Vec<_> = calendar
+                .backwards(now)
+                .take_while(|nominal| *nominal > next_at)
+                .take(max)
+                .collect();
+            if due.len() < max {
+                due.push(next_at);
+            }
+            Ok(due)
+        }
+    }
+}
+
+fn interval_millis(interval: Duration) -> i64 {
+    i64::try_from(interval.max(INTERVAL_MIN).as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A cron expression in a time zone.
+struct Calendar {
+    cron: Cron,
+    zone: TimeZone,
+}
+
+impl Calendar {
+    fn read(expression: &str, zone: Option<&str>) -> Result<Self, Invalid> {
+        let zone = match zone.filter(|zone| !zone.is_empty()) {
+            None => TimeZone::UTC,
+            Some(name) => TimeZone::get(name).map_err(|_| Invalid::Zone(name.to_owned()))?,
+        };
+        let parser =
+            CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build();
+        let cron = parser.parse(expression).map_err(|error| Invalid::Cron {
+            expression: expression.to_owned(),
+            reason: error.to_string(),
+        })?;
+        Ok(Self { cron, zone })
+    }
+
+    fn next(&self, after: Timestamp) -> Option<Timestamp> {
+        let found = self.cron.find_next_occurrence(&self.local(after)?, false);
+        found.ok().map(|next| timestamp(&next)).filter(|next| *next > after)
+    }
+
+    /// Occurrences at or before `from`, newest first.
+    fn backwards(&self, from: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
+        let mut at = self.local(from);
+        let mut inclusive = true;
+        std::iter::from_fn(move || {
+            let start = at.take()?;
+            let previous = self.cron.find_previous_occurrence(&start, inclusive).ok()?;
+            if !inclusive && previous.timestamp() >= start.timestamp() {
+                return None;
+            }
+            inclusive = false;
+            at = Some(previous.clone());
+            Some(timestamp(&previous))
+        })
+    }
+
+    fn local(&self, at: Timestamp) -> Option<Zoned> {
+        let instant = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
+        Some(instant.to_zoned(self.zone.clone()))
+    }
+}
+
+fn timestamp(zoned: &Zoned) -> Timestamp {
+    Timestamp::from_millis(zoned.timestamp().as_millisecond())
+}
+
+#[cfg(test)]
+mod tests;

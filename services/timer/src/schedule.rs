@@ -1,0 +1,135 @@
+//! Fires an occurrence of a schedule: the starts are accepted and the schedule goes on in one
+//! transaction, so each occurrence starts once however many replicas try. Then the starts are
+//! published; the sweep publishes those that a crash leaves behind.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use model::{
+    CommandId, Instance, InstanceId, Schedule, SubStatus, Timestamp, VersionId, derived,
+};
+use protocol::{Body, Command, Start};
+use store::{Firing, NewInstance};
+
+use crate::recurrence::{self, Invalid, Plan};
+use crate::{Context, Error};
+
+/// Version numbers remembered at most.
+const VERSIONS_MAX: usize = 10_000;
+
+/// The numbers of definition versions, which never change.
+#[derive(Default)]
+pub(crate) struct Versions(Mutex<BTreeMap<VersionId, u32>>);
+
+/// How a firing ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fired {
+    /// Fired; this is the schedule now.
+    Done {
+        schedule: Schedule,
+        started: Vec<Timestamp>,
+        missed: u32,
+    },
+    /// Another replica has, or the schedule is gone.
+    Elsewhere,
+    /// Its times cannot be computed.
+    Invalid(Invalid),
+}
+
+impl Versions {
+    async fn number(&self, cx: &Context, id: &VersionId) -> Result<Option<u32>, store::Error> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id).copied();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let number = cx.store.version(id).await?.map(|definition| definition.version);
+        if let Some(number) = number {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= VERSIONS_MAX {
+                known.pop_first();
+            }
+            known.insert(id.clone(), number);
+        }
+        Ok(number)
+    }
+}
+
+/// Fires what is due of a schedule at `now`, a time of the database's clock.
+pub(crate) async fn fire(
+    cx: &Context,
+    schedule: Schedule,
+    now: Timestamp,
+) -> Result<Fired, Error> {
+    let Some(next_at) = schedule.next_at else { return Ok(Fired::Elsewhere) };
+    let Schedule { recurrence, misfire, .. } = &schedule;
+    let grace = cx.config.misfire_after;
+    let plan = match recurrence::plan(recurrence, *misfire, next_at, now, grace) {
+        Ok(plan) => plan,
+        Err(invalid) => return Ok(Fired::Invalid(invalid)),
+    };
+    let Some(number) = cx.versions.number(cx, &schedule.version_id).await? else {
+        return Ok(Fired::Elsewhere);
+    };
+    let Plan { fire: times, missed, next_at } = plan;
+    let mut starts = Vec::with_capacity(times.len());
+    for occurrence in (schedule.occurrence..).take(times.len()) {
+        starts.push(start(&schedule, number, occurrence, now)?);
+    }
+    let fired = i64::try_from(starts.len()).unwrap_or(i64::MAX);
+    let firing = Firing {
+        schedule_id: schedule.id.clone(),
+        occurrence: schedule.occurrence,
+        occurrence_next: schedule.occurrence.saturating_add(fired.max(1)),
+        next_at,
+        starts: starts.clone(),
+    };
+    let occurrence = firing.occurrence_next;
+    if !cx.store.fire(firing).await? {
+        return Ok(Fired::Elsewhere);
+    }
+    for start in starts {
+        if let Err(error) = cx.bus.publish(start.command).await {
+            tracing::warn!(%error, instance = %start.instance.id,
+                "a scheduled start could not be published; the sweep publishes it");
+        }
+    }
+    let schedule = Schedule { next_at, occurrence, ..schedule };
+    Ok(Fired::Done { schedule, started: times, missed })
+}
+
+/// The instance that an occurrence starts, and its command. The same occurrence gives the same.
+fn start(
+    schedule: &Schedule,
+    number: u32,
+    occurrence: i64,
+    now: Timestamp,
+) -> Result<NewInstance, Error> {
+    let id = derived(&["schedule", schedule.id.as_str(), &occurrence.to_string()]);
+    let instance_id = InstanceId::new(id.clone());
+    let body = Start {
+        definition_id: schedule.definition_id.clone(),
+        instance_id: Some(instance_id.clone()),
+        version_id: Some(schedule.version_id.clone()),
+        trigger_activity_id: Some(schedule.activity_id.clone()),
+        ..Start::default()
+    };
+    let command = Command::new(CommandId::new(id), Body::Start(body)).encode()?;
+    let instance = Instance {
+        id: instance_id,
+        definition_id: schedule.definition_id.clone(),
+        version_id: schedule.version_id.clone(),
+        definition_version: number,
+        version: 0,
+        status: SubStatus::Pending,
+        correlation_id: None,
+        name: None,
+        parent: None,
+        incidents: 0,
+        created_at: now,
+        updated_at: now,
+        finished_at: None,
+        state: Vec::new(),
+    };
+    // The first burst finds out whether the activation strategy allows it.
+    Ok(NewInstance { instance, command, activation_key: None })
+}

@@ -1,0 +1,36 @@
+//! FlowFork: leaves through every one of its branches.
+
+use engine::{Activity, Decision, Descriptor, Next, Step, Type};
+
+/// `Elsa.FlowFork`
+pub(crate) struct FlowFork;
+
+impl Activity for FlowFork {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::new("Elsa.FlowFork", "Branching", "Leaves through every branch.")
+            .called("Fork")
+            .input("branches", Type::texts(), "The names of the branches.")
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        let branches = step.texts("branches")?;
+        Ok(if branches.is_empty() { Next::done() } else { Next::Complete(branches) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::tests::check_outcomes;
+
+    #[test]
+    fn branches_are_the_outcomes() {
+        let check = |branches: Value, expected: &[&str]| {
+            check_outcomes(json!({"type": "FlowFork", "branches": branches}), expected);
+        };
+        check(json!(["One", "Two"]), &["One", "Two"]);
+        check(json!({"expression": {"type": "Object", "value": "[\"A\"]"}}), &["A"]);
+        check(Value::Null, &["Done"]);
+    }
+}

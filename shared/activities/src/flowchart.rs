@@ -1,0 +1,304 @@
+//! Flowchart: runs activities along connections, each when all paths that may still reach it have
+//! (counter mode, with dead paths eliminated).
+
+mod count;
+mod graph;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use engine::{
+    Activity, Child, Decision, Descriptor, Failure, Next, NodeRef, Plan, Planning, PortKind, Step,
+};
+use serde_json::{Value, json};
+
+use self::count::Counts;
+use self::graph::{Direction, Graph, Link};
+use crate::flow_join::Mode;
+
+/// `Elsa.Flowchart`
+pub(crate) struct Flowchart;
+
+/// A flowchart of a definition.
+struct Chart {
+    children: Vec<NodeRef>,
+    places: BTreeMap<NodeRef, usize>,
+    joins: Vec<bool>,
+    links: Vec<Link>,
+    /// Links by source, in declaration order.
+    outbound: Vec<Vec<usize>>,
+    /// Where it starts when no trigger says otherwise.
+    root: usize,
+    /// The graph as seen from each possible start.
+    graphs: Vec<OnceLock<Graph>>,
+}
+
+impl Activity for Flowchart {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::new("Elsa.Flowchart", "Flow", "Runs activities along their connections.")
+            .port("activities", PortKind::List)
+            .outcomes(&["Done"])
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        let children = node.children("activities");
+        let links = links(node, &children);
+        for link in &links {
+            node.connect(children[link.source], &link.port);
+        }
+        let root = default_root(node, &children, &links);
+        let is_join = |child: &NodeRef| node.descriptor(*child).type_name == "Elsa.FlowJoin";
+        let mut outbound = vec![Vec::new(); children.len()];
+        for (at, link) in links.iter().enumerate() {
+            outbound[link.source].push(at);
+        }
+        Some(Box::new(Chart {
+            joins: children.iter().map(is_join).collect(),
+            places: children.iter().enumerate().map(|(at, child)| (*child, at)).collect(),
+            graphs: children.iter().map(|_| OnceLock::new()).collect(),
+            outbound,
+            links,
+            root,
+            children,
+        }))
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        let Some(chart) = step.plan::<Chart>() else { return Ok(Next::done()) };
+        if chart.children.is_empty() {
+            return Ok(Next::done());
+        }
+        let root = chart.root(step);
+        step.schedule(Some(chart.children[root]), None);
+        Ok(Next::Wait)
+    }
+
+    fn child_completed(&self, step: &mut Step<'_, '_>, child: Child) -> Decision {
+        let Some(chart) = step.plan::<Chart>() else { return Ok(Next::done()) };
+        let Some(node) = child.node else { return Ok(Next::done()) };
+        let Some(&at) = chart.places.get(&node) else { return Ok(Next::done()) };
+        if step.is_terminal(node) {
+            return Ok(Next::done());
+        }
+        let came_back = child.tag.as_ref().is_some_and(|tag| tag["backward"] == json!(true));
+        let mut walk = Walk { chart, graph: chart.graph(step), step, scheduled: false };
+        walk.leave(at, &child.outcomes, came_back)?;
+        let scheduled = walk.scheduled;
+        if scheduled || step.has_open_children() { Ok(Next::Wait) } else { Ok(Next::done()) }
+    }
+}
+
+impl Chart {
+    fn root(&self, step: &Step<'_, '_>) -> usize {
+        let trigger = step.trigger_child("activities");
+        trigger.and_then(|child| self.places.get(&child).copied()).unwrap_or(self.root)
+    }
+
+    fn graph(&self, step: &Step<'_, '_>) -> &Graph {
+        let root = self.root(step);
+        self.graphs[root].get_or_init(|| Graph::new(&self.links, &self.outbound, root))
+    }
+}
+
+/// What follows from one completed child.
+struct Walk<'s, 'r, 'a> {
+    chart: &'a Chart,
+    graph: &'a Graph,
+    step: &'s mut Step<'r, 'a>,
+    scheduled: bool,
+}
+
+/// An activity whose outgoing links are being decided.
+struct Frame<'o> {
+    at: usize,
+    /// None on a dead path.
+    outcomes: &'o [String],
+    next: usize,
+}
+
+/// What a link means for its target.
+enum Verdict {
+    Schedule,
+    Skip,
+    Nothing,
+}
+
+impl Walk<'_, '_, '_> {
+    /// Leaves an activity through its links. Dead paths are walked on a stack of their own, not by
+    /// recursion: they can be as long as the flowchart.
+    fn leave(&mut self, at: usize, outcomes: &[String], came_back: bool) -> Result<(), Failure> {
+        if !self.graph.reached[at] {
+            let id = self.step.activity_id();
+            let message = format!("flowchart {id} cannot reach this activity from where it started");
+            return Err(Failure::new("UnreachableActivity", message));
+        }
+        if !came_back {
+            self.counts().visit(at);
+        }
+        if self.chart.joins[at] {
+            self.cancel_ancestors(at)?;
+        }
+        self.follow(Frame { at, outcomes, next: 0 })
+    }
+
+    fn follow(&mut self, first: Frame<'_>) -> Result<(), Failure> {
+        let mut stack = vec![first];
+        while let Some(frame) = stack.last_mut() {
+            let Some(&link) = self.chart.outbound[frame.at].get(frame.next) else {
+                stack.pop();
+                continue;
+            };
+            frame.next += 1;
+            let Link { target, ref port, .. } = self.chart.links[link];
+            let followed = frame.outcomes.contains(port);
+            self.counts().pass(link, followed);
+            match self.graph.direction[link] {
+                Direction::Backward { is_valid } if followed => self.go_back(target, is_valid)?,
+                Direction::Backward { .. } | Direction::Unreached => {}
+                Direction::Forward => match self.verdict(link, target)? {
+                    Verdict::Schedule => self.schedule(target)?,
+                    Verdict::Skip => {
+                        self.counts().visit(target);
+                        stack.push(Frame { at: target, outcomes: &[], next: 0 });
+                    }
+                    Verdict::Nothing => {}
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn go_back(&mut self, target: usize, is_valid: bool) -> Result<(), Failure> {
+        if !is_valid {
+            let message = "a connection leads back into the middle of a loop: lead it to an \
+                           activity that every way here passes through";
+            return Err(Failure::new("InvalidBackwardConnection", message));
+        }
+        let child = self.chart.children[target];
+        self.step.schedule(Some(child), Some(json!({"backward": true})));
+        self.scheduled = true;
+        Ok(())
+    }
+
+    fn schedule(&mut self, target: usize) -> Result<(), Failure> {
+        self.step.schedule(Some(self.chart.children[target]), None);
+        self.scheduled = true;
+        if self.mode(target)? == Mode::WaitAny {
+            self.cancel_ancestors(target)?;
+        }
+        Ok(())
+    }
+
+    fn mode(&mut self, target: usize) -> Result<Mode, Failure> {
+        if self.chart.joins[target] {
+            Mode::of(self.step, self.chart.children[target])
+        } else {
+            Ok(Mode::WaitAllActive)
+        }
+    }
+
+    fn verdict(&mut self, link: usize, target: usize) -> Result<Verdict, Failure> {
+        let mode = self.mode(target)?;
+        let inbound = &self.graph.inbound[target];
+        let child = self.chart.children[target];
+        if mode == Mode::WaitAny {
+            let fresh = self.counts().link(link) > self.counts().visits(target);
+            if !fresh || self.step.is_scheduled(child) {
+                return Ok(Verdict::Nothing);
+            }
+        }
+        let counts = self.counts();
+        let visits = counts.visits(target);
+        let least = inbound.iter().map(|link| counts.link(*link)).min().unwrap_or_default();
+        let most = inbound.iter().map(|link| counts.link(*link)).max().unwrap_or_default();
+        let came = |link: &usize| counts.link(*link) == most && counts.was_followed(*link);
+        let (all_passed, any_came) = (least > visits, inbound.iter().any(came));
+        let schedule = match mode {
+            Mode::WaitAny => any_came,
+            Mode::WaitAllActive => all_passed && any_came,
+            Mode::WaitAll => all_passed && inbound.iter().all(came),
+        };
+        Ok(match (schedule, all_passed) {
+            (true, _) => Verdict::Schedule,
+            (false, true) => Verdict::Skip,
+            (false, false) => Verdict::Nothing,
+        })
+    }
+
+    /// Cancels what still runs on the way to a join, and walks on from there as from dead paths.
+    fn cancel_ancestors(&mut self, join: usize) -> Result<(), Failure> {
+        let running = self.step.running_children();
+        let ancestors = if running.is_empty() {
+            Vec::new()
+        } else {
+            self.graph.ancestors(&self.chart.links, join)
+        };
+        for execution in running {
+            let place = self.chart.places.get(&execution.node).copied();
+            if let Some(at) = place.filter(|at| *at != join && ancestors.contains(at)) {
+                self.step.cancel(execution);
+                self.counts().visit(at);
+                self.follow(Frame { at, outcomes: &[], next: 0 })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn counts(&mut self) -> Counts<'_> {
+        Counts::new(self.step.memory())
+    }
+}
+
+/// The connections whose ends exist; others are dropped, as Elsa does.
+fn links(node: &Planning<'_>, children: &[NodeRef]) -> Vec<Link> {
+    let places: BTreeMap<&str, usize> =
+        children.iter().enumerate().rev().map(|(at, child)| (node.id(*child), at)).collect();
+    let names: BTreeMap<&str, usize> = children
+        .iter()
+        .enumerate()
+        .rev()
+        .filter_map(|(at, child)| Some((node.name(*child)?, at)))
+        .collect();
+    let find = |id: &str| places.get(id).or_else(|| names.get(id)).copied();
+    let raw = node.raw("connections").and_then(Value::as_array);
+    let raw = raw.map(Vec::as_slice).unwrap_or_default();
+    let links = raw.iter().filter_map(|connection| {
+        let (source, port) = end(connection, "source", "sourcePort")?;
+        let (target, _) = end(connection, "target", "targetPort")?;
+        let port = port.unwrap_or("Done").to_owned();
+        Some(Link { source: find(source)?, target: find(target)?, port })
+    });
+    links.collect()
+}
+
+/// `{"source": {"activity": …, "port": …}}`, or `{"source": …, "sourcePort": …}`.
+fn end<'a>(connection: &'a Value, side: &str, port: &str) -> Option<(&'a str, Option<&'a str>)> {
+    let end = connection.get(side)?;
+    match end {
+        Value::String(id) => Some((id, connection.get(port).and_then(Value::as_str))),
+        _ => {
+            let id = end.get("activity")?.as_str()?;
+            Some((id, end.get("port").and_then(Value::as_str)))
+        }
+    }
+}
+
+fn default_root(node: &Planning<'_>, children: &[NodeRef], links: &[Link]) -> usize {
+    let targets: BTreeSet<usize> = links.iter().map(|link| link.target).collect();
+    let start = children.iter().position(|child| node.descriptor(*child).is_start);
+    start
+        .or_else(|| children.iter().position(|child| node.can_start(*child)))
+        .or_else(|| (0..children.len()).find(|at| !targets.contains(at)))
+        .unwrap_or_default()
+}
+
+/// The mode of a join, read from its own input.
+impl Mode {
+    fn of(step: &mut Step<'_, '_>, join: NodeRef) -> Result<Self, Failure> {
+        let value = step.value_of(join, "mode")?;
+        Ok(Self::named(value.as_str().unwrap_or_default()))
+    }
+}

@@ -1,0 +1,68 @@
+//! Sequence: runs activities one after the other.
+
+use engine::{Activity, Child, Decision, Descriptor, Next, PortKind, Step};
+use serde_json::Value;
+
+/// `Elsa.Sequence`
+pub(crate) struct Sequence;
+
+impl Activity for Sequence {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::new("Elsa.Sequence", "Workflows", "Runs activities one after the other.")
+            .port("activities", PortKind::List)
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        Ok(go_on(step, 0))
+    }
+
+    fn child_completed(&self, step: &mut Step<'_, '_>, child: Child) -> Decision {
+        if child.node.is_some_and(|node| step.is_terminal(node)) {
+            return Ok(Next::done());
+        }
+        let at = child.tag.as_ref().and_then(Value::as_u64).unwrap_or_default();
+        Ok(go_on(step, at + 1))
+    }
+}
+
+/// Schedules the child at this position, or ends after the last.
+fn go_on(step: &mut Step<'_, '_>, at: u64) -> Next {
+    let position = usize::try_from(at).unwrap_or(usize::MAX);
+    match step.children("activities").get(position).copied() {
+        Some(child) => {
+            step.schedule(Some(child), Some(at.into()));
+            Next::Wait
+        }
+        None => Next::done(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::tests::check_lines;
+
+    #[test]
+    fn children_run_in_order_until_a_terminal_one() {
+        check_lines(json!({"type": "Sequence"}), &[]);
+        check_lines(
+            json!({"type": "Sequence", "activities": [
+                {"type": "WriteLine", "text": "a"},
+                {"type": "Sequence", "activities": [{"type": "WriteLine", "text": "b"}]},
+                {"type": "WriteLine", "text": "c"}
+            ]}),
+            &["a", "b", "c"],
+        );
+        check_lines(
+            json!({"type": "Sequence", "activities": [
+                {"type": "WriteLine", "text": "a"},
+                {"type": "Sequence", "activities": [
+                    {"type": "End"}, {"type": "WriteLine", "text": "never"}
+                ]},
+                {"type": "WriteLine", "text": "b"}
+            ]}),
+            &["a", "b"],
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! JetStream's own protocol: publishes that are answered with a place in a stream, and requests to
+//! the API, with every error number kept.
+
+use std::time::Duration;
+
+use async_nats::client::RequestErrorKind;
+use async_nats::{Client, HeaderMap, HeaderName, HeaderValue, Request};
+use bus::Error;
+use bytes::Bytes;
+use protocol::{Headers, Message};
+use serde_json::Value;
+
+use crate::Options;
+use crate::connection::Link;
+
+/// The longest wait for one answer.
+pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(3);
+
+/// The key has another sequence; the text ends with it.
+pub(crate) const WRONG_LAST_SEQUENCE: u64 = 10071;
+/// Another write to the same subject is under way.
+pub(crate) const WRONG_LAST_SEQUENCE_CONSTANT: u64 = 10164;
+/// A message of the same id is under way.
+pub(crate) const DUPLICATE_IN_PROCESS: u64 = 10158;
+pub(crate) const STREAM_NOT_FOUND: u64 = 10059;
+pub(crate) const CONSUMER_NOT_FOUND: u64 = 10014;
+const MESSAGE_TOO_LARGE: u64 = 10054;
+const HEADERS_TOO_LARGE: u64 = 10097;
+/// Limits of the stream, the account, the disk or the memory.
+const FULL: [u64; 5] = [10077, 10002, 10023, 10028, 10047];
+
+/// One connection's way to JetStream.
+#[derive(Clone)]
+pub(crate) struct Api {
+    client: Client,
+    prefix: String,
+}
+
+/// What JetStream says about a publish.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored {
+    pub(crate) sequence: u64,
+    pub(crate) duplicate: bool,
+}
+
+/// Why there is no good answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Refusal {
+    /// Nobody listens on the subject: no stream has it, or its leader is being elected.
+    Nobody,
+    /// No answer: it may have been done.
+    Silence,
+    /// It was not even sent.
+    TooLarge(String),
+    /// JetStream says no.
+    Says { code: u64, text: String },
+    /// Anything else.
+    Other(String),
+}
+
+impl Refusal {
+    pub(crate) fn code(&self) -> Option<u64> {
+        match self {
+            Self::Says { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// In the words of the port.
+    pub(crate) fn into_error(self, what: &str) -> Error {
+        match self {
+            Self::Nobody => Error::Unavailable(format!("{what}: nobody answers")),
+            Self::Silence => Error::Unknown(what.to_owned()),
+            Self::TooLarge(text) => Error::TooLarge(format!("{what}: {text}")),
+            Self::Says { code, text } => {
+                let text = format!("{what}: {text} ({code})");
+                match code {
+                    MESSAGE_TOO_LARGE | HEADERS_TOO_LARGE => Error::TooLarge(text),
+                    STREAM_NOT_FOUND | CONSUMER_NOT_FOUND => Error::NotProvisioned(text),
+                    DUPLICATE_IN_PROCESS => Error::Unknown(text),
+                    code if FULL.contains(&code) => Error::Full(text),
+                    _ => Error::Unavailable(text),
+                }
+            }
+            Self::Other(text) => Error::Unavailable(format!("{what}: {text}")),
+        }
+    }
+}
+
+impl Api {
+    pub(crate) fn new(link: &Link, options: &Options) -> Self {
+        let prefix = match &options.domain {
+            Some(domain) => format!("$JS.{domain}.API"),
+            None => "$JS.API".to_owned(),
+        };
+        Self { client: link.client.clone(), prefix }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The full subject of an API call.
+    pub(crate) fn subject(&self, call: &str) -> String {
+        format!("{}.{call}", self.prefix)
+    }
+
+    /// Calls the API and gives its answer.
+    pub(crate) async fn call(&self, call: &str, body: &Value) -> Result<Value, Refusal> {
+        let payload = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        self.ask(self.subject(call), HeaderMap::new(), payload.into(), ANSWER_MAX).await
+    }
+
+    /// Publishes to a stream and waits until it is stored.
+    pub(crate) async fn publish(
+        &self,
+        subject: String,
+        headers: HeaderMap,
+        payload: Bytes,
+        answer_max: Duration,
+    ) -> Result<Stored, Refusal> {
+        let answer = self.ask(subject, headers, payload, answer_max).await?;
+        let Some(sequence) = answer["seq"].as_u64() else {
+            return Err(Refusal::Other("the answer has no sequence: is it from a stream?".into()));
+        };
+        Ok(Stored { sequence, duplicate: answer["duplicate"].as_bool().unwrap_or(false) })
+    }
+
+    async fn ask(
+        &self,
+        subject: String,
+        headers: HeaderMap,
+        payload: Bytes,
+        answer_max: Duration,
+    ) -> Result<Value, Refusal> {
+        let mut request = Request::new().payload(payload).timeout(Some(answer_max));
+        if !headers.is_empty() {
+            request = request.headers(headers);
+        }
+        let answer = self.client.send_request(subject, request).await;
+        let answer = answer.map_err(|error| match error.kind() {
+            RequestErrorKind::NoResponders => Refusal::Nobody,
+            RequestErrorKind::TimedOut => Refusal::Silence,
+            RequestErrorKind::MaxPayloadExceeded => Refusal::TooLarge(error.to_string()),
+            RequestErrorKind::InvalidSubject | RequestErrorKind::Other => {
+                Refusal::Other(error.to_string())
+            }
+        })?;
+        let answer: Value = serde_json::from_slice(&answer.payload)
+            .map_err(|error| Refusal::Other(format!("the answer is no JSON: {error}")))?;
+        match answer.get("error") {
+            None => Ok(answer),
+            Some(error) => Err(Refusal::Says {
+                code: error["err_code"].as_u64().unwrap_or_default(),
+                text: error["description"].as_str().unwrap_or("unknown error").to_owned(),
+            }),
+        }
+    }
+}
+
+/// Headers for the wire. Line breaks in a value become spaces.
+pub(crate) fn headers_out(headers: &Headers) -> Result<HeaderMap, Error> {
+    let mut out = HeaderMap::new();
+    for (name, value) in headers {
+        let invalid = |what: &str| Error::Corrupt(format!("the header {name:?} {what}"));
+        let name: HeaderName = name.parse().map_err(|error| invalid(&format!("is no name: {error}")))?;
+        let value = value.replace(['\r', '\n'], " ");
+        let value: HeaderValue =
+            value.parse().map_err(|error| invalid(&format!("has no such value: {error}")))?;
+        out.insert(name, value);
+    }
+    Ok(out)
+}
+
+/// Headers from the wire; of several values, the first.
+pub(crate) fn headers_in(headers: Option<&HeaderMap>) -> Headers {
+    let mut out = Headers::new();
+    #[expect(clippy::iter_over_hash_type, reason = "into a map that is sorted")]
+    for (name, values) in headers.into_iter().flat_map(HeaderMap::iter) {
+        if let Some(value) = values.first() {
+            out.insert(name.to_string(), value.to_string());
+        }
+    }
+    out
+}
+
+/// A message from the wire.
+pub(crate) fn message_in(message: &async_nats::Message) -> Message {
+    Message {
+        subject: message.subject.to_string(),
+        headers: headers_in(message.headers.as_ref()),
+        payload: message.payload.to_vec(),
+    }
+}
+
+/// Nanoseconds, as the API wants durations.
+pub(crate) fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_survive_and_cannot_smuggle_others_in() {
+        let mut headers = Headers::new();
+        headers.insert("Nats-Msg-Id".to_owned(), "a b".to_owned());
+        headers.insert("X".to_owned(), "1\r\nNats-Rollup: all".to_owned());
+        let sent = headers_out(&headers).unwrap();
+        let read = headers_in(Some(&sent));
+        assert_eq!(read["Nats-Msg-Id"], "a b");
+        assert_eq!(read["X"], "1  Nats-Rollup: all");
+        headers.insert("bad name\r\n".to_owned(), String::new());
+        assert!(headers_out(&headers).is_err());
+    }
+
+    #[test]
+    fn error_numbers_become_what_the_caller_can_do() {
+        let says = |code| Refusal::Says { code, text: String::new() }.into_error("x");
+        assert!(matches!(says(10077), Error::Full(_)));
+        assert!(matches!(says(10054), Error::TooLarge(_)));
+        assert!(matches!(says(10059), Error::NotProvisioned(_)));
+        assert!(matches!(says(10158), Error::Unknown(_)));
+        assert!(matches!(Refusal::Nobody.into_error("x"), Error::Unavailable(_)));
+    }
+}

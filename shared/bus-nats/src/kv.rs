@@ -1,0 +1,170 @@
+//! Buckets: raw publishes with headers, because the client's own calls lose the expiry.
+
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::stream::LastRawMessageErrorKind;
+use async_trait::async_trait;
+use bus::{Bucket, Entry, Error, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
+use bytes::Bytes;
+use protocol::subject;
+
+use crate::NatsBus;
+use crate::api::{
+    ANSWER_MAX, DUPLICATE_IN_PROCESS, Refusal, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT,
+};
+
+const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
+const MESSAGE_ID: &str = "Nats-Msg-Id";
+const TTL: &str = "Nats-TTL";
+const ROLLUP: &str = "Nats-Rollup";
+pub(crate) const OPERATION: &str = "KV-Operation";
+pub(crate) const MARKER: &str = "Nats-Marker-Reason";
+
+/// The bucket's name.
+pub(crate) fn name(bucket: Bucket) -> &'static str {
+    match bucket {
+        Bucket::Leases => subject::LEASES_BUCKET,
+        Bucket::Timers => subject::TIMERS_BUCKET,
+        Bucket::Definitions => subject::DEFINITIONS_BUCKET,
+        Bucket::Nodes => subject::NODES_BUCKET,
+    }
+}
+
+pub(crate) struct NatsKv {
+    bus: NatsBus,
+    bucket: Bucket,
+}
+
+impl NatsKv {
+    pub(crate) fn new(bus: NatsBus, bucket: Bucket) -> Self {
+        Self { bus, bucket }
+    }
+
+    fn subject(&self, key: &str) -> Result<String, Error> {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=/.".contains(&byte);
+        if key.split('.').any(str::is_empty) || !key.bytes().all(is_allowed) {
+            return Err(Error::Corrupt(format!("{key:?} is no key: use A-Z a-z 0-9 - _ = / .")));
+        }
+        Ok(format!("$KV.{}.{key}", name(self.bucket)))
+    }
+
+    async fn write(
+        &self,
+        key: &str,
+        value: Bytes,
+        expected: Revision,
+        nonce: &str,
+        headers: impl FnOnce(&mut HeaderMap) + Send,
+    ) -> Result<Put, Error> {
+        let subject = self.subject(key)?;
+        let api = &self.bus.open()?.control_api;
+        let mut all = HeaderMap::new();
+        all.insert(EXPECTED, expected.to_string());
+        all.insert(MESSAGE_ID, nonce);
+        headers(&mut all);
+        match api.publish(subject, all, value, ANSWER_MAX).await {
+            Ok(stored) => Ok(Put::Won(stored.sequence)),
+            Err(Refusal::Says { code: WRONG_LAST_SEQUENCE, text }) => {
+                let at = text.rsplit_once(' ').and_then(|(_, number)| number.parse().ok());
+                Ok(Put::Lost(at))
+            }
+            // Another write is under way; which one wins is not known yet.
+            Err(Refusal::Says { code: WRONG_LAST_SEQUENCE_CONSTANT, .. }) => Ok(Put::Lost(None)),
+            Err(Refusal::Says { code: DUPLICATE_IN_PROCESS, text }) => Err(Error::Unknown(text)),
+            Err(refusal) => {
+                Err(refusal.into_error(&format!("the write of {key} in {}", name(self.bucket))))
+            }
+        }
+    }
+}
+
+/// Whole seconds, which is all the server knows; never shorter than asked for.
+fn seconds(ttl: Duration) -> String {
+    let seconds = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
+    seconds.max(1).to_string()
+}
+
+/// The message is a tombstone: a purge, or what the server leaves of an expired key.
+pub(crate) fn is_tombstone(headers: Option<&HeaderMap>) -> bool {
+    let Some(headers) = headers else { return false };
+    let operation = headers.get(OPERATION).map(|operation| operation.as_str());
+    matches!(operation, Some("PURGE" | "DEL")) || headers.get(MARKER).is_some()
+}
+
+#[async_trait]
+impl Kv for NatsKv {
+    async fn put_if(
+        &self,
+        key: &str,
+        value: Bytes,
+        expected: Revision,
+        ttl: Option<Duration>,
+        nonce: &str,
+    ) -> Result<Put, Error> {
+        let put = self.write(key, value, expected, nonce, |headers| {
+            if let Some(ttl) = ttl {
+                headers.insert(TTL, seconds(ttl));
+            }
+        });
+        put.await
+    }
+
+    async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error> {
+        let purge = self.write(key, Bytes::new(), expected, nonce, |headers| {
+            headers.insert(OPERATION, "PURGE");
+            headers.insert(ROLLUP, "sub");
+            headers.insert(TTL, seconds(TOMBSTONE_TTL));
+        });
+        purge.await
+    }
+
+    /// From the stream's leader: newer than what a follower would say.
+    async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
+        let subject = self.subject(key)?;
+        let context = self.bus.open()?.control_context();
+        let bucket = name(self.bucket);
+        let what = |error: &dyn std::fmt::Display| format!("the read of {key} in {bucket}: {error}");
+        let stream = context
+            .get_stream_no_info(format!("KV_{bucket}"))
+            .await
+            .map_err(|error| Error::Unavailable(what(&error)))?;
+        match stream.get_last_raw_message_by_subject(&subject).await {
+            Ok(message) => {
+                let is_tombstone = is_tombstone(Some(&message.headers));
+                let value = (!is_tombstone).then_some(message.payload);
+                Ok(Some(Entry { value, revision: message.sequence }))
+            }
+            Err(error) => match error.kind() {
+                LastRawMessageErrorKind::NoMessageFound => Ok(None),
+                LastRawMessageErrorKind::JetStream(cause)
+                    if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+                {
+                    Err(Error::NotProvisioned(what(&error)))
+                }
+                _ => Err(Error::Unavailable(what(&error))),
+            },
+        }
+    }
+
+    async fn watch(&self) -> Result<Watch, Error> {
+        let inner = self.bus.open()?;
+        match inner.hubs.get(&self.bucket) {
+            Some(hub) => Ok(hub.watch()),
+            None => Err(Error::Closed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expiry_is_never_shorter_than_asked_for() {
+        assert_eq!(seconds(Duration::from_millis(200)), "1");
+        assert_eq!(seconds(Duration::from_secs(15)), "15");
+        assert_eq!(seconds(Duration::from_millis(1001)), "2");
+    }
+}

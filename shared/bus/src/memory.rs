@@ -1,0 +1,481 @@
+//! The twin: the whole port in memory, with the semantics that JetStream really has.
+//!
+//! Nothing here depends on a wall clock, a hash order or a thread: the same calls in the same order
+//! give the same answers, so a simulation can be replayed from its seed. Time is tokio's, so that
+//! it can be paused; what the server would stamp comes from the clock that is given. Faults are
+//! injected by whoever implements [`Faults`].
+
+mod bucket;
+mod fault;
+mod log;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use model::Timestamp;
+use protocol::Message;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+pub use fault::{Fault, Faults, Operation};
+
+use crate::{
+    Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, Put, Queue, Receipt, Revision, Settle,
+    Stream, Subscription, Watch, Wire,
+};
+use fault::{NoFaults, Verdict};
+
+/// What the time is, for the stamps of the server.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The largest message, as nats-server has it by default.
+const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+
+/// A bus in memory. Clones share it; each may act for another node.
+#[derive(Clone)]
+pub struct MemoryBus {
+    shared: Arc<Shared>,
+    node: Arc<str>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    faults: Arc<dyn Faults>,
+    clock: Clock,
+    /// Something arrived, or came back to be delivered again.
+    arrived: Notify,
+    /// A key got an expiry: the task that expires looks again.
+    expiring: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct State {
+    log: log::Log,
+    buckets: BTreeMap<Bucket, bucket::State>,
+    wire: wire::State,
+    expirer: bool,
+    closed: bool,
+}
+
+impl MemoryBus {
+    /// A bus without faults, on this clock.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self::with_faults(clock, Arc::new(NoFaults))
+    }
+
+    /// A bus whose operations fail as `faults` says.
+    #[must_use]
+    pub fn with_faults(clock: Clock, faults: Arc<dyn Faults>) -> Self {
+        let shared = Shared {
+            state: Mutex::default(),
+            faults,
+            clock,
+            arrived: Notify::new(),
+            expiring: Arc::default(),
+        };
+        Self { shared: Arc::new(shared), node: Arc::from("") }
+    }
+
+    /// A bus whose clock starts at `start` and goes with tokio's time.
+    #[must_use]
+    pub fn starting_at(start: Timestamp) -> Self {
+        let origin = Instant::now();
+        Self::new(Arc::new(move || start.after(origin.elapsed())))
+    }
+
+    /// The same bus, used by this node: [`Faults`] are told its name.
+    #[must_use]
+    pub fn as_node(&self, node: &str) -> Self {
+        Self { shared: Arc::clone(&self.shared), node: Arc::from(node) }
+    }
+
+    /// Loses everything that is stored, as when the server's disk is wiped: streams, buckets and
+    /// what is pending. Watches start again from an empty snapshot.
+    pub fn wipe(&self) {
+        let mut state = self.state();
+        state.log = log::Log::default();
+        for bucket in state.buckets.values_mut() {
+            bucket.wipe();
+        }
+        drop(state);
+        self.shared.arrived.notify_waiters();
+    }
+
+    /// Lets a key expire now; true when it was there.
+    pub fn expire(&self, bucket: Bucket, key: &str) -> bool {
+        self.state().buckets.entry(bucket).or_default().expire_key(key, Instant::now())
+    }
+
+    /// Breaks all watches of a bucket and mends them, as a reconnect does: each gets a `Reset`, a
+    /// snapshot and `Synced`.
+    pub fn reset_watches(&self, bucket: Bucket) {
+        self.state().buckets.entry(bucket).or_default().reset_watches();
+    }
+
+    /// Delivers every pending command again at once, as when the consumer's leader changes.
+    pub fn redeliver(&self) {
+        self.state().log.redeliver(Instant::now());
+        self.shared.arrived.notify_waiters();
+    }
+
+    /// The messages of a stream, in order.
+    #[must_use]
+    pub fn stored(&self, stream: Stream) -> Vec<(u64, Message)> {
+        let stored = self.state().log.read(stream, 1, usize::MAX);
+        stored.into_iter().map(|(sequence, _, message)| (sequence, message)).collect()
+    }
+
+    /// Closes the bus for all its clones: subscriptions and watches end, operations fail.
+    pub fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        state.wire = wire::State::default();
+        state.buckets.clear();
+        drop(state);
+        self.shared.arrived.notify_waiters();
+        self.shared.expiring.notify_one();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.shared.state)
+    }
+
+    fn open(&self) -> Result<MutexGuard<'_, State>, Error> {
+        let state = self.state();
+        if state.closed { Err(Error::Closed) } else { Ok(state) }
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.shared.clock)()
+    }
+
+    /// Asks the faults about an operation, and waits as long as they say.
+    async fn judge(&self, operation: Operation<'_>) -> Result<Verdict, Error> {
+        self.shared.faults.judge(&self.node, &operation).await
+    }
+
+    /// Stores a message where a stream has its subject, and hands it to whoever listens now.
+    fn put(&self, message: Message) -> Result<Option<Receipt>, Error> {
+        let now = self.now();
+        let mut state = self.open()?;
+        let receipt = state.log.publish(&message, now, Instant::now())?;
+        state.wire.deliver(message, None);
+        drop(state);
+        self.shared.arrived.notify_waiters();
+        Ok(receipt)
+    }
+}
+
+impl std::fmt::Debug for MemoryBus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MemoryBus({:?})", self.node)
+    }
+}
+
+#[async_trait]
+impl Queue for MemoryBus {
+    async fn publish(&self, message: Message) -> Result<Receipt, Error> {
+        let size = message.payload.len();
+        if size > MESSAGE_BYTES_MAX {
+            return Err(Error::TooLarge(format!("{size} bytes to {}", message.subject)));
+        }
+        let subject = message.subject.clone();
+        let operation = Operation::Publish { subject: &subject, id: message.id() };
+        let verdict = self.judge(operation).await?;
+        let none = || Error::NotProvisioned(format!("no stream has the subject {subject}"));
+        if verdict.twice {
+            self.put(message.clone())?;
+        }
+        let receipt = self.put(message)?.ok_or_else(none)?;
+        verdict.answer(receipt)
+    }
+
+    async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Delivery>, Error> {
+        let verdict = self.judge(Operation::Pull).await?;
+        let give_up = Instant::now() + wait;
+        loop {
+            let arrived = self.shared.arrived.notified();
+            tokio::pin!(arrived);
+            arrived.as_mut().enable();
+            let (pulled, next) = self.open()?.log.pull(max, Instant::now());
+            if !pulled.is_empty() {
+                if verdict.lost {
+                    // Delivered to nobody: they come again after the ack wait.
+                    return Ok(Vec::new());
+                }
+                return Ok(pulled.into_iter().map(|pulled| self.delivery(pulled)).collect());
+            }
+            let wake = next.map_or(give_up, |next| next.min(give_up));
+            let timer = tokio::time::timeout_at(wake, arrived).await;
+            if timer.is_err() && Instant::now() >= give_up {
+                return Ok(Vec::new());
+            }
+        }
+    }
+
+    async fn read(
+        &self,
+        stream: Stream,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Timestamp, Message)>, Error> {
+        let verdict = self.judge(Operation::Read { stream }).await?;
+        let read = self.open()?.log.read(stream, from, max);
+        verdict.answer(read)
+    }
+
+    async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {
+        let verdict = self.judge(Operation::Read { stream }).await?;
+        let removed = self.open()?.log.remove(stream, sequence);
+        verdict.answer(removed)
+    }
+
+    async fn backlog(&self) -> Result<u64, Error> {
+        let verdict = self.judge(Operation::Read { stream: Stream::Commands }).await?;
+        let backlog = self.open()?.log.backlog();
+        verdict.answer(backlog)
+    }
+}
+
+impl MemoryBus {
+    fn delivery(&self, pulled: log::Pulled) -> Delivery {
+        let log::Pulled { sequence, attempt, stored_at, message } = pulled;
+        let settle = Box::new(Answer { bus: self.clone(), sequence });
+        Delivery { message, sequence, attempt, stored_at, settle }
+    }
+}
+
+/// How one delivery is answered. As with JetStream, sending an answer never fails while the
+/// connection is up, and nobody says whether it arrived.
+struct Answer {
+    bus: MemoryBus,
+    sequence: u64,
+}
+
+impl Answer {
+    async fn send(
+        &self,
+        operation: Operation<'_>,
+        apply: impl FnOnce(&mut log::Log, Instant) + Send,
+    ) -> Result<(), Error> {
+        let verdict = self.bus.judge(operation).await?;
+        if !verdict.lost {
+            apply(&mut self.bus.open()?.log, Instant::now());
+            self.bus.shared.arrived.notify_waiters();
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Settle for Answer {
+    async fn ack(&self) -> Result<(), Error> {
+        let sequence = self.sequence;
+        self.send(Operation::Ack { sequence }, |log, _| log.ack(sequence)).await
+    }
+
+    async fn retry(&self, delay: Duration) -> Result<(), Error> {
+        let sequence = self.sequence;
+        self.send(Operation::Retry { sequence }, |log, now| log.retry(sequence, now + delay)).await
+    }
+
+    async fn progress(&self) -> Result<(), Error> {
+        let sequence = self.sequence;
+        self.send(Operation::Progress { sequence }, |log, now| log.progress(sequence, now)).await
+    }
+}
+
+#[async_trait]
+impl Wire for MemoryBus {
+    async fn send(&self, message: Message) -> Result<(), Error> {
+        let subject = message.subject.clone();
+        let verdict = self.judge(Operation::Send { subject: &subject }).await?;
+        if verdict.lost {
+            return Ok(());
+        }
+        if verdict.twice {
+            self.put(message.clone())?;
+        }
+        // A stream that refuses it says so to nobody: this is a plain message.
+        match self.put(message) {
+            Ok(_) | Err(Error::Full(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
+        self.judge(Operation::Subscribe { subject }).await?;
+        Ok(self.open()?.wire.subscribe(subject, None))
+    }
+
+    async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
+        let subject = message.subject.clone();
+        let verdict = self.judge(Operation::Request { subject: &subject }).await?;
+        let inbox = self.inbox();
+        let mut answers = self.open()?.wire.subscribe(&inbox, None);
+        if !verdict.lost {
+            let now = self.now();
+            let mut state = self.open()?;
+            let receipt = state.log.publish(&message, now, Instant::now())?;
+            let heard = state.wire.deliver(message, Some(&inbox));
+            if let Some(receipt) = receipt {
+                let payload = format!("{{\"seq\":{}}}", receipt.sequence).into_bytes();
+                let answer = Message { subject: inbox.clone(), payload, ..Message::default() };
+                state.wire.deliver(answer, None);
+            } else if !heard {
+                return Err(Error::Unavailable(format!("nobody listens on {subject}")));
+            }
+            drop(state);
+            self.shared.arrived.notify_waiters();
+        }
+        let answer = futures::StreamExt::next(&mut answers);
+        match tokio::time::timeout(timeout, answer).await {
+            Ok(Some(incoming)) => verdict.answer(incoming.message),
+            Ok(None) => Err(Error::Closed),
+            Err(_) => Err(Error::Unknown(format!("no answer on {subject} in {timeout:?}"))),
+        }
+    }
+
+    fn inbox(&self) -> String {
+        self.state().wire.inbox()
+    }
+
+    async fn serve(
+        &self,
+        name: &str,
+        _version: &str,
+        _description: &str,
+        endpoints: Vec<Endpoint>,
+    ) -> Result<Subscription, Error> {
+        let mut state = self.open()?;
+        let served = endpoints.iter().map(|endpoint| {
+            state.wire.subscribe(&endpoint.subject, Some(format!("{name}/{}", endpoint.name)))
+        });
+        let served: Vec<_> = served.collect();
+        Ok(Box::pin(futures::stream::select_all(served)))
+    }
+}
+
+impl Bus for MemoryBus {
+    fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
+        Arc::new(MemoryKv { bus: self.clone(), bucket })
+    }
+}
+
+struct MemoryKv {
+    bus: MemoryBus,
+    bucket: Bucket,
+}
+
+impl MemoryKv {
+    fn with<T>(&self, work: impl FnOnce(&mut bucket::State) -> T) -> Result<T, Error> {
+        let mut state = self.bus.open()?;
+        let bucket = state.buckets.entry(self.bucket).or_default();
+        bucket.expire(Instant::now());
+        Ok(work(bucket))
+    }
+
+    /// There is something that expires: one task per bus sees to it.
+    fn see_to_expiry(&self) -> Result<(), Error> {
+        let is_first = !std::mem::replace(&mut self.bus.open()?.expirer, true);
+        if is_first {
+            let expiring = Arc::clone(&self.bus.shared.expiring);
+            tokio::spawn(expire(Arc::downgrade(&self.bus.shared), expiring));
+        } else {
+            self.bus.shared.expiring.notify_one();
+        }
+        Ok(())
+    }
+}
+
+/// Expires keys when their time comes, for as long as the bus lives.
+async fn expire(shared: std::sync::Weak<Shared>, expiring: Arc<Notify>) {
+    loop {
+        let next = {
+            let Some(shared) = shared.upgrade() else { return };
+            let mut state = lock(&shared.state);
+            if state.closed {
+                return;
+            }
+            let now = Instant::now();
+            state.buckets.values_mut().filter_map(|bucket| bucket.expire(now)).min()
+        };
+        let looked = expiring.notified();
+        match next {
+            Some(next) => {
+                // Either way there may be something to do.
+                drop(tokio::time::timeout_at(next, looked).await);
+            }
+            None => looked.await,
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.expiring.notify_one();
+    }
+}
+
+#[async_trait]
+impl Kv for MemoryKv {
+    async fn put_if(
+        &self,
+        key: &str,
+        value: Bytes,
+        expected: Revision,
+        ttl: Option<Duration>,
+        nonce: &str,
+    ) -> Result<Put, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::PutIf { bucket, key }).await?;
+        if verdict.refused {
+            return Ok(Put::Lost(None));
+        }
+        let until = ttl.map(|ttl| Instant::now() + ttl);
+        let put = self.with(|bucket| {
+            bucket.write(key, Some(value), expected, until, nonce, Instant::now())
+        })?;
+        if until.is_some() {
+            self.see_to_expiry()?;
+        }
+        verdict.answer(put)
+    }
+
+    async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::PurgeIf { bucket, key }).await?;
+        if verdict.refused {
+            return Ok(Put::Lost(None));
+        }
+        let now = Instant::now();
+        let until = Some(now + crate::TOMBSTONE_TTL);
+        let put = self.with(|bucket| bucket.write(key, None, expected, until, nonce, now))?;
+        self.see_to_expiry()?;
+        verdict.answer(put)
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::Get { bucket, key }).await?;
+        verdict.answer(self.with(|bucket| bucket.get(key))?)
+    }
+
+    async fn watch(&self) -> Result<Watch, Error> {
+        let bucket = self.bucket;
+        self.bus.judge(Operation::Watch { bucket }).await?;
+        self.with(bucket::State::watch)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! One bucket of the twin: keys with revisions that grow over the whole bucket, expiry as a
+//! tombstone that watches see, and a memory of nonces.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::{Change, Entry, Put, Revision, TOMBSTONE_TTL, Watch};
+
+/// How long a nonce is remembered.
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
+
+#[derive(Default)]
+pub(super) struct State {
+    last: Revision,
+    keys: BTreeMap<String, Kept>,
+    deadlines: BTreeSet<(Instant, String)>,
+    nonces: BTreeMap<String, Revision>,
+    nonces_by_age: VecDeque<(Instant, String)>,
+    watches: Vec<mpsc::UnboundedSender<Change>>,
+}
+
+struct Kept {
+    value: Option<Bytes>,
+    revision: Revision,
+    until: Option<Instant>,
+}
+
+impl State {
+    /// Writes a value, or a tombstone, if the key is where it is expected.
+    pub(super) fn write(
+        &mut self,
+        key: &str,
+        value: Option<Bytes>,
+        expected: Revision,
+        until: Option<Instant>,
+        nonce: &str,
+        now: Instant,
+    ) -> Put {
+        while self.nonces_by_age.front().is_some_and(|(at, _)| *at + DUPLICATE_WINDOW <= now) {
+            if let Some((_, nonce)) = self.nonces_by_age.pop_front() {
+                self.nonces.remove(&nonce);
+            }
+        }
+        // As in JetStream, a repeated nonce is recognised before anything is compared.
+        if let Some(revision) = self.nonces.get(nonce) {
+            return Put::Won(*revision);
+        }
+        let current = self.keys.get(key).map_or(0, |kept| kept.revision);
+        if current != expected {
+            return Put::Lost(Some(current));
+        }
+        let revision = self.set(key, value, until);
+        self.nonces.insert(nonce.to_owned(), revision);
+        self.nonces_by_age.push_back((now, nonce.to_owned()));
+        Put::Won(revision)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<Entry> {
+        let kept = self.keys.get(key)?;
+        Some(Entry { value: kept.value.clone(), revision: kept.revision })
+    }
+
+    pub(super) fn watch(&mut self) -> Watch {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        self.snapshot(&sender);
+        self.watches.push(sender);
+        Box::pin(futures::stream::unfold(receiver, |mut receiver| async {
+            receiver.recv().await.map(|change| (change, receiver))
+        }))
+    }
+
+    pub(super) fn reset_watches(&mut self) {
+        let watches = std::mem::take(&mut self.watches);
+        for watch in &watches {
+            self.snapshot(watch);
+        }
+        self.watches = watches;
+    }
+
+    /// Everything is gone, revisions too; watches start again.
+    pub(super) fn wipe(&mut self) {
+        let watches = std::mem::take(&mut self.watches);
+        *self = Self { watches, ..Self::default() };
+        self.reset_watches();
+    }
+
+    /// Expires what is due; returns when the next is.
+    pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
+        while let Some((at, key)) = self.deadlines.first().cloned() {
+            if at > now {
+                return Some(at);
+            }
+            self.expire_key(&key, now);
+        }
+        None
+    }
+
+    /// Puts a tombstone in the place of a value, and nothing in the place of a tombstone.
+    pub(super) fn expire_key(&mut self, key: &str, now: Instant) -> bool {
+        let Some(kept) = self.keys.get(key) else { return false };
+        if kept.value.is_some() {
+            self.set(key, None, Some(now + TOMBSTONE_TTL));
+            return true;
+        }
+        if let Some(until) = kept.until {
+            self.deadlines.remove(&(until, key.to_owned()));
+        }
+        self.keys.remove(key);
+        false
+    }
+
+    fn set(&mut self, key: &str, value: Option<Bytes>, until: Option<Instant>) -> Revision {
+        self.last += 1;
+        let revision = self.last;
+        let kept = Kept { value: value.clone(), revision, until };
+        let before = self.keys.insert(key.to_owned(), kept);
+        if let Some(until) = before.and_then(|before| before.until) {
+            self.deadlines.remove(&(until, key.to_owned()));
+        }
+        if let Some(until) = until {
+            self.deadlines.insert((until, key.to_owned()));
+        }
+        let change = Change::Set { key: key.to_owned(), value, revision };
+        self.watches.retain(|watch| watch.send(change.clone()).is_ok());
+        revision
+    }
+
+    fn snapshot(&self, watch: &mpsc::UnboundedSender<Change>) {
+        let live = self.keys.iter().filter(|(_, kept)| kept.value.is_some());
+        let mut live: Vec<_> = live.collect();
+        live.sort_by_key(|(_, kept)| kept.revision);
+        let sets = live.into_iter().map(|(key, kept)| Change::Set {
+            key: key.clone(),
+            value: kept.value.clone(),
+            revision: kept.revision,
+        });
+        for change in std::iter::once(Change::Reset).chain(sets).chain([Change::Synced]) {
+            // A watch that nobody reads is dropped at the next change.
+            if watch.send(change).is_err() {
+                return;
+            }
+        }
+    }
+}

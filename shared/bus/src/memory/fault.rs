@@ -1,0 +1,132 @@
+//! Faults on purpose: what a simulation may do to each operation of the twin.
+
+use std::time::Duration;
+
+use crate::{Bucket, Error, Stream};
+
+/// What a node is about to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the arguments of the operation")]
+pub enum Operation<'a> {
+    /// [`crate::Queue::publish`].
+    Publish { subject: &'a str, id: Option<&'a str> },
+    /// [`crate::Queue::pull`].
+    Pull,
+    /// [`crate::Queue::read`], [`crate::Queue::remove`] and [`crate::Queue::backlog`].
+    Read { stream: Stream },
+    /// [`crate::Settle::ack`].
+    Ack { sequence: u64 },
+    /// [`crate::Settle::retry`].
+    Retry { sequence: u64 },
+    /// [`crate::Settle::progress`].
+    Progress { sequence: u64 },
+    /// [`crate::Kv::put_if`].
+    PutIf { bucket: Bucket, key: &'a str },
+    /// [`crate::Kv::purge_if`].
+    PurgeIf { bucket: Bucket, key: &'a str },
+    /// [`crate::Kv::get`].
+    Get { bucket: Bucket, key: &'a str },
+    /// [`crate::Kv::watch`].
+    Watch { bucket: Bucket },
+    /// [`crate::Wire::send`].
+    Send { subject: &'a str },
+    /// [`crate::Wire::request`].
+    Request { subject: &'a str },
+    /// [`crate::Wire::subscribe`].
+    Subscribe { subject: &'a str },
+}
+
+/// What happens to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fault {
+    /// It works.
+    #[default]
+    None,
+    /// It is not done, and says so: [`Error::Unavailable`].
+    Unavailable,
+    /// It is not done, and nobody knows: [`Error::Unknown`]. A plain message or an answer to a
+    /// delivery is lost without a word; what was pulled reaches nobody.
+    Lost,
+    /// It is done, and nobody knows: [`Error::Unknown`].
+    AnswerLost,
+    /// A message is sent twice; anything else works as it should.
+    Twice,
+    /// A compare-and-swap is refused without a revision, as when another write is under way.
+    Refused,
+}
+
+/// Decides what fails.
+pub trait Faults: Send + Sync {
+    /// What happens to this operation of this node.
+    fn on(&self, node: &str, operation: &Operation<'_>) -> Fault;
+
+    /// How long it takes to get there; asked before [`Faults::on`].
+    fn delay(&self, node: &str, operation: &Operation<'_>) -> Duration {
+        let _unused = (node, operation);
+        Duration::ZERO
+    }
+}
+
+/// Nothing ever fails.
+pub(super) struct NoFaults;
+
+impl Faults for NoFaults {
+    fn on(&self, _node: &str, _operation: &Operation<'_>) -> Fault {
+        Fault::None
+    }
+}
+
+/// What is left to decide for an operation that goes on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) twice: bool,
+    pub(super) lost: bool,
+    pub(super) refused: bool,
+    answer_lost: bool,
+}
+
+impl Verdict {
+    /// The answer, if it gets through.
+    pub(super) fn answer<T>(self, answer: T) -> Result<T, Error> {
+        if self.answer_lost {
+            return Err(Error::Unknown("the answer was lost, on purpose".to_owned()));
+        }
+        Ok(answer)
+    }
+}
+
+impl dyn Faults {
+    pub(super) async fn judge(
+        &self,
+        node: &str,
+        operation: &Operation<'_>,
+    ) -> Result<Verdict, Error> {
+        let delay = self.delay(node, operation);
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let verdict = Verdict::default();
+        match self.on(node, operation) {
+            Fault::None => Ok(verdict),
+            Fault::Twice => Ok(Verdict { twice: true, ..verdict }),
+            Fault::Refused => Ok(Verdict { refused: true, ..verdict }),
+            Fault::AnswerLost => Ok(Verdict { answer_lost: true, ..verdict }),
+            Fault::Lost if is_one_way(operation) => Ok(Verdict { lost: true, ..verdict }),
+            Fault::Lost => Err(Error::Unknown("it was lost, on purpose".to_owned())),
+            Fault::Unavailable => Err(Error::Unavailable("on purpose".to_owned())),
+        }
+    }
+}
+
+/// Nobody is told whether these arrive.
+fn is_one_way(operation: &Operation<'_>) -> bool {
+    matches!(
+        operation,
+        Operation::Send { .. }
+            | Operation::Request { .. }
+            | Operation::Pull
+            | Operation::Ack { .. }
+            | Operation::Retry { .. }
+            | Operation::Progress { .. }
+    )
+}

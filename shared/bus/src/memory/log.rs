@@ -1,0 +1,193 @@
+//! The streams of the twin, and the one consumer of commands.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use model::Timestamp;
+use protocol::{Message, subject};
+use tokio::time::Instant;
+
+use crate::{Error, Receipt, Stream};
+
+/// How long a message id is remembered.
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
+/// How long a delivery may stay unanswered.
+const ACK_WAIT: Duration = Duration::from_secs(5);
+/// Deliveries that may be unanswered at the same time.
+const ACK_PENDING_MAX: usize = 8_192;
+/// Messages in one stream: a work queue refuses more, the others drop the oldest.
+const MESSAGES_MAX: usize = 1_000_000;
+
+#[derive(Default)]
+pub(super) struct Log {
+    streams: BTreeMap<Stream, One>,
+    consumer: Consumer,
+}
+
+#[derive(Default)]
+struct One {
+    last: u64,
+    stored: BTreeMap<u64, (Timestamp, Message)>,
+    ids: BTreeMap<String, u64>,
+    ids_by_age: VecDeque<(Instant, String)>,
+}
+
+#[derive(Default)]
+struct Consumer {
+    /// The last sequence that was delivered for the first time.
+    delivered: u64,
+    pending: BTreeMap<u64, Pending>,
+}
+
+struct Pending {
+    attempt: i64,
+    again_at: Instant,
+}
+
+/// One delivery.
+pub(super) struct Pulled {
+    pub(super) sequence: u64,
+    pub(super) attempt: i64,
+    pub(super) stored_at: Timestamp,
+    pub(super) message: Message,
+}
+
+impl Log {
+    /// Stores a message; `None` when no stream has its subject.
+    pub(super) fn publish(
+        &mut self,
+        message: &Message,
+        now: Timestamp,
+        at: Instant,
+    ) -> Result<Option<Receipt>, Error> {
+        let Some(stream) = stream_of(&message.subject) else { return Ok(None) };
+        let one = self.streams.entry(stream).or_default();
+        one.forget_ids(at);
+        if let Some(sequence) = message.id().and_then(|id| one.ids.get(id)) {
+            return Ok(Some(Receipt { sequence: *sequence, duplicate: true }));
+        }
+        if one.stored.len() >= MESSAGES_MAX {
+            if is_work_queue(stream) {
+                return Err(Error::Full(format!("{stream:?} has {MESSAGES_MAX} messages")));
+            }
+            one.stored.pop_first();
+        }
+        one.last += 1;
+        one.stored.insert(one.last, (now, message.clone()));
+        if let Some(id) = message.id() {
+            one.ids.insert(id.to_owned(), one.last);
+            one.ids_by_age.push_back((at, id.to_owned()));
+        }
+        Ok(Some(Receipt { sequence: one.last, duplicate: false }))
+    }
+
+    /// Takes what can be delivered now; and when there will be something, if that is known.
+    pub(super) fn pull(&mut self, max: usize, now: Instant) -> (Vec<Pulled>, Option<Instant>) {
+        let Self { streams, consumer } = self;
+        let commands = streams.entry(Stream::Commands).or_default();
+        let mut pulled = Vec::new();
+        let due = consumer.pending.iter_mut().filter(|(_, pending)| pending.again_at <= now);
+        for (sequence, pending) in due {
+            if pulled.len() >= max {
+                return (pulled, Some(now));
+            }
+            if let Some((stored_at, message)) = commands.stored.get(sequence) {
+                pending.attempt += 1;
+                pending.again_at = now + ACK_WAIT;
+                pulled.push(Pulled {
+                    sequence: *sequence,
+                    attempt: pending.attempt,
+                    stored_at: *stored_at,
+                    message: message.clone(),
+                });
+            }
+        }
+        for (sequence, (stored_at, message)) in commands.stored.range(consumer.delivered + 1..) {
+            if pulled.len() >= max || consumer.pending.len() >= ACK_PENDING_MAX {
+                break;
+            }
+            consumer.delivered = *sequence;
+            consumer
+                .pending
+                .insert(*sequence, Pending { attempt: 1, again_at: now + ACK_WAIT });
+            pulled.push(Pulled {
+                sequence: *sequence,
+                attempt: 1,
+                stored_at: *stored_at,
+                message: message.clone(),
+            });
+        }
+        let next = consumer.pending.values().map(|pending| pending.again_at).min();
+        (pulled, next)
+    }
+
+    /// Removes a command, however late the answer is.
+    pub(super) fn ack(&mut self, sequence: u64) {
+        self.remove(Stream::Commands, sequence);
+    }
+
+    pub(super) fn retry(&mut self, sequence: u64, again_at: Instant) {
+        if let Some(pending) = self.consumer.pending.get_mut(&sequence) {
+            pending.again_at = again_at;
+        }
+    }
+
+    pub(super) fn progress(&mut self, sequence: u64, now: Instant) {
+        self.retry(sequence, now + ACK_WAIT);
+    }
+
+    pub(super) fn redeliver(&mut self, now: Instant) {
+        for pending in self.consumer.pending.values_mut() {
+            pending.again_at = now;
+        }
+    }
+
+    pub(super) fn read(
+        &self,
+        stream: Stream,
+        from: u64,
+        max: usize,
+    ) -> Vec<(u64, Timestamp, Message)> {
+        let Some(one) = self.streams.get(&stream) else { return Vec::new() };
+        let read = one.stored.range(from..).take(max);
+        read.map(|(sequence, (at, message))| (*sequence, *at, message.clone())).collect()
+    }
+
+    pub(super) fn remove(&mut self, stream: Stream, sequence: u64) -> bool {
+        if stream == Stream::Commands {
+            self.consumer.pending.remove(&sequence);
+        }
+        let one = self.streams.get_mut(&stream);
+        one.is_some_and(|one| one.stored.remove(&sequence).is_some())
+    }
+
+    pub(super) fn backlog(&self) -> u64 {
+        let stored = self.streams.get(&Stream::Commands).map_or(0, |one| one.stored.len());
+        u64::try_from(stored).unwrap_or(u64::MAX)
+    }
+}
+
+impl One {
+    fn forget_ids(&mut self, now: Instant) {
+        while self.ids_by_age.front().is_some_and(|(at, _)| *at + DUPLICATE_WINDOW <= now) {
+            if let Some((_, id)) = self.ids_by_age.pop_front() {
+                self.ids.remove(&id);
+            }
+        }
+    }
+}
+
+fn is_work_queue(stream: Stream) -> bool {
+    matches!(stream, Stream::Commands | Stream::Tasks)
+}
+
+fn stream_of(name: &str) -> Option<Stream> {
+    let prefixes = [
+        (subject::COMMANDS, Stream::Commands),
+        (subject::EVENTS, Stream::Events),
+        (subject::TASKS, Stream::Tasks),
+        (subject::DEAD, Stream::Dead),
+    ];
+    let has = |prefix| name.strip_prefix(prefix).is_some_and(|rest: &str| rest.starts_with('.'));
+    prefixes.into_iter().find(|(prefix, _)| has(*prefix)).map(|(_, stream)| stream)
+}

@@ -1,0 +1,96 @@
+//! Where the edge takes ids and seeds from. Everything further in is handed them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use uuid::Uuid;
+
+/// Draws ids and seeds.
+pub trait Chance: Send + Sync {
+    /// An id that no one else has: 32 hexadecimal digits, those of one process in rising order.
+    fn new_id(&self) -> String;
+
+    /// 256 bits that no one can guess.
+    fn seed(&self) -> [u8; 32];
+}
+
+/// The system's chance; ids are UUIDs of version 7.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemChance;
+
+impl Chance for SystemChance {
+    #[expect(clippy::disallowed_methods, reason = "this is the edge that others take ids from")]
+    fn new_id(&self) -> String {
+        Uuid::now_v7().simple().to_string()
+    }
+
+    fn seed(&self) -> [u8; 32] {
+        rand::random()
+    }
+}
+
+/// Chance that repeats itself: the same seed draws the same ids in the same order. For tests and
+/// simulations; anyone can guess it.
+#[derive(Debug)]
+pub struct SeededChance {
+    state: AtomicU64,
+    ids: AtomicU64,
+}
+
+impl SeededChance {
+    /// Begins a series.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { state: AtomicU64::new(seed), ids: AtomicU64::new(0) }
+    }
+
+    /// The next 64 bits: splitmix64.
+    pub fn next(&self) -> u64 {
+        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut z = self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+impl Chance for SeededChance {
+    fn new_id(&self) -> String {
+        let count = self.ids.fetch_add(1, Ordering::Relaxed);
+        Uuid::from_u64_pair(count, self.next()).simple().to_string()
+    }
+
+    fn seed(&self) -> [u8; 32] {
+        let mut seed = [0; 32];
+        for part in seed.chunks_exact_mut(8) {
+            part.copy_from_slice(&self.next().to_le_bytes());
+        }
+        seed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(chance: &dyn Chance) -> (Vec<String>, [u8; 32]) {
+        ((0..100).map(|_| chance.new_id()).collect(), chance.seed())
+    }
+
+    #[test]
+    fn a_seed_draws_the_same_again_and_another_seed_something_else() {
+        assert_eq!(series(&SeededChance::new(7)), series(&SeededChance::new(7)));
+        assert_ne!(series(&SeededChance::new(7)), series(&SeededChance::new(8)));
+    }
+
+    #[test]
+    fn ids_are_unique_and_rise() {
+        for (mut ids, _) in [series(&SystemChance), series(&SeededChance::new(1))] {
+            let drawn = ids.clone();
+            ids.sort();
+            ids.dedup();
+            assert_eq!(ids, drawn);
+            assert!(ids.iter().all(|id| id.len() == 32));
+        }
+        assert_ne!(SystemChance.seed(), SystemChance.seed());
+    }
+}

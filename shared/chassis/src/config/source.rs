@@ -1,0 +1,252 @@
+//! Where values come from, and in which order.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use toml::{Table, Value};
+
+use super::value::Parse;
+use super::{ConfigError, DEFAULT_FILE};
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// This environment variable.
+    Variable(String),
+    /// This file.
+    File(PathBuf),
+    /// Nobody said otherwise.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("the command line"),
+            Self::Variable(name) => write!(f, "the variable {name}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Default => f.write_str("the default"),
+        }
+    }
+}
+
+/// One setting in force, for `staunch config`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// Such as `nats-url`.
+    pub name: &'static str,
+    /// Its value as text; `***` for a secret that is set.
+    pub value: String,
+    /// Where the value comes from.
+    pub origin: Origin,
+}
+
+/// The places where values are looked up.
+pub(super) struct Sources<'a> {
+    variable: &'a dyn Fn(&str) -> Option<String>,
+    file: Option<(PathBuf, Table)>,
+    settings: Vec<Setting>,
+}
+
+impl<'a> Sources<'a> {
+    /// Reads the file, which must only have keys out of `names`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] when a named file is not there, or its text or a key means nothing.
+    pub(super) fn open(
+        named: Option<&Path>,
+        names: &[&'static str],
+        variable: &'a dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let named = named.map(Path::to_owned).or_else(|| variable("STAUNCH_CONFIG").map(Into::into));
+        let path = match named {
+            Some(path) => Some(path),
+            None => Some(PathBuf::from(DEFAULT_FILE)).filter(|path| path.exists()),
+        };
+        let file = match path {
+            Some(path) => {
+                let table = read(&path)?;
+                check(&path, &table, names)?;
+                Some((path, table))
+            }
+            None => None,
+        };
+        Ok(Self { variable, file, settings: Vec::new() })
+    }
+
+    /// The value of one setting.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] when its text cannot be read.
+    pub(super) fn take<T: Parse>(
+        &mut self,
+        name: &'static str,
+        flag: Option<&str>,
+        default: &str,
+    ) -> Result<T, ConfigError> {
+        self.read(name, flag, default, mask)
+    }
+
+    /// The value of one setting that is never shown.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] when its text cannot be read.
+    pub(super) fn secret<T: Parse>(
+        &mut self,
+        name: &'static str,
+        flag: Option<&str>,
+        default: &str,
+    ) -> Result<T, ConfigError> {
+        self.read(name, flag, default, |text| if text.is_empty() { "" } else { "***" }.to_owned())
+    }
+
+    fn read<T: Parse>(
+        &mut self,
+        name: &'static str,
+        flag: Option<&str>,
+        default: &str,
+        show: impl Fn(&str) -> String,
+    ) -> Result<T, ConfigError> {
+        let (text, origin) = self.look_up(name, flag)?.unwrap_or((default.into(), Origin::Default));
+        let shown = show(&text);
+        match T::parse(&text) {
+            Ok(value) => {
+                self.settings.push(Setting { name, value: shown, origin });
+                Ok(value)
+            }
+            Err(reason) => Err(ConfigError::Value { name, text: shown, origin, reason }),
+        }
+    }
+
+    /// Everything that was taken.
+    pub(super) fn into_settings(self) -> Vec<Setting> {
+        self.settings
+    }
+
+    fn look_up(
+        &self,
+        name: &'static str,
+        flag: Option<&str>,
+    ) -> Result<Option<(String, Origin)>, ConfigError> {
+        if let Some(text) = flag {
+            return Ok(Some((text.to_owned(), Origin::Flag)));
+        }
+        let variable = format!("STAUNCH_{}", name.replace('-', "_").to_uppercase());
+        if let Some(text) = (self.variable)(&variable) {
+            return Ok(Some((text, Origin::Variable(variable))));
+        }
+        let Some((path, table)) = &self.file else { return Ok(None) };
+        let Some(value) = table.get(name) else { return Ok(None) };
+        match text(value) {
+            Some(text) => Ok(Some((text, Origin::File(path.clone())))),
+            None => Err(ConfigError::Value {
+                name,
+                text: value.type_str().to_owned(),
+                origin: Origin::File(path.clone()),
+                reason: "must be a text, a number, true, false or a list of texts".to_owned(),
+            }),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Table, ConfigError> {
+    let failed =
+        |reason: String| ConfigError::File { path: path.display().to_string(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    text.parse().map_err(|error: toml::de::Error| failed(error.to_string()))
+}
+
+fn check(path: &Path, table: &Table, names: &[&'static str]) -> Result<(), ConfigError> {
+    match table.keys().find(|key| !names.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(ConfigError::Unknown {
+            path: path.display().to_string(),
+            key: key.clone(),
+            nearest: nearest(key, names),
+        }),
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Boolean(value) => Some(value.to_string()),
+        Value::Array(items) => {
+            let items: Option<Vec<_>> = items.iter().map(Value::as_str).collect();
+            items.map(|items| items.join(","))
+        }
+        Value::Float(_) | Value::Datetime(_) | Value::Table(_) => None,
+    }
+}
+
+/// Hides the password of a URL.
+fn mask(text: &str) -> String {
+    let masked = |text: &str| -> Option<String> {
+        let (scheme, rest) = text.split_once("://")?;
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (credentials, _) = rest.get(..end)?.rsplit_once('@')?;
+        let host = rest.get(credentials.len()..)?;
+        let user = credentials.split_once(':').map_or("***", |(user, _)| user);
+        let password = if credentials.contains(':') { ":***" } else { "" };
+        Some(format!("{scheme}://{user}{password}{host}"))
+    };
+    let parts: Vec<_> = text.split(',').map(|part| masked(part).unwrap_or_else(|| part.into())).collect();
+    parts.join(",")
+}
+
+/// The name most like this one, if any is.
+fn nearest(key: &str, names: &[&'static str]) -> Option<&'static str> {
+    let key = key.to_lowercase().replace('_', "-");
+    let near = names.iter().map(|name| (distance(&key, name), *name)).min()?;
+    (near.0 <= key.len().max(3) / 3 + 1).then_some(near.1)
+}
+
+/// Insertions, deletions and replacements that turn one word into the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (b, cell) in other.iter().zip(row.iter_mut().skip(1)) {
+            let above = *cell;
+            left = (above + 1).min(left + 1).min(diagonal + usize::from(a != *b));
+            diagonal = above;
+            *cell = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_counted() {
+        for (one, other, expected) in
+            [("", "", 0), ("abc", "abc", 0), ("abc", "abd", 1), ("nats", "nat", 1), ("", "xy", 2)]
+        {
+            assert_eq!(distance(one, other), expected, "{one} {other}");
+        }
+        assert_eq!(nearest("nats_ulr", &["listen", "nats-url"]), Some("nats-url"));
+        assert_eq!(nearest("colour", &["listen", "nats-url"]), None);
+    }
+
+    #[test]
+    fn passwords_in_urls_are_masked() {
+        assert_eq!(mask("postgres://u:p@h:5/d"), "postgres://u:***@h:5/d");
+        assert_eq!(mask("nats://token@h:4222"), "nats://***@h:4222");
+        assert_eq!(mask("nats://a:b@h,nats://i"), "nats://a:***@h,nats://i");
+        assert_eq!(mask("sqlite://./x?mode=rwc"), "sqlite://./x?mode=rwc");
+        assert_eq!(mask("postgres://u:p@ss@h/d"), "postgres://u:***@h/d");
+    }
+}

@@ -1,0 +1,188 @@
+//! The kinds of values that settings have, and how they are read from text.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A value that can be read from text and written back.
+pub(super) trait Parse: Sized {
+    /// Reads the text.
+    ///
+    /// # Errors
+    /// What the text should be.
+    fn parse(text: &str) -> Result<Self, String>;
+}
+
+/// Text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides this text.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself; not to be logged.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+/// How callers prove who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auth {
+    /// Not at all; only on loopback.
+    None,
+    /// By API key.
+    ApiKey,
+    /// By a token of an identity provider, or by API key.
+    Jwt,
+}
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// What happens to occurrences that were missed while no timer ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfire {
+    /// One start for all that were missed.
+    FireOnce,
+    /// One start each, at most this many.
+    FireAll(u32),
+    /// None.
+    Skip,
+}
+
+impl Parse for String {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) }
+    }
+}
+
+impl Parse for Secret {
+    fn parse(text: &str) -> Result<Self, String> {
+        String::parse(text).map(Self)
+    }
+}
+
+impl Parse for PathBuf {
+    fn parse(text: &str) -> Result<Self, String> {
+        String::parse(text).map(Self::from)
+    }
+}
+
+impl<T: Parse> Parse for Option<T> {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Ok(None) } else { T::parse(text).map(Some) }
+    }
+}
+
+impl Parse for Vec<String> {
+    fn parse(text: &str) -> Result<Self, String> {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        Ok(items.map(str::to_owned).collect())
+    }
+}
+
+impl Parse for bool {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "true" | "1" | "yes" | "on" => Ok(true),
+            "false" | "0" | "no" | "off" => Ok(false),
+            _ => Err("must be true or false".to_owned()),
+        }
+    }
+}
+
+impl Parse for usize {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.replace('_', "").parse() {
+            Ok(0) | Err(_) => Err("must be a whole number above 0".to_owned()),
+            Ok(number) => Ok(number),
+        }
+    }
+}
+
+impl Parse for u64 {
+    fn parse(text: &str) -> Result<Self, String> {
+        let number = usize::parse(text)?;
+        Self::try_from(number).map_err(|error| error.to_string())
+    }
+}
+
+impl Parse for Duration {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || "must be a time such as 500ms, 30s, 5m or 1h".to_owned();
+        let unit_at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+        let (number, unit) = text.split_at(unit_at);
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        let time = match unit.trim() {
+            "ms" => Some(Self::from_millis(number)),
+            "s" => Some(Self::from_secs(number)),
+            "m" => number.checked_mul(60).map(Self::from_secs),
+            "h" => number.checked_mul(3_600).map(Self::from_secs),
+            _ => None,
+        };
+        time.filter(|time| !time.is_zero()).ok_or_else(wrong)
+    }
+}
+
+impl Parse for SocketAddr {
+    fn parse(text: &str) -> Result<Self, String> {
+        let text = text.replace("localhost:", "127.0.0.1:");
+        let wrong = "must be an address and a port, such as 127.0.0.1:5001 or [::1]:5001";
+        text.parse().map_err(|_| wrong.to_owned())
+    }
+}
+
+impl Parse for Auth {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(Self::None),
+            "api-key" => Ok(Self::ApiKey),
+            "jwt" => Ok(Self::Jwt),
+            _ => Err("must be none, api-key or jwt".to_owned()),
+        }
+    }
+}
+
+impl Parse for LogFormat {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err("must be text or json".to_owned()),
+        }
+    }
+}
+
+impl Parse for Misfire {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || "must be fire_once, fire_all(100) or skip".to_owned();
+        match text {
+            "fire_once" => Ok(Self::FireOnce),
+            "skip" => Ok(Self::Skip),
+            _ => {
+                let max = text.strip_prefix("fire_all(").and_then(|rest| rest.strip_suffix(')'));
+                let max = max.ok_or_else(wrong)?;
+                max.parse().map(Self::FireAll).map_err(|_| wrong())
+            }
+        }
+    }
+}

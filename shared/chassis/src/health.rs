@@ -1,0 +1,109 @@
+//! Named checks of what a process cannot work without, for `/health/ready`.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// How long one check may take.
+const CHECK_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// What a check found: nothing wrong, or what is wrong.
+pub type Outcome = Result<(), String>;
+
+type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
+
+/// The checks of one process; clones share them.
+#[derive(Clone, Default)]
+pub struct Health(Arc<Mutex<Vec<(&'static str, Check)>>>);
+
+/// What all checks found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HealthReport {
+    /// `Healthy` or `Unhealthy`
+    pub status: &'static str,
+    /// Each check by name, in the order in which they were added.
+    pub checks: Vec<CheckReport>,
+}
+
+/// What one check found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// Its name, such as `nats`.
+    pub name: &'static str,
+    /// `Healthy` or `Unhealthy`
+    pub status: &'static str,
+    /// What is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl HealthReport {
+    /// True when no check found anything wrong.
+    #[must_use]
+    pub fn is_healthy(&self) -> bool {
+        self.checks.iter().all(|check| check.reason.is_none())
+    }
+}
+
+impl Health {
+    /// No checks yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a check. It has two seconds each time.
+    pub fn add<F, Fut>(&self, name: &'static str, check: F)
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Outcome> + Send + 'static,
+    {
+        let check: Check = Arc::new(move || Box::pin(check()));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((name, check));
+    }
+
+    /// Runs all checks side by side.
+    pub async fn check(&self) -> HealthReport {
+        let checks = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut running = Vec::new();
+        for (name, check) in checks {
+            let outcome = tokio::spawn(tokio::time::timeout(CHECK_TIME_MAX, check()));
+            running.push((name, outcome));
+        }
+        let mut reports = Vec::new();
+        for (name, outcome) in running {
+            let reason = match outcome.await {
+                Ok(Ok(outcome)) => outcome.err(),
+                Ok(Err(_)) => Some(format!("no answer within {} s", CHECK_TIME_MAX.as_secs())),
+                Err(error) => Some(format!("the check failed: {error}")),
+            };
+            reports.push(CheckReport { name, status: word(reason.is_none()), reason });
+        }
+        let healthy = reports.iter().all(|report| report.reason.is_none());
+        HealthReport { status: word(healthy), checks: reports }
+    }
+}
+
+fn word(healthy: bool) -> &'static str {
+    if healthy { "Healthy" } else { "Unhealthy" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn one_bad_check_makes_the_whole_unhealthy() {
+        let health = Health::new();
+        assert!(health.check().await.is_healthy());
+        health.add("database", || async { Ok(()) });
+        health.add("nats", || async { Err("disconnected".to_owned()) });
+        health.add("slow", std::future::pending);
+        let report = health.check().await;
+        assert_eq!(report.status, "Unhealthy");
+        let reasons: Vec<_> = report.checks.iter().map(|check| check.reason.as_deref()).collect();
+        assert_eq!(reasons, [None, Some("disconnected"), Some("no answer within 2 s")]);
+    }
+}

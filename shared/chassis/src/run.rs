@@ -1,0 +1,222 @@
+//! From `main` to the exit code.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+
+use crate::{Args, Life, Settings, Telemetry};
+
+/// The exit code of a process that was told twice to stop.
+const KILLED: u8 = 130;
+
+#[derive(clap::Parser)]
+#[command(version)]
+struct Command {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// The whole of a service's `main`: reads the settings, then does what [`host`] does. The role is
+/// `name` unless the settings say otherwise.
+pub fn main<F, Fut>(name: &'static str, run: F) -> ExitCode
+where
+    F: FnOnce(Settings, Life) -> Fut,
+    Fut: Future<Output = anyhow::Result<()>>,
+{
+    let mut args = match Command::try_parse() {
+        Ok(command) => command.args,
+        Err(error) => {
+            let failed = error.print().is_err() || error.use_stderr();
+            return if failed { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    args.default_role = Some(name.to_owned());
+    match Settings::load(&args) {
+        Ok(settings) => host(name, settings, run),
+        Err(error) => {
+            complain(name, &error.into());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs a service: installs the TLS provider, telemetry and signals, runs `run` to its end, then
+/// waits for the tasks of its [`Life`], bounded by the drain time.
+///
+/// SIGTERM and SIGINT ask for a soft stop; the second signal stops at once, with exit code 130.
+/// An error, a failed task or a drain that took too long give exit code 1, told on stderr.
+pub fn host<F, Fut>(name: &'static str, settings: Settings, run: F) -> ExitCode
+where
+    F: FnOnce(Settings, Life) -> Fut,
+    Fut: Future<Output = anyhow::Result<()>>,
+{
+    match begin(name, settings, run) {
+        Ok(code) => code,
+        Err(error) => {
+            complain(name, &error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn begin<F, Fut>(name: &'static str, settings: Settings, run: F) -> anyhow::Result<ExitCode>
+where
+    F: FnOnce(Settings, Life) -> Fut,
+    Fut: Future<Output = anyhow::Result<()>>,
+{
+    if rustls::crypto::ring::default_provider().install_default().is_err() {
+        tracing::debug!("a TLS provider is installed already");
+    }
+    // The exporter's client has to exist before the runtime does.
+    let telemetry = Telemetry::start(name, &settings).context("start telemetry")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name(name)
+        .build()
+        .context("start the runtime")?;
+    let life = Life::new(settings.drain());
+    tracing::info!(service = name, version = crate::version(), node = settings.node, "starting");
+    let end = runtime.block_on(live(life.clone(), run(settings, life.clone())));
+    runtime.shutdown_background();
+    let code = match (end, life.failure()) {
+        (End::Killed, None) => ExitCode::from(KILLED),
+        (_, Some(reason)) => {
+            complain(name, &anyhow::anyhow!(reason));
+            ExitCode::FAILURE
+        }
+        (End::Failed(error), None) => {
+            complain(name, &error);
+            ExitCode::FAILURE
+        }
+        (End::Finished, None) => ExitCode::SUCCESS,
+    };
+    tracing::info!(service = name, "stopped");
+    telemetry.stop();
+    Ok(code)
+}
+
+enum End {
+    Finished,
+    Failed(anyhow::Error),
+    Killed,
+}
+
+async fn live(life: Life, run: impl Future<Output = anyhow::Result<()>>) -> End {
+    let watcher = tokio::spawn(watch(life.clone()));
+    let drain = tokio::spawn({
+        let life = life.clone();
+        async move { life.watch_drain().await }
+    });
+    let kill = life.kill();
+    let result = tokio::select! {
+        result = run => result,
+        () = kill.cancelled() => return End::Killed,
+    };
+    // Whatever the end was, the tasks get their time.
+    life.begin_stop();
+    let finished = life.finished().await;
+    watcher.abort();
+    drain.abort();
+    match result {
+        Err(error) => End::Failed(error),
+        Ok(()) if finished => End::Finished,
+        Ok(()) => End::Killed,
+    }
+}
+
+async fn watch(life: Life) {
+    if let Err(error) = signal().await {
+        tracing::error!(%error, "signals cannot be watched");
+        return;
+    }
+    tracing::info!(seconds = life.drain_time().as_secs_f64(), "stopping; a second signal kills");
+    life.begin_stop();
+    if signal().await.is_ok() {
+        tracing::warn!("stopping at once");
+        life.begin_kill();
+    }
+}
+
+/// Completes with the next SIGTERM or SIGINT.
+#[cfg(unix)]
+async fn signal() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+    }
+    Ok(())
+}
+
+/// Completes with the next Ctrl-C.
+#[cfg(not(unix))]
+async fn signal() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
+}
+
+/// Says on stderr what went wrong, with its causes.
+fn complain(name: &str, error: &anyhow::Error) {
+    let mut text = format!("{name}: {error}\n");
+    for cause in error.chain().skip(1) {
+        text.push_str(&format!("  because: {cause}\n"));
+    }
+    if std::io::stderr().write_all(text.as_bytes()).is_err() {
+        tracing::error!(error = format!("{error:#}"), "failed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    async fn end(run: impl AsyncFnOnce(Life) -> anyhow::Result<()>) -> (End, Life) {
+        let life = Life::new(Duration::from_secs(5));
+        let end = live(life.clone(), run(life.clone())).await;
+        (end, life)
+    }
+
+    #[tokio::test]
+    async fn a_run_that_ends_lets_its_tasks_end_too() {
+        let (end, life) = end(async |life| {
+            let stop = life.stop();
+            life.spawn("tail", async move { stop.cancelled().await });
+            Ok(())
+        })
+        .await;
+        assert!(matches!(end, End::Finished));
+        assert_eq!(life.tasks_left(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_run_that_fails_keeps_its_error() {
+        let (end, _) = end(async |_| anyhow::bail!("no database")).await;
+        assert!(matches!(end, End::Failed(error) if error.to_string() == "no database"));
+    }
+
+    #[tokio::test]
+    async fn a_second_signal_ends_a_run_that_hangs() {
+        let (end, _) = end(async |life| {
+            life.begin_kill();
+            std::future::pending().await
+        })
+        .await;
+        assert!(matches!(end, End::Killed));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_run_that_ignores_the_stop_is_dropped_after_the_drain_time() {
+        let (end, life) = end(async |life| {
+            life.begin_stop();
+            std::future::pending().await
+        })
+        .await;
+        assert!(matches!(end, End::Killed));
+        assert!(life.failure().is_some());
+    }
+}

@@ -1,0 +1,398 @@
+//! Reads a definition into a [`Program`], and finds everything that is wrong with it.
+//!
+//! Lenient where Elsa is: unknown fields, both generations of metadata, bare values as inputs.
+//! Strict where silence would surprise: unknown activities, unknown languages, broken scripts.
+
+mod expression;
+mod planning;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{ActivityId, Argument, Definition, Map, Variable, limits};
+use serde_json::Value;
+
+pub use planning::Planning;
+pub(crate) use expression::placed;
+
+use crate::convert::convert;
+use crate::descriptor::PortKind;
+use crate::program::{Activation, Declared, Node, NodeRef, Program};
+use crate::registry::Registered;
+use crate::{Languages, Problem, Registry, Type};
+
+/// The name Elsa gives the workflow around the root activity: where paths begin.
+const WORKFLOW_ID: &str = "Workflow1";
+
+pub(crate) fn compile(
+    definition: &Definition,
+    registry: &Registry,
+    languages: &Languages,
+) -> Result<Program, Vec<Problem>> {
+    let mut compiler = Compiler {
+        registry,
+        languages,
+        problems: Vec::new(),
+        nodes: Vec::new(),
+        paths: BTreeSet::new(),
+        taken: ids_in(&definition.root),
+        has_scripts: false,
+        is_full: false,
+    };
+    compiler.unique_names("inputs", &definition.inputs);
+    compiler.unique_names("outputs", &definition.outputs);
+    let activation = compiler.activation(definition);
+    let continues_with_incidents = compiler.continues_with_incidents(definition);
+    let variables = compiler.variables(None, &definition.variables);
+    if definition.root.is_null() {
+        compiler.problem(None, Some("root"), "there is no root activity: add one".to_owned());
+    } else {
+        compiler.node(&definition.root, WORKFLOW_ID, 0);
+    }
+    if !compiler.problems.is_empty() {
+        return Err(compiler.problems);
+    }
+    let has_scripts = compiler.has_scripts;
+    let (nodes, index) = keyed(compiler.nodes);
+    Ok(Program {
+        definition_id: definition.definition_id.clone(),
+        version_id: definition.id.clone(),
+        version: definition.version,
+        name: definition.name.clone(),
+        activation,
+        continues_with_incidents,
+        has_scripts,
+        variables,
+        inputs: definition.inputs.clone(),
+        outputs: definition.outputs.clone(),
+        nodes,
+        index,
+    })
+}
+
+/// What is known while a definition is read.
+pub(crate) struct Compiler<'e> {
+    registry: &'e Registry,
+    languages: &'e Languages,
+    problems: Vec<Problem>,
+    nodes: Vec<Node>,
+    paths: BTreeSet<String>,
+    /// Every id in the document, so that generated ones are new.
+    taken: BTreeSet<String>,
+    has_scripts: bool,
+    is_full: bool,
+}
+
+/// What was found below one node.
+#[derive(Default)]
+struct Below {
+    children: BTreeMap<&'static str, Vec<NodeRef>>,
+    cases: BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
+}
+
+impl Compiler<'_> {
+    fn problem(&mut self, activity: Option<&ActivityId>, property: Option<&str>, message: String) {
+        self.problems.push(Problem {
+            activity_id: activity.cloned(),
+            property: property.map(str::to_owned),
+            message,
+        });
+    }
+
+    /// Compiles an activity and everything below it; none when it cannot be.
+    fn node(&mut self, raw: &Value, owner_path: &str, depth: usize) -> Option<NodeRef> {
+        let Some(raw) = raw.as_object() else {
+            let message = format!("{raw} is not an activity: write an object with a type");
+            self.problem(None, None, message);
+            return None;
+        };
+        let kind = self.kind(raw)?;
+        let id = self.id(raw, kind.descriptor.name);
+        let path = format!("{owner_path}:{id}");
+        if !self.has_room(&id, depth) {
+            return None;
+        }
+        if !self.paths.insert(path.clone()) {
+            let message = format!("the id {id} is used twice here: give each activity its own");
+            self.problem(Some(&id), Some("id"), message);
+        }
+        let below = self.below(raw, &kind, &path, depth);
+        let custom = custom_properties(raw);
+        let can_start = flag(raw.get("canStartWorkflow")) || flag(custom.get("canStartWorkflow"));
+        let variables = self.variables(Some(&id), &container_variables(raw));
+        let inputs = self.inputs(&id, raw, &kind);
+        let node = Node {
+            name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
+            bindings: bindings(raw, &kind),
+            children: below.children,
+            key: String::new(),
+            connected: Vec::new(),
+            plan: None,
+            id,
+            path,
+            kind,
+            can_start,
+            custom,
+            variables,
+            inputs,
+        };
+        Some(self.planned(node, raw, &below.cases))
+    }
+
+    fn planned(
+        &mut self,
+        mut node: Node,
+        raw: &Map,
+        cases: &BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
+    ) -> NodeRef {
+        let kind = Arc::clone(&node.kind);
+        let plan = kind.activity.plan(&mut Planning { compiler: self, node: &mut node, raw, cases });
+        node.plan = plan;
+        self.nodes.push(node);
+        NodeRef(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    fn kind(&mut self, raw: &Map) -> Option<Arc<Registered>> {
+        let id = find(raw, "id").and_then(Value::as_str).map(ActivityId::new);
+        let Some(type_name) = find(raw, "type").and_then(Value::as_str) else {
+            let message = "there is no type: write one, such as Elsa.WriteLine".to_owned();
+            self.problem(id.as_ref(), Some("type"), message);
+            return None;
+        };
+        if let Some(kind) = self.registry.get(type_name) {
+            return Some(Arc::clone(kind));
+        }
+        let near = self.registry.near(type_name);
+        let hint = if near.is_empty() {
+            String::new()
+        } else {
+            format!(": did you mean {}?", near.join(" or "))
+        };
+        let message = format!("there is no activity type {type_name}{hint}");
+        self.problem(id.as_ref(), Some("type"), message);
+        None
+    }
+
+    fn id(&mut self, raw: &Map, short_name: &str) -> ActivityId {
+        match find(raw, "id").and_then(Value::as_str) {
+            Some(id) if !id.trim().is_empty() => ActivityId::new(id),
+            _ => {
+                let mut number = 1_usize;
+                while !self.taken.insert(format!("{short_name}{number}")) {
+                    number += 1;
+                }
+                ActivityId::new(format!("{short_name}{number}"))
+            }
+        }
+    }
+
+    /// False once the definition is too big or too deep; says so once.
+    fn has_room(&mut self, id: &ActivityId, depth: usize) -> bool {
+        if depth > limits::NESTING_MAX {
+            let max = limits::NESTING_MAX;
+            self.problem(Some(id), None, format!("activities are nested deeper than {max}"));
+            return false;
+        }
+        if self.nodes.len() < limits::ACTIVITIES_MAX && !self.is_full {
+            return true;
+        }
+        if !self.is_full {
+            let max = limits::ACTIVITIES_MAX;
+            self.problem(None, None, format!("there are more than {max} activities"));
+        }
+        self.is_full = true;
+        false
+    }
+
+    fn below(&mut self, raw: &Map, kind: &Registered, path: &str, depth: usize) -> Below {
+        let mut below = Below::default();
+        for port in &kind.descriptor.ports {
+            let Some(value) = find(raw, port.name).filter(|value| !value.is_null()) else {
+                continue;
+            };
+            let found = match port.kind {
+                PortKind::Flow => continue,
+                PortKind::Embedded => self.node(value, path, depth + 1).into_iter().collect(),
+                PortKind::List => {
+                    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                    items.iter().filter_map(|item| self.node(item, path, depth + 1)).collect()
+                }
+                PortKind::Cases => {
+                    let cases = self.cases(value, path, depth);
+                    let nodes = cases.iter().filter_map(|(_, node)| *node).collect();
+                    below.cases.insert(port.name, cases);
+                    nodes
+                }
+            };
+            below.children.insert(port.name, found);
+        }
+        below
+    }
+
+    fn cases(&mut self, value: &Value, path: &str, depth: usize) -> Vec<(Value, Option<NodeRef>)> {
+        let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        let compiled = items.iter().map(|item| {
+            let activity = item.get("activity").filter(|activity| !activity.is_null());
+            (item.clone(), activity.and_then(|activity| self.node(activity, path, depth + 1)))
+        });
+        compiled.collect()
+    }
+
+    fn variables(&mut self, activity: Option<&ActivityId>, all: &[Variable]) -> Vec<Declared> {
+        let mut declared = Vec::with_capacity(all.len());
+        for variable in all {
+            let alias = variable.type_name.as_deref().unwrap_or("Object");
+            let ty = Type::from_alias(alias, variable.is_array);
+            let default = variable.value.clone().unwrap_or_default();
+            let name = if variable.name.is_empty() { &variable.id } else { &variable.name };
+            let id = if variable.id.is_empty() { &variable.name } else { &variable.id };
+            let default = convert(default, &ty).unwrap_or_else(|error| {
+                let message = format!("the default of {name} is no {alias}: {error}");
+                self.problem(activity, Some("variables"), message);
+                Value::Null
+            });
+            declared.push(Declared { id: id.clone(), name: name.clone(), ty, default });
+        }
+        declared
+    }
+
+    fn unique_names(&mut self, property: &str, arguments: &[Argument]) {
+        let mut seen = BTreeSet::new();
+        for argument in arguments {
+            if !seen.insert(argument.name.to_lowercase()) {
+                let message = format!("the name {} is used twice", argument.name);
+                self.problem(None, Some(property), message);
+            }
+        }
+    }
+
+    fn activation(&mut self, definition: &Definition) -> Activation {
+        let Some(name) = definition.options.activation_strategy_type.as_deref() else {
+            return Activation::AllowAlways;
+        };
+        let class = class_of(name);
+        match class.strip_suffix("Strategy").unwrap_or(class) {
+            "" | "AllowAlways" => Activation::AllowAlways,
+            "Singleton" => Activation::Singleton,
+            "Correlation" => Activation::Correlation,
+            "CorrelatedSingleton" => Activation::CorrelatedSingleton,
+            other => {
+                let message = format!(
+                    "there is no activation strategy {other}: use AllowAlwaysStrategy, \
+                     SingletonStrategy, CorrelationStrategy or CorrelatedSingletonStrategy"
+                );
+                self.problem(None, Some("options.activationStrategyType"), message);
+                Activation::AllowAlways
+            }
+        }
+    }
+
+    fn continues_with_incidents(&mut self, definition: &Definition) -> bool {
+        let Some(name) = definition.options.incident_strategy_type.as_deref() else {
+            return false;
+        };
+        match class_of(name) {
+            "" | "FaultStrategy" => false,
+            "ContinueWithIncidentsStrategy" => true,
+            other => {
+                let message = format!(
+                    "there is no incident strategy {other}: use FaultStrategy or \
+                     ContinueWithIncidentsStrategy"
+                );
+                self.problem(None, Some("options.incidentStrategyType"), message);
+                false
+            }
+        }
+    }
+}
+
+/// The class of a .NET type name.
+fn class_of(name: &str) -> &str {
+    let name = name.split(',').next().unwrap_or(name).trim();
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// Gives every node its stable key: the id where it is unique, else the path.
+fn keyed(mut nodes: Vec<Node>) -> (Vec<Node>, BTreeMap<String, NodeRef>) {
+    let mut count: BTreeMap<String, u32> = BTreeMap::new();
+    for node in &nodes {
+        *count.entry(node.id.as_str().to_owned()).or_default() += 1;
+    }
+    let mut index = BTreeMap::new();
+    for (at, node) in nodes.iter_mut().enumerate() {
+        let is_unique = count.get(node.id.as_str()) == Some(&1);
+        let key = if is_unique { node.id.as_str() } else { node.path.as_str() };
+        key.clone_into(&mut node.key);
+        index.insert(node.key.clone(), NodeRef(u32::try_from(at).unwrap_or(u32::MAX)));
+    }
+    (nodes, index)
+}
+
+/// A property, exactly or in any case.
+fn find<'a>(raw: &'a Map, name: &str) -> Option<&'a Value> {
+    raw.get(name).or_else(|| {
+        raw.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    })
+}
+
+fn flag(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::Bool(flag)) => *flag,
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
+        _ => false,
+    }
+}
+
+/// Custom properties with camelCase keys, whichever way they were written.
+fn custom_properties(raw: &Map) -> Map {
+    let Some(custom) = find(raw, "customProperties").and_then(Value::as_object) else {
+        return Map::new();
+    };
+    let camel = |key: &String| {
+        let mut chars = key.chars();
+        let first = chars.next().map(|c| c.to_ascii_lowercase());
+        first.into_iter().chain(chars).collect::<String>()
+    };
+    custom.iter().map(|(key, value)| (camel(key), value.clone())).collect()
+}
+
+fn container_variables(raw: &Map) -> Vec<Variable> {
+    let items = find(raw, "variables").and_then(Value::as_array);
+    let items = items.map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(|item| serde_json::from_value(item.clone()).ok()).collect()
+}
+
+/// Where outputs go: `{"memoryReference": {"id": …}}`, or a bare name.
+fn bindings(raw: &Map, kind: &Registered) -> Vec<(String, String)> {
+    let bound = kind.descriptor.outputs.iter().filter_map(|output| {
+        let target = match find(raw, output.name)? {
+            Value::String(name) => name.clone(),
+            Value::Object(wrapper) => {
+                let reference = find(wrapper, "memoryReference")?.as_object()?;
+                find(reference, "id")?.as_str()?.to_owned()
+            }
+            _ => return None,
+        };
+        Some((output.name.to_owned(), target))
+    });
+    bound.collect()
+}
+
+/// Every text under a key `id`, anywhere in the document.
+fn ids_in(root: &Value) -> BTreeSet<String> {
+    let mut ids = BTreeSet::new();
+    let mut rest = vec![root];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => {
+                if let Some(id) = find(map, "id").and_then(Value::as_str) {
+                    ids.insert(id.to_owned());
+                }
+                rest.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    ids
+}

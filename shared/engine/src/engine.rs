@@ -1,0 +1,146 @@
+//! The engine: what it knows how to run, and its verbs.
+
+use model::{Definition, Schedule, ScheduleId, SubStatus, Trigger};
+
+use crate::activity::Cause;
+use crate::descriptor::Kind;
+use crate::program::{Node, NodeRef, Program};
+use crate::run::{Run, defaults};
+use crate::state::State;
+use crate::{
+    Descriptor, Env, Input, Languages, Problem, Registry, Rest, Step, Turn, compile, invariant,
+};
+
+/// Runs definitions. Pure: same arguments, same answers.
+pub struct Engine {
+    activities: Registry,
+    languages: Languages,
+}
+
+/// What starts a definition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Triggers {
+    /// Things that happen.
+    pub stimuli: Vec<Trigger>,
+    /// Times; `next_at`, `occurrence` and `shard` are the caller's to fill in.
+    pub schedules: Vec<Schedule>,
+}
+
+impl Engine {
+    /// An engine that knows these activities and languages.
+    #[must_use]
+    pub fn new(activities: Registry, languages: Languages) -> Self {
+        Self { activities, languages }
+    }
+
+    /// The descriptions of all activity types, by type name.
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<&Descriptor> {
+        self.activities.descriptors().collect()
+    }
+
+    /// The names of all expression types.
+    #[must_use]
+    pub fn expression_types(&self) -> Vec<&'static str> {
+        ["Literal", "Object", "Variable", "Input"].into_iter().chain(self.languages.names()).collect()
+    }
+
+    /// Parses and checks a definition.
+    ///
+    /// # Errors
+    /// Every [`Problem`] there is, not only the first.
+    pub fn compile(&self, definition: &Definition) -> Result<Program, Vec<Problem>> {
+        compile::compile(definition, &self.activities, &self.languages)
+    }
+
+    /// What starts this definition: its activities that may, with their inputs evaluated without
+    /// an instance.
+    ///
+    /// # Errors
+    /// A [`Problem`] for every trigger that cannot say what it waits for.
+    pub fn triggers(&self, program: &Program, env: &Env) -> Result<Triggers, Vec<Problem>> {
+        let mut found = Triggers::default();
+        let mut problems = Vec::new();
+        for (at, node) in program.nodes.iter().enumerate() {
+            if !node.can_start || node.descriptor().kind != Kind::Trigger {
+                continue;
+            }
+            let state =
+                State { variables: defaults(&program.variables), ..State::default() };
+            let mut run = Run::new(program, &self.languages, env, state);
+            let node_ref = NodeRef(u32::try_from(at).unwrap_or(u32::MAX));
+            match node.kind.activity.triggers(&mut Step::new(&mut run, 0, node_ref)) {
+                Ok(causes) => {
+                    causes.into_iter().for_each(|cause| found.add(program, node, cause));
+                }
+                Err(failure) => problems.push(Problem {
+                    activity_id: Some(node.id.clone()),
+                    property: None,
+                    message: failure.message,
+                }),
+            }
+        }
+        if problems.is_empty() { Ok(found) } else { Err(problems) }
+    }
+
+    /// Moves an instance forward until it needs the world. Input that does not fit the state, such
+    /// as a bookmark it does not have, changes nothing.
+    pub fn turn(&self, program: &Program, state: State, input: Input, env: &Env) -> Turn {
+        let unchanged = at_rest(&state);
+        let mut run = Run::new(program, &self.languages, env, state);
+        let over = run.state.status.is_final();
+        let pending = run.state.status == SubStatus::Pending;
+        let rest = match input {
+            Input::Start(start) if pending => Some(run.start(start)),
+            Input::Resume(resume) if !over => run.resume(resume),
+            Input::Cancel { reason } if !over => Some(run.cancel(reason)),
+            Input::Continue if unchanged == Rest::OutOfBudget => Some(run.proceed()),
+            _ => None,
+        };
+        let Run { state, effects, journal, .. } = run;
+        if let Some(rest) = rest {
+            invariant::check(program, &state, rest);
+        }
+        Turn { state, effects, journal, rest: rest.unwrap_or(unchanged) }
+    }
+}
+
+/// How a state rests when nothing happens to it.
+fn at_rest(state: &State) -> Rest {
+    if state.status.is_final() {
+        Rest::Finished
+    } else if state.work.is_empty() {
+        Rest::Suspended
+    } else {
+        Rest::OutOfBudget
+    }
+}
+
+impl Triggers {
+    fn add(&mut self, program: &Program, node: &Node, cause: Cause) {
+        match cause {
+            Cause::Stimulus { stimulus, payload } => self.stimuli.push(Trigger {
+                definition_id: program.definition_id.clone(),
+                version_id: program.version_id.clone(),
+                activity_id: node.id.clone(),
+                hash: stimulus.hash(),
+                name: stimulus.name,
+                payload,
+            }),
+            Cause::Schedule { recurrence, misfire } => {
+                let parts = ["schedule", program.definition_id.as_str(), node.key.as_str()];
+                self.schedules.push(Schedule {
+                    id: ScheduleId::new(model::derived(&parts)),
+                    definition_id: program.definition_id.clone(),
+                    version_id: program.version_id.clone(),
+                    activity_id: node.id.clone(),
+                    recurrence,
+                    misfire,
+                    next_at: None,
+                    occurrence: 0,
+                    shard: 0,
+                });
+            }
+        }
+    }
+}

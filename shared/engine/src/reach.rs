@@ -1,0 +1,235 @@
+//! What expressions can reach: variables from the inside outwards, inputs, outputs, identity.
+
+use std::time::Duration;
+
+use model::{Argument, Timestamp, Token, TokenTarget};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::activity::Failure;
+use crate::convert::convert;
+use crate::program::Declared;
+use crate::{Effect, Identity, Scope, Step, Type};
+
+/// How long an event URL is good when nothing is said.
+const EVENT_URL_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Where a variable lives.
+pub(crate) enum Place {
+    /// Given by name to an execution.
+    Given { number: u64, name: String },
+    /// Declared by the activity of an execution.
+    Declared { number: u64, id: String, ty: Type },
+    /// Declared by the workflow.
+    Workflow { id: String, ty: Type },
+}
+
+impl Step<'_, '_> {
+    pub(crate) fn place_by_id(&self, id: &str) -> Option<Place> {
+        self.place(None, |declared| declared.id == id)
+    }
+
+    pub(crate) fn place_by_name(&self, name: &str) -> Option<Place> {
+        self.place(Some(name), |declared| declared.name == name)
+    }
+
+    fn place(&self, name: Option<&str>, is_it: impl Fn(&Declared) -> bool) -> Option<Place> {
+        let mut at = Some(self.number);
+        while let Some(execution) = at.and_then(|number| self.run.state.executions.get(&number)) {
+            let number = execution.number;
+            if let Some(name) = name.filter(|name| execution.given.contains_key(*name)) {
+                return Some(Place::Given { number, name: name.to_owned() });
+            }
+            let (_, node) = self.run.program.keyed(&execution.node);
+            if let Some(found) = node.variables.iter().find(|declared| is_it(declared)) {
+                let (id, ty) = (found.id.clone(), found.ty.clone());
+                return Some(Place::Declared { number, id, ty });
+            }
+            at = execution.owner;
+        }
+        let found = self.run.program.variables.iter().find(|declared| is_it(declared))?;
+        Some(Place::Workflow { id: found.id.clone(), ty: found.ty.clone() })
+    }
+
+    pub(crate) fn at(&self, place: &Place) -> Option<Value> {
+        let executions = &self.run.state.executions;
+        let found = match place {
+            Place::Given { number, name } => executions.get(number)?.given.get(name),
+            Place::Declared { number, id, .. } => executions.get(number)?.variables.get(id),
+            Place::Workflow { id, .. } => self.run.state.variables.get(id),
+        };
+        found.cloned()
+    }
+
+    pub(crate) fn put(&mut self, place: &Place, value: Value) -> Result<(), Failure> {
+        let state = &mut self.run.state;
+        let (map, key, ty) = match place {
+            Place::Given { number, name } => {
+                let execution = state.executions.get_mut(number);
+                (execution.map(|found| &mut found.given), name, &Type::Object)
+            }
+            Place::Declared { number, id, ty } => {
+                let execution = state.executions.get_mut(number);
+                (execution.map(|found| &mut found.variables), id, ty)
+            }
+            Place::Workflow { id, ty } => (Some(&mut state.variables), id, ty),
+        };
+        let value = convert(value, ty).map_err(|error| {
+            Failure::new("InvalidValue", format!("variable {key} is {}: {error}", ty.alias()))
+        })?;
+        if let Some(map) = map {
+            map.insert(key.clone(), value);
+        }
+        Ok(())
+    }
+
+    /// A workflow input in the form of its declared type.
+    pub(crate) fn workflow_input(&self, name: &str) -> Option<Value> {
+        let input = &self.run.state.input;
+        let declared = self.run.program.inputs.iter().find(|declared| declared.name == name);
+        let found = input.get(name).or_else(|| {
+            let same = |key: &&String| key.eq_ignore_ascii_case(name);
+            input.keys().find(same).and_then(|key| input.get(key))
+        });
+        match (found.cloned(), declared) {
+            (Some(value), Some(declared)) => Some(lenient(declared, value)),
+            (Some(value), None) => Some(value),
+            (None, Some(declared)) => {
+                let default = declared.extra.get("defaultValue").cloned().unwrap_or_default();
+                Some(lenient(declared, default))
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// The value in its declared form where it has one, as it is where it does not.
+pub(crate) fn lenient(declared: &Argument, value: Value) -> Value {
+    let alias = declared.type_name.as_deref().unwrap_or("Object");
+    let ty = Type::from_alias(alias, declared.is_array);
+    convert(value.clone(), &ty).unwrap_or(value)
+}
+
+impl Scope for Step<'_, '_> {
+    fn variable(&self, name: &str) -> Option<Value> {
+        self.at(&self.place_by_name(name)?)
+    }
+
+    fn set_variable(&mut self, name: &str, value: Value) -> bool {
+        let Some(place) = self.place_by_name(name) else { return false };
+        if let Err(failure) = self.put(&place, value) {
+            self.flaw.get_or_insert(failure);
+        }
+        true
+    }
+
+    fn variable_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let mut add = |name: &String| {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        };
+        let mut at = Some(self.number);
+        while let Some(execution) = at.and_then(|number| self.run.state.executions.get(&number)) {
+            execution.given.keys().for_each(&mut add);
+            let (_, node) = self.run.program.keyed(&execution.node);
+            node.variables.iter().for_each(|declared| add(&declared.name));
+            at = execution.owner;
+        }
+        self.run.program.variables.iter().for_each(|declared| add(&declared.name));
+        names
+    }
+
+    fn input(&self, name: &str) -> Option<Value> {
+        self.workflow_input(name)
+    }
+
+    fn input_names(&self) -> Vec<String> {
+        let declared = self.run.program.inputs.iter().map(|input| input.name.clone());
+        let mut names: Vec<String> = declared.collect();
+        for name in self.run.state.input.keys() {
+            if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+
+    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
+        let wanted = output.unwrap_or("result");
+        let found = self.run.state.outputs.iter().rev().find(|recorded| {
+            let (_, node) = self.run.program.keyed(&recorded.node);
+            let is_it = node.id.as_str() == activity || node.name.as_deref() == Some(activity);
+            is_it && recorded.name.eq_ignore_ascii_case(wanted)
+        });
+        found.map(|recorded| recorded.value.clone())
+    }
+
+    fn output_names(&self) -> Vec<(String, String)> {
+        let names = self.run.state.outputs.iter().map(|recorded| {
+            let (_, node) = self.run.program.keyed(&recorded.node);
+            let name = node.name.clone().unwrap_or_else(|| node.id.as_str().to_owned());
+            (name, recorded.name.clone())
+        });
+        names.collect()
+    }
+
+    fn last_result(&self) -> Option<Value> {
+        self.run.state.last_result.clone()
+    }
+
+    fn identity(&self) -> Identity {
+        let program = self.run.program;
+        Identity {
+            definition_id: program.definition_id.as_str().to_owned(),
+            version_id: program.version_id.as_str().to_owned(),
+            version: program.version,
+            instance_id: self.run.state.instance_id.as_str().to_owned(),
+            correlation_id: self.run.state.correlation_id.clone(),
+            instance_name: self.run.state.name.clone(),
+        }
+    }
+
+    fn set_correlation_id(&mut self, value: Option<String>) {
+        self.run.state.correlation_id = value;
+    }
+
+    fn set_instance_name(&mut self, value: Option<String>) {
+        self.run.state.name = value;
+    }
+
+    fn set_outcomes(&mut self, outcomes: Vec<String>) -> bool {
+        if self.takes_outcomes {
+            self.outcomes = Some(outcomes);
+        }
+        self.takes_outcomes
+    }
+
+    fn now(&self) -> Timestamp {
+        self.run.env.now
+    }
+
+    fn random(&mut self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&self.run.random()[..16]);
+        bytes
+    }
+
+    fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String {
+        let token = hex(&self.run.random());
+        let now = self.run.env.now;
+        self.run.effects.push(Effect::Grant(Token {
+            hash: hex(&Sha256::digest(token.as_bytes())),
+            instance_id: self.run.state.instance_id.clone(),
+            target: TokenTarget::Event(event_name.to_owned()),
+            created_at: now,
+            expires_at: now.after(lifetime.unwrap_or(EVENT_URL_LIFETIME)),
+        }));
+        format!("{}/bookmarks/resume?t={token}", self.run.env.base_url)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,157 @@
+//! How executions end: well, cancelled or with an incident.
+
+use std::collections::BTreeSet;
+
+use model::{ActivityId, Incident, SubStatus, What, limits};
+use serde_json::{Value, json};
+
+use super::{Ended, Run};
+use crate::activity::{Child, Failure};
+use crate::program::{Node, NodeRef};
+
+impl Run<'_> {
+    /// Ends an execution well: what is still open below it is cancelled, its owner is told.
+    pub(super) fn complete(&mut self, number: u64, outcomes: Vec<String>) {
+        self.cancel_below(number);
+        self.written_complete(number, &outcomes);
+        let Some(execution) = self.take(number) else { return };
+        match execution.owner {
+            None => self.halt(SubStatus::Finished),
+            Some(_) => {
+                let (node, _) = self.program.keyed(&execution.node);
+                self.child_is_over(execution.owner, Some(node), execution.tag, outcomes);
+            }
+        }
+    }
+
+    pub(super) fn written_complete(&mut self, number: u64, outcomes: &[String]) {
+        let payload = json!({ "outcomes": outcomes });
+        self.write(number, What::Completed, None, Some(payload));
+    }
+
+    /// Takes an execution away without telling its owner's code.
+    pub(super) fn remove(&mut self, number: u64) {
+        if let Some(execution) = self.take(number) {
+            self.one_child_less(execution.owner);
+        }
+    }
+
+    /// Tells the owner later that a child is over.
+    pub(super) fn child_is_over(
+        &mut self,
+        owner: Option<u64>,
+        node: Option<NodeRef>,
+        tag: Option<Value>,
+        outcomes: Vec<String>,
+    ) {
+        self.one_child_less(owner);
+        if let Some(owner) = owner {
+            self.ended.push_back(Ended { owner, child: Child { node, tag, outcomes } });
+        }
+    }
+
+    /// Cancels an execution and everything below it. Its owner's code is not told.
+    pub(crate) fn cancel_execution(&mut self, number: u64) {
+        self.cancel_below(number);
+        self.write(number, What::Canceled, None, None);
+        self.remove(number);
+    }
+
+    /// An activity failed: an incident, and whatever the definition's strategy says.
+    pub(super) fn fault(&mut self, number: u64, node: &Node, failure: &Failure) {
+        self.cancel_below(number);
+        self.burn(number);
+        let payload =
+            json!({"code": failure.code, "category": failure.category, "type": failure.kind});
+        self.write(number, What::Faulted, Some(failure.message.clone()), Some(payload));
+        self.incident(node, Some(number), failure);
+        if self.program.continues_with_incidents && failure.code != "TooManySteps" {
+            return;
+        }
+        self.halt(SubStatus::Faulted);
+    }
+
+    pub(super) fn incident(&mut self, node: &Node, number: Option<u64>, failure: &Failure) {
+        let execution = number.and_then(|number| self.state.executions.get_mut(&number));
+        if let Some(execution) = execution {
+            execution.faulted = true;
+        }
+        self.state.incident_count = self.state.incident_count.saturating_add(1);
+        if self.state.incidents.len() >= limits::INCIDENTS_MAX {
+            self.state.incidents.remove(0);
+        }
+        self.state.incidents.push(Incident {
+            activity_id: ActivityId::new(node.id.as_str()),
+            activity_node_id: node.path.clone(),
+            activity_type: node.descriptor().type_name.to_owned(),
+            code: failure.code.clone(),
+            message: super::cut(failure.message.clone()),
+            timestamp: self.env.now,
+        });
+    }
+
+    /// The instance is over: nothing waits and nothing is left to do.
+    pub(super) fn halt(&mut self, status: SubStatus) {
+        let state = &mut self.state;
+        state.status = status;
+        state.bookmarks.clear();
+        state.calls.clear();
+        state.work.clear();
+        state.executions.clear();
+        state.outputs.clear();
+        state.last_result = None;
+        state.trigger_input = None;
+        self.ended.clear();
+    }
+
+    /// Cancels everything below an execution, running or scheduled.
+    pub(super) fn cancel_below(&mut self, number: u64) {
+        let open = self.state.executions.get(&number).is_some_and(|found| found.children > 0);
+        if !open {
+            return;
+        }
+        let mut below = BTreeSet::from([number]);
+        for (child, execution) in self.state.executions.range(number + 1..) {
+            if execution.owner.is_some_and(|owner| below.contains(&owner)) {
+                below.insert(*child);
+            }
+        }
+        self.state.work.retain(|work| work.owner.is_none_or(|owner| !below.contains(&owner)));
+        self.ended.retain(|ended| !below.contains(&ended.owner));
+        below.remove(&number);
+        for child in below {
+            if self.state.executions.get(&child).is_some_and(|found| !found.faulted) {
+                self.write(child, What::Canceled, None, None);
+            }
+            drop(self.take(child));
+        }
+        if let Some(execution) = self.state.executions.get_mut(&number) {
+            execution.children = 0;
+        }
+    }
+
+    fn take(&mut self, number: u64) -> Option<crate::state::Execution> {
+        self.burn(number);
+        self.state.executions.remove(&number)
+    }
+
+    /// Removes the bookmarks and calls of an execution.
+    fn burn(&mut self, number: u64) {
+        let Some(execution) = self.state.executions.get_mut(&number) else { return };
+        if execution.bookmarks == 0 {
+            return;
+        }
+        execution.bookmarks = 0;
+        let id = execution.id.as_str();
+        self.state.bookmarks.retain(|_, bookmark| bookmark.activity_instance_id != id);
+        let bookmarks = &self.state.bookmarks;
+        self.state.calls.retain(|id, _| bookmarks.contains_key(id));
+    }
+
+    fn one_child_less(&mut self, owner: Option<u64>) {
+        let owner = owner.and_then(|owner| self.state.executions.get_mut(&owner));
+        if let Some(owner) = owner {
+            owner.children = owner.children.saturating_sub(1);
+        }
+    }
+}

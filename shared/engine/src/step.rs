@@ -1,0 +1,165 @@
+//! What an activity can see and ask for while it decides.
+
+mod ask;
+mod read;
+
+use model::{ActivityId, Map, Timestamp};
+use serde_json::Value;
+
+use crate::Env;
+use crate::activity::Failure;
+use crate::program::{Node, NodeRef};
+use crate::run::Run;
+use crate::state::Execution;
+
+pub use ask::Request;
+
+/// One decision of one execution of an activity.
+pub struct Step<'r, 'a> {
+    pub(crate) run: &'r mut Run<'a>,
+    /// Zero while triggers are looked for, when there is no instance.
+    pub(crate) number: u64,
+    pub(crate) node: &'a Node,
+    /// Set by scripts, where the activity lets them.
+    pub(crate) outcomes: Option<Vec<String>>,
+    pub(crate) takes_outcomes: bool,
+    /// Why a script's assignment could not be done.
+    pub(crate) flaw: Option<Failure>,
+}
+
+/// An execution of a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChildExecution {
+    number: u64,
+    /// What it executes.
+    pub node: NodeRef,
+}
+
+impl<'r, 'a> Step<'r, 'a> {
+    pub(crate) fn new(run: &'r mut Run<'a>, number: u64, node: NodeRef) -> Self {
+        let node = run.program.node(node);
+        Self { run, number, node, outcomes: None, takes_outcomes: false, flaw: None }
+    }
+
+    fn execution(&self) -> Option<&Execution> {
+        self.run.state.executions.get(&self.number)
+    }
+
+    /// The time of the turn.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.run.env.now
+    }
+
+    /// Time and chance of the turn, and where the installation is reached.
+    #[must_use]
+    pub fn env(&self) -> &'a Env {
+        self.run.env
+    }
+
+    /// The activity's id.
+    #[must_use]
+    pub fn activity_id(&self) -> &'a ActivityId {
+        &self.node.id
+    }
+
+    /// Its type name.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        self.node.descriptor().type_name
+    }
+
+    /// The instance's id.
+    #[must_use]
+    pub fn instance_id(&self) -> &model::InstanceId {
+        &self.run.state.instance_id
+    }
+
+    /// The instance's correlation id.
+    #[must_use]
+    pub fn correlation_id(&self) -> Option<&str> {
+        self.run.state.correlation_id.as_deref()
+    }
+
+    /// What the activity prepared when the definition was compiled.
+    #[must_use]
+    pub fn plan<T: 'static>(&self) -> Option<&'a T> {
+        self.node.plan.as_ref()?.downcast_ref()
+    }
+
+    /// A custom property of the activity, by its camelCase name.
+    #[must_use]
+    pub fn custom(&self, name: &str) -> Option<&'a Value> {
+        self.node.custom.get(name)
+    }
+
+    /// The activities in a port.
+    #[must_use]
+    pub fn children(&self, port: &str) -> &'a [NodeRef] {
+        self.node.children.get(port).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The activity in a port that holds one.
+    #[must_use]
+    pub fn child(&self, port: &str) -> Option<NodeRef> {
+        self.children(port).first().copied()
+    }
+
+    /// The enclosing flowchart has a connection for this outcome of the activity.
+    #[must_use]
+    pub fn is_connected(&self, outcome: &str) -> bool {
+        self.node.connected.iter().any(|connected| connected == outcome)
+    }
+
+    /// A child's completion ends its container.
+    #[must_use]
+    pub fn is_terminal(&self, child: NodeRef) -> bool {
+        self.run.program.node(child).descriptor().is_terminal
+    }
+
+    /// The child that is the trigger of the instance.
+    #[must_use]
+    pub fn trigger_child(&self, port: &str) -> Option<NodeRef> {
+        let trigger = self.run.state.trigger.as_ref()?;
+        let is_trigger = |child: &&NodeRef| self.run.program.node(**child).key == *trigger;
+        self.children(port).iter().find(is_trigger).copied()
+    }
+
+    /// Children that are scheduled, running, waiting or faulted.
+    #[must_use]
+    pub fn has_open_children(&self) -> bool {
+        self.execution().is_some_and(|execution| execution.children > 0)
+    }
+
+    /// A child waits to be run.
+    #[must_use]
+    pub fn is_scheduled(&self, child: NodeRef) -> bool {
+        let key = &self.run.program.node(child).key;
+        let mut work = self.run.state.work.iter();
+        work.any(|work| work.owner == Some(self.number) && work.node.as_ref() == Some(key))
+    }
+
+    /// Executions of children that are not over.
+    #[must_use]
+    pub fn running_children(&self) -> Vec<ChildExecution> {
+        let after = self.run.state.executions.range(self.number + 1..);
+        let mine = after.filter(|(_, execution)| execution.owner == Some(self.number));
+        let found = mine.filter_map(|(number, execution)| {
+            let node = self.run.program.find(&execution.node)?;
+            Some(ChildExecution { number: *number, node })
+        });
+        found.collect()
+    }
+
+    /// What the execution remembers; null at first.
+    pub fn memory(&mut self) -> Option<&mut Value> {
+        let execution = self.run.state.executions.get_mut(&self.number);
+        execution.map(|execution| &mut execution.memory)
+    }
+
+    /// A variable its owner gave to this execution, or to one around it.
+    #[must_use]
+    pub fn given(&self) -> Map {
+        self.execution().map(|execution| execution.given.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,221 @@
+//! What an activity asks for: children to run, bookmarks to wait at, effects, outputs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use model::{Bookmark, BookmarkId, Map, Stimulus, Timestamp, What, limits};
+use serde_json::{Value, json};
+
+use super::{ChildExecution, Step};
+use crate::activity::Failure;
+use crate::program::NodeRef;
+use crate::reach::lenient;
+use crate::state::{Output, Work};
+use crate::{Call, Effect, Response};
+
+/// An outgoing HTTP call to make.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// Absolute http or https URL.
+    pub url: String,
+    /// Method, upper case.
+    pub method: String,
+    /// Header names and values.
+    pub headers: BTreeMap<String, String>,
+    /// `Content-Type` of the body.
+    pub content_type: Option<String>,
+    /// The body: text as it is, null as none, anything else as JSON.
+    pub content: Value,
+    /// Longest wait for the whole answer.
+    pub timeout: Option<Duration>,
+}
+
+impl Step<'_, '_> {
+    /// Schedules a child behind everything that is scheduled already. The owner's
+    /// `child_completed` is told when it is over, with `tag`; soon, for a port with no activity.
+    pub fn schedule(&mut self, child: Option<NodeRef>, tag: Option<Value>) {
+        self.schedule_with(child, tag, Map::new());
+    }
+
+    /// As [`Step::schedule`], with variables that only it and everything below it can see.
+    pub fn schedule_with(&mut self, child: Option<NodeRef>, tag: Option<Value>, given: Map) {
+        let Some(execution) = self.run.state.executions.get_mut(&self.number) else { return };
+        execution.children += 1;
+        let node = child.map(|child| self.run.program.node(child).key.clone());
+        self.run.state.work.push_back(Work { node, owner: Some(self.number), tag, given });
+    }
+
+    /// Cancels an execution of a child; `child_completed` is not told.
+    pub fn cancel(&mut self, child: ChildExecution) {
+        self.run.cancel_execution(child.number);
+    }
+
+    /// Waits at a bookmark for a stimulus, or until it is due.
+    ///
+    /// # Errors
+    /// [`Failure`] when the instance waits at too many already.
+    pub fn wait(
+        &mut self,
+        stimulus: &Stimulus,
+        payload: Value,
+        due_at: Option<Timestamp>,
+    ) -> Result<BookmarkId, Failure> {
+        if self.run.state.bookmarks.len() >= limits::BOOKMARKS_MAX {
+            let max = limits::BOOKMARKS_MAX;
+            let message = format!("the instance waits at {max} bookmarks already");
+            return Err(Failure::new("TooManyBookmarks", message));
+        }
+        let hash = stimulus.hash();
+        let id = BookmarkId::new(self.run.id());
+        let state = &mut self.run.state;
+        let Some(execution) = state.executions.get_mut(&self.number) else { return Ok(id) };
+        let same = |bookmark: &&Bookmark| {
+            bookmark.activity_instance_id == execution.id && bookmark.hash == hash
+        };
+        if execution.bookmarks > 0
+            && let Some(same) = state.bookmarks.values().find(same)
+        {
+            return Ok(same.id.clone());
+        }
+        execution.bookmarks += 1;
+        let bookmark = Bookmark {
+            id: id.clone(),
+            name: stimulus.name.clone(),
+            hash,
+            activity_id: self.node.id.clone(),
+            activity_node_id: self.node.path.clone(),
+            activity_instance_id: execution.id.clone(),
+            payload,
+            created_at: self.run.env.now,
+            due_at,
+        };
+        state.bookmarks.insert(id.clone(), bookmark);
+        Ok(id)
+    }
+
+    /// Waits until an instant. The bookmark is named for the activity's type.
+    ///
+    /// # Errors
+    /// As [`Step::wait`].
+    pub fn wait_until(&mut self, due_at: Timestamp, payload: Value) -> Result<(), Failure> {
+        let stimulus = Stimulus { name: self.type_name().to_owned(), payload: payload.clone() };
+        self.wait(&stimulus, payload, Some(due_at)).map(drop)
+    }
+
+    /// Makes an outgoing HTTP call and waits for its result.
+    ///
+    /// # Errors
+    /// As [`Step::wait`].
+    pub fn call(&mut self, request: Request) -> Result<(), Failure> {
+        let key = self.run.id();
+        let payload = json!({"Method": request.method, "Url": request.url, "Key": key});
+        let stimulus = Stimulus { name: "Call".to_owned(), payload: json!({ "Key": key }) };
+        let bookmark_id = self.wait(&stimulus, payload, None)?;
+        let call = Call {
+            key,
+            bookmark_id: bookmark_id.clone(),
+            activity_id: self.node.id.clone(),
+            url: request.url,
+            method: request.method,
+            headers: request.headers,
+            content_type: request.content_type,
+            content: request.content,
+            timeout: request.timeout,
+        };
+        self.run.state.calls.insert(bookmark_id, call);
+        Ok(())
+    }
+
+    /// Asks the world for something, when the turn is committed.
+    pub fn emit(&mut self, effect: Effect) {
+        self.run.effects.push(effect);
+    }
+
+    /// Answers the HTTP client; false when none waits for an answer.
+    pub fn respond(&mut self, response: Response) -> bool {
+        let waits = std::mem::take(&mut self.run.state.responds);
+        if waits {
+            self.emit(Effect::Respond(response));
+        }
+        waits
+    }
+
+    /// Writes a line into the journal.
+    pub fn line(&mut self, text: String) {
+        self.run.write(self.number, What::Line, Some(text), None);
+    }
+
+    /// An id that no other call gives, and that a replay repeats.
+    pub fn new_id(&mut self) -> String {
+        self.run.id()
+    }
+
+    /// Sets the instance's name.
+    pub fn set_name(&mut self, name: Option<String>) {
+        self.run.state.name = name;
+    }
+
+    /// Sets the instance's correlation id.
+    pub fn correlate(&mut self, correlation_id: Option<String>) {
+        self.run.state.correlation_id = correlation_id;
+    }
+
+    /// Sets a variable by id, or by name where no variable has that id; converts the value.
+    ///
+    /// # Errors
+    /// [`Failure`] when there is no such variable here, or the value does not fit its type.
+    pub fn assign(&mut self, id: &str, name: &str, value: Value) -> Result<(), Failure> {
+        match self.place_by_id(id).or_else(|| self.place_by_name(name)) {
+            Some(place) => self.put(&place, value),
+            None => {
+                let name = if name.is_empty() { id } else { name };
+                let message = format!("there is no variable {name} here: declare it");
+                Err(Failure::new("UnknownVariable", message))
+            }
+        }
+    }
+
+    /// Sets an output of the workflow.
+    pub fn set_workflow_output(&mut self, name: &str, value: Value) {
+        let declared = self.run.program.outputs.iter().find(|output| output.name == name);
+        let value = match declared {
+            Some(output) => lenient(output, value),
+            None => value,
+        };
+        self.run.state.output.insert(name.to_owned(), value);
+    }
+
+    /// Sets an output of the activity: remembers it for scripts, and puts it into the variable
+    /// and the workflow output that are bound to it.
+    ///
+    /// # Errors
+    /// [`Failure`] when the value does not fit the variable's type.
+    pub fn set_output(&mut self, name: &str, value: Value) -> Result<(), Failure> {
+        let node = self.node;
+        for (_, target) in node.bindings.iter().filter(|(output, _)| output == name) {
+            if let Some(place) = self.place_by_id(target).or_else(|| self.place_by_name(target)) {
+                self.put(&place, value.clone())?;
+            }
+            if self.run.program.outputs.iter().any(|output| output.name == *target) {
+                self.set_workflow_output(target, value.clone());
+            }
+        }
+        if self.run.program.has_scripts {
+            if name == "result" {
+                self.run.state.last_result = Some(value.clone());
+            }
+            self.record(name, value);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, name: &str, value: Value) {
+        let outputs = &mut self.run.state.outputs;
+        let key = &self.node.key;
+        outputs.retain(|output| output.node != *key || output.name != name);
+        if outputs.len() >= limits::OUTPUTS_MAX {
+            outputs.remove(0);
+        }
+        outputs.push(Output { node: key.clone(), name: name.to_owned(), value });
+    }
+}

@@ -1,0 +1,192 @@
+//! Inputs: evaluated when they are asked for, in the form their type says.
+
+use std::time::Duration;
+
+use model::{Map, Timestamp};
+use serde_json::Value;
+
+use super::Step;
+use crate::Type;
+use crate::activity::Failure;
+use crate::compile::placed;
+use crate::convert::{convert, to_span, to_time};
+use crate::program::{Expression, Node, NodeRef, Source};
+
+impl Step<'_, '_> {
+    /// An input in the form of its declared type; its default where it has no value; null where
+    /// there is none either.
+    ///
+    /// # Errors
+    /// [`Failure`] when a script fails, or its value cannot be converted.
+    pub fn value(&mut self, input: &str) -> Result<Value, Failure> {
+        self.value_at(self.node, input)
+    }
+
+    /// An input of a child, evaluated from here: what a container must know before it runs it.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn value_of(&mut self, child: NodeRef, input: &str) -> Result<Value, Failure> {
+        self.value_at(self.run.program.node(child), input)
+    }
+
+    fn value_at(&mut self, node: &Node, input: &str) -> Result<Value, Failure> {
+        let declared = node.descriptor().inputs.iter().find(|declared| declared.name == input);
+        let Some(declared) = declared else { return Ok(Value::Null) };
+        let value = match node.inputs.get(declared.name) {
+            Some(expression) => self.evaluate(input, expression, &declared.ty)?,
+            None => Value::Null,
+        };
+        if value.is_null() {
+            let default = declared.default_value.clone();
+            return convert(default, &declared.ty).map_err(|error| Failure::input(input, error));
+        }
+        Ok(value)
+    }
+
+    /// A text input; none when it is null or empty.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn text(&mut self, input: &str) -> Result<Option<String>, Failure> {
+        match self.value(input)? {
+            Value::String(text) if !text.is_empty() => Ok(Some(text)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A text input that must be there.
+    ///
+    /// # Errors
+    /// As [`Step::value`], and when there is nothing but blanks.
+    pub fn required(&mut self, input: &str) -> Result<String, Failure> {
+        match self.text(input)? {
+            Some(text) if !text.trim().is_empty() => Ok(text),
+            _ => Err(Failure::input(input, "there is no value: give one")),
+        }
+    }
+
+    /// A true or false input; false when it is null.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn flag(&mut self, input: &str) -> Result<bool, Failure> {
+        Ok(self.value(input)?.as_bool().unwrap_or_default())
+    }
+
+    /// A whole number; none when it is null.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn integer(&mut self, input: &str) -> Result<Option<i64>, Failure> {
+        Ok(self.value(input)?.as_i64())
+    }
+
+    /// A duration; none when it is null.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn span(&mut self, input: &str) -> Result<Option<Duration>, Failure> {
+        Ok(to_span(&self.value(input)?))
+    }
+
+    /// An instant; none when it is null.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn time(&mut self, input: &str) -> Result<Option<Timestamp>, Failure> {
+        Ok(to_time(&self.value(input)?))
+    }
+
+    /// A list; empty when it is null.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn list(&mut self, input: &str) -> Result<Vec<Value>, Failure> {
+        match self.value(input)? {
+            Value::Array(items) => Ok(items),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// A list of text; empty when it is null.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn texts(&mut self, input: &str) -> Result<Vec<String>, Failure> {
+        let items = self.list(input)?;
+        Ok(items.into_iter().map(crate::convert::text_of).collect())
+    }
+
+    /// A JSON object; empty when it is null.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn object(&mut self, input: &str) -> Result<Map, Failure> {
+        match self.value(input)? {
+            Value::Object(map) => Ok(map),
+            _ => Ok(Map::new()),
+        }
+    }
+
+    /// The value of an expression that the activity parsed when it was planned; `property` names
+    /// it in messages.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn evaluate(
+        &mut self,
+        property: &str,
+        expression: &Expression,
+        ty: &Type,
+    ) -> Result<Value, Failure> {
+        let value = match &expression.0 {
+            Source::Literal(value) => return Ok(value.clone()),
+            Source::Variable { id, name } => self.variable_value(id, name),
+            Source::Input(name) => self.workflow_input(name).unwrap_or_default(),
+            Source::Script { language, text } => self.scripted(property, language, text)?,
+        };
+        convert(value, ty).map_err(|error| Failure::input(property, error))
+    }
+
+    /// Runs a script that may set outcomes; gives its value and the outcomes it set.
+    ///
+    /// # Errors
+    /// [`Failure`] when there is no such language, or the script fails.
+    pub fn run_script(
+        &mut self,
+        language: &str,
+        source: &str,
+    ) -> Result<(Value, Option<Vec<String>>), Failure> {
+        self.takes_outcomes = true;
+        let value = self.scripted("script", language, source)?;
+        self.takes_outcomes = false;
+        Ok((value, self.outcomes.take()))
+    }
+
+    fn scripted(
+        &mut self,
+        property: &str,
+        language: &str,
+        source: &str,
+    ) -> Result<Value, Failure> {
+        let languages = self.run.languages;
+        let failed = |message: String| {
+            Failure::new("ExpressionFailed", format!("{property}: {message}"))
+                .in_category("Expression")
+        };
+        let Some(found) = languages.get(language) else {
+            return Err(failed(format!("there is no expression type {language}")));
+        };
+        let value = found.evaluate(source, self).map_err(|flaw| failed(placed(&flaw)))?;
+        match self.flaw.take() {
+            Some(flaw) => Err(flaw),
+            None => Ok(value),
+        }
+    }
+
+    fn variable_value(&self, id: &str, name: &str) -> Value {
+        let place = self.place_by_id(id).or_else(|| self.place_by_name(name));
+        place.and_then(|place| self.at(&place)).unwrap_or_default()
+    }
+}

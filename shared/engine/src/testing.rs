@@ -1,0 +1,260 @@
+//! A player that runs one instance in memory, with time as a number: for tests of activities and
+//! of whole workflows. It keeps everything the turns gave back.
+
+use model::{Bookmark, BookmarkId, CommandId, Definition, Entry, Map, SubStatus, Timestamp, What};
+use serde_json::{Value, json};
+
+use crate::{
+    Effect, Engine, Env, Input, Problem, Program, Rest, Resume, Start, State, Turn,
+};
+
+/// Turns that one player takes before it says that something never ends.
+const TURNS_MAX: usize = 10_000;
+
+/// One instance, played.
+pub struct Player<'e> {
+    engine: &'e Engine,
+    program: Program,
+    state: State,
+    rest: Rest,
+    env: Env,
+    turns: usize,
+    recodes: bool,
+    /// Everything that happened.
+    pub journal: Vec<Entry>,
+    /// Everything that was asked for.
+    pub effects: Vec<Effect>,
+}
+
+impl<'e> Player<'e> {
+    /// A player of a definition, which may be as short as its root.
+    ///
+    /// # Errors
+    /// The problems of the definition.
+    pub fn new(engine: &'e Engine, definition: Value) -> Result<Self, Vec<Problem>> {
+        let definition = parsed(definition)?;
+        let program = engine.compile(&definition)?;
+        Ok(Self {
+            engine,
+            program,
+            state: State::default(),
+            rest: Rest::Suspended,
+            env: env(0),
+            turns: 0,
+            recodes: false,
+            journal: Vec::new(),
+            effects: Vec::new(),
+        })
+    }
+
+    /// Encodes and decodes the state after every turn, as a store does.
+    #[must_use]
+    pub fn recoding(mut self) -> Self {
+        self.recodes = true;
+        self
+    }
+
+    /// The compiled definition.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The state after the newest turn.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// How the newest turn ended.
+    #[must_use]
+    pub fn rest(&self) -> Rest {
+        self.rest
+    }
+
+    /// Starts with this workflow input, and goes on while there is budget to be had.
+    pub fn start(&mut self, input: Value) -> &mut Self {
+        self.start_at(None, input)
+    }
+
+    /// Starts at a trigger with what it received.
+    pub fn start_at(&mut self, trigger: Option<&str>, input: Value) -> &mut Self {
+        let start = Start {
+            instance_id: "instance-1".into(),
+            trigger: trigger.map(Into::into),
+            input: map(input),
+            correlation_id: None,
+            name: None,
+            parent: None,
+            responds: trigger.is_some(),
+        };
+        self.give(Input::Start(start))
+    }
+
+    /// Takes one turn, and more while there is budget to be had.
+    pub fn give(&mut self, input: Input) -> &mut Self {
+        let mut next = Some(input);
+        while let Some(input) = next.take() {
+            self.turns += 1;
+            assert!(self.turns <= TURNS_MAX, "more than {TURNS_MAX} turns: this never ends");
+            let state = std::mem::take(&mut self.state);
+            let turn = self.engine.turn(&self.program, state, input, &self.env);
+            self.keep(turn);
+            if self.rest == Rest::OutOfBudget {
+                next = Some(Input::Continue);
+            }
+        }
+        self
+    }
+
+    fn keep(&mut self, turn: Turn) {
+        self.state = if self.recodes { recoded(turn.state) } else { turn.state };
+        self.rest = turn.rest;
+        self.journal.extend(turn.journal);
+        self.effects.extend(turn.effects);
+    }
+
+    /// Resumes the first open bookmark of this name; false when there is none.
+    pub fn resume(&mut self, name: &str, input: Value) -> bool {
+        let found = self.state.bookmarks.values().find(|bookmark| bookmark.name == name);
+        let Some(id) = found.map(|bookmark| bookmark.id.clone()) else { return false };
+        self.resume_at(id, input);
+        true
+    }
+
+    /// Resumes this bookmark, with an HTTP client waiting.
+    pub fn resume_at(&mut self, bookmark_id: BookmarkId, input: Value) -> &mut Self {
+        self.give(Input::Resume(Resume { bookmark_id, input: map(input), responds: true }))
+    }
+
+    /// Fires the timer that is due first, at its time; false when there is none.
+    pub fn fire_timer(&mut self) -> bool {
+        let timers = self.state.bookmarks.values();
+        let first = timers.filter_map(|timer| Some((timer.due_at?, timer.id.clone()))).min();
+        let Some((due, id)) = first else { return false };
+        self.env.now = self.env.now.max(due);
+        self.resume_at(id, json!({}));
+        true
+    }
+
+    /// Answers what it waits for, one bookmark at a time, until it is over or `answer` says none.
+    pub fn play(&mut self, answer: impl Fn(&Bookmark) -> Option<Value>) -> &mut Self {
+        while self.rest == Rest::Suspended {
+            let open = self.state.bookmarks.values();
+            let found = open.filter_map(|bookmark| Some((bookmark.id.clone(), answer(bookmark)?)));
+            let Some((id, input)) = found.into_iter().next() else { break };
+            self.resume_at(id, input);
+        }
+        self
+    }
+
+    /// Fires timers until it is over or waits for something else.
+    pub fn play_timers(&mut self) -> &mut Self {
+        while self.fire_timer() {}
+        self
+    }
+
+    /// Sets the time of the next turns.
+    pub fn at(&mut self, millis: i64) -> &mut Self {
+        self.env.now = Timestamp::from_millis(millis);
+        self
+    }
+
+    /// The lines that were written.
+    #[must_use]
+    pub fn lines(&self) -> Vec<&str> {
+        let written = self.journal.iter().filter(|entry| entry.what == What::Line);
+        written.filter_map(|entry| entry.message.as_deref()).collect()
+    }
+
+    /// `Completed a: Done`, `Workflow: Finished` … for every journal entry.
+    #[must_use]
+    pub fn story(&self) -> Vec<String> {
+        self.journal.iter().map(told).collect()
+    }
+
+    /// The outcomes of the newest completion of an activity.
+    #[must_use]
+    pub fn outcomes(&self, activity: &str) -> Vec<String> {
+        let mut newest = self.journal.iter().rev();
+        let found = newest.find(|entry| {
+            let is_it = entry.activity_id.as_ref().is_some_and(|id| id.as_str() == activity);
+            is_it && entry.what == What::Completed
+        });
+        found.map(outcomes).unwrap_or_default()
+    }
+
+    /// The newest status.
+    #[must_use]
+    pub fn status(&self) -> SubStatus {
+        self.state.status
+    }
+
+    /// The message of the newest incident.
+    #[must_use]
+    pub fn incident(&self) -> Option<&str> {
+        self.state.incidents.last().map(|incident| incident.message.as_str())
+    }
+}
+
+/// A fixed environment at this many milliseconds since 2026-01-01.
+#[must_use]
+pub fn env(millis: i64) -> Env {
+    const BEGIN: i64 = 1_767_225_600_000;
+    Env {
+        now: Timestamp::from_millis(BEGIN + millis),
+        seed: [7; 32],
+        command_id: CommandId::new("command-1"),
+        base_url: "http://127.0.0.1:5001".to_owned(),
+    }
+}
+
+/// A definition from a whole document, or from a root activity only.
+///
+/// # Errors
+/// A problem that says why the document is no definition.
+pub fn parsed(document: Value) -> Result<Definition, Vec<Problem>> {
+    let document = if document.get("root").is_some() {
+        document
+    } else {
+        json!({"id": "version-1", "definitionId": "definition-1", "version": 1, "root": document})
+    };
+    serde_json::from_value(document).map_err(|error| {
+        vec![Problem { activity_id: None, property: None, message: error.to_string() }]
+    })
+}
+
+fn map(input: Value) -> Map {
+    match input {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn recoded(state: State) -> State {
+    let bytes = rmp_serde::to_vec_named(&state);
+    let back = bytes.ok().and_then(|bytes| rmp_serde::from_slice(&bytes).ok());
+    assert!(back.as_ref() == Some(&state), "the state survives its encoding: {state:?}");
+    back.unwrap_or(state)
+}
+
+fn told(entry: &Entry) -> String {
+    let mut told = format!("{:?}", entry.what);
+    if let Some(activity) = &entry.activity_id {
+        told.push_str(&format!(" {activity}"));
+    }
+    let outcomes = outcomes(entry);
+    if entry.what == What::Completed && outcomes != ["Done"] {
+        told.push_str(&format!(": {}", outcomes.join(", ")));
+    }
+    if let Some(message) = &entry.message {
+        told.push_str(&format!(": {message}"));
+    }
+    told
+}
+
+fn outcomes(entry: &Entry) -> Vec<String> {
+    let outcomes = entry.payload.as_ref().and_then(|payload| payload.get("outcomes"));
+    let outcomes = outcomes.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    outcomes.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}

@@ -1,0 +1,82 @@
+//! The state as people and programs outside read it.
+
+use serde_json::{Value, json};
+
+use crate::program::{Declared, Program};
+use crate::state::{Execution, State};
+
+impl State {
+    /// A readable picture: variables by name, outputs, what is running and what is waited for.
+    #[must_use]
+    pub fn view(&self, program: &Program) -> Value {
+        json!({
+            "id": self.instance_id,
+            "definitionId": program.definition_id,
+            "definitionVersionId": program.version_id,
+            "definitionVersion": program.version,
+            "status": self.status.main(),
+            "subStatus": self.status,
+            "correlationId": self.correlation_id,
+            "name": self.name,
+            "parentWorkflowInstanceId": self.parent.as_ref().map(|parent| &parent.instance_id),
+            "triggerActivityId": self.trigger,
+            "input": self.input,
+            "output": self.output,
+            "variables": named(&program.variables, &self.variables),
+            "incidents": self.incidents,
+            "bookmarks": self.bookmarks.values().collect::<Vec<_>>(),
+            "calls": self.calls.values().map(called).collect::<Vec<_>>(),
+            "activityExecutionContexts": self.contexts(program),
+            "scheduledActivities": self.work.iter().map(|work| json!({
+                "activityId": work.node,
+                "ownerContextId": work.owner.and_then(|owner| self.id_of(owner)),
+            })).collect::<Vec<_>>(),
+            "turns": self.turns,
+            "steps": self.steps,
+            "executionLogSequence": self.journal_sequence,
+        })
+    }
+
+    fn contexts(&self, program: &Program) -> Vec<Value> {
+        let contexts = self.executions.values().filter_map(|execution| {
+            let node = program.node(program.find(&execution.node)?);
+            Some(json!({
+                "id": execution.id,
+                "parentContextId": execution.owner.and_then(|owner| self.id_of(owner)),
+                "activityId": node.id,
+                "activityNodeId": node.path,
+                "activityType": node.descriptor().type_name,
+                "activityName": node.name,
+                "status": status(execution),
+                "variables": named(&node.variables, &execution.variables),
+                "dynamicVariables": execution.given,
+                "tag": execution.tag,
+            }))
+        });
+        contexts.collect()
+    }
+
+    fn id_of(&self, number: u64) -> Option<&str> {
+        self.executions.get(&number).map(|execution| execution.id.as_str())
+    }
+}
+
+/// A call without its headers and body, which may hold secrets.
+fn called(call: &crate::Call) -> Value {
+    json!({
+        "key": call.key,
+        "bookmarkId": call.bookmark_id,
+        "activityId": call.activity_id,
+        "method": call.method,
+        "url": call.url,
+    })
+}
+
+fn status(execution: &Execution) -> &'static str {
+    if execution.faulted { "Faulted" } else { "Running" }
+}
+
+fn named(declared: &[Declared], values: &model::Map) -> model::Map {
+    let value = |id: &str| values.get(id).cloned().unwrap_or_default();
+    declared.iter().map(|variable| (variable.name.clone(), value(&variable.id))).collect()
+}

@@ -1,0 +1,113 @@
+//! JavaScript in Elsa's dialect, on QuickJS.
+//!
+//! A script is its last expression, or what a `return` at its top returns; a promise is awaited.
+//! It sees Elsa's functions and nothing else: no files, no network, no modules, no clock but the
+//! turn's, no chance but the turn's. Local time is UTC. A script that fails has changed nothing.
+
+mod accessor;
+mod convert;
+mod fault;
+#[cfg(test)]
+mod hostile;
+mod host;
+mod lifetime;
+mod plan;
+mod run;
+mod session;
+#[cfg(test)]
+mod tests;
+mod trivial;
+
+use std::time::{Duration, Instant};
+
+use engine::{Flaw, Language, Scope};
+use model::limits;
+use serde_json::Value;
+
+use crate::cache::Cache;
+use plan::{Mode, Plan};
+
+/// The language `JavaScript`.
+pub struct JavaScript {
+    plans: Cache<Result<Plan, Flaw>>,
+    time_max: Duration,
+}
+
+impl JavaScript {
+    /// With the time limit of `model::limits`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_time(limits::SCRIPT_TIME_MAX)
+    }
+
+    /// A script may run this long.
+    #[must_use]
+    pub fn with_time(time_max: Duration) -> Self {
+        Self { plans: Cache::new(), time_max }
+    }
+
+    fn plan(&self, source: &str) -> std::sync::Arc<Result<Plan, Flaw>> {
+        self.plans.get(source, |source| {
+            let mode = mode(source, Instant::now() + self.time_max)?;
+            Ok(Plan::new(source, mode))
+        })
+    }
+}
+
+impl Default for JavaScript {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Language for JavaScript {
+    fn name(&self) -> &'static str {
+        "JavaScript"
+    }
+
+    fn check(&self, source: &str) -> Result<(), Flaw> {
+        self.plan(source).as_ref().as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
+        let plan = self.plan(source);
+        let plan = plan.as_ref().as_ref().map_err(Clone::clone)?;
+        if let Some(value) = plan.trivial.as_ref().and_then(|trivial| trivial.evaluate(scope)) {
+            return Ok(value);
+        }
+        run::evaluate(source, plan, scope, Instant::now() + self.time_max)
+    }
+}
+
+/// How the text has to be handed to QuickJS.
+fn mode(source: &str, deadline: Instant) -> Result<Mode, Flaw> {
+    if source.len() > limits::EXPRESSION_BYTES_MAX {
+        return Err(flaw(format!(
+            "the script is longer than {} KiB",
+            limits::EXPRESSION_BYTES_MAX / 1024
+        )));
+    }
+    let Err(first) = run::parse(source, Mode::Script, deadline) else { return Ok(Mode::Script) };
+    let mut others = Vec::new();
+    if source.contains("await") {
+        others.push(Mode::AsyncScript);
+    }
+    if source.contains("return") {
+        let waits = source.contains("await");
+        others.push(if waits { Mode::AsyncBody } else { Mode::Body });
+    }
+    let mut best = first;
+    for mode in others {
+        match run::parse(source, mode, deadline) {
+            Ok(()) => return Ok(mode),
+            // The mode that gets furthest knows most about what is wrong.
+            Err(flaw) if (flaw.line, flaw.column) > (best.line, best.column) => best = flaw,
+            Err(_) => {}
+        }
+    }
+    Err(best)
+}
+
+fn flaw(message: String) -> Flaw {
+    Flaw { message, line: None, column: None }
+}

@@ -1,0 +1,121 @@
+//! Values between JSON and JavaScript. Numbers without a fraction come back as integers.
+
+use rquickjs::{Ctx, Value as JsValue};
+use serde_json::{Number, Value};
+
+/// Whole numbers up to here are exact in JavaScript.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// The JSON number that JavaScript's number means; null for NaN and the infinities.
+pub(super) fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() <= EXACT_MAX {
+        // The cast is exact: the value is whole and within range.
+        return Value::Number(Number::from(value as i64));
+    }
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// The value as it would be after a visit to JavaScript: whole numbers are integers.
+pub(super) fn normalised(value: Value) -> Value {
+    match value {
+        Value::Number(found) if found.is_f64() => {
+            found.as_f64().map_or(Value::Number(found), number)
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(normalised).collect()),
+        Value::Object(map) => {
+            Value::Object(map.into_iter().map(|(key, value)| (key, normalised(value))).collect())
+        }
+        other => other,
+    }
+}
+
+/// True when both mean the same in JavaScript: `1.0` is `1`.
+pub(super) fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64() == other.as_f64()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(key, a)| other.get(key).is_some_and(|b| same(a, b)))
+        }
+        (one, other) => one == other,
+    }
+}
+
+/// Makes a JavaScript value of a JSON value.
+pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsValue<'js>> {
+    let ctx = ctx.clone();
+    Ok(match value {
+        Value::Null => JsValue::new_null(ctx),
+        Value::Bool(value) => JsValue::new_bool(ctx, *value),
+        Value::Number(value) => JsValue::new_number(ctx, value.as_f64().unwrap_or(f64::NAN)),
+        Value::String(text) => rquickjs::String::from_str(ctx, text)?.into_value(),
+        Value::Array(_) | Value::Object(_) => ctx.json_parse(value.to_string())?,
+    })
+}
+
+/// Why a JavaScript value is no JSON value.
+pub(super) enum Unfit {
+    /// Converting it ran into an exception, which is pending in the context.
+    Thrown(rquickjs::Error),
+    /// It cannot be stored.
+    Odd(String),
+}
+
+impl From<rquickjs::Error> for Unfit {
+    fn from(error: rquickjs::Error) -> Self {
+        Self::Thrown(error)
+    }
+}
+
+/// Makes a JSON value of a JavaScript value: what `JSON.stringify` makes of it, and null where
+/// that makes nothing of it.
+pub(super) fn to_json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, Unfit> {
+    if let Some(value) = value.as_bool() {
+        return Ok(Value::Bool(value));
+    }
+    if let Some(value) = value.as_number() {
+        return Ok(number(value));
+    }
+    if let Some(text) = value.as_string() {
+        return match text.to_string() {
+            Ok(text) if text.len() > model::limits::STATE_BYTES_MAX => Err(too_large()),
+            Ok(text) => Ok(Value::String(text)),
+            Err(rquickjs::Error::Utf8(_)) => {
+                Err(Unfit::Odd("the text has half a surrogate pair in it".into()))
+            }
+            Err(error) => Err(error.into()),
+        };
+    }
+    if value.is_big_int() {
+        let text: rquickjs::Coerced<String> = value.get()?;
+        let number = text.0.parse::<i64>();
+        return Ok(number.map_or_else(|_| Value::String(text.0), Value::from));
+    }
+    if !value.is_object() {
+        return Ok(Value::Null);
+    }
+    let Some(text) = ctx.json_stringify(value)? else { return Ok(Value::Null) };
+    if text.as_value().as_string().is_none() {
+        return Ok(Value::Null);
+    }
+    parse(&text.to_string()?)
+}
+
+fn parse(text: &str) -> Result<Value, Unfit> {
+    if text.len() > model::limits::STATE_BYTES_MAX {
+        return Err(too_large());
+    }
+    match serde_json::from_str(text) {
+        Ok(value) => Ok(value),
+        Err(error) => Err(Unfit::Odd(format!("the value cannot be stored as JSON: {error}"))),
+    }
+}
+
+fn too_large() -> Unfit {
+    Unfit::Odd(format!("the value is larger than {} bytes", model::limits::STATE_BYTES_MAX))
+}

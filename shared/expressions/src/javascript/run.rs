@@ -1,0 +1,209 @@
+//! One script in one fresh QuickJS runtime, within its limits.
+//!
+//! A runtime per run costs some 20 µs more than a shared one, and for that nothing can leak from
+//! one evaluation into the next, memory is counted per script, and the stack is measured from here.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use engine::{Flaw, Scope};
+use model::limits;
+use rquickjs::context::{EvalOptions, intrinsic};
+use rquickjs::promise::PromiseState;
+use rquickjs::{Context, Ctx, Object, Promise, Runtime};
+use serde_json::Value;
+
+use super::fault::{self, Guard};
+use super::plan::{Mode, Plan};
+use super::session::{self, Changes, Facts, Shared};
+use super::{convert, host};
+
+type Plain =
+    (intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp, intrinsic::Json, intrinsic::Promise);
+// Without what would let a script see a clock (Performance) or the collector (WeakRef).
+type Rich = (
+    Plain,
+    intrinsic::Date,
+    intrinsic::MapSet,
+    intrinsic::Proxy,
+    intrinsic::TypedArrays,
+);
+
+const RICH: [&str; 14] = [
+    "Date", "DateTime", "DateTimeOffset", "TimeSpan", "Map", "Set", "WeakMap", "WeakSet", "Proxy",
+    "ArrayBuffer", "DataView", "groupBy", "Atomics", "structuredClone",
+];
+
+/// Runs the script to its end and carries over what it changed.
+///
+/// # Errors
+/// [`Flaw`] when it throws, or uses more than it may; then it has changed nothing.
+pub(super) fn evaluate(
+    source: &str,
+    plan: &Plan,
+    scope: &mut dyn Scope,
+    deadline: Instant,
+) -> Result<Value, Flaw> {
+    let facts = Facts::read(plan, scope);
+    let session = Shared::default();
+    session.borrow_mut().prepare(&plan.outputs, scope);
+    loop {
+        let end = run(source, plan, &facts, &session, deadline);
+        let mut session = session.borrow_mut();
+        if session.answer(scope)? {
+            session.rerun();
+            continue;
+        }
+        let (value, changes) = end?;
+        session::carry_over(&mut session, changes, scope)?;
+        return Ok(value);
+    }
+}
+
+/// Finds out whether the text can be parsed in this mode; runs nothing of it.
+///
+/// # Errors
+/// [`Flaw`] with the place where the parser gave up.
+pub(super) fn parse(source: &str, mode: Mode, deadline: Instant) -> Result<(), Flaw> {
+    let runtime = runtime(&Guard::new(deadline, Shared::default()))?;
+    let context = Context::custom::<Plain>(&runtime).map_err(|error| fault::broken(&error))?;
+    let (before, after) = frame(mode);
+    // The whole text is parsed before the first statement ends it.
+    let before = format!("throw 0;{before}");
+    context.with(|ctx| {
+        let text = format!("{before}{source}{after}");
+        let parsed: rquickjs::Result<rquickjs::Value<'_>> =
+            ctx.eval_with_options(text, options(mode));
+        match parsed {
+            Ok(_) => Ok(()),
+            Err(error) => match fault::syntax(&ctx, &error, before.len()) {
+                Some(flaw) => Err(flaw),
+                None => Ok(()),
+            },
+        }
+    })
+}
+
+fn run(
+    source: &str,
+    plan: &Plan,
+    facts: &Facts,
+    session: &Shared,
+    deadline: Instant,
+) -> Result<(Value, Changes), Flaw> {
+    let guard = Guard::new(deadline, Rc::clone(session));
+    let runtime = runtime(&guard)?;
+    let context = if needs_rich(plan) {
+        Context::custom::<Rich>(&runtime)
+    } else {
+        Context::custom::<Plain>(&runtime)
+    };
+    let context = context.map_err(|error| fault::broken(&error))?;
+    let (before, after) = frame(plan.mode);
+    context.with(|ctx| {
+        let end = steps(&ctx, format!("{before}{source}{after}"), plan, facts, session, &guard);
+        end.map_err(|unfit| fault::flaw(&ctx, unfit, &guard, before.len()))
+    })
+}
+
+fn needs_rich(plan: &Plan) -> bool {
+    plan.mentions_any(&RICH)
+        || plan.mentions_any(&["Uint8Array", "Int8Array", "Uint16Array", "Int16Array"])
+        || plan.mentions_any(&["Uint32Array", "Int32Array", "Float32Array", "Float64Array"])
+        || plan.mentions_any(&["Uint8ClampedArray", "BigInt64Array", "BigUint64Array"])
+        || plan.mentions_any(&["bytesToString", "bytesFromString", "bytesToBase64"])
+        || plan.mentions_any(&["bytesFromBase64", "streamToBytes", "streamToBase64"])
+}
+
+fn steps<'js>(
+    ctx: &Ctx<'js>,
+    text: String,
+    plan: &Plan,
+    facts: &Facts,
+    session: &Shared,
+    guard: &Guard,
+) -> Result<(Value, Changes), convert::Unfit> {
+    let variables = host::install(ctx, plan, facts, session)?;
+    let mut value: rquickjs::Value<'js> = ctx.eval_with_options(text, options(plan.mode))?;
+    if let Some(promise) = value.as_promise() {
+        let promise = promise.clone();
+        value = settled(&promise, guard)?;
+        if plan.mode == Mode::AsyncScript {
+            // A script with top-level await resolves to an object around its value.
+            value = match value.as_object() {
+                Some(object) => object.get("value")?,
+                None => value,
+            };
+            if let Some(promise) = value.as_promise().cloned() {
+                value = settled(&promise, guard)?;
+            }
+        }
+    }
+    let value = convert::to_json(ctx, value)?;
+    let changes = changed(ctx, &variables, plan, facts)?;
+    Ok((value, changes))
+}
+
+fn settled<'js>(
+    promise: &Promise<'js>,
+    guard: &Guard,
+) -> Result<rquickjs::Value<'js>, convert::Unfit> {
+    while promise.state() == PromiseState::Pending {
+        if guard.must_end() || !promise.ctx().execute_pending_job() {
+            break;
+        }
+    }
+    match promise.result() {
+        Some(result) => Ok(result?),
+        None => Err(convert::Unfit::Odd(
+            "the script waits for a promise that nothing will ever resolve".to_owned(),
+        )),
+    }
+}
+
+fn changed<'js>(
+    ctx: &Ctx<'js>,
+    variables: &Object<'js>,
+    plan: &Plan,
+    facts: &Facts,
+) -> Result<Changes, convert::Unfit> {
+    let mut changes = Changes { variables: Vec::new() };
+    if plan.changes_nothing && !plan.accessors.iter().any(|word| word.starts_with("set")) {
+        return Ok(changes);
+    }
+    for property in variables.props::<String, rquickjs::Value<'js>>() {
+        let (name, value) = property?;
+        let value = convert::to_json(ctx, value)?;
+        let before = facts.variables.iter().find(|(known, _)| *known == name);
+        if before.is_none_or(|(_, before)| !convert::same(before, &value)) {
+            changes.variables.push((name, value));
+        }
+    }
+    Ok(changes)
+}
+
+fn runtime(guard: &Guard) -> Result<Runtime, Flaw> {
+    let runtime = Runtime::new().map_err(|error| fault::broken(&error))?;
+    runtime.set_memory_limit(limits::SCRIPT_MEMORY_BYTES_MAX);
+    runtime.set_max_stack_size(limits::SCRIPT_STACK_BYTES_MAX);
+    let guard = guard.clone();
+    runtime.set_interrupt_handler(Some(Box::new(move || guard.must_end())));
+    Ok(runtime)
+}
+
+/// What stands before and after the text; before it there is no line break.
+fn frame(mode: Mode) -> (&'static str, &'static str) {
+    match mode {
+        Mode::Script | Mode::AsyncScript => ("", ""),
+        Mode::Body => ("(function(){", "\n})()"),
+        Mode::AsyncBody => ("(async function(){", "\n})()"),
+    }
+}
+
+fn options(mode: Mode) -> EvalOptions {
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.promise = mode == Mode::AsyncScript;
+    options.filename = Some(fault::FILE.to_owned());
+    options
+}

@@ -1,0 +1,13 @@
+//! SeaORM's view of the tables, one entity each.
+
+pub(crate) mod api_key;
+pub(crate) mod audit;
+pub(crate) mod bookmark;
+pub(crate) mod definition;
+pub(crate) mod instance;
+pub(crate) mod journal;
+pub(crate) mod outbox;
+pub(crate) mod pending;
+pub(crate) mod schedule;
+pub(crate) mod token;
+pub(crate) mod trigger;

@@ -1,0 +1,128 @@
+//! What a database error means for the caller, and whether trying again can help.
+
+use sea_orm::{DbErr, RuntimeErr, sqlx};
+use store::Error;
+
+/// Why an attempt failed.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// Nothing was written; the same may work a moment later.
+    Passing(Error),
+    /// Nothing was written, and trying again changes nothing.
+    Final(Error),
+    /// The answer to COMMIT was lost: written or not, nobody knows.
+    Unknown(Error),
+}
+
+impl Failure {
+    /// The error for the caller.
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Self::Passing(error) | Self::Final(error) | Self::Unknown(error) => error,
+        }
+    }
+
+    /// An error in answer to COMMIT: only what the server itself says is certain.
+    pub(crate) fn at_commit(error: impl Into<Self>, answered: bool) -> Self {
+        match error.into() {
+            failure if answered => failure,
+            failure => Self::Unknown(failure.into_error()),
+        }
+    }
+
+    /// An attempt that took too long before COMMIT was sent, or nobody knows where it was.
+    pub(crate) fn timeout() -> Self {
+        Self::Unknown(Error::Unavailable("it took too long to answer".to_owned()))
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Final(error)
+    }
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&sqlx::Error> for Failure {
+    fn from(error: &sqlx::Error) -> Self {
+        let text = error.to_string();
+        match error {
+            sqlx::Error::Database(database) => {
+                let code = database.code().unwrap_or_default();
+                match code.parse::<u32>() {
+                    // SQLite's codes are numbers; PostgreSQL's have five characters.
+                    Ok(number) if code.len() < 5 => sqlite(number, text),
+                    _ => postgres(&code, text),
+                }
+            }
+            sqlx::Error::RowNotFound
+            | sqlx::Error::TypeNotFound { .. }
+            | sqlx::Error::ColumnIndexOutOfBounds { .. }
+            | sqlx::Error::ColumnNotFound(_)
+            | sqlx::Error::ColumnDecode { .. }
+            | sqlx::Error::Decode(_) => Self::Final(Error::Corrupt(text)),
+            sqlx::Error::Encode(_) => Self::Final(Error::Refused(text)),
+            sqlx::Error::Configuration(_) | sqlx::Error::PoolClosed => {
+                Self::Final(Error::Unavailable(text))
+            }
+            _ => Self::Passing(Error::Unavailable(text)),
+        }
+    }
+}
+
+impl From<DbErr> for Failure {
+    fn from(error: DbErr) -> Self {
+        match &error {
+            DbErr::Conn(RuntimeErr::SqlxError(inner))
+            | DbErr::Exec(RuntimeErr::SqlxError(inner))
+            | DbErr::Query(RuntimeErr::SqlxError(inner)) => Self::from(inner.as_ref()),
+            DbErr::ConnectionAcquire(_) => Self::Passing(Error::Unavailable(error.to_string())),
+            DbErr::TryIntoErr { .. } | DbErr::Type(_) | DbErr::Json(_) => {
+                Self::Final(Error::Corrupt(error.to_string()))
+            }
+            _ => Self::Final(Error::Unavailable(error.to_string())),
+        }
+    }
+}
+
+/// Whether the server itself answered with this error.
+pub(crate) fn is_answer(error: &DbErr) -> bool {
+    match error {
+        DbErr::Conn(RuntimeErr::SqlxError(inner))
+        | DbErr::Exec(RuntimeErr::SqlxError(inner))
+        | DbErr::Query(RuntimeErr::SqlxError(inner)) => {
+            matches!(inner.as_ref(), sqlx::Error::Database(_))
+        }
+        _ => false,
+    }
+}
+
+/// Classes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+fn postgres(code: &str, text: String) -> Failure {
+    match (code.get(..2).unwrap_or_default(), code) {
+        (_, "42P01" | "42703") => Failure::Final(Error::Schema(text)),
+        // A standby that is not promoted yet refuses writes.
+        (_, "25006") | ("08" | "40" | "53" | "55" | "57", _) => {
+            Failure::Passing(Error::Unavailable(text))
+        }
+        ("22" | "23" | "54", _) => Failure::Final(Error::Refused(text)),
+        ("XX", _) => Failure::Final(Error::Corrupt(text)),
+        _ => Failure::Final(Error::Unavailable(text)),
+    }
+}
+
+/// Codes of <https://www.sqlite.org/rescode.html>; the low byte is the primary one.
+fn sqlite(code: u32, text: String) -> Failure {
+    match code & 0xff {
+        1 if text.contains("no such") => Failure::Final(Error::Schema(text)),
+        5 | 6 => Failure::Passing(Error::Unavailable(text)),
+        11 | 26 => Failure::Final(Error::Corrupt(text)),
+        18..=20 => Failure::Final(Error::Refused(text)),
+        _ => Failure::Final(Error::Unavailable(text)),
+    }
+}

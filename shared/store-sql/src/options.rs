@@ -1,0 +1,48 @@
+//! How a database is used.
+
+use std::time::Duration;
+
+/// How a database is used. The defaults suit a node in production.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Connections at most; on SQLite those that read, beside the one that writes.
+    pub max_connections: u32,
+    /// Brings the schema up to date first. Otherwise an old schema is refused.
+    pub migrate: bool,
+    /// Transactions that commit bursts at the same time; on SQLite always one.
+    pub committers: usize,
+    /// Bursts that share a transaction at most.
+    pub batch_max: usize,
+    /// Bytes that share a transaction at most; a larger burst has one of its own.
+    pub batch_bytes_max: usize,
+    /// Bursts that wait for a transaction at most.
+    pub queue_max: usize,
+    /// How long a burst waits for a place in the queue before the database is called overloaded.
+    pub queue_wait: Duration,
+    /// How long anything waits for a connection.
+    pub acquire_timeout: Duration,
+    /// How long one statement may take; a transaction has three times as long.
+    pub statement_timeout: Duration,
+    /// Tries of a transaction that fails for a passing reason.
+    pub tries_max: u32,
+    /// How long published outbox rows wait for a transaction to go with.
+    pub published_wait: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_connections: 10,
+            migrate: false,
+            committers: 2,
+            batch_max: 64,
+            batch_bytes_max: 4 * 1024 * 1024,
+            queue_max: 4096,
+            queue_wait: Duration::from_secs(2),
+            acquire_timeout: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(10),
+            tries_max: 5,
+            published_wait: Duration::from_millis(100),
+        }
+    }
+}

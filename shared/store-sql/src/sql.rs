@@ -1,0 +1,348 @@
+//! Statements for one row or many, in one spelling for both databases.
+//!
+//! One row binds its cells. Many rows are arrays on PostgreSQL (`unnest`) and one JSON text on
+//! SQLite (`json_each`), so that the text of a statement never depends on how many rows there are
+//! and stays prepared.
+
+use sea_orm::sqlx::postgres::{PgArguments, PgRow};
+use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sea_orm::sqlx::{self, Arguments as _, Postgres, Row as _, Sqlite, Transaction};
+
+use crate::failure::Failure;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Number,
+    Small,
+    Flag,
+    Bytes,
+}
+
+/// One value. Which variant a column has is fixed by its [`Kind`]; [`Kind::Small`] is a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Text(Option<String>),
+    Number(Option<i64>),
+    Flag(bool),
+    Bytes(Option<Vec<u8>>),
+}
+
+/// One row of cells, in the order of the statement's columns.
+pub(crate) type Row = Vec<Cell>;
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(Some(text.into()))
+    }
+
+    pub(crate) fn number(number: impl Into<i64>) -> Self {
+        Self::Number(Some(number.into()))
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.as_ref().map_or(0, String::len),
+            Self::Bytes(bytes) => bytes.as_ref().map_or(0, Vec::len),
+            Self::Number(_) | Self::Flag(_) => 8,
+        }
+    }
+
+    fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { text.as_deref() } else { None }
+    }
+
+    fn as_number(&self) -> Option<i64> {
+        if let Self::Number(number) = self { *number } else { None }
+    }
+
+    fn as_bytes(&self) -> Option<&[u8]> {
+        if let Self::Bytes(bytes) = self { bytes.as_deref() } else { None }
+    }
+
+    fn as_flag(&self) -> bool {
+        matches!(self, Self::Flag(true))
+    }
+}
+
+/// A statement in its four forms.
+#[derive(Debug)]
+pub(crate) struct Sql {
+    columns: Vec<(&'static str, Kind)>,
+    sqlite_one: String,
+    sqlite_many: String,
+    postgres_one: String,
+    postgres_many: String,
+}
+
+impl Sql {
+    /// Inserts rows; `tail` says what happens on a conflict.
+    pub(crate) fn insert(table: &str, columns: &[(&'static str, Kind)], tail: &str) -> Self {
+        let names = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let head = format!("INSERT INTO {table} ({names})");
+        let one = format!("{head} VALUES ({}) {tail}", placeholders(columns));
+        let sqlite = sqlite_rows(columns);
+        let postgres = postgres_rows(columns);
+        Self {
+            columns: columns.to_vec(),
+            sqlite_one: one.clone(),
+            // Without a WHERE the parser takes ON CONFLICT for a join condition.
+            sqlite_many: format!("{head} SELECT {names} FROM {sqlite} WHERE true {tail}"),
+            postgres_one: one,
+            postgres_many: format!("{head} SELECT {names} FROM {postgres} {tail}"),
+        }
+    }
+
+    /// Anything else: `{rows}` in the text is a table expression `n` with these columns.
+    pub(crate) fn over(columns: &[(&'static str, Kind)], text: &str) -> Self {
+        let one: Vec<String> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, (name, _))| format!("${} AS {name}", index + 1))
+            .collect();
+        let typed: Vec<String> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, (name, kind))| format!("${}::{} AS {name}", index + 1, postgres(*kind)))
+            .collect();
+        let with = |rows: String| text.replace("{rows}", &rows);
+        Self {
+            columns: columns.to_vec(),
+            sqlite_one: with(format!("(SELECT {}) AS n", one.join(", "))),
+            sqlite_many: with(sqlite_rows(columns)),
+            postgres_one: with(format!("(SELECT {}) AS n", typed.join(", "))),
+            postgres_many: with(postgres_rows(columns)),
+        }
+    }
+
+    /// Deletes by key: the simple form for one row, the general one for many.
+    pub(crate) fn delete(table: &str, columns: &[(&'static str, Kind)]) -> Self {
+        let names = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let same: Vec<String> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, (name, _))| format!("{name} = ${}", index + 1))
+            .collect();
+        let one = format!("DELETE FROM {table} WHERE {}", same.join(" AND "));
+        let many = format!("DELETE FROM {table} WHERE ({names}) IN (SELECT {names} FROM {{rows}})");
+        let over = Self::over(columns, &many);
+        Self { sqlite_one: one.clone(), postgres_one: one, ..over }
+    }
+}
+
+fn placeholders(columns: &[(&'static str, Kind)]) -> String {
+    let all: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
+    all.join(", ")
+}
+
+fn sqlite_rows(columns: &[(&'static str, Kind)]) -> String {
+    let cells: Vec<String> = columns
+        .iter()
+        .enumerate()
+        .map(|(index, (name, kind))| match kind {
+            Kind::Bytes => format!("unhex(value ->> {index}) AS {name}"),
+            _ => format!("value ->> {index} AS {name}"),
+        })
+        .collect();
+    format!("(SELECT {} FROM json_each($1)) AS n", cells.join(", "))
+}
+
+fn postgres_rows(columns: &[(&'static str, Kind)]) -> String {
+    let arrays: Vec<String> = columns
+        .iter()
+        .enumerate()
+        .map(|(index, (_, kind))| format!("${}::{}[]", index + 1, postgres(*kind)))
+        .collect();
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    format!("unnest({}) AS n({})", arrays.join(", "), names.join(", "))
+}
+
+fn postgres(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "text",
+        Kind::Number => "bigint",
+        Kind::Small => "integer",
+        Kind::Flag => "boolean",
+        Kind::Bytes => "bytea",
+    }
+}
+
+/// A transaction on either database.
+pub(crate) enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+impl Tx {
+    /// Runs the statement over these rows, with as few round trips as there can be; none when
+    /// there are no rows.
+    pub(crate) async fn run(&mut self, sql: &'static Sql, rows: &[&Row]) -> Result<(), Failure> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        match self {
+            Self::Sqlite(tx) => {
+                let (text, arguments) = sqlite_call(sql, rows)?;
+                sqlx::query_with(text, arguments).execute(&mut **tx).await?;
+            }
+            Self::Postgres(tx) => {
+                let (text, arguments) = postgres_call(sql, rows)?;
+                sqlx::query_with(text, arguments).execute(&mut **tx).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the statement over these rows and gives back what it answers.
+    pub(crate) async fn fetch(
+        &mut self,
+        sql: &'static Sql,
+        rows: &[&Row],
+    ) -> Result<Vec<Fetched>, Failure> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self {
+            Self::Sqlite(tx) => {
+                let (text, arguments) = sqlite_call(sql, rows)?;
+                let found = sqlx::query_with(text, arguments).fetch_all(&mut **tx).await?;
+                Ok(found.into_iter().map(Fetched::Sqlite).collect())
+            }
+            Self::Postgres(tx) => {
+                let (text, arguments) = postgres_call(sql, rows)?;
+                let found = sqlx::query_with(text, arguments).fetch_all(&mut **tx).await?;
+                Ok(found.into_iter().map(Fetched::Postgres).collect())
+            }
+        }
+    }
+
+    pub(crate) async fn commit(self) -> Result<(), Failure> {
+        let result = match self {
+            Self::Sqlite(tx) => tx.commit().await,
+            Self::Postgres(tx) => tx.commit().await,
+        };
+        result.map_err(|error| {
+            let answered = matches!(error, sqlx::Error::Database(_));
+            Failure::at_commit(error, answered)
+        })
+    }
+}
+
+/// A row of an answer.
+pub(crate) enum Fetched {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+impl Fetched {
+    pub(crate) fn text(&self, column: usize) -> Result<Option<String>, Failure> {
+        Ok(match self {
+            Self::Sqlite(row) => row.try_get(column)?,
+            Self::Postgres(row) => row.try_get(column)?,
+        })
+    }
+
+    pub(crate) fn number(&self, column: usize) -> Result<Option<i64>, Failure> {
+        Ok(match self {
+            Self::Sqlite(row) => row.try_get(column)?,
+            Self::Postgres(row) => row.try_get(column)?,
+        })
+    }
+
+    pub(crate) fn bytes(&self, column: usize) -> Result<Vec<u8>, Failure> {
+        Ok(match self {
+            Self::Sqlite(row) => row.try_get(column)?,
+            Self::Postgres(row) => row.try_get(column)?,
+        })
+    }
+}
+
+fn sqlite_call(sql: &'static Sql, rows: &[&Row]) -> Result<(&'static str, SqliteArguments), Failure> {
+    let mut arguments = SqliteArguments::default();
+    let [row] = rows else {
+        arguments.add(json(rows)).map_err(sqlx::Error::Encode)?;
+        return Ok((&sql.sqlite_many, arguments));
+    };
+    for cell in *row {
+        match cell {
+            Cell::Text(text) => arguments.add(text.clone()),
+            Cell::Number(number) => arguments.add(*number),
+            Cell::Flag(flag) => arguments.add(*flag),
+            Cell::Bytes(bytes) => arguments.add(bytes.clone()),
+        }
+        .map_err(sqlx::Error::Encode)?;
+    }
+    Ok((&sql.sqlite_one, arguments))
+}
+
+fn postgres_call(sql: &'static Sql, rows: &[&Row]) -> Result<(&'static str, PgArguments), Failure> {
+    let mut arguments = PgArguments::default();
+    for (index, (_, kind)) in sql.columns.iter().enumerate() {
+        let cells = rows.iter().filter_map(|row| row.get(index));
+        let added = if let [row] = rows {
+            match (kind, row.get(index)) {
+                (_, None) => Ok(()),
+                (Kind::Text, Some(cell)) => arguments.add(cell.as_text()),
+                (Kind::Number, Some(cell)) => arguments.add(cell.as_number()),
+                (Kind::Small, Some(cell)) => arguments.add(cell.as_number().map(small)),
+                (Kind::Flag, Some(cell)) => arguments.add(cell.as_flag()),
+                (Kind::Bytes, Some(cell)) => arguments.add(cell.as_bytes()),
+            }
+        } else {
+            match kind {
+                Kind::Text => arguments.add(cells.map(Cell::as_text).collect::<Vec<_>>()),
+                Kind::Number => arguments.add(cells.map(Cell::as_number).collect::<Vec<_>>()),
+                Kind::Small => {
+                    arguments.add(cells.map(|c| c.as_number().map(small)).collect::<Vec<_>>())
+                }
+                Kind::Flag => arguments.add(cells.map(Cell::as_flag).collect::<Vec<_>>()),
+                Kind::Bytes => arguments.add(cells.map(Cell::as_bytes).collect::<Vec<_>>()),
+            }
+        };
+        added.map_err(sqlx::Error::Encode)?;
+    }
+    let text = if rows.len() == 1 { &sql.postgres_one } else { &sql.postgres_many };
+    Ok((text, arguments))
+}
+
+fn small(number: i64) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+/// Rows as a JSON array of arrays; bytes in hexadecimal.
+fn json(rows: &[&Row]) -> String {
+    let bytes: usize = rows.iter().flat_map(|row| row.iter()).map(|cell| cell.bytes() + 8).sum();
+    let mut out = String::with_capacity(bytes * 2);
+    for (index, row) in rows.iter().enumerate() {
+        out.push_str(if index == 0 { "[[" } else { ",[" });
+        for (index, cell) in row.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            json_cell(&mut out, cell);
+        }
+        out.push(']');
+    }
+    out.push(']');
+    out
+}
+
+fn json_cell(out: &mut String, cell: &Cell) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    match cell {
+        Cell::Text(None) | Cell::Number(None) | Cell::Bytes(None) => out.push_str("null"),
+        Cell::Text(Some(text)) => out.push_str(&serde_json::Value::from(text.as_str()).to_string()),
+        Cell::Number(Some(number)) => out.push_str(&number.to_string()),
+        Cell::Flag(flag) => out.push(if *flag { '1' } else { '0' }),
+        Cell::Bytes(Some(bytes)) => {
+            out.push('"');
+            for byte in bytes {
+                for nibble in [byte >> 4, byte & 15] {
+                    out.push(char::from(DIGITS[usize::from(nibble)]));
+                }
+            }
+            out.push('"');
+        }
+    }
+}

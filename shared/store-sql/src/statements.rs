@@ -1,0 +1,189 @@
+//! The statements of the pipeline. Their columns are those of the rows that `row.rs` makes.
+
+use std::sync::LazyLock;
+
+use crate::sql::Kind::{Bytes, Flag, Number, Small, Text};
+use crate::sql::{Kind, Sql};
+
+type Columns = &'static [(&'static str, Kind)];
+
+/// The cell of [`INSTANCE`] that has the activation key.
+pub(crate) const INSTANCE_ACTIVATION_KEY: usize = 14;
+
+const INSTANCE: Columns = &[
+    ("id", Text),
+    ("definition_id", Text),
+    ("version_id", Text),
+    ("definition_version", Number),
+    ("version", Number),
+    ("status", Text),
+    ("correlation_id", Text),
+    ("name", Text),
+    ("parent_instance_id", Text),
+    ("parent_bookmark_id", Text),
+    ("incidents", Number),
+    ("created_at", Number),
+    ("updated_at", Number),
+    ("finished_at", Number),
+    ("activation_key", Text),
+    ("search", Text),
+    ("start_command", Bytes),
+    ("state", Bytes),
+];
+
+const INSTANCE_CHANGE: Columns = &[
+    ("id", Text),
+    ("expected", Number),
+    ("version", Number),
+    ("status", Text),
+    ("correlation_id", Text),
+    ("name", Text),
+    ("incidents", Number),
+    ("updated_at", Number),
+    ("finished_at", Number),
+    ("activation_key", Text),
+    ("search", Text),
+    ("state", Bytes),
+];
+
+const BOOKMARK: Columns = &[
+    ("id", Text),
+    ("instance_id", Text),
+    ("definition_id", Text),
+    ("correlation_id", Text),
+    ("shard", Small),
+    ("name", Text),
+    ("hash", Text),
+    ("activity_id", Text),
+    ("activity_node_id", Text),
+    ("activity_instance_id", Text),
+    ("payload", Text),
+    ("route_template", Text),
+    ("created_at", Number),
+    ("due_at", Number),
+];
+
+const PENDING: Columns = &[
+    ("id", Text),
+    ("instance_id", Text),
+    ("bookmark_id", Text),
+    ("hash", Text),
+    ("correlation_id", Text),
+    ("accepted_at", Number),
+    ("expires_at", Number),
+    ("waiting", Flag),
+    ("command", Bytes),
+];
+
+const JOURNAL: Columns = &[
+    ("instance_id", Text),
+    ("first_sequence", Number),
+    ("entry_count", Number),
+    ("entries", Bytes),
+];
+
+const OUTBOX: Columns =
+    &[("id", Text), ("instance_id", Text), ("created_at", Number), ("message", Bytes)];
+
+const TOKEN: Columns = &[
+    ("hash", Text),
+    ("instance_id", Text),
+    ("target", Text),
+    ("created_at", Number),
+    ("expires_at", Number),
+];
+
+/// Starts and first bursts; answers the ids that were free.
+pub(crate) static INSERT_INSTANCES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::insert("instances", INSTANCE, "ON CONFLICT (id) DO NOTHING RETURNING id"));
+
+/// Later bursts; answers the ids whose version was the expected one.
+pub(crate) static UPDATE_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        INSTANCE_CHANGE,
+        "UPDATE instances SET version = n.version, status = n.status,
+         correlation_id = n.correlation_id, name = n.name, incidents = n.incidents,
+         updated_at = n.updated_at, finished_at = n.finished_at,
+         activation_key = n.activation_key, search = n.search, state = n.state,
+         start_command = CASE WHEN n.status = 'Pending' THEN instances.start_command END
+         FROM {rows} WHERE instances.id = n.id AND instances.version = n.expected
+         RETURNING instances.id",
+    )
+});
+
+/// Who holds these activation keys.
+pub(crate) static SELECT_HOLDERS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        &[("activation_key", Text)],
+        "SELECT activation_key, id FROM instances
+         WHERE activation_key IN (SELECT n.activation_key FROM {rows})",
+    )
+});
+
+/// The versions of these instances.
+pub(crate) static SELECT_VERSIONS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        &[("id", Text)],
+        "SELECT id, version FROM instances WHERE id IN (SELECT n.id FROM {rows})",
+    )
+});
+
+pub(crate) static DELETE_BOOKMARKS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::delete("bookmarks", &[("id", Text), ("instance_id", Text)]));
+
+pub(crate) static INSERT_BOOKMARKS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::insert("bookmarks", BOOKMARK, "ON CONFLICT DO NOTHING"));
+
+pub(crate) static INSERT_JOURNAL: LazyLock<Sql> =
+    LazyLock::new(|| Sql::insert("journal", JOURNAL, ""));
+
+/// Commands; answers the ids that were free.
+pub(crate) static INSERT_PENDING: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert("pending_resumes", PENDING, "ON CONFLICT (id) DO NOTHING RETURNING id")
+});
+
+/// Commands that wait, new or kept already.
+pub(crate) static UPSERT_WAITING: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert(
+        "pending_resumes",
+        PENDING,
+        "ON CONFLICT (id) DO UPDATE SET instance_id = excluded.instance_id,
+         bookmark_id = excluded.bookmark_id, hash = excluded.hash,
+         correlation_id = excluded.correlation_id, expires_at = excluded.expires_at,
+         waiting = excluded.waiting",
+    )
+});
+
+pub(crate) static DELETE_PENDING: LazyLock<Sql> =
+    LazyLock::new(|| Sql::delete("pending_resumes", &[("id", Text)]));
+
+pub(crate) static INSERT_OUTBOX: LazyLock<Sql> =
+    LazyLock::new(|| Sql::insert("outbox", OUTBOX, "ON CONFLICT (id) DO NOTHING"));
+
+pub(crate) static DELETE_OUTBOX: LazyLock<Sql> =
+    LazyLock::new(|| Sql::delete("outbox", &[("id", Text)]));
+
+pub(crate) static INSERT_TOKENS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::insert("tokens", TOKEN, "ON CONFLICT (hash) DO NOTHING"));
+
+/// Waiting commands that these bookmarks may answer: each of the three ways to aim has an index.
+/// Whether one is answered is decided by [`store::PendingCommand::is_answered_by`].
+pub(crate) static SELECT_ANSWERED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        &[("id", Text), ("instance_id", Text), ("hash", Text)],
+        "WITH new_bookmarks AS (SELECT n.id, n.instance_id, n.hash FROM {rows})
+         SELECT id, instance_id, bookmark_id, hash, correlation_id, accepted_at, command
+         FROM pending_resumes WHERE waiting AND hash IS NOT NULL
+         AND hash IN (SELECT b.hash FROM new_bookmarks AS b)
+         UNION ALL
+         SELECT id, instance_id, bookmark_id, hash, correlation_id, accepted_at, command
+         FROM pending_resumes WHERE waiting AND hash IS NULL AND bookmark_id IS NOT NULL
+         AND bookmark_id IN (SELECT b.id FROM new_bookmarks AS b)
+         UNION ALL
+         SELECT id, instance_id, bookmark_id, hash, correlation_id, accepted_at, command
+         FROM pending_resumes WHERE waiting AND hash IS NULL AND bookmark_id IS NULL
+         AND instance_id IS NOT NULL
+         AND instance_id IN (SELECT b.instance_id FROM new_bookmarks AS b)
+         ORDER BY 6, 1 LIMIT 10000",
+    )
+});

@@ -1,0 +1,250 @@
+//! Definitions in memory.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use model::{Definition, DefinitionId, Schedule, ScheduleId, Trigger, VersionId};
+
+use super::tables::{ScheduleRow, Tables};
+use super::{MemoryStore, Operation};
+use crate::{
+    DefinitionFilter, Definitions, Error, Listed, Page, Publication, Published, VersionOption,
+    check,
+};
+
+#[async_trait]
+impl Definitions for MemoryStore {
+    async fn save(&self, definition: &Definition) -> Result<(), Error> {
+        self.run(Operation::SaveDefinition, |tables| {
+            check::definition(definition)?;
+            let known = tables.definitions.get(&definition.id);
+            if known.is_some_and(|known| known.is_published) {
+                return Err(check::published_version(definition));
+            }
+            tables.check_place(definition)?;
+            if definition.is_latest {
+                tables.others(definition).for_each(|other| other.is_latest = false);
+            }
+            let draft = Definition { is_published: false, ..definition.clone() };
+            tables.definitions.insert(draft.id.clone(), draft);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn publish(&self, publication: Publication) -> Result<Published, Error> {
+        self.run(Operation::Publish, |tables| {
+            check::publication(&publication)?;
+            tables.check_place(&publication.definition)?;
+            let Publication { definition, triggers, schedules } = publication;
+            let id = definition.definition_id.clone();
+            if let Some(by) = tables.clash(&id, &triggers) {
+                return Ok(Published::RouteTaken { by: Box::new(by.clone()) });
+            }
+            for other in tables.others(&definition) {
+                other.is_latest = false;
+                other.is_published = false;
+            }
+            let definition = Definition { is_latest: true, is_published: true, ..definition };
+            tables.definitions.insert(definition.id.clone(), definition);
+            tables.triggers.retain(|trigger| trigger.definition_id != id);
+            for trigger in triggers {
+                tables.add_trigger(trigger);
+            }
+            tables.replace_schedules(&id, schedules);
+            Ok(Published::Done)
+        })
+        .await
+    }
+
+    async fn retract(&self, id: &DefinitionId) -> Result<Option<Definition>, Error> {
+        self.run(Operation::Retract, |tables| {
+            let mut versions = tables.definitions.values_mut();
+            let published = versions.find(|d| d.definition_id == *id && d.is_published);
+            let Some(published) = published else { return Ok(None) };
+            published.is_published = false;
+            let retracted = published.clone();
+            tables.triggers.retain(|trigger| trigger.definition_id != *id);
+            tables.retire(|schedule| schedule.definition_id == *id);
+            Ok(Some(retracted))
+        })
+        .await
+    }
+
+    async fn delete_definition(&self, id: &DefinitionId) -> Result<u64, Error> {
+        self.run(Operation::DeleteDefinition, |tables| {
+            let before = tables.definitions.len();
+            tables.definitions.retain(|_, definition| definition.definition_id != *id);
+            tables.triggers.retain(|trigger| trigger.definition_id != *id);
+            tables.retire(|schedule| schedule.definition_id == *id);
+            Ok(u64::try_from(before - tables.definitions.len()).unwrap_or(u64::MAX))
+        })
+        .await
+    }
+
+    async fn delete_version(&self, id: &VersionId) -> Result<bool, Error> {
+        self.run(Operation::DeleteVersion, |tables| {
+            let Some(gone) = tables.definitions.remove(id) else { return Ok(false) };
+            tables.triggers.retain(|trigger| trigger.version_id != *id);
+            tables.retire(|schedule| schedule.version_id == *id);
+            if gone.is_latest
+                && let Some(newest) = tables.others(&gone).max_by_key(|other| other.version)
+            {
+                newest.is_latest = true;
+            }
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn version(&self, id: &VersionId) -> Result<Option<Definition>, Error> {
+        self.run(Operation::Version, |tables| Ok(tables.definitions.get(id).cloned())).await
+    }
+
+    async fn definition(
+        &self,
+        id: &DefinitionId,
+        version: VersionOption,
+    ) -> Result<Option<Definition>, Error> {
+        self.run(Operation::Definition, |tables| {
+            let versions = tables.definitions.values();
+            let newest = versions
+                .filter(|definition| definition.definition_id == *id && is(definition, version))
+                .max_by_key(|definition| definition.version);
+            Ok(newest.cloned())
+        })
+        .await
+    }
+
+    async fn definitions(
+        &self,
+        filter: &DefinitionFilter,
+        page: Page,
+    ) -> Result<Listed<Definition>, Error> {
+        self.run(Operation::Definitions, |tables| {
+            let mut found: Vec<&Definition> =
+                tables.definitions.values().filter(|definition| fits(definition, filter)).collect();
+            found.sort_by_key(|d| (Reverse(d.created_at), Reverse(d.version), &d.id));
+            if filter.by_name {
+                found.sort_by_key(|d| (&d.name, &d.definition_id, Reverse(d.version)));
+            }
+            Ok(page.of(found.into_iter().cloned()))
+        })
+        .await
+    }
+
+    async fn triggers(&self, hash: &str) -> Result<Vec<Trigger>, Error> {
+        self.run(Operation::Triggers, |tables| {
+            Ok(tables.triggers.iter().filter(|trigger| trigger.hash == hash).cloned().collect())
+        })
+        .await
+    }
+
+    async fn triggers_named(&self, name: &str) -> Result<Vec<Trigger>, Error> {
+        self.run(Operation::TriggersNamed, |tables| {
+            Ok(tables.triggers.iter().filter(|trigger| trigger.name == name).cloned().collect())
+        })
+        .await
+    }
+
+    async fn schedules(&self) -> Result<Vec<Schedule>, Error> {
+        self.run(Operation::Schedules, |tables| {
+            let rows = tables.schedules.values().filter(|row| !row.retired);
+            Ok(rows.map(|row| row.schedule.clone()).collect())
+        })
+        .await
+    }
+}
+
+impl Tables {
+    /// The other versions of the same definition.
+    fn others(&mut self, of: &Definition) -> impl Iterator<Item = &mut Definition> {
+        self.definitions
+            .values_mut()
+            .filter(|other| other.definition_id == of.definition_id && other.id != of.id)
+    }
+
+    /// A version keeps its definition, and a number belongs to one version.
+    fn check_place(&mut self, definition: &Definition) -> Result<(), Error> {
+        let known = self.definitions.get(&definition.id);
+        if known.is_some_and(|known| known.definition_id != definition.definition_id) {
+            return Err(check::foreign_version(definition));
+        }
+        if self.others(definition).any(|other| other.version == definition.version) {
+            return Err(check::taken_number(definition));
+        }
+        Ok(())
+    }
+
+    /// The trigger of another definition that one of these HTTP triggers would collide with.
+    fn clash(&self, id: &DefinitionId, triggers: &[Trigger]) -> Option<&Trigger> {
+        let mut hashes = check::routes(triggers);
+        hashes.find_map(|hash| {
+            self.triggers.iter().find(|other| other.hash == hash && other.definition_id != *id)
+        })
+    }
+
+    fn add_trigger(&mut self, trigger: Trigger) {
+        let key = |trigger: &Trigger| {
+            (trigger.definition_id.clone(), trigger.activity_id.clone(), trigger.hash.clone())
+        };
+        if let Err(place) = self.triggers.binary_search_by_key(&key(&trigger), key) {
+            self.triggers.insert(place, trigger);
+        }
+    }
+
+    fn retire(&mut self, which: impl Fn(&Schedule) -> bool) {
+        for row in self.schedules.values_mut().filter(|row| which(&row.schedule)) {
+            row.retired = true;
+        }
+    }
+
+    /// Puts these schedules in the place of the definition's earlier ones. One that was there
+    /// keeps its counter; if its recurrence is the same, it goes on where it was.
+    fn replace_schedules(&mut self, id: &DefinitionId, schedules: Vec<Schedule>) {
+        let earlier = |row: &ScheduleRow| !row.retired && row.schedule.definition_id == *id;
+        let active: BTreeSet<ScheduleId> = self
+            .schedules
+            .iter()
+            .filter(|(_, row)| earlier(row))
+            .map(|(id, _)| id.clone())
+            .collect();
+        self.retire(|schedule| schedule.definition_id == *id);
+        for mut schedule in schedules {
+            if let Some(ScheduleRow { schedule: known, .. }) = self.schedules.get(&schedule.id) {
+                schedule.occurrence = schedule.occurrence.max(known.occurrence);
+                if active.contains(&schedule.id) && known.recurrence == schedule.recurrence {
+                    schedule.next_at = known.next_at;
+                }
+            }
+            self.schedules.insert(schedule.id.clone(), ScheduleRow { schedule, retired: false });
+        }
+    }
+}
+
+fn is(definition: &Definition, version: VersionOption) -> bool {
+    let Definition { is_latest, is_published, .. } = *definition;
+    match version {
+        VersionOption::Latest => is_latest,
+        VersionOption::Published => is_published,
+        VersionOption::Draft => is_latest && !is_published,
+        VersionOption::LatestOrPublished => is_latest || is_published,
+        VersionOption::LatestAndPublished => is_latest && is_published,
+        VersionOption::All => true,
+        VersionOption::Number(number) => definition.version == number,
+    }
+}
+
+fn fits(definition: &Definition, filter: &DefinitionFilter) -> bool {
+    let ids = &filter.definition_ids;
+    let version_ids = &filter.version_ids;
+    (ids.is_empty() || ids.contains(&definition.definition_id))
+        && (version_ids.is_empty() || version_ids.contains(&definition.id))
+        && is(definition, filter.version)
+        && filter.search.as_ref().is_none_or(|text| {
+            check::definition_search_text(definition).contains(&text.to_lowercase())
+        })
+        && (filter.name.is_none() || filter.name == definition.name)
+        && filter.is_system.is_none_or(|wanted| wanted == definition.is_system)
+}

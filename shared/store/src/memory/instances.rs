@@ -1,0 +1,219 @@
+//! Instances in memory.
+
+use std::cmp::Ordering;
+
+use async_trait::async_trait;
+use model::{Entry, Instance, InstanceId, SubStatus, Timestamp};
+use protocol::Message;
+
+use super::tables::{InstanceRow, Tables};
+use super::{MemoryStore, Operation};
+use crate::{
+    Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, Instances, Listed, Loaded,
+    NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, check,
+};
+
+#[async_trait]
+impl Instances for MemoryStore {
+    async fn accept(&self, start: NewInstance) -> Result<Accepted, Error> {
+        self.run(Operation::Accept, |tables| {
+            check::start(&start)?;
+            if let Some(row) = tables.instances.get(&start.instance.id) {
+                return Ok(Accepted::Exists(Box::new(row.instance.clone())));
+            }
+            let key = start.activation_key.as_deref();
+            if let Some(holder) = tables.holder(key, &start.instance.id) {
+                return Ok(Accepted::NotAllowed(holder));
+            }
+            tables.insert_start(start);
+            Ok(Accepted::New)
+        })
+        .await
+    }
+
+    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
+        self.run(Operation::Load, |tables| {
+            let loaded = |row: &InstanceRow| Loaded {
+                instance: row.instance.clone(),
+                command: row.command.clone(),
+            };
+            Ok(tables.instances.get(id).map(loaded))
+        })
+        .await
+    }
+
+    async fn commit(&self, burst: Burst) -> Result<Commit, Error> {
+        self.run(Operation::Commit, |tables| {
+            check::burst(&burst)?;
+            Ok(commit(tables, burst))
+        })
+        .await
+    }
+
+    async fn list(&self, filter: &InstanceFilter, page: Page) -> Result<Listed<Instance>, Error> {
+        self.run(Operation::List, |tables| {
+            let mut found: Vec<&Instance> = tables
+                .instances
+                .values()
+                .map(|row| &row.instance)
+                .filter(|instance| fits(instance, filter))
+                .collect();
+            let newest = InstanceOrder { by: Some(TimeColumn::CreatedAt), ascending: false };
+            let order = filter.order.unwrap_or(newest);
+            found.sort_by(|a, b| compare(a, b, order));
+            let stateless =
+                |instance: &Instance| Instance { state: Vec::new(), ..instance.clone() };
+            Ok(page.of(found.into_iter().map(stateless)))
+        })
+        .await
+    }
+
+    async fn journal(&self, id: &InstanceId, page: Page) -> Result<Listed<Entry>, Error> {
+        self.run(Operation::Journal, |tables| {
+            Ok(page.of(tables.journals.get(id).into_iter().flatten().cloned()))
+        })
+        .await
+    }
+
+    async fn delete(&self, id: &InstanceId) -> Result<bool, Error> {
+        self.run(Operation::DeleteInstance, |tables| {
+            tables.bookmarks.retain(|_, bookmark| bookmark.instance_id != *id);
+            tables.pending.retain(|_, command| command.instance_id.as_ref() != Some(id));
+            tables.tokens.retain(|_, token| token.instance_id != *id);
+            tables.journals.remove(id);
+            Ok(tables.instances.remove(id).is_some())
+        })
+        .await
+    }
+
+    async fn unstarted(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {
+        self.run(Operation::Unstarted, |tables| {
+            let mut found: Vec<_> = tables
+                .instances
+                .values()
+                .filter(|row| row.instance.status == SubStatus::Pending)
+                .filter(|row| row.instance.created_at < before)
+                .filter_map(|row| {
+                    Some((row.instance.created_at, &row.instance.id, row.command.as_ref()?))
+                })
+                .collect();
+            found.sort_by_key(|(created_at, id, _)| (*created_at, *id));
+            Ok(found.into_iter().take(size(limit)).map(|(_, _, command)| command.clone()).collect())
+        })
+        .await
+    }
+
+    async fn unfinished(&self, before: Timestamp, limit: u64) -> Result<Vec<InstanceId>, Error> {
+        self.run(Operation::Unfinished, |tables| {
+            let mut found: Vec<_> = tables
+                .instances
+                .values()
+                .filter(|row| row.instance.status == SubStatus::Executing)
+                .filter(|row| row.instance.updated_at < before)
+                .map(|row| (row.instance.updated_at, &row.instance.id))
+                .collect();
+            found.sort();
+            Ok(found.into_iter().take(size(limit)).map(|(_, id)| id.clone()).collect())
+        })
+        .await
+    }
+}
+
+/// A limit as a length.
+pub(super) fn size(limit: u64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+fn commit(tables: &mut Tables, burst: Burst) -> Commit {
+    let id = burst.instance.id.clone();
+    if tables.instances.get(&id).map(|row| row.instance.version) != burst.expected {
+        return Commit::Conflict;
+    }
+    let activation_key = burst.activation_key.filter(|_| !burst.instance.status.is_final());
+    if let Some(holder) = tables.holder(activation_key.as_deref(), &id) {
+        return Commit::NotAllowed(holder);
+    }
+
+    let pending = burst.instance.status == SubStatus::Pending;
+    let command = tables.instances.remove(&id).and_then(|row| row.command).filter(|_| pending);
+    let row = InstanceRow { instance: burst.instance, command, activation_key };
+    tables.instances.insert(id.clone(), row);
+    for bookmark in burst.burned {
+        tables.bookmarks.remove(&(id.clone(), bookmark));
+    }
+    for bookmark in &burst.created {
+        tables.create_bookmark(bookmark.clone());
+    }
+    tables.journals.entry(id).or_default().extend(burst.journal);
+    for start in burst.starts {
+        tables.accept_quietly(start);
+    }
+    for command in burst.commands {
+        tables.accept_command(command);
+    }
+    for row in burst.outbox {
+        tables.outbox.entry(row.id.clone()).or_insert(row);
+    }
+    for token in burst.tokens {
+        tables.tokens.entry(token.hash.clone()).or_insert(token);
+    }
+    for settled in &burst.settles {
+        tables.pending.remove(settled);
+    }
+    let waiting = tables.answered(burst.created.iter());
+    Commit::Done { waiting: waiting.into_iter().map(|command| command.command.clone()).collect() }
+}
+
+fn fits(instance: &Instance, filter: &InstanceFilter) -> bool {
+    fn any<T: PartialEq>(wanted: &[T], is: &T) -> bool {
+        wanted.is_empty() || wanted.contains(is)
+    }
+    fn this<T: PartialEq>(wanted: Option<&T>, is: Option<&T>) -> bool {
+        wanted.is_none() || wanted == is
+    }
+    any(&filter.ids, &instance.id)
+        && any(&filter.definition_ids, &instance.definition_id)
+        && this(filter.version_id.as_ref(), Some(&instance.version_id))
+        && this(filter.definition_version.as_ref(), Some(&instance.definition_version))
+        && any(&filter.sub_statuses, &instance.status)
+        && this(filter.correlation_id.as_ref(), instance.correlation_id.as_ref())
+        && this(filter.name.as_ref(), instance.name.as_ref())
+        && filter.has_incidents.is_none_or(|wanted| wanted == (instance.incidents > 0))
+        && filter
+            .search
+            .as_ref()
+            .is_none_or(|text| check::instance_search_text(instance).contains(&text.to_lowercase()))
+        && filter.times.iter().all(|time| fits_time(instance, time))
+}
+
+fn fits_time(instance: &Instance, filter: &TimeFilter) -> bool {
+    let Some(time) = time(instance, filter.column) else {
+        return filter.operator == TimeOperator::IsNot;
+    };
+    match filter.operator {
+        TimeOperator::Is => time == filter.at,
+        TimeOperator::IsNot => time != filter.at,
+        TimeOperator::LessThan => time < filter.at,
+        TimeOperator::GreaterThan => time > filter.at,
+        TimeOperator::LessThanOrEqual => time <= filter.at,
+        TimeOperator::GreaterThanOrEqual => time >= filter.at,
+    }
+}
+
+fn time(instance: &Instance, column: TimeColumn) -> Option<Timestamp> {
+    match column {
+        TimeColumn::CreatedAt => Some(instance.created_at),
+        TimeColumn::UpdatedAt => Some(instance.updated_at),
+        TimeColumn::FinishedAt => instance.finished_at,
+    }
+}
+
+/// What is absent is smallest; ties are broken by id, in the same direction.
+fn compare(a: &Instance, b: &Instance, order: InstanceOrder) -> Ordering {
+    let ordering = match order.by {
+        Some(column) => time(a, column).cmp(&time(b, column)),
+        None => a.name.cmp(&b.name),
+    };
+    let ordering = ordering.then_with(|| a.id.cmp(&b.id));
+    if order.ascending { ordering } else { ordering.reverse() }
+}

@@ -1,0 +1,31 @@
+//! The outbox in memory.
+
+use async_trait::async_trait;
+use model::Timestamp;
+
+use super::instances::size;
+use super::{MemoryStore, Operation};
+use crate::{Error, Outbox, OutboxRow};
+
+#[async_trait]
+impl Outbox for MemoryStore {
+    async fn unpublished(&self, before: Timestamp, limit: u64) -> Result<Vec<OutboxRow>, Error> {
+        self.run(Operation::Unpublished, |tables| {
+            let mut found: Vec<_> =
+                tables.outbox.values().filter(|row| row.created_at < before).collect();
+            found.sort_by_key(|row| (row.created_at, &row.id));
+            Ok(found.into_iter().take(size(limit)).cloned().collect())
+        })
+        .await
+    }
+
+    async fn published(&self, ids: Vec<String>) -> Result<(), Error> {
+        self.run(Operation::Published, |tables| {
+            for id in &ids {
+                tables.outbox.remove(id);
+            }
+            Ok(())
+        })
+        .await
+    }
+}

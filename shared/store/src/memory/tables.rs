@@ -1,0 +1,119 @@
+//! The rows, and the rules that several operations share.
+
+use std::collections::BTreeMap;
+
+use model::{
+    BookmarkId, CommandId, Definition, Entry, Instance, InstanceId, Schedule, ScheduleId, Token,
+    Trigger, VersionId,
+};
+use protocol::Message;
+
+use super::Sizes;
+use crate::{ApiKey, Audit, NewInstance, OutboxRow, PendingCommand, StoredBookmark};
+
+/// An instance and what is kept beside it.
+pub(super) struct InstanceRow {
+    pub(super) instance: Instance,
+    pub(super) command: Option<Message>,
+    pub(super) activation_key: Option<String>,
+}
+
+/// A schedule. A retired one belongs to nothing that is published; it stays so that its counter
+/// never counts the same occurrence twice.
+pub(super) struct ScheduleRow {
+    pub(super) schedule: Schedule,
+    pub(super) retired: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Tables {
+    pub(super) instances: BTreeMap<InstanceId, InstanceRow>,
+    pub(super) journals: BTreeMap<InstanceId, Vec<Entry>>,
+    pub(super) bookmarks: BTreeMap<(InstanceId, BookmarkId), StoredBookmark>,
+    pub(super) pending: BTreeMap<CommandId, PendingCommand>,
+    pub(super) outbox: BTreeMap<String, OutboxRow>,
+    pub(super) tokens: BTreeMap<String, Token>,
+    pub(super) definitions: BTreeMap<VersionId, Definition>,
+    pub(super) triggers: Vec<Trigger>,
+    pub(super) schedules: BTreeMap<ScheduleId, ScheduleRow>,
+    pub(super) keys: BTreeMap<String, ApiKey>,
+    pub(super) audits: Vec<Audit>,
+}
+
+impl Tables {
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes {
+            instances: self.instances.len(),
+            bookmarks: self.bookmarks.len(),
+            pending: self.pending.len(),
+            outbox: self.outbox.len(),
+            tokens: self.tokens.len(),
+        }
+    }
+
+    /// Who has the activation key, other than that instance.
+    pub(super) fn holder(&self, key: Option<&str>, except: &InstanceId) -> Option<InstanceId> {
+        let key = key?;
+        let holds = |row: &&InstanceRow| {
+            row.activation_key.as_deref() == Some(key) && row.instance.id != *except
+        };
+        self.instances.values().find(holds).map(|row| row.instance.id.clone())
+    }
+
+    /// Keeps a start that nobody waits for an answer to. One that is there stays; one whose
+    /// activation key is taken is kept without it, and its first commit finds out.
+    pub(super) fn accept_quietly(&mut self, start: NewInstance) {
+        if self.instances.contains_key(&start.instance.id) {
+            return;
+        }
+        let taken = self.holder(start.activation_key.as_deref(), &start.instance.id).is_some();
+        let activation_key = if taken { None } else { start.activation_key.clone() };
+        self.insert_start(NewInstance { activation_key, ..start });
+    }
+
+    pub(super) fn insert_start(&mut self, start: NewInstance) {
+        let NewInstance { instance, command, activation_key } = start;
+        let activation_key = if instance.status.is_final() { None } else { activation_key };
+        let id = instance.id.clone();
+        self.instances.insert(id, InstanceRow { instance, command: Some(command), activation_key });
+    }
+
+    /// Keeps a command; false when its id is there.
+    pub(super) fn accept_command(&mut self, command: PendingCommand) -> bool {
+        if self.pending.contains_key(&command.id) {
+            return false;
+        }
+        self.pending.insert(command.id.clone(), command);
+        true
+    }
+
+    /// Keeps a bookmark, unless the instance has it.
+    pub(super) fn create_bookmark(&mut self, created: StoredBookmark) {
+        let id = created.instance_id.clone();
+        let same = |known: &StoredBookmark| {
+            known.bookmark.id == created.bookmark.id
+                || known.bookmark.activity_instance_id == created.bookmark.activity_instance_id
+                    && known.bookmark.hash == created.bookmark.hash
+        };
+        let first = (id.clone(), BookmarkId::default());
+        let mut known = self.bookmarks.range(first..).map(|(_, known)| known);
+        if !known.by_ref().take_while(|known| known.instance_id == id).any(same) {
+            self.bookmarks.insert((id, created.bookmark.id.clone()), created);
+        }
+    }
+
+    /// Waiting commands that one of these bookmarks answers, oldest first.
+    pub(super) fn answered<'a>(
+        &'a self,
+        bookmarks: impl Iterator<Item = &'a StoredBookmark> + Clone,
+    ) -> Vec<&'a PendingCommand> {
+        let mut found: Vec<_> = self
+            .pending
+            .values()
+            .filter(|command| command.waiting)
+            .filter(|command| bookmarks.clone().any(|bookmark| command.is_answered_by(bookmark)))
+            .collect();
+        found.sort_by(|a, b| (a.accepted_at, &a.id).cmp(&(b.accepted_at, &b.id)));
+        found
+    }
+}

@@ -1,0 +1,94 @@
+//! A real nats-server for tests, found or fetched as `staunch dev` does.
+
+use std::path::{Path, PathBuf};
+
+use nats_server::{Binary, Find, Options, Server, find};
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+static BINARY: OnceCell<Binary> = OnceCell::const_new();
+static SHARED: OnceCell<TestNats> = OnceCell::const_new();
+
+/// A nats-server with JetStream on a free port and an empty store. It ends with this value, and
+/// with the test process, however that ends.
+#[derive(Debug)]
+pub struct TestNats {
+    server: Server,
+    // Removed after the server has ended.
+    _directory: TempDir,
+}
+
+impl TestNats {
+    /// Where clients connect.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.server.url()
+    }
+
+    /// The server: to kill, restart, suspend and resume it.
+    pub fn server(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
+    /// Its log file.
+    #[must_use]
+    pub fn log(&self) -> &Path {
+        self.server.log()
+    }
+
+    /// Kills it, wipes its store, and starts it again on the same port.
+    #[expect(clippy::expect_used, reason = "a test without its server cannot go on")]
+    pub async fn wipe(&mut self) {
+        self.server.kill().expect("nats-server can be killed");
+        std::fs::remove_dir_all(self.server.store_dir()).expect("the store can be removed");
+        std::fs::create_dir_all(self.server.store_dir()).expect("the store can be made");
+        self.server.restart().await.expect("nats-server starts again");
+    }
+}
+
+/// The nats-server binary that tests run.
+#[expect(clippy::expect_used, reason = "a test without its server cannot go on")]
+#[expect(clippy::print_stderr, reason = "a download takes its time, and should say so")]
+pub async fn binary() -> PathBuf {
+    let found = BINARY.get_or_init(|| async {
+        let say = |text: &str| eprintln!("nats-server: {text}");
+        find(&Find::from_environment(), &say).await.expect("tests need a nats-server")
+    });
+    found.await.path.clone()
+}
+
+/// A server of its own.
+pub async fn nats() -> TestNats {
+    nats_with(|_| {}).await
+}
+
+/// A server of its own, with other options.
+#[expect(clippy::expect_used, reason = "a test without its server cannot go on")]
+pub async fn nats_with(change: impl FnOnce(&mut Options)) -> TestNats {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let mut options = Options::new(&binary().await, &directory.path().join("store"));
+    options.remove_if_killed = Some(directory.path().to_owned());
+    change(&mut options);
+    let server = Server::start(options).await.expect("nats-server starts");
+    TestNats { server, _directory: directory }
+}
+
+/// One server for all tests of this process, for those that keep out of each other's subjects.
+pub async fn shared_nats() -> &'static TestNats {
+    SHARED.get_or_init(nats).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_wiped_server_comes_back_on_the_same_port() {
+        let mut nats = nats().await;
+        let url = nats.url();
+        nats.wipe().await;
+        assert_eq!(nats.url(), url);
+        assert_ne!(shared_nats().await.url(), url);
+        assert!(nats.log().is_file());
+    }
+}

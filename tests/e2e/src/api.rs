@@ -1,0 +1,113 @@
+//! The HTTP API of one node, as a client sees it.
+
+use std::time::Duration;
+
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+use testkit::eventually;
+
+/// A client of one node.
+#[derive(Clone, Debug)]
+pub(crate) struct Api {
+    http: Client,
+    url: String,
+}
+
+/// An answer: status and body.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    /// The body of an answer that is a success.
+    pub(crate) fn ok(self) -> Value {
+        assert!((200..300).contains(&self.status), "{} {}", self.status, self.body);
+        self.body
+    }
+}
+
+impl Api {
+    pub(crate) fn new(url: &str) -> Self {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let http = Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().unwrap();
+        Self { http, url: url.to_owned() }
+    }
+
+    /// Sends a body as it is, below the node's address.
+    pub(crate) async fn raw(&self, method: Method, path: &str, body: Option<String>) -> Answer {
+        self.try_raw(method, path, body).await.unwrap()
+    }
+
+    /// As [`Api::raw`], where the node may be gone.
+    pub(crate) async fn try_raw(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+    ) -> reqwest::Result<Answer> {
+        let mut request = self.http.request(method, format!("{}{path}", self.url));
+        if let Some(body) = body {
+            request = request.header("Content-Type", "application/json").body(body);
+        }
+        let answer = request.send().await?;
+        let status = answer.status().as_u16();
+        let bytes = answer.bytes().await?;
+        let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
+        Ok(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_else(|_| text()) })
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.raw(Method::GET, &format!("/elsa/api{path}"), None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.raw(Method::POST, &format!("/elsa/api{path}"), Some(body.to_string())).await
+    }
+
+    /// Imports and publishes; gives the answer to the publication.
+    pub(crate) async fn publish(&self, definition: &Value) -> Value {
+        self.post("/workflow-definitions/import", definition).await.ok();
+        let id = definition["definitionId"].as_str().unwrap();
+        self.post(&format!("/workflow-definitions/{id}/publish"), &json!({})).await.ok()
+    }
+
+    /// Starts an instance; gives its id once that is accepted.
+    pub(crate) async fn start(&self, definition: &str, input: Value) -> String {
+        let path = format!("/workflow-definitions/{definition}/dispatch");
+        let body = self.post(&path, &json!({"input": input})).await.ok();
+        body["workflowInstanceId"].as_str().unwrap().to_owned()
+    }
+
+    /// An instance with its state.
+    pub(crate) async fn instance(&self, id: &str) -> Value {
+        self.get(&format!("/workflow-instances/{id}")).await.ok()
+    }
+
+    /// Waits until an instance has this sub-status; gives the instance.
+    pub(crate) async fn reaches(&self, id: &str, status: &str, bound: Duration) -> Value {
+        eventually(&format!("{id} is {status}"), bound, async || {
+            let answer = self.get(&format!("/workflow-instances/{id}")).await;
+            answer.status == 200 && answer.body["subStatus"] == status
+        })
+        .await;
+        self.instance(id).await
+    }
+
+    /// How many instances of a definition there are, in this sub-status where one is given.
+    pub(crate) async fn count(&self, definition: &str, status: Option<&str>) -> u64 {
+        let mut body = json!({"definitionId": definition, "page": 0, "pageSize": 1});
+        if let Some(status) = status {
+            body["subStatus"] = json!(status);
+        }
+        let answer = self.post("/workflow-instances", &body).await.ok();
+        answer["totalCount"].as_u64().unwrap()
+    }
+
+    /// The whole journal of an instance.
+    pub(crate) async fn journal(&self, id: &str) -> Vec<Value> {
+        let answer = self.get(&format!("/workflow-instances/{id}/journal?skip=0&take=1000")).await;
+        answer.ok()["items"].as_array().unwrap().clone()
+    }
+}

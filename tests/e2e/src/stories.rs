@@ -1,0 +1,43 @@
+//! One file per story; each runs on every database.
+
+use crate::world::{Database, World};
+
+macro_rules! stories {
+    ($($file:ident: $($story:ident)+;)+) => {
+        $(mod $file;)+
+        mod sqlite {
+            $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $story() {
+                super::run(super::Database::Sqlite, super::$file::$story).await;
+            })+)+
+        }
+        mod postgres {
+            $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $story() {
+                super::run(super::Database::Postgres, super::$file::$story).await;
+            })+)+
+        }
+    };
+}
+
+async fn run(database: Database, story: impl AsyncFnOnce(World)) {
+    if let Some(world) = World::new(database).await {
+        story(world).await;
+    }
+}
+
+stories! {
+    contention: thirty_resumes_over_three_nodes_and_one_wins_g3;
+    crash:
+        a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7
+        a_stopped_executor_drains_and_loses_nothing_g7;
+    doors: a_start_comes_in_by_every_door;
+    events: events_are_readable_json_in_order;
+    publication: a_new_version_runs_everywhere_at_once_g10;
+    refusals: bad_input_is_refused_at_every_door_with_a_reason;
+    services: separate_binaries_make_a_cluster;
+    waiting:
+        an_instance_waits_for_a_timer_and_for_a_resume
+        two_hundred_timers_fire_once_and_not_early_after_their_node_died_g6;
+    wiped: suspended_instances_go_on_after_the_broker_lost_everything_g4;
+}

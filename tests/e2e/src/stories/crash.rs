@@ -1,0 +1,89 @@
+//! Executors die, by SIGKILL and by SIGTERM, while they work.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use futures::{StreamExt as _, stream};
+use serde_json::json;
+use testkit::eventually;
+
+use crate::api::Api;
+use crate::workflow;
+use crate::world::World;
+
+const STARTS: usize = 300;
+const SOON: Duration = Duration::from_secs(90);
+
+/// G1, G2, G7: what was accepted is done exactly once when an executor is killed under load.
+pub(crate) async fn a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7(world: World) {
+    let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
+    let victim = world.node("victim", "executor").await;
+    let api = Api::new(&gateway.url);
+    api.publish(&workflow::quick("load")).await;
+    let client = world.client().await;
+    let mut finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
+    let accepting = tokio::spawn(load(api.clone()));
+    finished.next().await.unwrap();
+    let other = world.node("other", "executor").await;
+    victim.kill().await;
+    let killed = Instant::now();
+    let at_kill = api.count("load", Some("Finished")).await;
+    let accepted = accepting.await.unwrap();
+    let all_accepted = Instant::now();
+    all_finished_once(&api, &accepted).await;
+    println!(
+        "G1 G2 G7: {} starts accepted, {} finished once, 0 lost, 0 twice; killed when {at_kill} \
+         were finished, the last finished {:?} after the kill, {:?} after it was accepted",
+        accepted.len(),
+        accepted.len(),
+        killed.elapsed(),
+        all_accepted.elapsed()
+    );
+    assert!(other.stop().await.success());
+}
+
+/// G7: a stop in order hands everything over, and takes under a second where no call is out.
+pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World) {
+    let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
+    let leaving = world.node("leaving", "executor").await;
+    let staying = world.node("staying", "executor").await;
+    let api = Api::new(&gateway.url);
+    api.publish(&workflow::quick("load")).await;
+    let client = world.client().await;
+    let mut finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
+    let accepting = tokio::spawn(load(api.clone()));
+    finished.next().await.unwrap();
+    let asked = Instant::now();
+    let status = leaving.stop().await;
+    let drained = asked.elapsed();
+    assert!(status.success(), "{status}");
+    let accepted = accepting.await.unwrap();
+    all_finished_once(&api, &accepted).await;
+    println!("G7: drained in {drained:?} under load, {} of {STARTS} finished", accepted.len());
+    assert!(drained < Duration::from_secs(5), "{drained:?}");
+    drop(staying);
+}
+
+/// Starts instances over HTTP, several at a time; gives the ids of the accepted ones.
+async fn load(api: Api) -> BTreeSet<String> {
+    let starts = stream::iter(0..STARTS).map(|number| {
+        let api = api.clone();
+        async move { api.start("load", json!({"Number": number})).await }
+    });
+    starts.buffer_unordered(16).collect().await
+}
+
+/// Waits until all are finished; each was run once, and there are no others.
+async fn all_finished_once(api: &Api, accepted: &BTreeSet<String>) {
+    assert_eq!(accepted.len(), STARTS);
+    eventually("every accepted start is finished", SOON, async || {
+        api.count("load", Some("Finished")).await >= STARTS as u64
+    })
+    .await;
+    assert_eq!(api.count("load", None).await, STARTS as u64);
+    for id in accepted {
+        let journal = api.journal(id).await;
+        let lines = journal.iter().filter(|entry| entry["eventName"] == "Line").count();
+        assert_eq!(lines, 1, "{id} ran {lines} times: {journal:#?}");
+    }
+}

@@ -1,0 +1,36 @@
+//! What the system tells those who listen.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use serde_json::{Value, json};
+use testkit::within;
+
+use crate::api::Api;
+use crate::workflow;
+use crate::world::World;
+
+/// Anyone can read the life of an instance from NATS, as JSON.
+pub(crate) async fn events_are_readable_json_in_order(world: World) {
+    let node = world.node("all", "all").await;
+    let api = Api::new(&node.url);
+    api.publish(&workflow::delayed("told", 1)).await;
+    let client = world.client().await;
+    let mut events = client.subscribe("staunch.event.>").await.unwrap();
+    let id = api.start("told", json!({})).await;
+    let mut told = Vec::new();
+    while told.last().map(String::as_str) != Some("finished") {
+        let event = within("an event", Duration::from_secs(20), events.next()).await.unwrap();
+        let body: Value = serde_json::from_slice(&event.payload).unwrap();
+        assert_eq!(body["workflowInstanceId"], id, "{body}");
+        let what = event.subject.as_str().strip_prefix(&format!("staunch.event.told.{id}."));
+        let what = what.unwrap().to_owned();
+        if what == "journal" {
+            assert!(body["entries"].as_array().is_some_and(|all| !all.is_empty()), "{body}");
+            continue;
+        }
+        assert!(body["time"].is_string() && body["subStatus"].is_string(), "{body}");
+        told.push(what);
+    }
+    assert_eq!(told, ["started", "suspended", "finished"]);
+}
