@@ -1,12 +1,9 @@
-//! What an operator may set.
+//! What an operator may set, and the bounds that follow from it.
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 /// Settings of an executor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Bursts that run at the same time.
     pub concurrency: usize,
@@ -14,21 +11,19 @@ pub struct Config {
     pub in_hand_max: usize,
     /// Commands taken in one pull.
     pub batch: usize,
-    /// Milliseconds that a pull waits for the first command; what a graceful stop waits for.
-    pub pull_wait_ms: u64,
+    /// How long a pull waits for the first command; what a graceful stop waits for.
+    pub pull_wait: Duration,
     /// Commands of one instance that queue here; more are delivered again later.
     pub mailbox: usize,
-    /// Milliseconds after which an unanswered delivery comes again, as the consumer has it.
-    pub ack_wait_ms: u64,
-    /// Milliseconds a lease lasts without renewal.
-    pub lease_ttl_ms: u64,
-    /// Milliseconds that a command waits for a lease that another node holds.
-    pub lease_wait_ms: u64,
-    /// Milliseconds that a graceful stop leaves to outgoing calls; they are repeated elsewhere,
-    /// with the same key, when they take longer.
-    pub call_grace_ms: u64,
-    /// Milliseconds that a command waits for an instance that does not exist yet.
-    pub unknown_grace_ms: u64,
+    /// An unanswered delivery comes again after this, as the consumer has it.
+    pub ack_wait: Duration,
+    /// How leases are held and waited for.
+    pub terms: bus::Terms,
+    /// What a graceful stop leaves to outgoing calls; those that take longer are made again
+    /// elsewhere, with the same key.
+    pub call_grace: Duration,
+    /// How long a command may wait for an instance that does not exist yet.
+    pub unknown_grace: Duration,
     /// Outgoing calls may go to private and local addresses.
     pub allow_private_addresses: bool,
     /// Turns of definitions with scripts run on threads of their own, off the event loop.
@@ -44,13 +39,12 @@ impl Default for Config {
             concurrency: 256,
             in_hand_max: 1_024,
             batch: 128,
-            pull_wait_ms: 500,
+            pull_wait: Duration::from_millis(500),
             mailbox: 64,
-            ack_wait_ms: 5_000,
-            lease_ttl_ms: 15_000,
-            lease_wait_ms: 30_000,
-            call_grace_ms: 500,
-            unknown_grace_ms: 2_000,
+            ack_wait: Duration::from_secs(5),
+            terms: bus::Terms::default(),
+            call_grace: Duration::from_millis(500),
+            unknown_grace: Duration::from_secs(2),
             allow_private_addresses: false,
             offload_scripts: true,
             base_url: "http://127.0.0.1:5001".to_owned(),
@@ -58,38 +52,27 @@ impl Default for Config {
     }
 }
 
-impl Config {
-    /// How long a pull waits.
-    #[must_use]
-    pub fn pull_wait(&self) -> Duration {
-        Duration::from_millis(self.pull_wait_ms)
+impl From<&chassis::Settings> for Config {
+    fn from(settings: &chassis::Settings) -> Self {
+        let default = Self::default();
+        let ttl = settings.lease_ttl;
+        let guard = default.terms.guard.min(ttl / 5);
+        Self {
+            concurrency: settings.executor_concurrency,
+            in_hand_max: settings.executor_concurrency.saturating_mul(4),
+            ack_wait: settings.ack_wait,
+            terms: bus::Terms { ttl, guard, ..default.terms },
+            allow_private_addresses: settings.allow_private_addresses,
+            base_url: settings.public_url(),
+            ..default
+        }
     }
+}
 
+impl Config {
     /// How often a held delivery says that it is still being worked on.
     #[must_use]
     pub fn progress_every(&self) -> Duration {
-        Duration::from_millis((self.ack_wait_ms / 3).max(1))
-    }
-
-    /// How leases are held and waited for.
-    #[must_use]
-    pub fn terms(&self) -> bus::Terms {
-        bus::Terms {
-            ttl: Duration::from_millis(self.lease_ttl_ms),
-            guard: Duration::from_millis((self.lease_ttl_ms / 10).max(1)),
-            wait_max: Duration::from_millis(self.lease_wait_ms),
-        }
-    }
-
-    /// How long a stop waits for calls.
-    #[must_use]
-    pub fn call_grace(&self) -> Duration {
-        Duration::from_millis(self.call_grace_ms)
-    }
-
-    /// How long an instance may be unknown.
-    #[must_use]
-    pub fn unknown_grace(&self) -> Duration {
-        Duration::from_millis(self.unknown_grace_ms)
+        (self.ack_wait / 3).max(Duration::from_millis(1))
     }
 }

@@ -8,7 +8,7 @@ use protocol::{
     Resume, Start, TaskRequest, encode_body, header, subject,
 };
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{Burst, NewInstance, OutboxRow, PendingCommand, StoredBookmark, shard_of};
 
 use crate::decide::Known;
@@ -377,8 +377,8 @@ impl Pen<'_> {
     }
 
     fn outbox(&mut self, id: String, subject: String, body: &impl Serialize) -> Result<(), Unfit> {
-        let message = message(self.ran, subject, Some(&id), body)?;
         let instance_id = self.row.id.clone();
+        let message = message(self.ran, &instance_id, subject, Some(&id), body)?;
         self.outbox.push(OutboxRow { id, instance_id, message, created_at: self.ran.now });
         Ok(())
     }
@@ -396,11 +396,12 @@ fn journal(ran: &Ran, row: &Instance) -> Option<Message> {
         entries: ran.journal.clone(),
     };
     let subject = subject::lifecycle(&row.definition_id, &row.id, "journal");
-    message(ran, subject, None, &body).ok()
+    message(ran, &row.id, subject, None, &body).ok()
 }
 
 fn message(
     ran: &Ran,
+    instance_id: &InstanceId,
     subject: String,
     id: Option<&str>,
     body: &impl Serialize,
@@ -420,16 +421,9 @@ fn message(
     if let Some(id) = id {
         set(header::MESSAGE_ID, id);
     }
-    if let Some(row) = &ran.before.row {
-        set(header::INSTANCE, row.id.as_str());
-    }
+    set(header::INSTANCE, instance_id.as_str());
     if let Some(traceparent) = &ran.work.traceparent {
         set(header::TRACEPARENT, traceparent);
     }
     Ok(message)
-}
-
-/// A readable value, or null.
-pub(crate) fn readable(value: impl Serialize) -> Value {
-    serde_json::to_value(value).unwrap_or_default()
 }

@@ -2,13 +2,17 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use bus::Bus;
+use chassis::{Life, Settings};
+use clap::{Args, Parser, Subcommand};
 
-use crate::command::{apply, instance, run};
+use crate::command::{
+    apply, config, dead, demo, dev, instance, key, migrate, provision, run, server,
+};
 use crate::output::Format;
-use crate::{Failure, say};
+use crate::{Failure, local, process, say};
 
-/// Durable workflows on NATS.
+/// Durable workflows on NATS
 #[derive(Parser, Debug)]
 #[command(name = "staunch", version, about, propagate_version = true)]
 struct Cli {
@@ -21,12 +25,34 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Shows what Staunch does: a workflow, a crash, a timer, an approval
+    Demo(demo::DemoArgs),
+    /// Runs everything in one process, with data in ./.staunch
+    Dev(dev::DevArgs),
+    /// Runs roles: ingress, executor, timer, cache-notifier or all
+    Server(SettingsArgs),
+    /// Makes the streams and buckets on NATS
+    Provision(provision::ProvisionArgs),
+    /// Brings the database's schema up to date
+    Migrate(migrate::MigrateArgs),
+    /// Shows every setting and where its value comes from
+    Config(SettingsArgs),
     /// Starts an instance
     Run(run::RunArgs),
     /// Imports definitions from files and publishes them
     Apply(apply::ApplyArgs),
     /// Looks at instances, watches, cancels and resumes them
     Instance(instance::InstanceArgs),
+    /// Looks at commands that could not be applied, replays or removes them
+    Dead(dead::DeadArgs),
+    /// Makes, lists and removes API keys
+    Key(key::KeyArgs),
+}
+
+#[derive(Args, Debug)]
+struct SettingsArgs {
+    #[command(flatten)]
+    settings: chassis::Args,
 }
 
 /// Does what the command line asks, and answers with the exit code.
@@ -37,7 +63,7 @@ pub fn main() -> ExitCode {
         Err(error) => return said(&error),
     };
     match begin(cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             say::talk(&format!("error: {failure}"));
             failure.code()
@@ -53,7 +79,54 @@ fn said(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn begin(cli: Cli) -> Result<(), Failure> {
+fn begin(cli: Cli) -> Result<ExitCode, Failure> {
+    let format = cli.output;
+    match cli.command {
+        Command::Server(args) => {
+            let settings = load(&args.settings)?;
+            Ok(host(settings, server::run))
+        }
+        Command::Dev(args) => {
+            let settings = at_home(&args.settings)?;
+            Ok(host(settings, async move |settings, life| {
+                dev::run(&args.data, settings, life).await
+            }))
+        }
+        Command::Demo(args) => {
+            let settings = at_home(&args.settings)?;
+            Ok(host(settings, async move |settings, life| {
+                demo::run(args.exit, settings, life).await
+            }))
+        }
+        Command::Config(args) => {
+            config::run(&load(&args.settings)?, format).map(|()| ExitCode::SUCCESS)
+        }
+        command => at_once(command, format).map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn load(args: &chassis::Args) -> Result<Settings, Failure> {
+    Settings::load(args).map_err(|error| Failure::usage(error.to_string()))
+}
+
+fn at_home(args: &chassis::Args) -> Result<Settings, Failure> {
+    let mut settings = load(args)?;
+    local::at_home(&mut settings);
+    Ok(settings)
+}
+
+/// Commands that run until they are asked to stop.
+fn host(
+    settings: Settings,
+    run: impl AsyncFnOnce(Settings, Life) -> Result<(), Failure>,
+) -> ExitCode {
+    chassis::host("staunch", settings, async move |settings, life| {
+        run(settings, life).await.map_err(anyhow::Error::from)
+    })
+}
+
+/// Commands that ask something and are done.
+fn at_once(command: Command, format: Format) -> Result<(), Failure> {
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         tracing::debug!("a TLS provider is installed already");
     }
@@ -61,14 +134,30 @@ fn begin(cli: Cli) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::failed(format!("no threads: {error}")))?;
-    runtime.block_on(done(cli))
+    runtime.block_on(done(command, format))
 }
 
-async fn done(cli: Cli) -> Result<(), Failure> {
-    let format = cli.output;
-    match cli.command {
+async fn done(command: Command, format: Format) -> Result<(), Failure> {
+    match command {
         Command::Run(args) => run::run(args, format).await,
         Command::Apply(args) => apply::run(args, format).await,
         Command::Instance(args) => instance::run(args, format).await,
+        Command::Dead(args) => {
+            let bus = process::connect(&load(&args.settings)?).await?;
+            let done = dead::run(args.verb, &bus, format).await;
+            bus.close().await;
+            done
+        }
+        Command::Key(args) => {
+            let store = process::open_store(&load(&args.settings)?).await?;
+            let done = key::run(args.verb, &*store, format).await;
+            store.close().await;
+            done
+        }
+        Command::Provision(args) => {
+            provision::run(args.replicas, args.check, &load(&args.settings)?).await
+        }
+        Command::Migrate(args) => migrate::run(args.check, &load(&args.settings)?).await,
+        Command::Demo(_) | Command::Dev(_) | Command::Server(_) | Command::Config(_) => Ok(()),
     }
 }

@@ -72,6 +72,11 @@ impl Client {
         Ok(Self { http, server, api_key })
     }
 
+    /// Where the server is.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
     /// Asks for something below `/elsa/api`.
     ///
     /// # Errors

@@ -67,10 +67,12 @@ impl fmt::Display for Failure {
     }
 }
 
+impl std::error::Error for Failure {}
+
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        match error.downcast::<Box<Failure>>() {
-            Ok(failure) => *failure,
+        match error.downcast::<Self>() {
+            Ok(failure) => failure,
             Err(error) => Self::failed(format!("{error:#}")),
         }
     }

@@ -5,13 +5,17 @@
 //! standard error carries talk, and the exit code tells how it went: 0 well, 1 failed, 2 asked
 //! wrongly, 3 not found, 4 conflict, 5 unavailable.
 
+mod child;
 mod cli;
 mod client;
 mod command;
 mod failure;
 mod input;
 mod journal;
+mod local;
 mod output;
+mod process;
+mod roles;
 mod say;
 
 pub use cli::main;

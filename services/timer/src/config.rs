@@ -61,3 +61,11 @@ impl Default for Config {
         }
     }
 }
+
+impl Config {
+    /// The settings of the process, where it has any for timers.
+    #[must_use]
+    pub fn from_settings(settings: &chassis::Settings) -> Self {
+        Self { scan_every: settings.timer_scan(), drain: settings.drain(), ..Self::default() }
+    }
+}

@@ -13,13 +13,17 @@ mod memory;
 mod metrics;
 mod pipeline;
 pub mod recurrence;
+mod run;
 mod schedule;
 mod shards;
 mod sweep;
+#[cfg(test)]
+mod world;
 
 pub use config::Config;
 pub use context::Context;
 pub use error::Error;
 pub use pipeline::Timer;
+pub use run::run;
 pub use shards::ROLE;
 pub use sweep::{Mended, Sweep};

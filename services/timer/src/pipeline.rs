@@ -423,11 +423,7 @@ fn log_fired(
     tracing::info!(%bookmark, %instance, lateness_ms, "timer fired");
 }
 
-async fn fire_schedule(
-    cx: &Context,
-    schedule: Schedule,
-    now: Timestamp,
-) -> Result<Fired, Error> {
+async fn fire_schedule(cx: &Context, schedule: Schedule, now: Timestamp) -> Result<Fired, Error> {
     let began = Instant::now();
     let fired = schedule::fire(cx, schedule, now).await?;
     if let Fired::Done { schedule, started, .. } = &fired {

@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use model::{
-    CommandId, Instance, InstanceId, Schedule, SubStatus, Timestamp, VersionId, derived,
-};
+use model::{CommandId, Instance, InstanceId, Schedule, SubStatus, Timestamp, VersionId, derived};
 use protocol::{Body, Command, Start};
 use store::{Firing, NewInstance};
 
@@ -25,11 +23,7 @@ pub(crate) struct Versions(Mutex<BTreeMap<VersionId, u32>>);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fired {
     /// Fired; this is the schedule now.
-    Done {
-        schedule: Schedule,
-        started: Vec<Timestamp>,
-        missed: u32,
-    },
+    Done { schedule: Schedule, started: Vec<Timestamp>, missed: u32 },
     /// Another replica has, or the schedule is gone.
     Elsewhere,
     /// Its times cannot be computed.
@@ -55,11 +49,7 @@ impl Versions {
 }
 
 /// Fires what is due of a schedule at `now`, a time of the database's clock.
-pub(crate) async fn fire(
-    cx: &Context,
-    schedule: Schedule,
-    now: Timestamp,
-) -> Result<Fired, Error> {
+pub(crate) async fn fire(cx: &Context, schedule: Schedule, now: Timestamp) -> Result<Fired, Error> {
     let Some(next_at) = schedule.next_at else { return Ok(Fired::Elsewhere) };
     let Schedule { recurrence, misfire, .. } = &schedule;
     let grace = cx.config.misfire_after;

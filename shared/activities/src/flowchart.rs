@@ -232,7 +232,7 @@ impl Walk<'_, '_, '_> {
     fn cancel_ancestors(&mut self, join: usize) -> Result<(), Failure> {
         let running = self.step.running_children();
         let ancestors = if running.is_empty() {
-            Vec::new()
+            BTreeSet::new()
         } else {
             self.graph.ancestors(&self.chart.links, join)
         };

@@ -1,1 +1,56 @@
-//! The built-in activities.
+//! The built-in activities. Each decides, and never does anything itself: what it wants of the
+//! world it asks of its `engine::Step`.
+//!
+//! To add one:
+//! 1. write a file with a struct that implements `engine::Activity`: `descriptor` first, then the
+//!    decisions; keep between decisions only what `Step::memory` and the tags of children hold;
+//! 2. put a table of tests at its bottom, with the helpers of `tests`;
+//! 3. add it to the list in `all.rs`.
+
+mod all;
+mod break_loop;
+mod complete;
+mod correlate;
+mod cron;
+mod delay;
+mod dispatch_workflow;
+mod end;
+mod event;
+mod execute_workflow;
+mod fault;
+mod finish;
+mod flow_decision;
+mod flow_fork;
+mod flow_join;
+mod flow_send_http_request;
+mod flow_switch;
+mod flowchart;
+mod for_each;
+mod for_loop;
+mod fork;
+mod http_endpoint;
+mod if_else;
+mod misfire;
+mod parallel;
+mod parallel_for_each;
+mod publish_event;
+mod run_javascript;
+mod run_task;
+mod send_http_request;
+mod sequence;
+mod set_name;
+mod set_output;
+mod set_variable;
+mod start;
+mod start_at;
+mod switch;
+mod timer;
+mod while_loop;
+mod write_http_response;
+mod write_line;
+
+#[cfg(test)]
+mod tests;
+
+pub use all::all;
+pub use cron::next_occurrence;

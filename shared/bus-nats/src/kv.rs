@@ -123,7 +123,7 @@ impl Kv for NatsKv {
     /// From the stream's leader: newer than what a follower would say.
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
         let subject = self.subject(key)?;
-        let context = self.bus.open()?.control_context();
+        let context = &self.bus.open()?.control_context;
         let bucket = name(self.bucket);
         let what = |error: &dyn std::fmt::Display| format!("the read of {key} in {bucket}: {error}");
         let stream = context

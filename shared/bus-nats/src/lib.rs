@@ -20,6 +20,7 @@ mod wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use async_nats::jetstream::{self, Context};
 use bus::{Bucket, Bus, Error, Kv};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -44,6 +45,8 @@ struct Inner {
     control: Link,
     data_api: Api,
     control_api: Api,
+    data_context: Context,
+    control_context: Context,
     pull: pull::Puller,
     hubs: BTreeMap<Bucket, Arc<hub::Hub>>,
     closed: CancellationToken,
@@ -64,10 +67,28 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
     };
     let buckets = [Bucket::Leases, Bucket::Timers, Bucket::Definitions, Bucket::Nodes];
     let hubs = buckets.into_iter().map(hub).collect();
+    let (data_context, control_context) = (context(&data, &options), context(&control, &options));
     let pull = pull::Puller::new(data.clone(), data_api.clone());
     let open = Arc::new(closed.clone().drop_guard());
-    let inner = Inner { data, control, data_api, control_api, pull, hubs, closed };
+    let inner = Inner {
+        data,
+        control,
+        data_api,
+        control_api,
+        data_context,
+        control_context,
+        pull,
+        hubs,
+        closed,
+    };
     Ok(NatsBus { inner: Arc::new(inner), _open: open })
+}
+
+fn context(link: &Link, options: &Options) -> Context {
+    match &options.domain {
+        Some(domain) => jetstream::with_domain(link.client.clone(), domain),
+        None => jetstream::new(link.client.clone()),
+    }
 }
 
 impl NatsBus {

@@ -11,6 +11,7 @@ mod source;
 mod tests;
 mod value;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -186,7 +187,7 @@ pub struct Args {
 }
 
 /// The settings in force.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     /// Roles of this process, such as `ingress,executor`; `all` for every one.
     pub role: Vec<String>,
@@ -270,7 +271,11 @@ impl Settings {
             base_url: from.take("base-url", args.base_url.as_deref(), "")?,
             nats_url: from.take("nats-url", args.nats_url.as_deref(), "nats://127.0.0.1:4222")?,
             nats_creds: from.take("nats-creds", args.nats_creds.as_deref(), "")?,
-            database_url: from.take("database-url", args.database_url.as_deref(), "sqlite://./.staunch/staunch.db?mode=rwc")?,
+            database_url: from.take(
+                "database-url",
+                args.database_url.as_deref(),
+                "sqlite://./.staunch/staunch.db?mode=rwc",
+            )?,
             provision: from.take("provision", args.provision.as_deref(), "false")?,
             auth: from.take("auth", args.auth.as_deref(), "none")?,
             api_key: from.secret("api-key", args.api_key.as_deref(), "")?,
@@ -278,19 +283,35 @@ impl Settings {
             jwt_issuer: from.take("jwt-issuer", args.jwt_issuer.as_deref(), "")?,
             jwt_audience: from.take("jwt-audience", args.jwt_audience.as_deref(), "")?,
             cors_origins: from.take("cors-origins", args.cors_origins.as_deref(), "")?,
-            max_body_bytes: from.take("max-body-bytes", args.max_body_bytes.as_deref(), "16777216")?,
+            max_body_bytes: from.take(
+                "max-body-bytes",
+                args.max_body_bytes.as_deref(),
+                "16777216",
+            )?,
             log: from.take("log", args.log.as_deref(), "info")?,
             log_format: from.take("log-format", args.log_format.as_deref(), "text")?,
             otlp_endpoint: from.take("otlp-endpoint", args.otlp_endpoint.as_deref(), "")?,
             node: from.take("node", args.node.as_deref(), &node)?,
-            executor_concurrency: from.take("executor-concurrency", args.executor_concurrency.as_deref(), "256")?,
+            executor_concurrency: from.take(
+                "executor-concurrency",
+                args.executor_concurrency.as_deref(),
+                "256",
+            )?,
             lease_ttl: from.take("lease-ttl", args.lease_ttl.as_deref(), "4s")?,
             ack_wait: from.take("ack-wait", args.ack_wait.as_deref(), "10s")?,
             drain_seconds: from.take("drain-seconds", args.drain_seconds.as_deref(), "30")?,
             script_time_ms: from.take("script-time-ms", args.script_time_ms.as_deref(), "1000")?,
-            allow_private_addresses: from.take("allow-private-addresses", args.allow_private_addresses.as_deref(), "false")?,
+            allow_private_addresses: from.take(
+                "allow-private-addresses",
+                args.allow_private_addresses.as_deref(),
+                "false",
+            )?,
             misfire: from.take("misfire", args.misfire.as_deref(), "fire_once")?,
-            timer_scan_seconds: from.take("timer-scan-seconds", args.timer_scan_seconds.as_deref(), "5")?,
+            timer_scan_seconds: from.take(
+                "timer-scan-seconds",
+                args.timer_scan_seconds.as_deref(),
+                "5",
+            )?,
             all: from.into_settings(),
         };
         safety::check(&settings)?;
@@ -334,6 +355,13 @@ impl Settings {
     #[must_use]
     pub fn timer_scan(&self) -> Duration {
         Duration::from_secs(self.timer_scan_seconds)
+    }
+}
+
+/// Shows what [`Settings::all`] shows: no secrets.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.all.iter().map(|one| (one.name, &one.value))).finish()
     }
 }
 

@@ -30,9 +30,7 @@ mod telemetry;
 pub use build_info::{commit, version};
 pub use chance::{Chance, SeededChance, SystemChance};
 pub use clock::{Clock, SystemClock, TokioClock};
-pub use config::{
-    Args, Auth, ConfigError, LogFormat, Misfire, Origin, Secret, Setting, Settings,
-};
+pub use config::{Args, Auth, ConfigError, LogFormat, Misfire, Origin, Secret, Setting, Settings};
 pub use health::{Health, HealthReport, Outcome};
 pub use lifecycle::Life;
 pub use run::{host, main};

@@ -176,7 +176,7 @@ impl Scope for Step<'_, '_> {
     }
 
     fn last_result(&self) -> Option<Value> {
-        self.run.state.last_result.clone()
+        Some(&self.run.state.last_result).filter(|result| !result.is_null()).cloned()
     }
 
     fn identity(&self) -> Identity {

@@ -131,7 +131,8 @@ impl<'a> Run<'a> {
 
     fn go_on(&mut self, before: SubStatus) -> Rest {
         let rest = self.work();
-        if rest != Rest::OutOfBudget {
+        // A client goes on waiting while the burst does: for more turns, or for calls.
+        if rest != Rest::OutOfBudget && self.state.calls.is_empty() {
             self.state.responds = false;
         }
         let after = self.state.status;

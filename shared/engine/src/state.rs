@@ -61,8 +61,8 @@ pub struct State {
     pub(crate) work: VecDeque<Work>,
     /// Outputs of completed activities, the oldest first.
     pub(crate) outputs: Vec<Output>,
-    /// The result of the activity that completed last.
-    pub(crate) last_result: Option<Value>,
+    /// The result of the activity that completed last; null when there was none.
+    pub(crate) last_result: Value,
 }
 
 /// One execution of an activity (Elsa's activity execution context), kept until it is over.

@@ -7,9 +7,9 @@
 mod accessor;
 mod convert;
 mod fault;
+mod host;
 #[cfg(test)]
 mod hostile;
-mod host;
 mod lifetime;
 mod plan;
 mod run;

@@ -18,7 +18,6 @@ mod keys;
 mod options;
 mod outbox;
 mod pipeline;
-mod publishing;
 mod row;
 mod schema;
 mod sql;

@@ -4,8 +4,9 @@
 //! SQLite (`json_each`), so that the text of a statement never depends on how many rows there are
 //! and stays prepared.
 
-use sea_orm::sqlx::postgres::{PgArguments, PgRow};
-use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sea_orm::sqlx::pool::PoolConnection;
+use sea_orm::sqlx::postgres::{PgArguments, PgConnection, PgRow};
+use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
 use sea_orm::sqlx::{self, Arguments as _, Postgres, Row as _, Sqlite, Transaction};
 
 use crate::failure::Failure;
@@ -168,10 +169,12 @@ fn postgres(kind: Kind) -> &'static str {
     }
 }
 
-/// A transaction on either database.
+/// A transaction on either database, or a connection that only reads.
 pub(crate) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
+    SqliteReader(PoolConnection<Sqlite>),
     Postgres(Transaction<'static, Postgres>),
+    PostgresReader(PoolConnection<Postgres>),
 }
 
 impl Tx {
@@ -181,14 +184,14 @@ impl Tx {
         if rows.is_empty() {
             return Ok(());
         }
-        match self {
-            Self::Sqlite(tx) => {
+        match self.connection() {
+            Connection::Sqlite(connection) => {
                 let (text, arguments) = sqlite_call(sql, rows)?;
-                sqlx::query_with(text, arguments).execute(&mut **tx).await?;
+                sqlx::query_with(text, arguments).execute(connection).await?;
             }
-            Self::Postgres(tx) => {
+            Connection::Postgres(connection) => {
                 let (text, arguments) = postgres_call(sql, rows)?;
-                sqlx::query_with(text, arguments).execute(&mut **tx).await?;
+                sqlx::query_with(text, arguments).execute(connection).await?;
             }
         }
         Ok(())
@@ -203,17 +206,26 @@ impl Tx {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
-        match self {
-            Self::Sqlite(tx) => {
+        match self.connection() {
+            Connection::Sqlite(connection) => {
                 let (text, arguments) = sqlite_call(sql, rows)?;
-                let found = sqlx::query_with(text, arguments).fetch_all(&mut **tx).await?;
+                let found = sqlx::query_with(text, arguments).fetch_all(connection).await?;
                 Ok(found.into_iter().map(Fetched::Sqlite).collect())
             }
-            Self::Postgres(tx) => {
+            Connection::Postgres(connection) => {
                 let (text, arguments) = postgres_call(sql, rows)?;
-                let found = sqlx::query_with(text, arguments).fetch_all(&mut **tx).await?;
+                let found = sqlx::query_with(text, arguments).fetch_all(connection).await?;
                 Ok(found.into_iter().map(Fetched::Postgres).collect())
             }
+        }
+    }
+
+    fn connection(&mut self) -> Connection<'_> {
+        match self {
+            Self::Sqlite(tx) => Connection::Sqlite(tx),
+            Self::SqliteReader(connection) => Connection::Sqlite(connection),
+            Self::Postgres(tx) => Connection::Postgres(tx),
+            Self::PostgresReader(connection) => Connection::Postgres(connection),
         }
     }
 
@@ -221,12 +233,18 @@ impl Tx {
         let result = match self {
             Self::Sqlite(tx) => tx.commit().await,
             Self::Postgres(tx) => tx.commit().await,
+            Self::SqliteReader(_) | Self::PostgresReader(_) => Ok(()),
         };
         result.map_err(|error| {
             let answered = matches!(error, sqlx::Error::Database(_));
             Failure::at_commit(error, answered)
         })
     }
+}
+
+enum Connection<'a> {
+    Sqlite(&'a mut SqliteConnection),
+    Postgres(&'a mut PgConnection),
 }
 
 /// A row of an answer.
@@ -258,7 +276,10 @@ impl Fetched {
     }
 }
 
-fn sqlite_call(sql: &'static Sql, rows: &[&Row]) -> Result<(&'static str, SqliteArguments), Failure> {
+fn sqlite_call(
+    sql: &'static Sql,
+    rows: &[&Row],
+) -> Result<(&'static str, SqliteArguments), Failure> {
     let mut arguments = SqliteArguments::default();
     let [row] = rows else {
         arguments.add(json(rows)).map_err(sqlx::Error::Encode)?;

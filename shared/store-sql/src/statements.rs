@@ -94,8 +94,9 @@ const TOKEN: Columns = &[
 ];
 
 /// Starts and first bursts; answers the ids that were free.
-pub(crate) static INSERT_INSTANCES: LazyLock<Sql> =
-    LazyLock::new(|| Sql::insert("instances", INSTANCE, "ON CONFLICT (id) DO NOTHING RETURNING id"));
+pub(crate) static INSERT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert("instances", INSTANCE, "ON CONFLICT (id) DO NOTHING RETURNING id")
+});
 
 /// Later bursts; answers the ids whose version was the expected one.
 pub(crate) static UPDATE_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
@@ -165,6 +166,26 @@ pub(crate) static DELETE_OUTBOX: LazyLock<Sql> =
 
 pub(crate) static INSERT_TOKENS: LazyLock<Sql> =
     LazyLock::new(|| Sql::insert("tokens", TOKEN, "ON CONFLICT (hash) DO NOTHING"));
+
+/// Uses tokens up that are good at that time; answers those that were.
+pub(crate) static TAKE_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        &[("hash", Text), ("at", Number)],
+        "DELETE FROM tokens WHERE hash IN (
+            SELECT t.hash FROM {rows} JOIN tokens AS t ON t.hash = n.hash AND t.expires_at > n.at)
+         RETURNING hash",
+    )
+});
+
+/// Advances schedules whose counter is the expected one; answers their ids.
+pub(crate) static ADVANCE_SCHEDULES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        &[("id", Text), ("expected", Number), ("occurrence", Number), ("next_at", Number)],
+        "UPDATE schedules SET occurrence = n.occurrence, next_at = n.next_at FROM {rows}
+         WHERE schedules.id = n.id AND schedules.occurrence = n.expected AND NOT schedules.retired
+         RETURNING schedules.id",
+    )
+});
 
 /// Waiting commands that these bookmarks may answer: each of the three ways to aim has an index.
 /// Whether one is answered is decided by [`store::PendingCommand::is_answered_by`].

@@ -192,7 +192,7 @@ fn early(now: Timestamp, work: &Work, due: u64) -> Stop {
 /// A start that is on its way may be overtaken too.
 fn unknown(cx: &Cx, id: &InstanceId, work: &Work) -> Stop {
     let reason = format!("instance {id} does not exist");
-    if cx.now().since(work.stored_at) < cx.config.unknown_grace() {
+    if cx.now().since(work.stored_at) < cx.config.unknown_grace {
         return Stop::soon(reason);
     }
     Stop::dead(Refusal::NotFound, reason)

@@ -18,6 +18,8 @@ const READ_MAX: usize = 256;
 pub(crate) struct DeadArgs {
     #[command(subcommand)]
     pub(crate) verb: Verb,
+    #[command(flatten)]
+    pub(crate) settings: chassis::Args,
 }
 
 #[derive(Subcommand, Debug)]
@@ -74,8 +76,8 @@ impl Dead {
 ///
 /// # Errors
 /// When the bus does not answer, or there is no such number.
-pub(crate) async fn run(args: DeadArgs, bus: &dyn Bus, format: Format) -> Result<(), Failure> {
-    match args.verb {
+pub(crate) async fn run(verb: Verb, bus: &dyn Bus, format: Format) -> Result<(), Failure> {
+    match verb {
         Verb::Ls => list(&all(bus).await?, format),
         Verb::Show { number } => show(&one(bus, number).await?),
         Verb::Replay(which) => {

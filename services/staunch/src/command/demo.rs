@@ -7,9 +7,10 @@ mod crash;
 mod message;
 mod stage;
 
+use chassis::{Life, Settings};
 use clap::Args;
 
-use crate::{Failure, say};
+use crate::{Failure, local, say};
 
 use stage::Stage;
 
@@ -17,25 +18,26 @@ use stage::Stage;
 pub(crate) struct DemoArgs {
     /// Ends when the story is told: with status 0 only if all of it worked
     #[arg(long)]
-    exit: bool,
-    /// Where the HTTP API listens
-    #[arg(long, default_value = "127.0.0.1:5001", value_name = "ADDRESS")]
-    listen: std::net::SocketAddr,
+    pub(crate) exit: bool,
+    #[command(flatten)]
+    pub(crate) settings: chassis::Args,
 }
 
 /// Tells the story; stays up until Ctrl-C afterwards, unless it is to exit.
 ///
 /// # Errors
 /// When anything in it does not work.
-pub(crate) async fn run(args: DemoArgs) -> Result<(), Failure> {
-    let mut stage = Stage::set(args.listen, args.exit).await?;
+pub(crate) async fn run(exit: bool, mut settings: Settings, life: Life) -> Result<(), Failure> {
+    local::on_a_free_port(&mut settings)?;
+    let stop = life.stop();
+    let mut stage = Stage::set(settings, life).await?;
     let told = tokio::select! {
         told = tell(&mut stage) => told,
-        () = stage.interrupted() => Ok(()),
+        () = stop.cancelled() => Err(Failure::failed("interrupted before the story was told")),
     };
-    if told.is_ok() && !args.exit {
+    if told.is_ok() && !exit {
         stage.next_steps();
-        stage.interrupted().await;
+        stop.cancelled().await;
     }
     stage.strike().await?;
     told

@@ -18,7 +18,8 @@ pub(super) enum Won {
 }
 
 pub(super) async fn claim(cx: &Context, timer: &DueTimer) -> Result<Won, Error> {
-    let key = format!("{}.{}", subject::token(timer.bookmark_id.as_str()), timer.due_at.as_millis());
+    let key =
+        format!("{}.{}", subject::token(timer.bookmark_id.as_str()), timer.due_at.as_millis());
     let live = cx.presence.live();
     let is_live = |owner: &str| live.iter().any(|member| member.node == owner);
     Ok(match cx.claims.claim(&key, is_live).await? {

@@ -48,7 +48,12 @@ fn cron_times_are_those_of_the_calendar() {
     // Exactly on an occurrence: the one after it.
     check("0 12 * * *", "", "2026-03-01T12:00:00Z", &["2026-03-02T12:00:00Z"]);
     // Leap days.
-    check("0 0 29 2 *", "", "2026-01-01T00:00:00Z", &["2028-02-29T00:00:00Z", "2032-02-29T00:00:00Z"]);
+    check(
+        "0 0 29 2 *",
+        "",
+        "2026-01-01T00:00:00Z",
+        &["2028-02-29T00:00:00Z", "2032-02-29T00:00:00Z"],
+    );
     // Ends of months.
     check(
         "0 0 L * *",
@@ -56,7 +61,12 @@ fn cron_times_are_those_of_the_calendar() {
         "2027-01-15T00:00:00Z",
         &["2027-01-31T00:00:00Z", "2027-02-28T00:00:00Z", "2027-03-31T00:00:00Z"],
     );
-    check("0 0 31 * *", "", "2026-01-31T00:00:00Z", &["2026-03-31T00:00:00Z", "2026-05-31T00:00:00Z"]);
+    check(
+        "0 0 31 * *",
+        "",
+        "2026-01-31T00:00:00Z",
+        &["2026-03-31T00:00:00Z", "2026-05-31T00:00:00Z"],
+    );
     // Weekdays.
     check("30 8 * * MON-FRI", "", "2026-11-20T09:00:00Z", &["2026-11-23T08:30:00Z"]);
 }
@@ -67,7 +77,12 @@ fn clock_changes_neither_lose_nor_repeat_a_daily_time() {
     // in for it.
     assert_eq!(
         times(&cron("30 2 * * *", "Europe/Berlin"), "2026-03-27T12:00:00Z", 4),
-        ["2026-03-28T01:30:00Z", "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z", "2026-03-31T00:30:00Z"]
+        [
+            "2026-03-28T01:30:00Z",
+            "2026-03-29T01:00:00Z",
+            "2026-03-30T00:30:00Z",
+            "2026-03-31T00:30:00Z"
+        ]
     );
     // Autumn: 02:30 comes twice on 2026-10-25; it fires at the first.
     assert_eq!(
@@ -134,7 +149,11 @@ fn looking_back_finds_what_looking_forward_found() {
         }
         let mut backward = newest_due(&recurrence, first, end).unwrap();
         backward.reverse();
-        assert_eq!(forward[forward.len().saturating_sub(backward.len())..], backward, "{expression}");
+        assert_eq!(
+            forward[forward.len().saturating_sub(backward.len())..],
+            backward,
+            "{expression}"
+        );
         assert!(backward.len() == forward.len() || backward.len() == MISSED_MAX as usize);
     }
 }
@@ -143,7 +162,8 @@ fn looking_back_finds_what_looking_forward_found() {
 fn missed_occurrences_follow_the_policy() {
     let check = |recurrence: &Recurrence, misfire, next_at, now, fire: &[&str], missed, next| {
         let plan = plan(recurrence, misfire, at(next_at), at(now), GRACE).unwrap();
-        let fired: Vec<_> = plan.fire.iter().map(|time| time.to_string().replace(".000Z", "Z")).collect();
+        let fired: Vec<_> =
+            plan.fire.iter().map(|time| time.to_string().replace(".000Z", "Z")).collect();
         assert_eq!(fired, fire, "{recurrence:?} {misfire:?}");
         assert_eq!(plan.missed, missed, "{recurrence:?} {misfire:?}");
         assert_eq!(plan.next_at, Option::map(next, at), "{recurrence:?} {misfire:?}");
@@ -155,8 +175,24 @@ fn missed_occurrences_follow_the_policy() {
 
     // On time: every policy fires it.
     for misfire in [Misfire::FireOnce, all, Misfire::Skip] {
-        check(&minute, misfire, due, "2026-01-01T10:00:00.200Z", &[due], 0, Some("2026-01-01T10:01:00Z"));
-        check(&hourly, misfire, due, "2026-01-01T10:00:20Z", &[due], 0, Some("2026-01-01T11:00:00Z"));
+        check(
+            &minute,
+            misfire,
+            due,
+            "2026-01-01T10:00:00.200Z",
+            &[due],
+            0,
+            Some("2026-01-01T10:01:00Z"),
+        );
+        check(
+            &hourly,
+            misfire,
+            due,
+            "2026-01-01T10:00:20Z",
+            &[due],
+            0,
+            Some("2026-01-01T11:00:00Z"),
+        );
     }
     // Not yet.
     check(&hourly, Misfire::FireOnce, due, "2026-01-01T09:59:59.999Z", &[], 0, Some(due));
@@ -191,7 +227,8 @@ fn missed_occurrences_follow_the_policy() {
 #[test]
 fn intervals_count_from_the_nominal_time() {
     let due = at("2026-01-01T10:00:00.250Z");
-    let plan = plan(&every(10), Misfire::FireOnce, due, due.after(Duration::from_millis(9_999)), GRACE);
+    let plan =
+        plan(&every(10), Misfire::FireOnce, due, due.after(Duration::from_millis(9_999)), GRACE);
     assert_eq!(plan.unwrap().next_at, Some(due.after(Duration::from_secs(10))));
     assert_eq!(
         next_after(&every(10), due, due.after(Duration::from_secs(20))).unwrap(),

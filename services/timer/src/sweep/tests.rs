@@ -1,1 +1,147 @@
+use bus::{Queue as _, Stream};
+use chassis::Clock as _;
+use model::SubStatus;
+use protocol::Start;
+use store::{Burst, Inbox as _, Instances as _, NewInstance, OutboxRow};
 
+use super::*;
+use crate::world::{World, empty, seconds};
+
+async fn sweep(world: &World) -> (Sweep, Mended) {
+    let mut sweep = Sweep::new(world.replica("timer-1").await);
+    let mended = sweep.run_once().await.unwrap();
+    (sweep, mended)
+}
+
+fn start_of(world: &World, id: &str) -> NewInstance {
+    let instance = world.instance(&InstanceId::new(id), 0, SubStatus::Pending);
+    let body = Start { definition_id: "wait".into(), ..Start::default() };
+    let command = Command::new(CommandId::new(id), Body::Start(body)).encode().unwrap();
+    NewInstance { instance, command, activation_key: None }
+}
+
+fn resume_of(world: &World, id: &str, instance: &str, waiting: bool) -> PendingCommand {
+    let resume = protocol::Resume { instance_id: instance.into(), ..protocol::Resume::default() };
+    PendingCommand {
+        id: id.into(),
+        instance_id: Some(instance.into()),
+        bookmark_id: None,
+        hash: None,
+        correlation_id: None,
+        command: Command::new(id.into(), Body::Resume(resume)).encode().unwrap(),
+        accepted_at: world.clock.now(),
+        expires_at: Some(world.clock.now().after(seconds(60))),
+        waiting,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_mended_where_nothing_is_broken() {
+    let world = World::new();
+    world.store.accept(start_of(&world, "fresh")).await.unwrap();
+    world.store.accept_command(resume_of(&world, "c", "fresh", false)).await.unwrap();
+    world.waits(&"suspended".into(), None).await;
+    let (_, mended) = sweep(&world).await;
+    assert!(mended.is_empty(), "{mended:?}");
+    assert_eq!(world.commands().await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_outbox_of_a_dead_executor_is_published() {
+    let world = World::new();
+    let mut burst = empty(world.instance(&"i".into(), 1, SubStatus::Finished), None);
+    for id in ["a", "b"] {
+        let subject = subject::lifecycle(&"wait".into(), &"i".into(), "finished");
+        let message = Message {
+            subject,
+            headers: [(header::MESSAGE_ID.to_owned(), id.to_owned())].into(),
+            payload: Vec::new(),
+        };
+        let created_at = world.clock.now();
+        burst.outbox.push(OutboxRow {
+            id: id.into(),
+            instance_id: "i".into(),
+            message,
+            created_at,
+        });
+    }
+    world.commit(burst).await;
+    tokio::time::advance(seconds(6)).await;
+    let (mut sweep, mended) = sweep(&world).await;
+    assert_eq!(mended, Mended { published: 2, ..Mended::default() });
+    assert_eq!(world.bus.stored(Stream::Events).len(), 2);
+    assert!(sweep.run_once().await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn accepted_commands_that_nobody_took_go_out_again_under_their_own_id() {
+    let world = World::new();
+    world.store.accept(start_of(&world, "s")).await.unwrap();
+    world.store.accept_command(resume_of(&world, "r", "other", false)).await.unwrap();
+    tokio::time::advance(seconds(11)).await;
+    let (mut sweep, mended) = sweep(&world).await;
+    assert_eq!(mended, Mended { started: 1, applied: 1, ..Mended::default() });
+    let ids: Vec<_> = world.commands().await.into_iter().map(|(_, c)| c.id.to_string()).collect();
+    assert_eq!(ids, ["s", "r"]);
+    // Not again at once, but again after a while, in case the broker has lost it.
+    assert!(sweep.run_once().await.unwrap().is_empty());
+    world.bus.wipe();
+    tokio::time::advance(seconds(31)).await;
+    assert_eq!(sweep.run_once().await.unwrap().started, 1);
+    assert_eq!(world.commands().await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_waiting_command_whose_bookmark_is_there_is_woken_under_a_new_message_id() {
+    let world = World::new();
+    world.bus.publish(resume_of(&world, "early", "i", true).command).await.unwrap();
+    world.store.wait(resume_of(&world, "early", "i", true)).await.unwrap();
+    world.waits(&"i".into(), None).await;
+    tokio::time::advance(seconds(6)).await;
+    let (_, mended) = sweep(&world).await;
+    assert_eq!(mended, Mended { woken: 1, ..Mended::default() });
+    let commands = world.commands().await;
+    assert_eq!(commands.len(), 2, "the duplicate window does not swallow it");
+    assert_eq!(commands[0].1.id, commands[1].1.id);
+    let stored = world.bus.stored(Stream::Commands);
+    assert_eq!(stored[1].1.id(), Some("early.w1"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_that_stopped_in_the_middle_is_told_to_go_on() {
+    let world = World::new();
+    let stopped = world.instance(&"i".into(), 4, SubStatus::Executing);
+    world.commit(Burst { ..empty(stopped, None) }).await;
+    tokio::time::advance(seconds(31)).await;
+    let (_, mended) = sweep(&world).await;
+    assert_eq!(mended, Mended { performed: 1, ..Mended::default() });
+    let commands = world.commands().await;
+    assert!(
+        matches!(&commands[0].1.body, Body::Perform(perform) if perform.instance_id.as_str() == "i")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_waited_in_vain_is_among_the_dead_with_the_reason() {
+    let world = World::new();
+    world.store.wait(resume_of(&world, "late", "i", true)).await.unwrap();
+    tokio::time::advance(seconds(61)).await;
+    let (mut sweep, mended) = sweep(&world).await;
+    assert_eq!(mended, Mended { expired: 1, ..Mended::default() });
+    let dead = world.bus.stored(Stream::Dead);
+    assert_eq!(dead.len(), 1);
+    assert_eq!(dead[0].1.subject, "staunch.dead.cmd.resume.i");
+    assert_eq!(dead[0].1.header(header::REASON), Some("expired"));
+    assert!(sweep.run_once().await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_one_replica_sweeps() {
+    let world = World::new();
+    let first = world.replica("timer-1").await;
+    let second = world.replica("timer-2").await;
+    tokio::time::sleep(seconds(1)).await;
+    let sweeping: Vec<_> =
+        [&first, &second].iter().map(|cx| shards::is_first(&cx.presence, &cx.node)).collect();
+    assert_eq!(sweeping.iter().filter(|is| **is).count(), 1);
+}

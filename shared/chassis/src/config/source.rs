@@ -62,7 +62,8 @@ impl<'a> Sources<'a> {
         names: &[&'static str],
         variable: &'a dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
-        let named = named.map(Path::to_owned).or_else(|| variable("STAUNCH_CONFIG").map(Into::into));
+        let named =
+            named.map(Path::to_owned).or_else(|| variable("STAUNCH_CONFIG").map(Into::into));
         let path = match named {
             Some(path) => Some(path),
             None => Some(PathBuf::from(DEFAULT_FILE)).filter(|path| path.exists()),
@@ -136,7 +137,8 @@ impl<'a> Sources<'a> {
             return Ok(Some((text.to_owned(), Origin::Flag)));
         }
         let variable = format!("STAUNCH_{}", name.replace('-', "_").to_uppercase());
-        if let Some(text) = (self.variable)(&variable) {
+        // An empty variable is how compose files say that there is none.
+        if let Some(text) = (self.variable)(&variable).filter(|text| !text.is_empty()) {
             return Ok(Some((text, Origin::Variable(variable))));
         }
         let Some((path, table)) = &self.file else { return Ok(None) };
@@ -154,8 +156,7 @@ impl<'a> Sources<'a> {
 }
 
 fn read(path: &Path) -> Result<Table, ConfigError> {
-    let failed =
-        |reason: String| ConfigError::File { path: path.display().to_string(), reason };
+    let failed = |reason: String| ConfigError::File { path: path.display().to_string(), reason };
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     text.parse().map_err(|error: toml::de::Error| failed(error.to_string()))
 }
@@ -195,7 +196,8 @@ fn mask(text: &str) -> String {
         let password = if credentials.contains(':') { ":***" } else { "" };
         Some(format!("{scheme}://{user}{password}{host}"))
     };
-    let parts: Vec<_> = text.split(',').map(|part| masked(part).unwrap_or_else(|| part.into())).collect();
+    let parts: Vec<_> =
+        text.split(',').map(|part| masked(part).unwrap_or_else(|| part.into())).collect();
     parts.join(",")
 }
 

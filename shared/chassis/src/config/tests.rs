@@ -34,7 +34,11 @@ fn a_flag_beats_a_variable_beats_the_file_beats_the_default() {
             nats_url: some("nats://flag"),
             ..Args::default()
         };
-        let variables = [("STAUNCH_NATS_URL", "nats://variable"), ("STAUNCH_LOG", "warn")];
+        let variables = [
+            ("STAUNCH_NATS_URL", "nats://variable"),
+            ("STAUNCH_LOG", "warn"),
+            ("STAUNCH_NODE", ""),
+        ];
         let settings = resolve(&args, &variables).unwrap();
         assert_eq!(settings.nats_url, "nats://flag");
         assert_eq!(settings.log, "warn");
@@ -134,7 +138,7 @@ fn secrets_are_never_shown() {
     };
     let settings = resolve(&args, &[]).unwrap();
     assert_eq!(settings.api_key.as_ref().unwrap().expose(), KEY);
-    let shown = format!("{:?} {:?}", settings.all(), settings.api_key);
+    let shown = format!("{settings:?} {:?} {:?}", settings.all(), settings.api_key);
     assert!(!shown.contains(KEY) && !shown.contains("hunter2"), "{shown}");
     assert!(shown.contains("postgres://staunch:***@db/staunch"));
 }

@@ -131,7 +131,7 @@ impl Parse for Duration {
         let wrong = || "must be a time such as 500ms, 30s, 5m or 1h".to_owned();
         let unit_at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at(unit_at);
-        let number: u64 = number.parse().map_err(|_| wrong())?;
+        let Ok(number) = number.parse::<u64>() else { return Err(wrong()) };
         let time = match unit.trim() {
             "ms" => Some(Self::from_millis(number)),
             "s" => Some(Self::from_secs(number)),
@@ -147,7 +147,7 @@ impl Parse for SocketAddr {
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.replace("localhost:", "127.0.0.1:");
         let wrong = "must be an address and a port, such as 127.0.0.1:5001 or [::1]:5001";
-        text.parse().map_err(|_| wrong.to_owned())
+        text.parse().or(Err(wrong.to_owned()))
     }
 }
 
@@ -181,7 +181,7 @@ impl Parse for Misfire {
             _ => {
                 let max = text.strip_prefix("fire_all(").and_then(|rest| rest.strip_suffix(')'));
                 let max = max.ok_or_else(wrong)?;
-                max.parse().map(Self::FireAll).map_err(|_| wrong())
+                max.parse().map(Self::FireAll).or(Err(wrong()))
             }
         }
     }

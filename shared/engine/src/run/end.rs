@@ -99,7 +99,7 @@ impl Run<'_> {
         state.work.clear();
         state.executions.clear();
         state.outputs.clear();
-        state.last_result = None;
+        state.last_result = Value::Null;
         state.trigger_input = None;
         self.ended.clear();
     }

@@ -202,7 +202,7 @@ impl Step<'_, '_> {
         }
         if self.run.program.has_scripts {
             if name == "result" {
-                self.run.state.last_result = Some(value.clone());
+                self.run.state.last_result = value.clone();
             }
             self.record(name, value);
         }

@@ -70,7 +70,10 @@ fn too_much_memory_is_refused() {
 
 #[test]
 fn deep_recursion_is_refused() {
-    check(&["function f() { return f() + 1 } f()", "const o = { get a() { return this.a } }; o.a"], "too deeply");
+    check(
+        &["function f() { return f() + 1 } f()", "const o = { get a() { return this.a } }; o.a"],
+        "too deeply",
+    );
     for source in [
         "let a = []; for (let i = 0; i < 100000; i++) a = [a]; a".to_owned(),
         "(".repeat(100_000),

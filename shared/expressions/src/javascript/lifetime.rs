@@ -45,7 +45,8 @@ fn time_span(text: &str) -> Option<Duration> {
     let hours: u64 = parts.next()?.parse().ok()?;
     let minutes: u64 = parts.next()?.parse().ok()?;
     let seconds: f64 = parts.next().unwrap_or("0").parse().ok()?;
-    let fits = parts.next().is_none() && hours < 24 && minutes < 60 && (0.0..60.0).contains(&seconds);
+    let fits =
+        parts.next().is_none() && hours < 24 && minutes < 60 && (0.0..60.0).contains(&seconds);
     let whole = days.checked_mul(24)?.checked_add(hours)?.checked_mul(60)?.checked_add(minutes)?;
     let whole = Duration::from_secs(whole.checked_mul(60)?);
     fits.then(|| whole.checked_add(Duration::from_secs_f64(seconds)))?

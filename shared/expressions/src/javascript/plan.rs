@@ -89,9 +89,28 @@ impl Plan {
         const SOURCES: [&str; 8] =
             ["length", "Array", "repeat", "padStart", "padEnd", "join", "concat", "from"];
         const WALKERS: [&str; 22] = [
-            "concat", "copyWithin", "fill", "flat", "flatMap", "join", "reverse", "shift", "slice",
-            "sort", "splice", "toReversed", "toSorted", "toSpliced", "unshift", "with", "includes",
-            "indexOf", "lastIndexOf", "replace", "replaceAll", "split",
+            "concat",
+            "copyWithin",
+            "fill",
+            "flat",
+            "flatMap",
+            "join",
+            "reverse",
+            "shift",
+            "slice",
+            "sort",
+            "splice",
+            "toReversed",
+            "toSorted",
+            "toSpliced",
+            "unshift",
+            "with",
+            "includes",
+            "indexOf",
+            "lastIndexOf",
+            "replace",
+            "replaceAll",
+            "split",
         ];
         let has_source = self.mentions_any(&SOURCES)
             || self.loops
@@ -148,7 +167,9 @@ fn outputs(source: &str) -> Vec<(String, Option<String>)> {
         let after = after.get(1..).unwrap_or("").trim_start();
         let output = match after.strip_prefix(',') {
             // A second argument is read like a first one.
-            Some(second) => leading_literal(&format!("({}", second.trim_start())).map(str::to_owned),
+            Some(second) => {
+                leading_literal(&format!("({}", second.trim_start())).map(str::to_owned)
+            }
             None => None,
         };
         if after.starts_with(')') || output.is_some() {
@@ -217,9 +238,29 @@ fn is_accessor(word: &str) -> bool {
 /// True when the text has no assignment and calls nothing that changes an object in place.
 fn changes_nothing(source: &str, words: &BTreeSet<String>) -> bool {
     const CHANGERS: [&str; 23] = [
-        "push", "pop", "shift", "unshift", "splice", "sort", "reverse", "fill", "copyWithin",
-        "delete", "assign", "defineProperty", "defineProperties", "setPrototypeOf", "Reflect",
-        "set", "add", "clear", "call", "apply", "bind", "Object", "setVariable",
+        "push",
+        "pop",
+        "shift",
+        "unshift",
+        "splice",
+        "sort",
+        "reverse",
+        "fill",
+        "copyWithin",
+        "delete",
+        "assign",
+        "defineProperty",
+        "defineProperties",
+        "setPrototypeOf",
+        "Reflect",
+        "set",
+        "add",
+        "clear",
+        "call",
+        "apply",
+        "bind",
+        "Object",
+        "setVariable",
     ];
     let mut bare = source.to_owned();
     for operator in ["=>", "===", "!==", "==", "!=", "<=", ">="] {
@@ -245,7 +286,8 @@ mod tests {
 
     #[test]
     fn named_variables_are_found_and_computed_ones_ask_for_all() {
-        let named = plan("variables.A + getVariable('B b') + myvariables.C + setVariable(\"D\", 1)");
+        let named =
+            plan("variables.A + getVariable('B b') + myvariables.C + setVariable(\"D\", 1)");
         assert_eq!(named.variables, ["A", "B b", "D"]);
         assert!(!named.all_variables);
         for computed in ["variables[k]", "getVariable('a' + i)", "getVariable(n)", "f(variables)"] {
@@ -266,7 +308,9 @@ mod tests {
         for reads in ["variables.A.b === 2", "variables.L.map(x => x.y)", "a >= 1 && b != 2"] {
             assert!(plan(reads).changes_nothing, "{reads}");
         }
-        for changes in ["variables.A.b = 2", "variables.L.push(1)", "variables.A.n++", "l[\"push\"](1)"] {
+        for changes in
+            ["variables.A.b = 2", "variables.L.push(1)", "variables.A.n++", "l[\"push\"](1)"]
+        {
             assert!(!plan(changes).changes_nothing, "{changes}");
         }
     }

@@ -18,20 +18,31 @@ use super::plan::{Mode, Plan};
 use super::session::{self, Changes, Facts, Shared};
 use super::{convert, host};
 
-type Plain =
-    (intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp, intrinsic::Json, intrinsic::Promise);
-// Without what would let a script see a clock (Performance) or the collector (WeakRef).
-type Rich = (
-    Plain,
-    intrinsic::Date,
-    intrinsic::MapSet,
-    intrinsic::Proxy,
-    intrinsic::TypedArrays,
+type Plain = (
+    intrinsic::Eval,
+    intrinsic::RegExpCompiler,
+    intrinsic::RegExp,
+    intrinsic::Json,
+    intrinsic::Promise,
 );
+// Without what would let a script see a clock (Performance) or the collector (WeakRef).
+type Rich = (Plain, intrinsic::Date, intrinsic::MapSet, intrinsic::Proxy, intrinsic::TypedArrays);
 
 const RICH: [&str; 14] = [
-    "Date", "DateTime", "DateTimeOffset", "TimeSpan", "Map", "Set", "WeakMap", "WeakSet", "Proxy",
-    "ArrayBuffer", "DataView", "groupBy", "Atomics", "structuredClone",
+    "Date",
+    "DateTime",
+    "DateTimeOffset",
+    "TimeSpan",
+    "Map",
+    "Set",
+    "WeakMap",
+    "WeakSet",
+    "Proxy",
+    "ArrayBuffer",
+    "DataView",
+    "groupBy",
+    "Atomics",
+    "structuredClone",
 ];
 
 /// Runs the script to its end and carries over what it changed.

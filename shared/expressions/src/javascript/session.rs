@@ -45,8 +45,8 @@ impl Facts {
     /// Reads what the text mentions.
     pub(super) fn read(plan: &Plan, scope: &mut dyn Scope) -> Self {
         let draws = ["random", "Random", "newGuid", "newGuidString", "newShortGuid", "Guid"];
-        let draws = plan.mentions_any(&draws)
-            || plan.mentions_any(&["getGuidString", "getShortGuid"]);
+        let draws =
+            plan.mentions_any(&draws) || plan.mentions_any(&["getGuidString", "getShortGuid"]);
         let seed = if draws { scope.random() } else { [0; 16] };
         let mut facts = Self {
             variables: Vec::new(),

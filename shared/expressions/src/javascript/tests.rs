@@ -113,7 +113,10 @@ fn inputs_and_outputs_are_read() {
         ("getInput('Missing')", Value::Null),
         ("getOutputFrom('Fetch').ok", json!(true)),
         ("getOutputFrom(\"Fetch\", 'StatusCode') + 1", json!(201)),
-        ("['Result', 'StatusCode'].map(n => getOutputFrom('Fetch', n))", json!([{"ok": true}, 200])),
+        (
+            "['Result', 'StatusCode'].map(n => getOutputFrom('Fetch', n))",
+            json!([{"ok": true}, 200]),
+        ),
         ("getStatusCodeFromFetch()", json!(200)),
         ("getOutputFrom('Nobody')", Value::Null),
         ("getLastResult()", Value::Null),
@@ -179,7 +182,10 @@ fn texts_and_encodings() {
         ("bytesToString('aGk=')", json!("hi")),
         ("({ file: bytesFromString('hi') })", json!({"file": "aGk="})),
         ("streamToBase64(streamToBytes('aGk='))", json!("aGk=")),
-        ("parseGuid('6BA7B810-9DAD-11D1-80B4-00C04FD430C8')", json!("6ba7b810-9dad-11d1-80b4-00c04fd430c8")),
+        (
+            "parseGuid('6BA7B810-9DAD-11D1-80B4-00C04FD430C8')",
+            json!("6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
+        ),
         ("Guid.Empty", json!("00000000-0000-0000-0000-000000000000")),
     ]);
     assert!(failure("parseGuid('x')").message.contains("not a GUID"));
@@ -281,7 +287,8 @@ fn flaws_name_the_place_in_the_authors_text() {
 #[test]
 fn checking_parses_and_runs_nothing() {
     let language = JavaScript::new();
-    for fine in ["return 1", "while (true) {}", "throw 1", "await x", "variables.X", "const a = 1"] {
+    for fine in ["return 1", "while (true) {}", "throw 1", "await x", "variables.X", "const a = 1"]
+    {
         language.check(fine).unwrap_or_else(|flaw| panic!("{fine}: {flaw:?}"));
     }
     for broken in ["1 +", "return }", "'abc", "f(", "import x from 'y'", "\0"] {
@@ -297,7 +304,8 @@ fn nothing_leaks_from_one_evaluation_into_the_next() {
     let mut stage = furnished();
     let source = "globalThis.kept = 1; Object.prototype.bad = 2; Array.prototype.map = null; 0";
     language.evaluate(source, &mut stage).unwrap();
-    let seen = language.evaluate("[typeof kept, ({}).bad === undefined, [1].map(x => x)]", &mut stage);
+    let seen =
+        language.evaluate("[typeof kept, ({}).bad === undefined, [1].map(x => x)]", &mut stage);
     assert_eq!(seen.unwrap(), json!(["undefined", true, [1]]));
 }
 

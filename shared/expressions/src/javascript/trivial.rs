@@ -79,8 +79,8 @@ fn number(text: &str) -> Option<Value> {
 fn string(text: &str) -> Option<Value> {
     let quote = text.chars().next().filter(|first| matches!(first, '"' | '\'' | '`'))?;
     let inner = text.get(1..)?.strip_suffix(quote)?;
-    let plain = !inner.contains([quote, '\\', '\n', '\r'])
-        && !(quote == '`' && inner.contains("${"));
+    let plain =
+        !inner.contains([quote, '\\', '\n', '\r']) && !(quote == '`' && inner.contains("${"));
     plain.then(|| Value::String(inner.to_owned()))
 }
 
@@ -133,8 +133,19 @@ mod tests {
     #[test]
     fn anything_that_needs_thought_is_left_to_quickjs() {
         for source in [
-            "010", "1e3", "'a' + 'b'", "`${x}`", "'\\n'", "return\n5", "12345678901234567890",
-            "getInput(x)", "variables.a.b", "getInput('a', 'b')", "f()", "'a'b'", "",
+            "010",
+            "1e3",
+            "'a' + 'b'",
+            "`${x}`",
+            "'\\n'",
+            "return\n5",
+            "12345678901234567890",
+            "getInput(x)",
+            "variables.a.b",
+            "getInput('a', 'b')",
+            "f()",
+            "'a'b'",
+            "",
         ] {
             assert_eq!(Trivial::parse(source), None, "{source}");
         }

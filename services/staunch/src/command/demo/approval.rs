@@ -25,7 +25,7 @@ pub(super) async fn order(stage: &Stage) -> Result<Order, Failure> {
     let input = json!({"OrderId": "1001", "Amount": 2500});
     let id = start(&stage.client, "order-approval", &json!({"input": input}), None).await?;
     stage.line(&format!("order 1001 over 2500 EUR is accepted: instance {id}"));
-    let journal = tokio::spawn(told(stage.clone_client(), id.clone()));
+    let journal = tokio::spawn(told(stage.client.clone(), id.clone()));
     wait_for(stage, &id, "Elsa.Delay").await?;
     stage.line("it sleeps two seconds; no process holds it, the database does");
     Ok(Order { id, journal })

@@ -23,7 +23,7 @@ pub(super) async fn kill_in_the_middle(stage: &mut Stage) -> Result<(), Failure>
         let orders = ORDERS << attempt;
         let batch = format!("batch-{attempt}");
         let mut finished = stage.bus.subscribe("staunch.event.order-approval.*.finished").await?;
-        let accepting = tokio::spawn(accept(stage.clone_client(), batch.clone(), orders));
+        let accepting = tokio::spawn(accept(stage.client.clone(), batch.clone(), orders));
         let first = tokio::time::timeout(SOON, finished.next()).await;
         let pid = stage.kill_executor().await?;
         let accepted = accepting.await.map_err(|error| Failure::failed(error.to_string()))??;

@@ -1,0 +1,142 @@
+//! What the executor counts and times.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use model::SubStatus;
+use opentelemetry::metrics::{Counter, Gauge, Histogram, UpDownCounter};
+use opentelemetry::{KeyValue, global};
+
+use crate::calls::{Answer, ErrorKind};
+
+/// The instruments of this process.
+pub(crate) static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
+
+const SECONDS: [f64; 15] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+pub(crate) struct Metrics {
+    statuses: Counter<u64>,
+    bursts: Histogram<f64>,
+    commits: Histogram<f64>,
+    conflicts: Counter<u64>,
+    lease_waits: Histogram<f64>,
+    lease_holds: Histogram<f64>,
+    lease_failures: Counter<u64>,
+    lease_losses: Counter<u64>,
+    calls: Histogram<f64>,
+    redeliveries: Counter<u64>,
+    retries: Counter<u64>,
+    dead: Counter<u64>,
+    unpublished: Counter<u64>,
+    in_hand: UpDownCounter<i64>,
+    backlog: Gauge<u64>,
+    stalls: Counter<u64>,
+}
+
+impl Metrics {
+    fn new() -> Self {
+        let meter = global::meter("staunch-executor");
+        let time = |name: &'static str, text: &'static str| {
+            let histogram = meter.f64_histogram(name).with_unit("s").with_description(text);
+            histogram.with_boundaries(SECONDS.to_vec()).build()
+        };
+        let count = |name: &'static str, text: &'static str| {
+            meter.u64_counter(name).with_description(text).build()
+        };
+        Self {
+            statuses: count("staunch_instances", "Instances that came to a sub-status"),
+            bursts: time("staunch_burst_duration", "From load to commit"),
+            commits: time("staunch_commit_duration", "One commit, waiting for its group included"),
+            conflicts: count("staunch_commit_conflicts", "Bursts that lost their version"),
+            lease_waits: time("staunch_lease_wait", "From asking for a lease to having it"),
+            lease_holds: time("staunch_lease_hold", "From having a lease to giving it back"),
+            lease_failures: count("staunch_lease_failures", "Leases that could not be had"),
+            lease_losses: count("staunch_lease_losses", "Leases lost while they were held"),
+            calls: time("staunch_call_duration", "Outgoing HTTP calls"),
+            redeliveries: count("staunch_redeliveries", "Commands delivered again"),
+            retries: count("staunch_retries", "Commands sent back for later"),
+            dead: count("staunch_dead_letters", "Commands parked among the dead"),
+            unpublished: count("staunch_unpublished", "Messages left to the sweep"),
+            in_hand: meter
+                .i64_up_down_counter("staunch_commands_in_hand")
+                .with_description("Commands held by this executor")
+                .build(),
+            backlog: meter
+                .u64_gauge("staunch_queue_backlog")
+                .with_description("Commands stored and not acknowledged")
+                .build(),
+            stalls: count("staunch_pull_stalls", "Times that nothing came though commands waited"),
+        }
+    }
+
+    pub(crate) fn status(&self, status: SubStatus) {
+        self.statuses.add(1, &[KeyValue::new("status", status.as_str())]);
+    }
+
+    pub(crate) fn burst(&self, took: Duration) {
+        self.bursts.record(took.as_secs_f64(), &[]);
+    }
+
+    pub(crate) fn committed(&self, took: Duration) {
+        self.commits.record(took.as_secs_f64(), &[]);
+    }
+
+    pub(crate) fn conflict(&self) {
+        self.conflicts.add(1, &[]);
+    }
+
+    pub(crate) fn lease_waited(&self, waited: Duration, contended: bool) {
+        self.lease_waits.record(waited.as_secs_f64(), &[KeyValue::new("contended", contended)]);
+    }
+
+    pub(crate) fn lease_held(&self, held: Duration) {
+        self.lease_holds.record(held.as_secs_f64(), &[]);
+    }
+
+    pub(crate) fn lease_failed(&self, why: &'static str) {
+        self.lease_failures.add(1, &[KeyValue::new("why", why)]);
+    }
+
+    pub(crate) fn lease_lost(&self) {
+        self.lease_losses.add(1, &[]);
+    }
+
+    pub(crate) fn called(&self, took: Duration, answer: &Answer) {
+        let result = match answer {
+            Answer::Response { .. } => "response",
+            Answer::Error { kind: ErrorKind::Timeout, .. } => "timeout",
+            Answer::Error { kind: ErrorKind::Connect, .. } => "connect",
+            Answer::Error { kind: ErrorKind::Refused, .. } => "refused",
+        };
+        self.calls.record(took.as_secs_f64(), &[KeyValue::new("result", result)]);
+    }
+
+    pub(crate) fn redelivered(&self) {
+        self.redeliveries.add(1, &[]);
+    }
+
+    pub(crate) fn retried(&self) {
+        self.retries.add(1, &[]);
+    }
+
+    pub(crate) fn parked(&self) {
+        self.dead.add(1, &[]);
+    }
+
+    pub(crate) fn unpublished(&self) {
+        self.unpublished.add(1, &[]);
+    }
+
+    pub(crate) fn in_hand(&self, change: i64) {
+        self.in_hand.add(change, &[]);
+    }
+
+    pub(crate) fn backlog(&self, commands: u64) {
+        self.backlog.record(commands, &[]);
+    }
+
+    pub(crate) fn stalled(&self) {
+        self.stalls.add(1, &[]);
+    }
+}

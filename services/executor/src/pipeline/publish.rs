@@ -1,0 +1,66 @@
+//! publish: what a commit allows to be told. Every message has the same id on every try, and is in
+//! the database until it is stored in the stream: what fails here, the sweep publishes.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use protocol::Message;
+
+use super::commit::Outgoing;
+use crate::executor::Cx;
+use crate::metrics::METRICS;
+use crate::point::Point;
+
+/// How often a message is tried before it is left to the sweep.
+const TRIES_MAX: u32 = 4;
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Publishes what was committed. Does not fail: what is left is published by the sweep.
+pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
+    let Outgoing { outbox, commands, journal } = outgoing;
+    if outbox.is_empty() && commands.is_empty() && journal.is_none() {
+        return;
+    }
+    cx.at(Point::BeforePublish).await;
+    // Sent in this order without waiting in between: the events of one instance keep their order.
+    let events = outbox.iter().map(|row| stored(cx, &row.message));
+    let (stored_events, ()) = tokio::join!(join_all(events), send_all(cx, commands));
+    cx.at(Point::Published).await;
+    let published = outbox.into_iter().zip(stored_events).filter(|(_, is_stored)| *is_stored);
+    let ids: Vec<_> = published.map(|(row, _)| row.id).collect();
+    if !ids.is_empty()
+        && let Err(error) = cx.store.published(ids).await
+    {
+        tracing::debug!(%error, "outbox rows not marked; the sweep publishes them again");
+    }
+    cx.at(Point::Marked).await;
+    if let Some(journal) = journal
+        && let Err(error) = cx.bus.send(journal).await
+    {
+        tracing::debug!(%error, "a journal message was not sent");
+    }
+}
+
+/// Publishes commands that are accepted, in order, without waiting in between.
+pub(crate) async fn send_all(cx: &Cx, commands: Vec<Message>) {
+    join_all(commands.iter().map(|command| stored(cx, command))).await;
+}
+
+/// Publishes one message; true when the stream has it.
+async fn stored(cx: &Cx, message: &Message) -> bool {
+    let mut pause = FIRST_PAUSE;
+    for attempt in 1..=TRIES_MAX {
+        let error = match cx.bus.publish(message.clone()).await {
+            Ok(_) => return true,
+            Err(error) => error,
+        };
+        if !error.is_passing() || attempt == TRIES_MAX {
+            METRICS.unpublished();
+            tracing::warn!(%error, subject = message.subject, "left to the sweep");
+            return false;
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+    false
+}

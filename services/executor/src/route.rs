@@ -1,0 +1,256 @@
+//! Events and tasks: who waits for them, found by hash. Receivers get commands of their own,
+//! accepted in one transaction with the end of the event; publishing them comes after.
+
+use model::{CommandId, InstanceId, Map, Stimulus, Trigger, limits};
+use protocol::{Body, Command, Message, Outcome, Refusal, Resume, Start};
+use serde_json::Value;
+use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
+
+use crate::draft;
+use crate::executor::Cx;
+use crate::pipeline::publish;
+use crate::pipeline::settle::Stop;
+use crate::point::Point;
+use crate::reply;
+
+/// The input under which an event's payload arrives.
+const EVENT_KEY: &str = "__EventPayloadWorkflowInput";
+/// The input under which a task's result arrives.
+const TASK_KEY: &str = "RunTaskInput";
+/// Receivers accepted in one transaction.
+const CHUNK: usize = 1_000;
+
+/// What is looked for, and what its receivers get.
+struct Stimulated<'a> {
+    command: &'a Command,
+    kind: &'static str,
+    hash: String,
+    correlation_id: Option<String>,
+    instance_id: Option<InstanceId>,
+    input: Map,
+    starts_new: bool,
+    wait_max: std::time::Duration,
+}
+
+/// Commands that follow from an event or a task; accepted, and to be published.
+pub(crate) struct Fanned {
+    resumes: Vec<(InstanceId, Command, Message)>,
+    starts: Vec<Message>,
+}
+
+/// Hands an event or a task to whoever waits for it, and tells its sender to how many.
+pub(crate) async fn apply(cx: &Cx, command: &Command) -> Result<(), Stop> {
+    let outcome = match fan_out(cx, command).await? {
+        Some(fanned) => {
+            let affected = fanned.resumes.len() + fanned.starts.len();
+            let resumes = fanned.resumes.into_iter().map(|(_, _, message)| message);
+            publish::send_all(cx, resumes.chain(fanned.starts).collect()).await;
+            Outcome { affected: Some(affected as u64), ..Outcome::default() }
+        }
+        None => Outcome {
+            affected: Some(0),
+            ..Outcome::refused(Refusal::Waiting, "nobody waits for it yet: it is kept")
+        },
+    };
+    reply::reply(cx, command, &outcome).await;
+    Ok(())
+}
+
+/// Wakes an event or task that waited for a bookmark which this instance has now: its resumes for
+/// the instance are given back, to be applied while it is held; those for others are published.
+pub(crate) async fn wake(cx: &Cx, command: &Command, own: &InstanceId) -> Result<Vec<Command>, Stop> {
+    let Some(fanned) = fan_out(cx, command).await? else { return Ok(Vec::new()) };
+    let (mine, others): (Vec<_>, Vec<_>) =
+        fanned.resumes.into_iter().partition(|(instance_id, ..)| instance_id == own);
+    let others = others.into_iter().map(|(_, _, message)| message);
+    publish::send_all(cx, others.chain(fanned.starts).collect()).await;
+    Ok(mine.into_iter().map(|(_, command, _)| command).collect())
+}
+
+/// Finds the receivers and accepts their commands; none when nobody waits, and it is kept then.
+async fn fan_out(cx: &Cx, command: &Command) -> Result<Option<Fanned>, Stop> {
+    let Some(stimulated) = stimulated(command) else { return Ok(None) };
+    cx.at(Point::BeforeRoute).await;
+    let mut is_kept = false;
+    let (bookmarks, triggers) = loop {
+        let (bookmarks, triggers) = receivers(cx, &stimulated).await?;
+        if !bookmarks.is_empty() || !triggers.is_empty() {
+            break (bookmarks, triggers);
+        }
+        if is_kept {
+            return Ok(None);
+        }
+        // Written first, looked second; whoever creates bookmarks does the same.
+        keep(cx, &stimulated).await?;
+        is_kept = true;
+    };
+    cx.at(Point::Routed).await;
+    let fanned = accept(cx, &stimulated, bookmarks, triggers).await?;
+    cx.at(Point::FannedOut).await;
+    Ok(Some(fanned))
+}
+
+fn stimulated(command: &Command) -> Option<Stimulated<'_>> {
+    let with = |key: &str, value: &Value| Map::from_iter([(key.to_owned(), value.clone())]);
+    match &command.body {
+        Body::Event(event) => Some(Stimulated {
+            command,
+            kind: "event",
+            hash: Stimulus::event(&event.event_name).hash(),
+            correlation_id: event.correlation_id.clone(),
+            instance_id: event.instance_id.clone(),
+            input: with(EVENT_KEY, &event.payload),
+            starts_new: event.instance_id.is_none(),
+            wait_max: limits::EVENT_WAIT_MAX,
+        }),
+        Body::Task(task) => Some(Stimulated {
+            command,
+            kind: "task",
+            hash: Stimulus::task(&task.task_id).hash(),
+            correlation_id: None,
+            instance_id: None,
+            input: with(TASK_KEY, &task.result),
+            starts_new: false,
+            wait_max: limits::RESUME_WAIT_MAX,
+        }),
+        Body::Start(_) | Body::Resume(_) | Body::Cancel(_) | Body::Perform(_) => None,
+    }
+}
+
+async fn receivers(
+    cx: &Cx,
+    stimulated: &Stimulated<'_>,
+) -> Result<(Vec<StoredBookmark>, Vec<Trigger>), Stop> {
+    let filter = BookmarkFilter {
+        hash: Some(stimulated.hash.clone()),
+        instance_id: stimulated.instance_id.clone(),
+        correlation_id: stimulated.correlation_id.clone(),
+        ..BookmarkFilter::default()
+    };
+    let bookmarks = cx.store.find(&filter, limits::EVENT_RECEIVERS_MAX).await?;
+    if bookmarks.len() as u64 >= limits::EVENT_RECEIVERS_MAX {
+        let max = limits::EVENT_RECEIVERS_MAX;
+        tracing::error!(command = %stimulated.command.id, max, "an event has too many receivers");
+    }
+    let triggers = if stimulated.starts_new {
+        cx.store.triggers(&stimulated.hash).await?
+    } else {
+        Vec::new()
+    };
+    Ok((bookmarks, triggers))
+}
+
+async fn keep(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<(), Stop> {
+    let Stimulated { command, .. } = stimulated;
+    let mut kept = Command::new(command.id.clone(), command.body.clone());
+    kept.traceparent = command.traceparent.clone();
+    let now = cx.now();
+    let pending = PendingCommand {
+        id: command.id.clone(),
+        instance_id: stimulated.instance_id.clone(),
+        bookmark_id: None,
+        hash: Some(stimulated.hash.clone()),
+        correlation_id: stimulated.correlation_id.clone(),
+        command: kept.encode().map_err(Stop::garbled)?,
+        accepted_at: now,
+        expires_at: Some(now.after(stimulated.wait_max)),
+        waiting: true,
+    };
+    cx.at(Point::BeforeWait).await;
+    cx.store.wait(pending).await?;
+    cx.at(Point::Waiting).await;
+    Ok(())
+}
+
+/// Accepts one command per receiver, and ends the event with the last of them.
+async fn accept(
+    cx: &Cx,
+    stimulated: &Stimulated<'_>,
+    bookmarks: Vec<StoredBookmark>,
+    triggers: Vec<Trigger>,
+) -> Result<Fanned, Stop> {
+    let mut fanned = Fanned { resumes: Vec::new(), starts: Vec::new() };
+    let mut commands = Vec::new();
+    for bookmark in bookmarks {
+        let (command, kept) = resume(cx, stimulated, bookmark)?;
+        fanned.resumes.push((command.instance_id().unwrap_or_default(), command, kept.command.clone()));
+        commands.push(kept);
+    }
+    let mut starts = Vec::new();
+    for trigger in triggers {
+        let start = start(cx, stimulated, trigger).await?;
+        fanned.starts.push(start.command.clone());
+        starts.push(start);
+    }
+    let id = &stimulated.command.id;
+    while commands.len() > CHUNK {
+        let rest = commands.split_off(CHUNK);
+        let chunk = std::mem::replace(&mut commands, rest);
+        // Under an id that nothing has: the event ends with the last chunk.
+        let part = CommandId::new(format!("{id}.part"));
+        cx.store.settle(&part, Vec::new(), chunk).await?;
+    }
+    cx.store.settle(id, starts, commands).await?;
+    Ok(fanned)
+}
+
+fn resume(
+    cx: &Cx,
+    stimulated: &Stimulated<'_>,
+    found: StoredBookmark,
+) -> Result<(Command, PendingCommand), Stop> {
+    let event = stimulated.command;
+    let bookmark_id = found.bookmark.id;
+    let parts = [stimulated.kind, event.id.as_str(), bookmark_id.as_str()];
+    let id = CommandId::new(model::derived(&parts));
+    let body = Resume {
+        instance_id: found.instance_id.clone(),
+        bookmark_id: Some(bookmark_id.clone()),
+        input: stimulated.input.clone(),
+        event_id: Some(event.id.clone()),
+        ..Resume::default()
+    };
+    let mut command = Command::new(id.clone(), Body::Resume(body));
+    command.traceparent = event.traceparent.clone();
+    let kept = PendingCommand {
+        id,
+        instance_id: Some(found.instance_id),
+        bookmark_id: Some(bookmark_id),
+        hash: None,
+        correlation_id: None,
+        command: command.encode().map_err(Stop::garbled)?,
+        accepted_at: cx.now(),
+        expires_at: None,
+        waiting: false,
+    };
+    Ok((command, kept))
+}
+
+async fn start(
+    cx: &Cx,
+    stimulated: &Stimulated<'_>,
+    trigger: Trigger,
+) -> Result<NewInstance, Stop> {
+    let event = stimulated.command;
+    let (definition_id, activity_id) = (trigger.definition_id, trigger.activity_id);
+    let parts = [stimulated.kind, event.id.as_str(), definition_id.as_str(), activity_id.as_str()];
+    let id = CommandId::new(model::derived(&parts));
+    // What does not compile any more is accepted all the same, and ends with the reason.
+    let program = match cx.catalog.program(&trigger.version_id).await {
+        Ok(program) => program,
+        Err(catalog::Error::Broken { .. }) => None,
+        Err(catalog::Error::Store(error)) => return Err(error.into()),
+        Err(catalog::Error::Bus(error)) => return Err(error.into()),
+    };
+    let start = Start {
+        definition_id,
+        version_id: Some(trigger.version_id),
+        input: stimulated.input.clone(),
+        correlation_id: stimulated.correlation_id.clone(),
+        trigger_activity_id: Some(activity_id),
+        ..Start::default()
+    };
+    let (traceparent, now) = (event.traceparent.as_deref(), cx.now());
+    draft::accepted(start, id, program.as_deref(), traceparent, now)
+        .map_err(|unfit| Stop::dead(Refusal::Garbled, unfit.to_string()))
+}

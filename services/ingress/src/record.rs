@@ -1,0 +1,142 @@
+//! Instances as ingress reads them: the row, and the parts of its record that answers need.
+//!
+//! The record is the executor's; only what is named here is read, so it may grow.
+
+use engine::State;
+use model::{Bookmark, BookmarkId, CommandId, Instance, InstanceId, SubStatus};
+use protocol::{Body, Command, HttpAnswer, Message};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{App, Problem};
+
+/// The content of `Instance::state`, as far as ingress reads it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Record {
+    state: State,
+    applied: Vec<CommandId>,
+    answer: Option<KeptAnswer>,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptAnswer {
+    commands: Vec<CommandId>,
+    answer: HttpAnswer,
+}
+
+/// An instance with what is known of its state.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// The row.
+    pub(crate) instance: Instance,
+    record: Record,
+    command: Option<Message>,
+}
+
+/// Reads an instance; `None` when there is none.
+pub(crate) async fn find(app: &App, id: &InstanceId) -> Result<Option<Seen>, Problem> {
+    let Some(loaded) = app.cx.store.load(id).await? else { return Ok(None) };
+    let bytes = &loaded.instance.state;
+    let record = if bytes.is_empty() { Ok(Record::default()) } else { rmp_serde::from_slice(bytes) };
+    let record = record.map_err(|error| {
+        tracing::error!(%error, instance = %id, "the state of an instance cannot be read");
+        Problem::internal()
+    })?;
+    Ok(Some(Seen { instance: loaded.instance, record, command: loaded.command }))
+}
+
+/// Reads an instance that has to be there.
+pub(crate) async fn get(app: &App, id: &InstanceId) -> Result<Seen, Problem> {
+    let found = find(app, id).await?;
+    found.ok_or_else(|| Problem::not_found(format!("there is no workflow instance {id}")))
+}
+
+/// Reads the id of an instance.
+pub(crate) fn id(text: &str) -> Result<InstanceId, Problem> {
+    InstanceId::parse(text).map_err(|error| Problem::bad_request(error.to_string()))
+}
+
+impl Seen {
+    /// Where it is in its life.
+    pub(crate) fn status(&self) -> SubStatus {
+        self.instance.status
+    }
+
+    /// The engine's state; that of an instance that has not run is empty.
+    pub(crate) fn state(&self) -> &State {
+        &self.record.state
+    }
+
+    /// Where it waits for something from outside: all open bookmarks but those of outgoing calls.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Bookmark> {
+        let state = &self.record.state;
+        state.bookmarks.values().filter(|open| !state.calls.contains_key(&open.id))
+    }
+
+    /// Where a resume may arrive that names no bookmark: not at timers.
+    pub(crate) fn resumable(&self) -> Vec<&Bookmark> {
+        self.open().filter(|open| open.due_at.is_none()).collect()
+    }
+
+    /// The open bookmark of this id.
+    pub(crate) fn bookmark(&self, id: &BookmarkId) -> Option<&Bookmark> {
+        self.open().find(|open| open.id == *id)
+    }
+
+    /// Whether the command is among those applied last.
+    pub(crate) fn has_applied(&self, id: &CommandId) -> bool {
+        self.record.applied.contains(id)
+    }
+
+    /// What `WriteHttpResponse` said to this command, if that is still kept.
+    pub(crate) fn answer_for(&self, id: &CommandId) -> Option<&HttpAnswer> {
+        let kept = self.record.answer.as_ref()?;
+        kept.commands.contains(id).then_some(&kept.answer)
+    }
+
+    /// The state as people and programs read it.
+    pub(crate) async fn view(&self, app: &App) -> Value {
+        let program = app.cx.catalog.program(&self.instance.version_id).await;
+        let mut view = match program {
+            Ok(Some(program)) => self.record.state.view(&program),
+            // The version was deleted, or cannot be read here: what needs no program is shown.
+            Ok(None) | Err(_) => self.bare(),
+        };
+        if let Some(view) = view.as_object_mut() {
+            // An instance that has not run yet knows nothing of itself: the row does.
+            view.insert("id".to_owned(), json!(self.instance.id));
+            view.insert("status".to_owned(), json!(self.status().main()));
+            view.insert("subStatus".to_owned(), json!(self.status()));
+            if self.instance.version == 0 {
+                view.insert("correlationId".to_owned(), json!(self.instance.correlation_id));
+                view.insert("name".to_owned(), json!(self.instance.name));
+                view.insert("input".to_owned(), self.input());
+            }
+        }
+        view
+    }
+
+    fn input(&self) -> Value {
+        let command = self.command.as_ref().and_then(|command| Command::decode(command, "").ok());
+        match command.map(|command| command.body) {
+            Some(Body::Start(start)) => json!(start.input),
+            _ => json!({}),
+        }
+    }
+
+    fn bare(&self) -> Value {
+        let state = &self.record.state;
+        json!({
+            "definitionId": self.instance.definition_id,
+            "definitionVersionId": self.instance.version_id,
+            "definitionVersion": self.instance.definition_version,
+            "correlationId": state.correlation_id,
+            "name": state.name,
+            "input": state.input,
+            "output": state.output,
+            "incidents": state.incidents,
+            "bookmarks": self.open().collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! Answers that are more than JSON: what a workflow said to its HTTP client, and "accepted".
+
+use axum::Json;
+use axum::body::Body;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION, TRANSFER_ENCODING};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use model::InstanceId;
+use protocol::{HttpAnswer, Outcome, Refusal};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::Problem;
+
+/// Elsa's header with the instance that answers.
+pub(crate) const INSTANCE_HEADER: HeaderName =
+    HeaderName::from_static("x-elsa-workflow-instance-id");
+
+/// A response whose body is the workflow's own: it is sent as it is, whatever its status.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Verbatim;
+
+/// What `WriteHttpResponse` said.
+pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
+    let (body, default_type) = match &answer.content {
+        Value::Null => (Body::empty(), None),
+        Value::String(text) => (Body::from(text.clone()), Some("text/plain; charset=utf-8")),
+        other => (Body::from(other.to_string()), Some("application/json; charset=utf-8")),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(answer.status_code).unwrap_or(StatusCode::OK);
+    let headers = response.headers_mut();
+    for (name, value) in &answer.headers {
+        let name = HeaderName::try_from(name.as_str());
+        // A header that HTTP does not allow is left out; so is what the server itself decides.
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value))
+            && name != CONTENT_LENGTH
+            && name != TRANSFER_ENCODING
+        {
+            headers.append(name, value);
+        }
+    }
+    let content_type = answer.content_type.as_deref().or(default_type);
+    if let Some(Ok(value)) = content_type.map(HeaderValue::from_str)
+        && (answer.content_type.is_some() || !headers.contains_key(CONTENT_TYPE))
+    {
+        headers.insert(CONTENT_TYPE, value);
+    }
+    response.extensions_mut().insert(Verbatim);
+    of_instance(id, response)
+}
+
+/// 202 with where to look.
+pub(crate) fn accepted(id: &InstanceId, body: impl Serialize) -> Response {
+    let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
+    let location = format!("/elsa/api/workflow-instances/{}", segment(id.as_str()));
+    if let Ok(location) = HeaderValue::from_str(&location) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    of_instance(id, response)
+}
+
+/// An answer of or about this instance.
+pub(crate) fn of_instance(id: &InstanceId, response: impl IntoResponse) -> Response {
+    let mut response = response.into_response();
+    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+        response.headers_mut().insert(INSTANCE_HEADER, value);
+    }
+    response
+}
+
+/// The problem that a refusal is; `None` for those that are answered with 202.
+pub(crate) fn refusal(outcome: &Outcome) -> Option<Problem> {
+    let refusal = outcome.refusal?;
+    let detail = outcome.message.clone();
+    let says = |otherwise: &str| detail.clone().unwrap_or_else(|| otherwise.to_owned());
+    let problem = match refusal {
+        Refusal::Waiting | Refusal::StillRunning => return None,
+        Refusal::Garbled => Problem::bad_request(says("the command could not be read")),
+        Refusal::NotFound => Problem::not_found(says("it names something that does not exist")),
+        Refusal::AlreadyDone => {
+            Problem::conflict("already-resumed", format!("already resumed: {}", says("it is over")))
+        }
+        Refusal::Ambiguous => {
+            let bookmarks: Vec<_> = outcome.bookmarks.iter().map(ToString::to_string).collect();
+            Problem::new(StatusCode::BAD_REQUEST, "ambiguous", says("several bookmarks are open"))
+                .with("bookmarks", bookmarks)
+        }
+        Refusal::NotAllowed => {
+            Problem::conflict("not-allowed", says("the activation strategy does not allow it"))
+        }
+        Refusal::Dead => {
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            Problem::new(status, "dead", says("it was tried too often and is among the dead"))
+        }
+    };
+    Some(match &outcome.workflow_instance_id {
+        Some(id) => problem.with("workflowInstanceId", id.as_str()),
+        None => problem,
+    })
+}
+
+/// 500 for an instance that ended with an incident.
+pub(crate) fn faulted(id: &InstanceId, incidents: &[String]) -> Problem {
+    let detail = match incidents.first() {
+        Some(first) => format!("the workflow failed: {first}"),
+        None => "the workflow failed".to_owned(),
+    };
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "workflow-faulted", detail)
+        .with("workflowInstanceId", id.as_str())
+        .with("incidents", json!(incidents))
+}
+
+/// Writes a name as one path segment.
+pub(crate) fn segment(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_workflow_says_is_sent_as_it_is() {
+        let check = |content: Value, content_type: Option<&str>, expected: Option<&str>| {
+            let content_type = content_type.map(str::to_owned);
+            let answer = HttpAnswer { status_code: 404, content, content_type, ..HttpAnswer::default() };
+            let response = workflow_said(&"i".into(), &answer);
+            let sent = response.headers().get(CONTENT_TYPE).map(|value| value.to_str().unwrap());
+            assert_eq!((response.status().as_u16(), sent), (404, expected));
+            assert!(response.extensions().get::<Verbatim>().is_some());
+        };
+        check(Value::Null, None, None);
+        check(json!("hi"), None, Some("text/plain; charset=utf-8"));
+        check(json!("<p>"), Some("text/html"), Some("text/html"));
+        check(json!({"a": 1}), None, Some("application/json; charset=utf-8"));
+    }
+
+    #[test]
+    fn names_become_path_segments() {
+        assert_eq!(segment("Order Approval/é"), "Order%20Approval%2F%C3%A9");
+    }
+}

@@ -1,0 +1,106 @@
+//! The REST API, one file per resource. Each handler is listed here, once, with its documentation
+//! beside it; the permission it needs is in [`crate::auth::permission`].
+
+mod bulk;
+mod definitions;
+mod descriptors;
+mod events;
+mod health;
+mod instances;
+mod keys;
+mod publishing;
+mod resume;
+mod run;
+mod saving;
+mod start;
+mod tasks;
+mod tokens;
+mod urls;
+
+use std::sync::Arc;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+
+pub(crate) use health::openapi_slot;
+
+/// A router that documents itself.
+pub(crate) type Routes = OpenApiRouter<Arc<App>>;
+
+/// What is mounted under each prefix of the API.
+pub(crate) fn api() -> Routes {
+    Routes::default()
+        .routes(routes!(definitions::list))
+        .routes(routes!(definitions::count))
+        .routes(routes!(definitions::is_name_unique))
+        .routes(routes!(definitions::many_by_id))
+        .routes(routes!(definitions::by_id))
+        .routes(routes!(definitions::by_definition_id))
+        .routes(routes!(definitions::get, saving::put, publishing::delete))
+        .routes(routes!(definitions::versions))
+        .routes(routes!(definitions::export))
+        .routes(routes!(publishing::delete_number))
+        .routes(routes!(publishing::delete_version))
+        .routes(routes!(publishing::publish))
+        .routes(routes!(publishing::retract))
+        .routes(routes!(publishing::revert))
+        .routes(routes!(run::execute, run::execute_get))
+        .routes(routes!(run::dispatch))
+        .routes(routes!(run::bulk_dispatch))
+        .routes(routes!(bulk::publish))
+        .routes(routes!(bulk::retract))
+        .routes(routes!(bulk::delete_definitions))
+        .routes(routes!(instances::list, start::start_or_list))
+        .routes(routes!(instances::get, instances::delete))
+        .routes(routes!(instances::execution_state))
+        .routes(routes!(instances::journal, instances::journal_filtered))
+        .routes(routes!(instances::variables))
+        .routes(routes!(instances::bookmarks))
+        .routes(routes!(urls::make))
+        .routes(routes!(resume::resume))
+        .routes(routes!(resume::cancel))
+        .routes(routes!(bulk::cancel))
+        .routes(routes!(bulk::delete_instances))
+        .merge(token_links())
+        .routes(routes!(events::trigger))
+        .routes(routes!(tasks::complete))
+        .routes(routes!(descriptors::activities))
+        .routes(routes!(descriptors::activity))
+        .routes(routes!(descriptors::variables))
+        .routes(routes!(descriptors::storage_drivers))
+        .routes(routes!(descriptors::incident_strategies))
+        .routes(routes!(descriptors::activation_strategies))
+        .routes(routes!(descriptors::expressions))
+        .routes(routes!(descriptors::features))
+        .routes(routes!(descriptors::version))
+        .routes(routes!(keys::list, keys::make))
+        .routes(routes!(keys::delete))
+        .routes(routes!(keys::audit))
+}
+
+/// What is mounted under each prefix of the API and takes whole definitions.
+pub(crate) fn documents() -> Routes {
+    Routes::default()
+        .routes(routes!(saving::post))
+        .routes(routes!(saving::import, saving::import_put))
+        .routes(routes!(saving::import_as, saving::import_as_put))
+}
+
+/// Links that carry their authority in a token; below the API and at the root.
+pub(crate) fn token_links() -> Routes {
+    Routes::default()
+        .routes(routes!(tokens::resume, tokens::resume_with_body))
+        .routes(routes!(tokens::trigger))
+}
+
+/// What is mounted at the root.
+pub(crate) fn root() -> Routes {
+    Routes::default()
+        .merge(token_links())
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics))
+        .routes(routes!(health::openapi))
+}

@@ -1,0 +1,212 @@
+//! Reading workflow definitions.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_DISPOSITION;
+use axum::response::IntoResponse;
+use model::{Definition, DefinitionId, VersionId, limits};
+use serde_json::{Value, json};
+use store::{DefinitionFilter, Page, VersionOption};
+
+use crate::body::Params;
+use crate::present::{self, DefinitionSummary, Paged};
+use crate::problem::ProblemBody;
+use crate::publication;
+use crate::{App, Problem};
+
+/// Lists definitions, newest first.
+#[utoipa::path(
+    get, path = "/workflow-definitions", tag = "definitions",
+    params(
+        ("versionOptions" = Option<String>, Query, description = "AllVersions, Draft, Latest (default), Published, LatestOrPublished, LatestAndPublished or a number"),
+        ("definitionIds" = Option<Vec<String>>, Query), ("ids" = Option<Vec<String>>, Query),
+        ("searchTerm" = Option<String>, Query), ("isSystem" = Option<bool>, Query),
+        ("page" = Option<u64>, Query, description = "From 0"), ("pageSize" = Option<u64>, Query),
+        ("orderBy" = Option<String>, Query, description = "Created (default) or Name"),
+    ),
+    responses((status = 200, body = Paged<DefinitionSummary>), (status = 400, body = ProblemBody)),
+)]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Paged<DefinitionSummary>>, Problem> {
+    let filter = DefinitionFilter {
+        definition_ids: params.many("definitionIds").into_iter().map(DefinitionId::new).collect(),
+        version_ids: params.many("ids").into_iter().map(VersionId::new).collect(),
+        version: version_option(&params, VersionOption::Latest)?,
+        search: params.one("searchTerm").map(str::to_owned),
+        name: params.one("name").map(str::to_owned),
+        is_system: params.read("isSystem")?,
+        by_name: params.one("orderBy").is_some_and(|order| order.eq_ignore_ascii_case("Name")),
+    };
+    let found = app.cx.store.definitions(&filter, page(&params)?).await?;
+    let items = found.items.iter().map(DefinitionSummary::from).collect();
+    Ok(Json(Paged { items, total_count: found.total }))
+}
+
+/// How many definitions there are.
+#[utoipa::path(get, path = "/workflow-definitions/query/count", tag = "definitions",
+    responses((status = 200, body = Value, description = "`{count}`")))]
+pub(super) async fn count(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let found = app.cx.store.definitions(&DefinitionFilter::default(), Page::new(0, 1)).await?;
+    Ok(Json(json!({"count": found.total})))
+}
+
+/// Whether no other definition has this name.
+#[utoipa::path(get, path = "/workflow-definitions/validation/is-name-unique", tag = "definitions",
+    params(("name" = String, Query), ("definitionId" = Option<String>, Query)),
+    responses((status = 200, body = Value, description = "`{isUnique}`")))]
+pub(super) async fn is_name_unique(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    let Some(name) = params.one("name") else {
+        return Err(Problem::bad_request("query parameter name is missing"));
+    };
+    let filter = DefinitionFilter { name: Some(name.to_owned()), ..DefinitionFilter::default() };
+    let found = app.cx.store.definitions(&filter, Page::first()).await?;
+    let own = params.one("definitionId");
+    let is_other = |other: &Definition| Some(other.definition_id.as_str()) != own;
+    Ok(Json(json!({"isUnique": !found.items.iter().any(is_other)})))
+}
+
+/// Several versions, by their ids.
+#[utoipa::path(get, path = "/workflow-definitions/many-by-id", tag = "definitions",
+    params(("ids" = Vec<String>, Query)),
+    responses((status = 200, body = Value, description = "`{items}`, in full")))]
+pub(super) async fn many_by_id(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    let mut items = Vec::new();
+    let ids = params.many("ids");
+    for id in ids.iter().take(usize::try_from(limits::PAGE_ITEMS_MAX).unwrap_or(usize::MAX)) {
+        let found = app.cx.store.version(&VersionId::new(id.as_str())).await?;
+        items.extend(found.as_ref().map(present::definition));
+    }
+    Ok(Json(json!({"items": items})))
+}
+
+/// A version, by its id.
+#[utoipa::path(get, path = "/workflow-definitions/by-id/{id}", tag = "definitions",
+    params(("id" = String, Path, description = "Version id")),
+    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+pub(super) async fn by_id(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let found = app.cx.store.version(&VersionId::new(id.as_str())).await?;
+    let found = found.ok_or_else(|| no_version(&id))?;
+    Ok(Json(present::definition(&found)))
+}
+
+/// A definition: its latest version, or the one that is asked for.
+#[utoipa::path(get, path = "/workflow-definitions/by-definition-id/{definitionId}", tag = "definitions",
+    params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query)),
+    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+pub(super) async fn by_definition_id(
+    state: State<Arc<App>>,
+    path: Path<String>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    get(state, path, params).await
+}
+
+/// A definition: its latest version, or the one that is asked for.
+#[utoipa::path(get, path = "/workflow-definitions/{definitionId}", tag = "definitions",
+    params(("definitionId" = String, Path),
+        ("versionOptions" = Option<String>, Query, description = "Latest (default), Published, a number …")),
+    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    Ok(Json(present::definition(&one(&app, &id, &params).await?)))
+}
+
+/// A definition as a file.
+#[utoipa::path(get, path = "/workflow-definitions/{definitionId}/export", tag = "definitions",
+    params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query)),
+    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+pub(super) async fn export(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<impl IntoResponse, Problem> {
+    let found = one(&app, &id, &params).await?;
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-' || *c == '_';
+    let name: String = id.chars().filter(is_plain).collect();
+    let file = format!("attachment; filename=\"workflow-definition-{name}.json\"");
+    Ok(([(CONTENT_DISPOSITION, file)], Json(json!(found))))
+}
+
+/// All versions of a definition, newest first.
+#[utoipa::path(get, path = "/workflow-definitions/{definitionId}/versions", tag = "definitions",
+    params(("definitionId" = String, Path)),
+    responses((status = 200, body = Value, description = "`{items, count}`"), (status = 404, body = ProblemBody)))]
+pub(super) async fn versions(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let id = definition_id(&id)?;
+    let versions = publication::versions(&app, &id).await?;
+    if versions.is_empty() {
+        return Err(publication::unknown(&id));
+    }
+    let items: Vec<_> = versions.iter().map(DefinitionSummary::from).collect();
+    Ok(Json(json!({"count": items.len(), "totalCount": items.len(), "items": items})))
+}
+
+async fn one(app: &App, id: &str, params: &Params) -> Result<Definition, Problem> {
+    let id = definition_id(id)?;
+    let version = version_option(params, VersionOption::Latest)?;
+    let found = app.cx.store.definition(&id, version).await?;
+    match found {
+        Some(found) => Ok(found),
+        None if version == VersionOption::Latest => Err(publication::unknown(&id)),
+        None => Err(Problem::not_found(format!(
+            "workflow definition {:?} has no version {}",
+            id.as_str(),
+            params.one("versionOptions").unwrap_or_default()
+        ))),
+    }
+}
+
+/// 404 for a version.
+pub(super) fn no_version(id: &str) -> Problem {
+    Problem::not_found(format!("there is no workflow definition version {id:?}"))
+}
+
+/// Reads the id of a definition: any text that a person may give it.
+pub(crate) fn definition_id(text: &str) -> Result<DefinitionId, Problem> {
+    let is_good = !text.trim().is_empty()
+        && text.len() <= limits::ID_CHARS_MAX
+        && !text.chars().any(char::is_control);
+    if is_good {
+        return Ok(DefinitionId::new(text));
+    }
+    Err(Problem::bad_request(format!(
+        "the definition id is not valid: use 1 to {} bytes without control characters",
+        limits::ID_CHARS_MAX
+    )))
+}
+
+/// Reads `versionOptions`.
+pub(super) fn version_option(
+    params: &Params,
+    otherwise: VersionOption,
+) -> Result<VersionOption, Problem> {
+    Ok(params.read("versionOptions")?.unwrap_or(otherwise))
+}
+
+/// Reads `page` and `pageSize`, or `skip` and `take`.
+pub(super) fn page(params: &Params) -> Result<Page, Problem> {
+    const SIZE: u64 = 100;
+    let take = params.read("pageSize")?.or(params.read("take")?).unwrap_or(SIZE);
+    let number: u64 = params.read("page")?.unwrap_or(0);
+    let skip = params.read("skip")?.unwrap_or_else(|| number.saturating_mul(take));
+    Ok(Page::new(skip, take))
+}

@@ -1,0 +1,123 @@
+//! Publishing, retracting, reverting and deleting workflow definitions.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use model::VersionId;
+use serde_json::Value;
+use store::VersionOption;
+
+use super::definitions::{definition_id, no_version};
+use crate::present::{self, SavedDefinition};
+use crate::problem::ProblemBody;
+use crate::{App, Problem, publication};
+
+/// Publishes the latest version.
+///
+/// The answer comes when every live node starts the new version, and says so in `everywhere`; or it
+/// names the nodes in `missing`. All problems of a definition are in `validationErrors`.
+#[utoipa::path(post, path = "/workflow-definitions/{definitionId}/publish", tag = "definitions",
+    params(("definitionId" = String, Path)),
+    responses((status = 200, body = SavedDefinition), (status = 400, body = ProblemBody),
+        (status = 403, body = ProblemBody), (status = 404, body = ProblemBody)))]
+pub(super) async fn publish(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<SavedDefinition>, Problem> {
+    let saved = publication::publish(&app, &definition_id(&id)?).await?;
+    Ok(Json(SavedDefinition::from(&saved)))
+}
+
+/// Takes the published version back: nothing starts it any more. What runs, runs on.
+#[utoipa::path(post, path = "/workflow-definitions/{definitionId}/retract", tag = "definitions",
+    params(("definitionId" = String, Path)),
+    responses((status = 200, body = Value, description = "The definition, with `everywhere` and `missing`"),
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+pub(super) async fn retract(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let id = definition_id(&id)?;
+    match publication::retract(&app, &id).await? {
+        Some(saved) => {
+            let value = present::definition(&saved.definition);
+            Ok(Json(present::with_news(value, saved.noticed.as_ref())))
+        }
+        None => {
+            publication::latest(&app, &id).await?;
+            Err(Problem::bad_request(format!(
+                "workflow definition {:?} is not published, so there is nothing to retract",
+                id.as_str()
+            )))
+        }
+    }
+}
+
+/// Makes a draft from an older version.
+#[utoipa::path(post, path = "/workflow-definitions/{definitionId}/revert/{version}", tag = "definitions",
+    params(("definitionId" = String, Path), ("version" = u32, Path)),
+    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+pub(super) async fn revert(
+    State(app): State<Arc<App>>,
+    Path((id, version)): Path<(String, String)>,
+) -> Result<Json<Value>, Problem> {
+    let old = numbered(&app, &id, &version).await?;
+    let saved = publication::revert(&app, old).await?;
+    Ok(Json(present::definition(&saved.definition)))
+}
+
+/// Removes all versions of a definition that no unfinished instance runs.
+#[utoipa::path(delete, path = "/workflow-definitions/{definitionId}", tag = "definitions",
+    params(("definitionId" = String, Path)),
+    responses((status = 204), (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "Instances still run")))]
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    let id = definition_id(&id)?;
+    match publication::delete(&app, &id).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(publication::unknown(&id)),
+    }
+}
+
+/// Removes one version, by its number.
+#[utoipa::path(delete, path = "/workflow-definitions/{definitionId}/version/{version}", tag = "definitions",
+    params(("definitionId" = String, Path), ("version" = u32, Path)),
+    responses((status = 204), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn delete_number(
+    State(app): State<Arc<App>>,
+    Path((id, version)): Path<(String, String)>,
+) -> Result<StatusCode, Problem> {
+    let old = numbered(&app, &id, &version).await?;
+    publication::delete_version(&app, &old.id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes one version, by its id.
+#[utoipa::path(delete, path = "/workflow-definition-versions/{id}", tag = "definitions",
+    params(("id" = String, Path)),
+    responses((status = 204), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn delete_version(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    match publication::delete_version(&app, &VersionId::new(id.as_str())).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(no_version(&id)),
+    }
+}
+
+async fn numbered(app: &App, id: &str, version: &str) -> Result<model::Definition, Problem> {
+    let id = definition_id(id)?;
+    let number = version.parse().map_err(|error| {
+        Problem::bad_request(format!("version {version:?} is no number: {error}"))
+    })?;
+    let found = app.cx.store.definition(&id, VersionOption::Number(number)).await?;
+    found.ok_or_else(|| {
+        Problem::not_found(format!("workflow definition {:?} has no version {number}", id.as_str()))
+    })
+}

@@ -1,0 +1,216 @@
+//! Running a definition: wait for the result, or only for the acceptance.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use model::{InstanceId, Map, SubStatus};
+use protocol::ReplyWhen;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::VersionOption;
+use utoipa::ToSchema;
+
+use super::definitions::{definition_id, version_option};
+use crate::begin::{self, Beginning};
+use crate::body::{Body, Params, Prefer};
+use crate::present::Standing;
+use crate::problem::ProblemBody;
+use crate::record::{self, Seen};
+use crate::submit::{Asking, Patience, Started, Told};
+use crate::{App, Problem, respond};
+
+/// Instances that one `bulk-dispatch` starts at most.
+const BULK_MAX: u32 = 1_000;
+
+/// How a definition is run.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RunRequest {
+    /// Id of the new instance; one is made when none is given.
+    instance_id: Option<String>,
+    /// Groups instances that belong together.
+    correlation_id: Option<String>,
+    /// The instance's name.
+    name: Option<String>,
+    /// Which trigger of the definition it starts with.
+    trigger_activity_id: Option<String>,
+    /// `Published` (default) or the number of a version that was published.
+    version_options: Option<String>,
+    /// Workflow input by name.
+    #[schema(value_type = Option<Object>)]
+    input: Option<Map>,
+    /// For `bulk-dispatch`: how many.
+    count: Option<u32>,
+}
+
+impl RunRequest {
+    fn beginning(self, id: &str, responds: bool) -> Result<Beginning, Problem> {
+        let version = self.version_options.as_deref().map(str::parse::<VersionOption>);
+        let version = version.transpose().map_err(|error| {
+            Problem::bad_request(format!("member versionOptions: {error}"))
+        })?;
+        Ok(Beginning {
+            definition_id: definition_id(id)?,
+            version,
+            version_id: None,
+            instance_id: self.instance_id.as_deref().map(record::id).transpose()?,
+            input: self.input.unwrap_or_default(),
+            correlation_id: self.correlation_id,
+            name: self.name,
+            trigger_activity_id: self.trigger_activity_id.map(Into::into),
+            responds,
+        })
+    }
+}
+
+/// Runs the published version and waits for it to finish or to wait.
+///
+/// Answers `{workflowState}`; if the workflow wrote an HTTP response, that is the answer. A run
+/// that takes longer than 30 s (or `Prefer: wait=<seconds>`) is answered with 202 and its place.
+#[utoipa::path(post, path = "/workflow-definitions/{definitionId}/execute", tag = "runs",
+    params(("definitionId" = String, Path)), request_body = RunRequest,
+    responses((status = 200, body = Value), (status = 202, body = Standing),
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
+        (status = 500, body = ProblemBody, description = "The workflow faulted; with `workflowState`")))]
+pub(super) async fn execute(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    prefer: Prefer,
+    asking: Asking,
+    Body(request): Body<RunRequest>,
+) -> Result<Response, Problem> {
+    let beginning = request.beginning(&id, true)?;
+    run_to_rest(&app, &asking, beginning, prefer).await
+}
+
+/// Runs the published version without input and waits for it to finish or to wait.
+#[utoipa::path(get, path = "/workflow-definitions/{definitionId}/execute", tag = "runs",
+    params(("definitionId" = String, Path), ("correlationId" = Option<String>, Query),
+        ("name" = Option<String>, Query), ("triggerActivityId" = Option<String>, Query),
+        ("versionOptions" = Option<String>, Query)),
+    responses((status = 200, body = Value), (status = 202, body = Standing),
+        (status = 404, body = ProblemBody), (status = 500, body = ProblemBody)))]
+pub(super) async fn execute_get(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+    method: axum::http::Method,
+    prefer: Prefer,
+    asking: Asking,
+) -> Result<Response, Problem> {
+    refuse_head(&method, "GET, POST")?;
+    let beginning = Beginning {
+        definition_id: definition_id(&id)?,
+        version: Some(version_option(&params, VersionOption::Published)?),
+        correlation_id: params.one("correlationId").map(str::to_owned),
+        name: params.one("name").map(str::to_owned),
+        trigger_activity_id: params.one("triggerActivityId").map(Into::into),
+        responds: true,
+        ..Beginning::default()
+    };
+    run_to_rest(&app, &asking, beginning, prefer).await
+}
+
+/// A HEAD that would start something is refused: it must change nothing.
+pub(super) fn refuse_head(method: &axum::http::Method, allowed: &str) -> Result<(), Problem> {
+    if method != axum::http::Method::HEAD {
+        return Ok(());
+    }
+    let allowed: Vec<_> = allowed.split(", ").map(str::to_owned).collect();
+    Err(Problem::method_not_allowed("HEAD", &allowed))
+}
+
+async fn run_to_rest(
+    app: &Arc<App>,
+    asking: &Asking,
+    beginning: Beginning,
+    prefer: Prefer,
+) -> Result<Response, Problem> {
+    let patience = match prefer.respond_async {
+        true => Patience::None,
+        false => Patience::Until(ReplyWhen::Settled, prefer.within(app.config.answer_time_max)),
+    };
+    let Started { instance, told } = begin::start(app, asking, beginning, patience).await?;
+    let id = &instance.id;
+    match told {
+        Told::Outcome(outcome) => {
+            if let Some(problem) = respond::refusal(&outcome) {
+                return Err(problem);
+            }
+            if let Some(said) = &outcome.response {
+                return Ok(respond::workflow_said(id, said));
+            }
+            let seen = record::get(app, id).await?;
+            Ok(state_of(app, &seen).await)
+        }
+        Told::Before => {
+            let seen = record::get(app, id).await?;
+            if let Some(said) = seen.answer_for(&asking.id) {
+                return Ok(respond::workflow_said(id, said));
+            }
+            if seen.status() == SubStatus::Executing {
+                return Ok(respond::accepted(id, Standing::of_seen(&seen)));
+            }
+            Ok(state_of(app, &seen).await)
+        }
+        Told::Accepted => Ok(respond::accepted(id, Standing::of_row(&instance))),
+    }
+}
+
+async fn state_of(app: &App, seen: &Seen) -> Response {
+    let id = &seen.instance.id;
+    let view = seen.view(app).await;
+    if seen.status() == SubStatus::Faulted {
+        let incidents = &seen.state().incidents;
+        let messages: Vec<_> = incidents.iter().map(|i| i.message.clone()).collect();
+        return respond::of_instance(id, respond::faulted(id, &messages).with("workflowState", view));
+    }
+    respond::of_instance(id, Json(json!({"workflowState": view})))
+}
+
+/// Starts the published version and answers as soon as that is accepted.
+#[utoipa::path(post, path = "/workflow-definitions/{definitionId}/dispatch", tag = "runs",
+    params(("definitionId" = String, Path)), request_body = RunRequest,
+    responses((status = 200, body = Value, description = "`{workflowInstanceId}`"),
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn dispatch(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    asking: Asking,
+    Body(request): Body<RunRequest>,
+) -> Result<Response, Problem> {
+    let beginning = request.beginning(&id, false)?;
+    let started = begin::start(&app, &asking, beginning, Patience::None).await?;
+    let id = &started.instance.id;
+    Ok(respond::of_instance(id, Json(json!({"workflowInstanceId": id}))))
+}
+
+/// Starts the published version several times.
+#[utoipa::path(post, path = "/workflow-definitions/{definitionId}/bulk-dispatch", tag = "runs",
+    params(("definitionId" = String, Path)), request_body = RunRequest,
+    responses((status = 200, body = Value, description = "`{workflowInstanceIds}`"),
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+pub(super) async fn bulk_dispatch(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    asking: Asking,
+    Body(mut request): Body<RunRequest>,
+) -> Result<Response, Problem> {
+    let count = request.count.unwrap_or(1);
+    if count > BULK_MAX {
+        return Err(Problem::bad_request(format!("count is {count}: use at most {BULK_MAX}")));
+    }
+    request.instance_id = None;
+    let beginning = request.beginning(&id, false)?;
+    let starts = (0..count).map(|number| {
+        let (app, beginning) = (Arc::clone(&app), beginning.clone());
+        let asking = asking.about(&number.to_string());
+        async move { begin::start(&app, &asking, beginning, Patience::None).await }
+    });
+    let started = crate::routes::bulk::side_by_side(starts).await;
+    let ids: Result<Vec<InstanceId>, Problem> =
+        started.into_iter().map(|started| started.map(|started| started.instance.id)).collect();
+    Ok(Json(json!({"workflowInstanceIds": ids?})).into_response())
+}

@@ -1,0 +1,148 @@
+//! `POST /workflow-instances`: starts an instance, or lists instances, as its body says.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use model::Map;
+use protocol::ReplyWhen;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::definitions::definition_id;
+use super::instances::{ListRequest, listed};
+use crate::auth::Caller;
+use crate::begin::{self, Beginning};
+use crate::body::{Body, Prefer};
+use crate::present::{InstanceSummary, Paged, Standing};
+use crate::problem::ProblemBody;
+use crate::record;
+use crate::submit::{Asking, Patience, Started, Told};
+use crate::{App, Problem, respond};
+
+/// Members that only a list has: with one of them, the body is a filter.
+const LIST_MEMBERS: [&str; 19] = [
+    "page",
+    "pageSize",
+    "skip",
+    "take",
+    "searchTerm",
+    "ids",
+    "definitionIds",
+    "definitionVersionId",
+    "version",
+    "hasIncidents",
+    "isSystem",
+    "status",
+    "statuses",
+    "subStatus",
+    "subStatuses",
+    "orderBy",
+    "orderDirection",
+    "timestampFilters",
+    "isExecuting",
+];
+
+/// What is started.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct StartRequest {
+    /// The published definition.
+    definition_id: String,
+    /// Workflow input by name.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    input: Option<Map>,
+    /// Groups instances that belong together.
+    #[serde(default)]
+    correlation_id: Option<String>,
+    /// Id of the new instance; one is made when none is given.
+    #[serde(default)]
+    instance_id: Option<String>,
+    /// The instance's name.
+    #[serde(default)]
+    name: Option<String>,
+}
+
+/// Starts an instance, or lists instances.
+///
+/// A body with `definitionId` and nothing that only a list has (`page`, `status`, `searchTerm` …)
+/// starts an instance; its members are `definitionId`, `input`, `correlationId`, `instanceId` and
+/// `name`. The answer comes when its first burst has been committed. With `Prefer: respond-async`
+/// it comes as soon as the start is accepted, as 202; the instance can be read from then on.
+/// Any other body, also an empty one, is a filter, as for GET.
+#[utoipa::path(post, path = "/workflow-instances", tag = "instances",
+    request_body = StartRequest,
+    responses((status = 200, body = Standing, description = "Started; or a list"),
+        (status = 202, body = Standing, description = "Accepted: see `Location`"),
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody), (status = 413, body = ProblemBody),
+        (status = 503, body = ProblemBody)))]
+pub(super) async fn start_or_list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    prefer: Prefer,
+    asking: Asking,
+    Body(body): Body<Value>,
+) -> Result<Response, Problem> {
+    let Value::Object(members) = &body else {
+        return Err(Problem::bad_request("the body is no JSON object"));
+    };
+    let is_list = !members.contains_key("definitionId")
+        || members.keys().any(|name| LIST_MEMBERS.contains(&name.as_str()));
+    if !is_list {
+        caller.must("exec:workflow-definitions")?;
+        return start(&app, &asking, body, prefer).await;
+    }
+    if ["input", "instanceId"].iter().any(|name| members.contains_key(*name)) {
+        return Err(Problem::bad_request(
+            "the body mixes a start with a list, or names no definitionId: to start an instance \
+             send definitionId, input, correlationId, instanceId and name only",
+        ));
+    }
+    caller.must("read:workflow-instances")?;
+    let request: ListRequest = serde_json::from_value(body)
+        .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
+    let list: Json<Paged<InstanceSummary>> = listed(&app, request).await?;
+    Ok(list.into_response())
+}
+
+async fn start(
+    app: &Arc<App>,
+    asking: &Asking,
+    body: Value,
+    prefer: Prefer,
+) -> Result<Response, Problem> {
+    let request: StartRequest = serde_json::from_value(body)
+        .map_err(|error| Problem::bad_request(format!("the start cannot be read: {error}")))?;
+    let beginning = Beginning {
+        definition_id: definition_id(&request.definition_id)?,
+        instance_id: request.instance_id.as_deref().map(record::id).transpose()?,
+        input: request.input.unwrap_or_default(),
+        correlation_id: request.correlation_id,
+        name: request.name,
+        ..Beginning::default()
+    };
+    let patience = match prefer.respond_async {
+        true => Patience::None,
+        false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
+    };
+    let Started { instance, told } = begin::start(app, asking, beginning, patience).await?;
+    let id = &instance.id;
+    match told {
+        Told::Outcome(outcome) => {
+            if let Some(problem) = respond::refusal(&outcome) {
+                return Err(problem);
+            }
+            let standing = Standing::of_outcome(id, &outcome, instance.status);
+            Ok(respond::of_instance(id, Json(standing.of_definition(&instance))))
+        }
+        Told::Before => {
+            let seen = record::get(app, id).await?;
+            Ok(respond::of_instance(id, Json(Standing::of_seen(&seen))))
+        }
+        Told::Accepted => Ok(respond::accepted(id, Standing::of_row(&instance))),
+    }
+}

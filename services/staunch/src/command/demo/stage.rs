@@ -1,0 +1,150 @@
+//! What the story plays on: a broker, a database, three roles in this process, an executor as a
+//! child; and the lines that tell it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bus::Bus;
+use chassis::{Life, Settings};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::child::{self, Executor, Wanted};
+use crate::client::Client;
+use crate::command::apply::apply;
+use crate::local::{self, Local};
+use crate::roles::Roles;
+use crate::{Failure, say};
+
+const EXAMPLE: &str = include_str!("../../../examples/order-approval.json");
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What the story plays on.
+pub(super) struct Stage {
+    pub(super) client: Client,
+    pub(super) bus: Arc<dyn Bus>,
+    began: Instant,
+    local: Local,
+    roles: Roles,
+    executor: Option<Executor>,
+    life: Life,
+    // Removed last.
+    _folder: TempDir,
+}
+
+impl Stage {
+    /// Starts everything, and says what.
+    pub(super) async fn set(mut settings: Settings, life: Life) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let folder = tempfile::Builder::new()
+            .prefix("staunch-demo-")
+            .tempdir()
+            .map_err(|error| Failure::failed(format!("no temporary folder: {error}")))?;
+        let local = Local::start(folder.path(), None, &|text| line(began, text)).await?;
+        line(began, &format!("nats-server {} listens on {}", local.version(), local.nats_url()));
+        settings.nats_url = local.nats_url();
+        settings.database_url = local.database_url();
+        line(began, &format!("SQLite keeps the state in {}", folder.path().display()));
+        settings.role = ["ingress", "timer", "cache-notifier"].map(str::to_owned).to_vec();
+        let roles = Roles::start(&settings, &life).await?;
+        let url = settings.public_url();
+        line(began, &format!("ingress, timer and cache-notifier run in this process: {url}"));
+        let mut stage = Self {
+            client: Client::to(&url, None)?,
+            bus: roles.bus(),
+            began,
+            local,
+            roles,
+            executor: None,
+            life,
+            _folder: folder,
+        };
+        let pid = stage.start_executor().await?;
+        stage.line(&format!("executor runs as a child process: pid {pid}"));
+        Ok(stage)
+    }
+
+    /// Imports and publishes the example.
+    pub(super) async fn apply_example(&self) -> Result<(), Failure> {
+        let document: Value = serde_json::from_str(EXAMPLE)
+            .map_err(|error| Failure::failed(format!("the example is no JSON: {error}")))?;
+        let applied = apply(&self.client, &document).await?;
+        if !applied.everywhere {
+            let missing = applied.missing.join(", ");
+            return Err(Failure::failed(format!("the example is not known to {missing}")));
+        }
+        self.line(&format!(
+            "workflow {} version {} (Elsa 3 JSON) is published; every node knows it",
+            applied.definition_id, applied.version
+        ));
+        Ok(())
+    }
+
+    /// Starts an executor; gives its process id.
+    pub(super) async fn start_executor(&mut self) -> Result<u32, Failure> {
+        let wanted = Wanted {
+            nats_url: self.local.nats_url(),
+            database_url: self.local.database_url(),
+            base_url: self.client.server().to_owned(),
+            log: child::log_in(self.local.folder()),
+        };
+        let executor = Executor::start(&wanted).await?;
+        let pid = executor.pid();
+        self.executor = Some(executor);
+        Ok(pid)
+    }
+
+    /// Kills the executor; gives the process id it had.
+    pub(super) async fn kill_executor(&mut self) -> Result<u32, Failure> {
+        let Some(executor) = self.executor.take() else {
+            return Err(Failure::failed("there is no executor to kill"));
+        };
+        let pid = executor.pid();
+        executor.kill().await?;
+        Ok(pid)
+    }
+
+    /// One line of the story, with the time since its beginning.
+    pub(super) fn line(&self, text: &str) {
+        line(self.began, text);
+    }
+
+    /// Looks again and again until something is there.
+    pub(super) async fn until<T>(
+        &self,
+        what: &str,
+        bound: Duration,
+        mut look: impl AsyncFnMut() -> Result<Option<T>, Failure>,
+    ) -> Result<T, Failure> {
+        let began = Instant::now();
+        loop {
+            if let Some(found) = look().await? {
+                return Ok(found);
+            }
+            if began.elapsed() > bound {
+                return Err(Failure::failed(format!("not within {} s: {what}", bound.as_secs())));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// What to try next.
+    pub(super) fn next_steps(&self) {
+        local::next_steps(self.client.server(), &self.local.nats_url(), "order-approval");
+    }
+
+    /// Ends everything in order.
+    pub(super) async fn strike(self) -> Result<(), Failure> {
+        let Self { roles, executor, mut local, life, .. } = self;
+        life.begin_stop();
+        if let Some(executor) = executor {
+            executor.stop().await?;
+        }
+        roles.ended().await;
+        local.stop().await
+    }
+}
+
+fn line(began: Instant, text: &str) {
+    say::story(&format!("{:>7.1} s  {text}", began.elapsed().as_secs_f64()));
+}

@@ -1,0 +1,17 @@
+//! `staunch server`: any set of roles in one process.
+
+use chassis::{Life, Settings};
+
+use crate::Failure;
+use crate::roles::Roles;
+
+/// Runs the roles that the settings name until the process is asked to stop.
+///
+/// # Errors
+/// When they cannot start, or one fails.
+pub(crate) async fn run(settings: Settings, life: Life) -> Result<(), Failure> {
+    let roles = Roles::start(&settings, &life).await?;
+    roles.announce();
+    roles.ended().await;
+    Ok(())
+}

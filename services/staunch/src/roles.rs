@@ -1,0 +1,154 @@
+//! Hosts any set of roles in one process: starts them, says when each is ready, stops them in
+//! order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::Bus;
+use chassis::{Life, Settings};
+use tokio::task::JoinSet;
+
+use crate::process::Process;
+use crate::{Failure, say};
+
+/// Every role there is.
+pub(crate) const ALL: [&str; 4] = ["ingress", "executor", "timer", "cache-notifier"];
+
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Running roles.
+pub(crate) struct Roles {
+    process: Process,
+    running: JoinSet<()>,
+    lives: Vec<(&'static str, Life)>,
+}
+
+impl Roles {
+    /// Starts the roles that the settings name, and waits until all are ready.
+    ///
+    /// # Errors
+    /// When there is no such role, the broker or the database does not answer, or a role ends
+    /// before it is ready.
+    pub(crate) async fn start(settings: &Settings, life: &Life) -> Result<Self, Failure> {
+        let roles = chosen(settings)?;
+        let process = Process::join(settings, &roles).await?;
+        let mut hosted = Self { process, running: JoinSet::new(), lives: Vec::new() };
+        for role in roles {
+            let own = Life::new(life.drain_time());
+            hosted.running.spawn(host(
+                role,
+                run(role, settings.clone(), hosted.process.clone(), own.clone()),
+                own.clone(),
+                life.clone(),
+            ));
+            hosted.lives.push((role, own));
+        }
+        for (role, own) in &hosted.lives {
+            while !own.is_ready() {
+                if life.is_draining() {
+                    let why = life.failure().unwrap_or_else(|| "stopped".to_owned());
+                    return Err(Failure::failed(why));
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            tracing::info!(role, "ready");
+        }
+        life.ready();
+        Ok(hosted)
+    }
+
+    /// One line per role, for whoever waits for them.
+    pub(crate) fn announce(&self) {
+        self.lives.iter().for_each(|(role, _)| say::talk(&format!("{role} is ready")));
+    }
+
+    /// The bus of this process.
+    pub(crate) fn bus(&self) -> Arc<dyn Bus> {
+        Arc::clone(&self.process.bus)
+    }
+
+    /// Waits until all roles have ended, then leaves the live nodes and closes what they shared.
+    pub(crate) async fn ended(mut self) {
+        while let Some(ended) = self.running.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a role was dropped");
+            }
+        }
+        self.process.leave().await;
+    }
+}
+
+/// The roles of this process, in the order of the path of a command.
+fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
+    let unknown = settings.role.iter().find(|role| {
+        let role = role.as_str();
+        role != "all" && !ALL.contains(&role)
+    });
+    if let Some(role) = unknown {
+        let known = ALL.join(", ");
+        return Err(Failure::usage(format!("there is no role {role:?}: use {known} or all")));
+    }
+    let roles: Vec<&str> = ALL.into_iter().filter(|role| settings.serves(role)).collect();
+    if roles.is_empty() {
+        return Err(Failure::usage("no role is given: use --role all"));
+    }
+    Ok(roles)
+}
+
+/// Runs one role under a life of its own, which ends with the life of the process. A role that
+/// fails ends the process.
+async fn host(
+    role: &'static str,
+    running: impl Future<Output = anyhow::Result<()>> + Send + 'static,
+    own: Life,
+    life: Life,
+) {
+    let mut running = tokio::spawn(running);
+    let (stop, kill) = (life.stop(), life.kill());
+    let ended = tokio::select! {
+        ended = &mut running => ended,
+        () = stop.cancelled() => {
+            own.begin_stop();
+            tokio::select! {
+                ended = &mut running => ended,
+                () = kill.cancelled() => {
+                    own.begin_kill();
+                    running.abort();
+                    running.await
+                }
+            }
+        }
+    };
+    match ended {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => life.fail(format!("{role}: {error:#}")),
+        Err(error) if error.is_panic() => life.fail(format!("{role} panicked")),
+        Err(_) => {}
+    }
+    own.begin_stop();
+    tokio::select! {
+        _ = own.finished() => {}
+        () = kill.cancelled() => own.begin_kill(),
+    }
+    if let Some(reason) = own.failure() {
+        life.fail(format!("{role}: {reason}"));
+    }
+    if !life.is_draining() {
+        life.fail(format!("{role} has ended by itself"));
+    }
+}
+
+/// One role to its end.
+async fn run(
+    role: &'static str,
+    settings: Settings,
+    process: Process,
+    life: Life,
+) -> anyhow::Result<()> {
+    match role {
+        "ingress" => ingress_of(&settings, process, life).await,
+        "executor" => executor_of(&settings, process, life).await,
+        "timer" => timer_of(&settings, process, life).await,
+        _ => notifier_of(&settings, process, life).await,
+    }
+}

@@ -1,0 +1,88 @@
+//! FlowSendHttpRequest: makes an HTTP call and leaves through what came of it.
+
+use engine::{Activity, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
+use serde_json::{Value, json};
+
+use crate::send_http_request::{Ended, ended, send, with_inputs, with_outputs};
+
+/// `Elsa.FlowSendHttpRequest`
+pub(crate) struct FlowSendHttpRequest;
+
+impl Activity for FlowSendHttpRequest {
+    fn descriptor(&self) -> Descriptor {
+        let what = "Makes an HTTP call and leaves through what came of it.";
+        let descriptor = Descriptor::new("Elsa.FlowSendHttpRequest", "HTTP", what)
+            .called("HTTP Request (flow)")
+            .kind(Kind::Task);
+        let codes = Type::List(Box::new(Type::StatusCode));
+        with_outputs(with_inputs(descriptor))
+            .input("expectedStatusCodes", codes, "Each is an outcome.")
+            .default(json!([200]))
+            .outcomes(&["Unmatched status code", "Failed to connect", "Timeout", "Done"])
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        send(step)?;
+        Ok(Next::Wait)
+    }
+
+    fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
+        match ended(step, resumed.input)? {
+            Ended::Answered(status) => {
+                let expected = step.list("expectedStatusCodes")?;
+                let mut outcomes = Vec::new();
+                if expected.iter().filter_map(Value::as_i64).any(|code| code == status) {
+                    outcomes.push(status.to_string());
+                } else if !expected.is_empty() {
+                    outcomes.push("Unmatched status code".to_owned());
+                }
+                outcomes.push("Done".to_owned());
+                Ok(Next::Complete(outcomes))
+            }
+            Ended::TimedOut(failure) => leave(step, "Timeout", failure),
+            Ended::Failed(failure) => leave(step, "Failed to connect", failure),
+        }
+    }
+}
+
+/// Through an outcome that is connected; an incident when none takes care of it.
+fn leave(step: &Step<'_, '_>, outcome: &str, failure: Failure) -> Decision {
+    if step.is_connected(outcome) { Ok(Next::outcome(outcome)) } else { Err(failure) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::player;
+
+    fn document(codes: Value) -> Value {
+        json!({"type": "Flowchart", "activities": [
+            {"type": "FlowSendHttpRequest", "id": "call", "url": "http://example.test",
+                "expectedStatusCodes": codes},
+            {"type": "WriteLine", "id": "late", "text": "late"}
+        ], "connections": [{"source": "call", "target": "late", "sourcePort": "Timeout"}]})
+    }
+
+    #[test]
+    fn the_answer_chooses_the_outcomes() {
+        let check = |codes: Value, result: Value, expected: &[&str]| {
+            let mut player = player(document(codes));
+            player.start(json!({}));
+            assert!(player.resume("Call", result));
+            assert_eq!(player.outcomes("call"), expected);
+        };
+        check(json!(null), json!({"statusCode": 200}), &["200", "Done"]);
+        check(json!([201]), json!({"statusCode": 200}), &["Unmatched status code", "Done"]);
+        check(json!([]), json!({"statusCode": 200}), &["Done"]);
+        check(json!([200]), json!({"error": "timeout"}), &["Timeout"]);
+    }
+
+    #[test]
+    fn an_error_that_leads_nowhere_is_an_incident() {
+        let mut player = player(document(json!([200])));
+        player.start(json!({}));
+        assert!(player.resume("Call", json!({"error": "connect", "message": "no route"})));
+        assert_eq!(player.incident(), Some("no route"));
+        assert_eq!(player.state().incidents[0].code, "HttpConnect");
+    }
+}

@@ -1,0 +1,166 @@
+//! HttpEndpoint: starts a workflow with an HTTP request, or waits for one.
+
+use engine::{
+    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type,
+};
+use model::Stimulus;
+use serde_json::{Value, json};
+
+/// `Elsa.HttpEndpoint`
+pub(crate) struct HttpEndpoint;
+
+/// Under this name the request arrives.
+const INPUT: &str = "__HttpRequest";
+
+impl Activity for HttpEndpoint {
+    fn descriptor(&self) -> Descriptor {
+        let what = "Starts a workflow with an HTTP request, or waits for one.";
+        let descriptor = Descriptor::new("Elsa.HttpEndpoint", "HTTP", what)
+            .called("HTTP Endpoint")
+            .kind(Kind::Trigger)
+            .input("path", Type::String, "A path or route template, such as orders/{id}.")
+            .input("supportedMethods", Type::texts(), "Which methods.")
+            .default(json!(["GET"]))
+            .input("authorize", Type::Boolean, "Only for authenticated callers.")
+            .default(false)
+            .input("policy", Type::String, "The permission a caller needs.")
+            .input("requestTimeout", Type::TimeSpan, "Longest wait of the caller.")
+            .input("requestSizeLimit", Type::Integer(64), "Bytes of the request body.");
+        with_files(descriptor)
+            .output("parsedContent", Type::Object, "The body: JSON, form or text.")
+            .output("files", Type::List(Box::new(Type::Object)), "Uploaded files.")
+            .output("file", Type::Object, "The first uploaded file.")
+            .output("routeData", Type::Dictionary, "Values of the route template.")
+            .output("queryStringData", Type::Dictionary, "Values of the query string.")
+            .output("headers", Type::Dictionary, "The request's headers.")
+            .output("result", Type::Object, "The whole request.")
+            .outcomes(&["Done"])
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        for (stimulus, payload) in endpoints(step)? {
+            step.wait(&stimulus, payload, None)?;
+        }
+        Ok(Next::Wait)
+    }
+
+    fn resume(&self, step: &mut Step<'_, '_>, mut resumed: Resumed) -> Decision {
+        let request = resumed.input.remove(INPUT).unwrap_or_default();
+        let part = |name: &str| request.get(name).cloned().unwrap_or_default();
+        let form = part("form");
+        let has_form = form.as_object().is_some_and(|form| !form.is_empty());
+        let content = match part("body") {
+            Value::Null if has_form => form,
+            body => body,
+        };
+        let files = part("files");
+        step.set_output("parsedContent", content)?;
+        step.set_output("routeData", part("routeData"))?;
+        step.set_output("queryStringData", part("query"))?;
+        step.set_output("headers", part("headers"))?;
+        step.set_output("file", files.get(0).cloned().unwrap_or_default())?;
+        step.set_output("files", files)?;
+        step.set_output("result", request)?;
+        Ok(Next::done())
+    }
+
+    fn triggers(&self, step: &mut Step<'_, '_>) -> Result<Vec<Cause>, Failure> {
+        let endpoints = endpoints(step)?;
+        let cause = |(stimulus, payload)| Cause::Stimulus { stimulus, payload };
+        Ok(endpoints.into_iter().map(cause).collect())
+    }
+}
+
+fn with_files(descriptor: Descriptor) -> Descriptor {
+    descriptor
+        .input("fileSizeLimit", Type::Integer(64), "Bytes of an uploaded file.")
+        .input("allowedFileExtensions", Type::texts(), "Of uploaded files.")
+        .input("blockedFileExtensions", Type::texts(), "Of uploaded files.")
+        .input("allowedMimeTypes", Type::texts(), "Of uploaded files.")
+}
+
+/// What it waits for: one stimulus per method, with what the edge must know.
+fn endpoints(step: &mut Step<'_, '_>) -> Result<Vec<(Stimulus, Value)>, Failure> {
+    let path = step.required("path")?;
+    let methods = step.texts("supportedMethods")?;
+    if methods.is_empty() {
+        return Err(Failure::input("supportedMethods", "there is no method: give at least one"));
+    }
+    let limits = json!({
+        "authorize": step.flag("authorize")?,
+        "policy": step.text("policy")?,
+        "requestTimeout": step.text("requestTimeout")?,
+        "requestSizeLimit": step.integer("requestSizeLimit")?,
+    });
+    let endpoints = methods.iter().map(|method| {
+        let stimulus = Stimulus::http(&path, method.trim());
+        let mut payload = stimulus.payload.clone();
+        if let (Some(payload), Some(limits)) = (payload.as_object_mut(), limits.as_object()) {
+            payload.extend(limits.clone());
+        }
+        (stimulus, payload)
+    });
+    Ok(endpoints.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{causes, player, trigger_problems};
+
+    fn document() -> Value {
+        json!({
+            "outputs": [{"name": "Got"}],
+            "root": {"type": "HttpEndpoint", "id": "h", "canStartWorkflow": true,
+                "path": "orders/{id}", "supportedMethods": ["GET", "POST"], "authorize": true,
+                "requestTimeout": "00:00:30",
+                "routeData": {"typeName": "Object", "memoryReference": {"id": "Got"}}}
+        })
+    }
+
+    #[test]
+    fn every_method_is_a_trigger_that_says_what_the_edge_must_know() {
+        let triggers = causes(document()).stimuli;
+        let hashes: Vec<&str> = triggers.iter().map(|trigger| trigger.hash.as_str()).collect();
+        let hash = |method: &str| Stimulus::http("orders/{id}", method).hash();
+        assert_eq!(hashes, [hash("get"), hash("post")]);
+        assert_eq!(
+            triggers[0].payload,
+            json!({"Path": "/orders/{id}", "Method": "get", "authorize": true, "policy": null,
+                "requestTimeout": "00:00:30", "requestSizeLimit": null})
+        );
+    }
+
+    #[test]
+    fn in_a_flow_the_first_method_that_comes_wins() {
+        let mut player = player(document());
+        player.start(json!({}));
+        assert_eq!(player.state().bookmarks.len(), 2);
+        let request = json!({INPUT: {"method": "GET", "routeData": {"id": "7"}}});
+        assert!(player.resume("Elsa.HttpEndpoint", request));
+        assert_eq!(player.state().output["Got"], json!({"id": "7"}));
+        assert!(player.status().is_final());
+    }
+
+    #[test]
+    fn a_form_is_the_content_where_there_is_no_body() {
+        let check = |request: Value, expected: Value| {
+            let mut player = player(json!({
+                "outputs": [{"name": "Got"}],
+                "root": {"type": "HttpEndpoint", "id": "h", "path": "x", "parsedContent": "Got"}
+            }));
+            player.start_at(Some("h"), json!({INPUT: request}));
+            assert_eq!(player.state().output["Got"], expected);
+        };
+        check(json!({"body": {"a": 1}, "form": {}}), json!({"a": 1}));
+        check(json!({"body": null, "form": {"b": "2"}}), json!({"b": "2"}));
+        check(json!({}), Value::Null);
+    }
+
+    #[test]
+    fn a_trigger_without_a_path_is_a_problem() {
+        let problems =
+            trigger_problems(json!({"type": "HttpEndpoint", "id": "h", "canStartWorkflow": true}));
+        assert_eq!(problems, ["activity h: path: there is no value: give one"]);
+    }
+}

@@ -1,0 +1,215 @@
+//! SendHttpRequest: makes an HTTP call and runs the activity that fits its result.
+
+use engine::{
+    Activity, Child, Decision, Descriptor, Failure, Kind, Next, NodeRef, Plan, Planning, PortKind,
+    Request, Resumed, Step, Type,
+};
+use model::Map;
+use serde_json::{Value, json};
+
+use crate::write_http_response::headers;
+
+/// `Elsa.SendHttpRequest`
+pub(crate) struct SendHttpRequest;
+
+/// Which activity runs for a status code.
+struct Case {
+    status_code: i64,
+    node: Option<NodeRef>,
+}
+
+/// How a call ended.
+pub(crate) enum Ended {
+    /// With an answer.
+    Answered(i64),
+    /// Without one in time.
+    TimedOut(Failure),
+    /// Without one at all.
+    Failed(Failure),
+}
+
+impl Activity for SendHttpRequest {
+    fn descriptor(&self) -> Descriptor {
+        let what = "Makes an HTTP call and runs the activity that fits its result.";
+        let descriptor = Descriptor::new("Elsa.SendHttpRequest", "HTTP", what)
+            .called("HTTP Request")
+            .kind(Kind::Task);
+        with_outputs(with_inputs(descriptor))
+            .port("expectedStatusCodes", PortKind::Cases)
+            .port("unmatchedStatusCode", PortKind::Embedded)
+            .port("failedToConnect", PortKind::Embedded)
+            .port("timeout", PortKind::Embedded)
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        let cases = node.cases("expectedStatusCodes").into_iter().filter_map(|(case, node)| {
+            let code = case.get("statusCode")?;
+            let text = || code.as_str()?.trim().parse().ok();
+            Some(Case { status_code: code.as_i64().or_else(text)?, node })
+        });
+        Some(Box::new(cases.collect::<Vec<Case>>()))
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        send(step)?;
+        Ok(Next::Wait)
+    }
+
+    fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
+        match ended(step, resumed.input)? {
+            Ended::Answered(status) => {
+                let cases = step.plan::<Vec<Case>>().map(Vec::as_slice).unwrap_or_default();
+                let next = match cases.iter().find(|case| case.status_code == status) {
+                    Some(case) => case.node,
+                    None => step.child("unmatchedStatusCode"),
+                };
+                Ok(run(step, next).unwrap_or_else(Next::done))
+            }
+            Ended::TimedOut(failure) => run(step, step.child("timeout")).ok_or(failure),
+            Ended::Failed(failure) => run(step, step.child("failedToConnect")).ok_or(failure),
+        }
+    }
+
+    fn child_completed(&self, _step: &mut Step<'_, '_>, _child: Child) -> Decision {
+        Ok(Next::done())
+    }
+}
+
+fn run(step: &mut Step<'_, '_>, node: Option<NodeRef>) -> Option<Next> {
+    step.schedule(Some(node?), None);
+    Some(Next::Wait)
+}
+
+/// Adds the inputs that every HTTP call has.
+pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
+    descriptor
+        .input("url", Type::String, "An absolute http or https URL.")
+        .input("method", Type::String, "The method.")
+        .default("GET")
+        .input("content", Type::Object, "Text is sent as it is, anything else as JSON.")
+        .input("contentType", Type::String, "The Content-Type of the content.")
+        .input("authorization", Type::String, "The Authorization header.")
+        .input("disableAuthorizationHeaderValidation", Type::Boolean, "Kept for the round trip.")
+        .default(false)
+        .input("requestHeaders", Type::Dictionary, "Header names and values.")
+        .input("requestTimeout", Type::TimeSpan, "Longest wait for the answer.")
+}
+
+/// Adds the outputs that every HTTP call has.
+pub(crate) fn with_outputs(descriptor: Descriptor) -> Descriptor {
+    descriptor
+        .output("statusCode", Type::Integer(32), "The answer's status code.")
+        .output("parsedContent", Type::Object, "The answer's body: JSON or text.")
+        .output("responseHeaders", Type::Dictionary, "The answer's headers.")
+        .output("result", Type::Object, "The whole answer.")
+}
+
+/// Asks for the call.
+pub(crate) fn send(step: &mut Step<'_, '_>) -> Result<(), Failure> {
+    let url = step.required("url")?;
+    if !url.starts_with("http://") && !url.starts_with("https://") {
+        return Err(Failure::input("url", format!("{url:?} is not an absolute http(s) URL")));
+    }
+    let method = step.required("method")?.trim().to_uppercase();
+    if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Err(Failure::input("method", format!("{method:?} is not an HTTP method")));
+    }
+    let mut headers = headers(step.object("requestHeaders")?);
+    if let Some(authorization) = step.text("authorization")? {
+        headers.insert("Authorization".to_owned(), authorization);
+    }
+    let request = Request {
+        url,
+        method,
+        headers,
+        content_type: step.text("contentType")?,
+        content: step.value("content")?,
+        timeout: step.span("requestTimeout")?,
+    };
+    step.call(request)
+}
+
+/// Reads the result of the call, and sets the outputs.
+pub(crate) fn ended(step: &mut Step<'_, '_>, mut input: Map) -> Result<Ended, Failure> {
+    if let Some(kind) = input.get("error").and_then(Value::as_str) {
+        let message = input.get("message").and_then(Value::as_str).unwrap_or(kind);
+        let failure = |code| Failure::new(code, message).in_category("HTTP");
+        return Ok(match kind {
+            "timeout" => Ended::TimedOut(failure("HttpTimeout")),
+            "refused" => Ended::Failed(failure("HttpRefused")),
+            _ => Ended::Failed(failure("HttpConnect")),
+        });
+    }
+    let status = input.get("statusCode").cloned().unwrap_or_default();
+    let content = input.remove("content").unwrap_or_default();
+    let headers = input.remove("headers").unwrap_or_else(|| json!({}));
+    step.set_output("statusCode", status.clone())?;
+    step.set_output("parsedContent", content.clone())?;
+    step.set_output("responseHeaders", headers.clone())?;
+    let result = json!({"statusCode": status, "headers": headers, "content": content});
+    step.set_output("result", result)?;
+    Ok(Ended::Answered(status.as_i64().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::tests::player;
+
+    fn document() -> Value {
+        let line = |text: &str| json!({"type": "WriteLine", "text": text});
+        json!({
+            "outputs": [{"name": "Got"}],
+            "root": {"type": "SendHttpRequest", "url": "http://example.test/x",
+                "method": "post", "content": {"a": 1}, "contentType": "application/json",
+                "authorization": "Bearer t", "requestTimeout": "PT5S",
+                "requestHeaders": {"X-A": "1"},
+                "expectedStatusCodes": [
+                    {"statusCode": 200, "activity": line("good")}, {"statusCode": 204}
+                ],
+                "unmatchedStatusCode": line("unmatched"),
+                "timeout": line("late"),
+                "parsedContent": "Got"}
+        })
+    }
+
+    #[test]
+    fn the_call_says_everything() {
+        let mut player = player(document());
+        player.start(json!({}));
+        assert_eq!(player.status(), model::SubStatus::Executing);
+        let call = player.state().calls.values().next().unwrap();
+        assert_eq!((call.method.as_str(), call.url.as_str()), ("POST", "http://example.test/x"));
+        assert_eq!(call.headers["Authorization"], "Bearer t");
+        assert_eq!(call.headers["X-A"], "1");
+        assert_eq!(call.timeout, Some(Duration::from_secs(5)));
+        assert_eq!(call.content, json!({"a": 1}));
+        assert_eq!(player.state().bookmarks[&call.bookmark_id].name, "Call");
+    }
+
+    #[test]
+    fn the_result_chooses_the_activity() {
+        let check = |result: Value, lines: &[&str], incident: Option<&str>| {
+            let mut player = player(document());
+            player.start(json!({}));
+            assert!(player.resume("Call", result));
+            assert_eq!(player.lines(), lines);
+            assert_eq!(player.incident(), incident);
+            assert!(player.status().is_final() && player.state().calls.is_empty());
+        };
+        check(json!({"statusCode": 200, "content": {"b": 2}}), &["good"], None);
+        check(json!({"statusCode": 204}), &[], None);
+        check(json!({"statusCode": 500}), &["unmatched"], None);
+        check(json!({"error": "timeout", "message": "too late"}), &["late"], None);
+        check(json!({"error": "connect", "message": "no route"}), &[], Some("no route"));
+    }
+
+    #[test]
+    fn a_relative_url_is_an_incident() {
+        let mut player = player(json!({"type": "SendHttpRequest", "url": "/x"}));
+        player.start(json!({}));
+        assert_eq!(player.incident(), Some("url: \"/x\" is not an absolute http(s) URL"));
+    }
+}

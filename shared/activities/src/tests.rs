@@ -1,0 +1,60 @@
+//! Helpers of the test tables.
+
+use std::sync::OnceLock;
+
+use engine::testing::{Player, env, parsed};
+use engine::{Engine, Triggers};
+use serde_json::{Value, json};
+
+/// An engine that knows everything.
+pub(crate) fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(|| Engine::new(crate::all(), expressions::all()))
+}
+
+/// A player of a definition that compiles.
+pub(crate) fn player(document: Value) -> Player<'static> {
+    match Player::new(engine(), document) {
+        Ok(player) => player.recoding(),
+        Err(problems) => panic!("the definition has problems: {problems:?}"),
+    }
+}
+
+/// Runs a workflow that needs nothing from outside, and compares the lines it writes.
+pub(crate) fn check_lines(document: Value, expected: &[&str]) {
+    let mut player = player(document.clone());
+    player.start(json!({}));
+    let incidents = &player.state().incidents;
+    assert!(player.status().is_final() && incidents.is_empty(), "{document}: {incidents:?}");
+    assert_eq!(player.lines(), expected, "{document}");
+}
+
+/// Runs one activity, and compares its outcomes.
+pub(crate) fn check_outcomes(mut node: Value, expected: &[&str]) {
+    node["id"] = json!("subject");
+    let mut player = player(node.clone());
+    player.start(json!({}));
+    assert_eq!(player.incident(), None, "{node}");
+    assert_eq!(player.outcomes("subject"), expected, "{node}");
+}
+
+/// The problems of a definition that does not compile.
+pub(crate) fn problems(document: Value) -> Vec<String> {
+    match Player::new(engine(), document) {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// What starts a definition.
+pub(crate) fn causes(document: Value) -> Triggers {
+    let program = engine().compile(&parsed(document).unwrap()).unwrap();
+    engine().triggers(&program, &env(0)).unwrap()
+}
+
+/// Why it cannot be said what starts a definition.
+pub(crate) fn trigger_problems(document: Value) -> Vec<String> {
+    let program = engine().compile(&parsed(document).unwrap()).unwrap();
+    let problems = engine().triggers(&program, &env(0)).unwrap_err();
+    problems.iter().map(ToString::to_string).collect()
+}

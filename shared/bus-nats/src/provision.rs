@@ -1,0 +1,165 @@
+//! Creates and verifies what the topology asks for.
+
+use bus::Error;
+use serde_json::{Value, json};
+
+use crate::NatsBus;
+use crate::api::{Api, CONSUMER_NOT_FOUND, Refusal, STREAM_NOT_FOUND};
+use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
+
+impl NatsBus {
+    /// Creates what is missing of the embedded topology, and brings what is there into line.
+    ///
+    /// # Errors
+    /// [`Error::NotProvisioned`] when something is there that cannot be changed, or when the server
+    /// has no room: the text names it.
+    pub async fn provision(&self, replicas: usize) -> Result<(), Error> {
+        self.provision_as(&Topology::embedded()?, replicas).await
+    }
+
+    /// The same with another topology, such as one with larger limits.
+    ///
+    /// # Errors
+    /// As [`NatsBus::provision`].
+    pub async fn provision_as(&self, topology: &Topology, replicas: usize) -> Result<(), Error> {
+        let api = &self.open()?.data_api;
+        for spec in &topology.stream {
+            ensure_stream(api, &spec.name, &spec.config(replicas)).await?;
+        }
+        for spec in &topology.bucket {
+            ensure_stream(api, &spec.stream(), &spec.config(replicas)).await?;
+        }
+        for spec in &topology.consumer {
+            ensure_consumer(api, spec).await?;
+        }
+        Ok(())
+    }
+
+    /// Compares what is there with the embedded topology. Limits and replicas may differ.
+    ///
+    /// # Errors
+    /// [`Error::NotProvisioned`] names everything that is missing or differs.
+    pub async fn verify(&self) -> Result<(), Error> {
+        let api = &self.open()?.data_api;
+        let topology = Topology::embedded()?;
+        let mut faults = Vec::new();
+        for spec in &topology.stream {
+            let there = stream_config(api, &spec.name).await?;
+            compare(&spec.name, there, &spec.config(1), &StreamSpec::CHECKED, &mut faults);
+        }
+        for spec in &topology.bucket {
+            let there = stream_config(api, &spec.stream()).await?;
+            let name = format!("bucket {}", spec.name);
+            compare(&name, there, &spec.config(1), &BucketSpec::CHECKED, &mut faults);
+        }
+        for spec in &topology.consumer {
+            let there = consumer_config(api, spec).await?;
+            let name = format!("consumer {} of {}", spec.name, spec.stream);
+            compare(&name, there, &spec.config(), &ConsumerSpec::CHECKED, &mut faults);
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Error::NotProvisioned(faults.join("; "))) }
+    }
+}
+
+async fn stream_config(api: &Api, name: &str) -> Result<Option<Value>, Error> {
+    match api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await {
+        Ok(info) => Ok(Some(info["config"].clone())),
+        Err(refusal) if refusal.code() == Some(STREAM_NOT_FOUND) => Ok(None),
+        Err(refusal) => Err(unanswered(refusal, name)),
+    }
+}
+
+async fn consumer_config(api: &Api, spec: &ConsumerSpec) -> Result<Option<Value>, Error> {
+    let call = format!("CONSUMER.INFO.{}.{}", spec.stream, spec.name);
+    match api.call(&call, &Value::Null).await {
+        Ok(info) => Ok(Some(info["config"].clone())),
+        Err(refusal) if matches!(refusal.code(), Some(STREAM_NOT_FOUND | CONSUMER_NOT_FOUND)) => {
+            Ok(None)
+        }
+        Err(refusal) => Err(unanswered(refusal, &spec.name)),
+    }
+}
+
+async fn ensure_stream(api: &Api, name: &str, wanted: &Value) -> Result<(), Error> {
+    let there = stream_config(api, name).await?;
+    let (call, config) = match there {
+        None => (format!("STREAM.CREATE.{name}"), wanted.clone()),
+        Some(there) => {
+            let merged = merge(&there, wanted);
+            if merged == there {
+                return Ok(());
+            }
+            (format!("STREAM.UPDATE.{name}"), merged)
+        }
+    };
+    let done = api.call(&call, &config).await;
+    done.map(drop).map_err(|refusal| refused(refusal, &format!("the stream {name}")))
+}
+
+async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<(), Error> {
+    let wanted = spec.config();
+    let config = match consumer_config(api, spec).await? {
+        None => wanted,
+        Some(there) => {
+            let merged = merge(&there, &wanted);
+            if merged == there {
+                return Ok(());
+            }
+            merged
+        }
+    };
+    let body = json!({ "stream_name": spec.stream, "config": config });
+    let call = format!("CONSUMER.CREATE.{}.{}", spec.stream, spec.name);
+    let done = api.call(&call, &body).await;
+    done.map(drop).map_err(|refusal| {
+        refused(refusal, &format!("the consumer {} of {}", spec.name, spec.stream))
+    })
+}
+
+/// What is there, with everything that is wanted written over it.
+fn merge(there: &Value, wanted: &Value) -> Value {
+    let mut merged = there.clone();
+    if let (Some(merged), Some(wanted)) = (merged.as_object_mut(), wanted.as_object()) {
+        for (name, value) in wanted {
+            let is_default = value == &json!(0) || value == &json!(false);
+            if !(is_default && !merged.contains_key(name)) {
+                merged.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    merged
+}
+
+fn compare(
+    name: &str,
+    there: Option<Value>,
+    wanted: &Value,
+    fields: &[&str],
+    faults: &mut Vec<String>,
+) {
+    let Some(there) = there else { return faults.push(format!("{name} is missing")) };
+    for field in fields {
+        let (found, expected) = (&there[*field], &wanted[*field]);
+        if found != expected {
+            faults.push(format!("{name} has {field} = {found}, expected {expected}"));
+        }
+    }
+}
+
+fn unanswered(refusal: Refusal, what: &str) -> Error {
+    match refusal {
+        Refusal::Nobody => Error::NotProvisioned(
+            "the server has no JetStream: start nats-server with -js or a jetstream block".into(),
+        ),
+        refusal => refusal.into_error(what),
+    }
+}
+
+fn refused(refusal: Refusal, what: &str) -> Error {
+    match refusal {
+        Refusal::Says { code, text } => {
+            Error::NotProvisioned(format!("{what} cannot be made or changed: {text} ({code})"))
+        }
+        refusal => unanswered(refusal, what),
+    }
+}

@@ -1,0 +1,162 @@
+//! Pulling from the durable consumer, in our own loop: one request at a time on one inbox, that
+//! answers as soon as there is anything, and is made again after a reconnect, a silence or a
+//! change of the consumer's leader.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_nats::{Message, StatusCode, Subscriber};
+use bus::Error;
+use bytes::Bytes;
+use futures::StreamExt as _;
+use protocol::subject;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::api::{Api, Refusal, nanos};
+use crate::connection::Link;
+
+/// The longest single request: what the server has forgotten is asked again after it.
+const REQUEST_MAX: Duration = Duration::from_secs(5);
+/// Longer requests are kept alive with these.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// So long after the last sign of life, a request is given up.
+const SILENCE_MAX: Duration = Duration::from_millis(2_500);
+/// Between two requests that were refused.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+pub(crate) struct Puller {
+    link: Link,
+    api: Api,
+    /// Inboxes with nothing under way.
+    idle: Arc<Mutex<Vec<Inbox>>>,
+}
+
+struct Inbox {
+    subject: String,
+    messages: Subscriber,
+}
+
+/// How one request ended.
+enum End {
+    /// With messages, or in order without any.
+    Done,
+    /// Someone else is about to get what there is.
+    Crowded,
+    /// The request is no more; another may fare better.
+    Broken(String),
+}
+
+impl Puller {
+    pub(crate) fn new(link: Link, api: Api) -> Self {
+        Self { link, api, idle: Arc::default() }
+    }
+
+    /// Waits up to `wait` for messages, and takes at most `max`.
+    pub(crate) async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Message>, Error> {
+        let give_up = Instant::now() + wait;
+        let mut pause = FIRST_PAUSE;
+        let mut taken = Vec::new();
+        loop {
+            let left = give_up.saturating_duration_since(Instant::now());
+            let mut inbox = self.inbox().await?;
+            let end = self.request(&mut inbox, max, left.min(REQUEST_MAX), &mut taken).await?;
+            if matches!(end, End::Done) {
+                self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(inbox);
+            }
+            // Otherwise the inbox is dropped: the server sees that nobody waits there.
+            if !taken.is_empty() {
+                return Ok(taken);
+            }
+            let is_over = Instant::now() + FIRST_PAUSE >= give_up;
+            match end {
+                End::Done | End::Crowded if is_over => return Ok(taken),
+                End::Done => continue,
+                End::Crowded => {}
+                End::Broken(why) if is_over => return Err(self.explain(why).await),
+                End::Broken(why) => tracing::debug!(why, "a pull is repeated"),
+            }
+            let wake = (Instant::now() + pause).min(give_up);
+            tokio::time::sleep_until(wake).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn inbox(&self) -> Result<Inbox, Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(inbox) = idle {
+            return Ok(inbox);
+        }
+        let subject = self.api.client().new_inbox();
+        let messages = self.api.client().subscribe(subject.clone()).await;
+        let messages = messages.map_err(|error| Error::Unavailable(error.to_string()))?;
+        Ok(Inbox { subject, messages })
+    }
+
+    async fn request(
+        &self,
+        inbox: &mut Inbox,
+        max: usize,
+        expires: Duration,
+        taken: &mut Vec<Message>,
+    ) -> Result<End, Error> {
+        let mut reconnects = self.link.reconnects();
+        let mut silence_max = expires + SILENCE_MAX;
+        // Both together: answered at once when there is anything, and else when something comes.
+        let mut body = json!({ "batch": max, "no_wait": true });
+        // The server takes no shorter wait than this for a wait.
+        if expires >= FIRST_PAUSE {
+            body["expires"] = nanos(expires).into();
+        }
+        if expires > HEARTBEAT * 2 {
+            body["idle_heartbeat"] = nanos(HEARTBEAT).into();
+            silence_max = SILENCE_MAX;
+        }
+        let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
+        let call = self.api.subject(&format!("CONSUMER.MSG.NEXT.{stream}.{consumer}"));
+        let payload = Bytes::from(body.to_string());
+        let asked = self.api.client().publish_with_reply(call, inbox.subject.clone(), payload);
+        asked.await.map_err(|error| Error::Unavailable(error.to_string()))?;
+        loop {
+            let next = tokio::time::timeout(silence_max, inbox.messages.next());
+            let message = tokio::select! {
+                biased;
+                message = next => message,
+                _ = reconnects.changed() => return Ok(End::Broken("reconnected".to_owned())),
+            };
+            let message = match message {
+                Ok(Some(message)) => message,
+                Ok(None) => return Err(Error::Closed),
+                Err(_) => return Ok(End::Broken("the server is silent".to_owned())),
+            };
+            let Some(status) = message.status.filter(|status| *status != StatusCode::OK) else {
+                taken.push(message);
+                if taken.len() >= max {
+                    return Ok(End::Done);
+                }
+                continue;
+            };
+            let said = message.description.as_deref().unwrap_or_default();
+            return Ok(match status {
+                StatusCode::IDLE_HEARTBEAT => continue,
+                StatusCode::TIMEOUT if said.contains("Requests Pending") => End::Crowded,
+                StatusCode::TIMEOUT | StatusCode::NOT_FOUND => End::Done,
+                StatusCode::NO_RESPONDERS => End::Broken("nobody answers".to_owned()),
+                status => End::Broken(format!("{status} {said}")),
+            });
+        }
+    }
+
+    /// Why pulling does not work: the consumer may not be there at all.
+    async fn explain(&self, why: String) -> Error {
+        let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
+        let call = format!("CONSUMER.INFO.{stream}.{consumer}");
+        match self.api.call(&call, &serde_json::Value::Null).await {
+            Err(refusal @ Refusal::Says { .. }) => {
+                refusal.into_error(&format!("the consumer {consumer} of {stream}"))
+            }
+            _ => Error::Unavailable(format!("the consumer {consumer} of {stream}: {why}")),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Durable messages.
+
+use std::time::Duration;
+
+use async_nats::jetstream::stream::{DeleteMessageErrorKind, RawMessageErrorKind};
+use async_nats::jetstream::{self, ErrorCode};
+use async_trait::async_trait;
+use bus::{Delivery, Error, Queue, Receipt, Settle, Stream};
+use bytes::Bytes;
+use model::Timestamp;
+use protocol::{Message, subject};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::NatsBus;
+use crate::api::{ANSWER_MAX, DUPLICATE_IN_PROCESS, Refusal, STREAM_NOT_FOUND, headers_in, headers_out, message_in};
+use crate::hub::Place;
+
+/// Longer than the election of a leader (4 to 9 s).
+const PUBLISH_BUDGET: Duration = Duration::from_secs(12);
+const FIRST_PAUSE: Duration = Duration::from_millis(25);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// "no message found" and "sequence not found", of a message that was removed before.
+const GONE: [ErrorCode; 2] = [ErrorCode::NO_MESSAGE_FOUND, ErrorCode::SEQUENCE_NOT_FOUND];
+
+pub(crate) fn name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Commands => subject::COMMANDS_STREAM,
+        Stream::Events => subject::EVENTS_STREAM,
+        Stream::Tasks => subject::TASKS_STREAM,
+        Stream::Dead => subject::DEAD_STREAM,
+    }
+}
+
+#[async_trait]
+impl Queue for NatsBus {
+    /// Repeats with the same message id for about 12 s where the answer is lost or a leader is
+    /// being elected. Without a message id, only what was certainly not stored is repeated.
+    async fn publish(&self, message: Message) -> Result<Receipt, Error> {
+        let headers = headers_out(&message.headers)?;
+        let has_id = message.id().is_some();
+        let Message { subject, payload, .. } = message;
+        let payload = Bytes::from(payload);
+        let give_up = Instant::now() + PUBLISH_BUDGET;
+        let mut pause = FIRST_PAUSE;
+        let mut has_asked = false;
+        loop {
+            let api = &self.open()?.data_api;
+            let sent = api.publish(subject.clone(), headers.clone(), payload.clone(), ANSWER_MAX);
+            let refusal = match sent.await {
+                Ok(stored) => {
+                    let (sequence, duplicate) = (stored.sequence, stored.duplicate);
+                    return Ok(Receipt { sequence, duplicate });
+                }
+                Err(refusal) => refusal,
+            };
+            let may_repeat = match &refusal {
+                Refusal::Nobody => true,
+                Refusal::Silence => has_id,
+                refusal => refusal.code() == Some(DUPLICATE_IN_PROCESS),
+            };
+            if matches!(refusal, Refusal::Nobody) && !std::mem::replace(&mut has_asked, true) {
+                self.check_stream(&subject).await?;
+            }
+            if !may_repeat || Instant::now() + pause >= give_up {
+                return Err(refusal.into_error(&format!("the publish to {subject}")));
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Delivery>, Error> {
+        let pulled = self.open()?.pull.pull(max, wait).await?;
+        Ok(pulled.iter().filter_map(|message| self.delivery(message)).collect())
+    }
+
+    async fn read(
+        &self,
+        stream: Stream,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Timestamp, Message)>, Error> {
+        let name = name(stream);
+        let stream = self.stream(name).await?;
+        let mut read = Vec::new();
+        let mut next = from.max(1);
+        while read.len() < max {
+            let found = stream.raw_message_builder().sequence(next).next_by_subject(">").send();
+            match found.await {
+                Ok(found) => {
+                    let stored_at = timestamp(found.time.unix_timestamp_nanos());
+                    let message = Message {
+                        subject: found.subject.to_string(),
+                        headers: headers_in(Some(&found.headers)),
+                        payload: found.payload.to_vec(),
+                    };
+                    read.push((found.sequence, stored_at, message));
+                    next = found.sequence + 1;
+                }
+                Err(error) => match error.kind() {
+                    RawMessageErrorKind::NoMessageFound => break,
+                    RawMessageErrorKind::JetStream(cause) => {
+                        return Err(api_error(name, &cause));
+                    }
+                    _ => return Err(Error::Unavailable(format!("the read of {name}: {error}"))),
+                },
+            }
+        }
+        Ok(read)
+    }
+
+    async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {
+        let name = name(stream);
+        match self.stream(name).await?.delete_message(sequence).await {
+            Ok(removed) => Ok(removed),
+            Err(error) => match error.kind() {
+                DeleteMessageErrorKind::JetStream(cause) if GONE.contains(&cause.error_code()) => {
+                    Ok(false)
+                }
+                DeleteMessageErrorKind::JetStream(cause) => Err(api_error(name, &cause)),
+                _ => Err(Error::Unavailable(format!("the removal from {name}: {error}"))),
+            },
+        }
+    }
+
+    async fn backlog(&self) -> Result<u64, Error> {
+        let name = subject::COMMANDS_STREAM;
+        let info = self.open()?.data_api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await;
+        let info = info.map_err(|refusal| refusal.into_error(&format!("the stream {name}")))?;
+        Ok(info["state"]["messages"].as_u64().unwrap_or_default())
+    }
+}
+
+impl NatsBus {
+    /// Nobody took a publish: an election, or is there no stream for the subject at all?
+    async fn check_stream(&self, subject: &str) -> Result<(), Error> {
+        let api = &self.open()?.data_api;
+        // No answer here says nothing either; the publish goes on trying.
+        let Ok(names) = api.call("STREAM.NAMES", &json!({ "subject": subject })).await else {
+            return Ok(());
+        };
+        let is_known = names["streams"].as_array().is_some_and(|streams| !streams.is_empty());
+        if is_known {
+            return Ok(());
+        }
+        let says = Refusal::Says { code: STREAM_NOT_FOUND, text: "stream not found".to_owned() };
+        Err(says.into_error(&format!("the stream for {subject}")))
+    }
+
+    async fn stream(&self, name: &str) -> Result<jetstream::stream::Stream<()>, Error> {
+        let stream = self.open()?.data_context.get_stream_no_info(name).await;
+        stream.map_err(|error| Error::Unavailable(format!("the stream {name}: {error}")))
+    }
+
+    fn delivery(&self, message: &async_nats::Message) -> Option<Delivery> {
+        let (Some(place), Some(reply)) = (Place::of(message), message.reply.clone()) else {
+            tracing::warn!(subject = %message.subject, "a pulled message has no place in a stream");
+            return None;
+        };
+        let settle = Answer { bus: self.clone(), address: reply };
+        Some(Delivery {
+            message: message_in(message),
+            sequence: place.sequence,
+            attempt: place.attempt,
+            stored_at: timestamp(place.stored_nanos),
+            settle: Box::new(settle),
+        })
+    }
+}
+
+fn api_error(stream: &str, cause: &jetstream::Error) -> Error {
+    let says = Refusal::Says { code: u64::from(cause.error_code().0), text: cause.to_string() };
+    says.into_error(&format!("the stream {stream}"))
+}
+
+fn timestamp(nanos: i128) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX))
+}
+
+/// Answers one delivery: a plain message to its address, which nobody confirms.
+struct Answer {
+    bus: NatsBus,
+    address: async_nats::Subject,
+}
+
+impl Answer {
+    async fn send(&self, text: Bytes) -> Result<(), Error> {
+        let client = self.bus.open()?.data_api.client();
+        let sent = client.publish(self.address.clone(), text).await;
+        sent.map_err(|error| Error::Unavailable(format!("an acknowledgement: {error}")))
+    }
+}
+
+#[async_trait]
+impl Settle for Answer {
+    async fn ack(&self) -> Result<(), Error> {
+        self.send(Bytes::from_static(b"+ACK")).await
+    }
+
+    async fn retry(&self, delay: Duration) -> Result<(), Error> {
+        let delay = json!({ "delay": crate::api::nanos(delay) });
+        self.send(Bytes::from(format!("-NAK {delay}"))).await
+    }
+
+    async fn progress(&self) -> Result<(), Error> {
+        self.send(Bytes::from_static(b"+WPI")).await
+    }
+}

@@ -1,0 +1,109 @@
+//! How the bus is doing, for health checks and the command line.
+
+use std::time::Duration;
+
+use bus::Error;
+use protocol::subject;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::NatsBus;
+
+/// The bus at one moment.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Both connections are up.
+    pub is_connected: bool,
+    /// The server that moves commands.
+    pub server: String,
+    /// Its version.
+    pub version: String,
+    /// Its cluster, if it has one.
+    pub cluster: Option<String>,
+    /// To JetStream and back.
+    pub round_trip: Duration,
+    /// Streams and buckets, in the order of the topology.
+    pub streams: Vec<StreamStatus>,
+    /// Commands that are delivered and not yet answered.
+    pub in_hand: u64,
+}
+
+/// One stream or bucket.
+#[derive(Clone, Debug)]
+pub struct StreamStatus {
+    /// Its name; a bucket's stream begins with `KV_`.
+    pub name: String,
+    /// Messages that it holds.
+    pub messages: u64,
+    /// Bytes that it holds.
+    pub bytes: u64,
+    /// Its replicas.
+    pub replicas: u64,
+    /// The server that leads it, in a cluster.
+    pub leader: Option<String>,
+}
+
+impl NatsBus {
+    /// To JetStream and back, on the connection that renews leases.
+    ///
+    /// # Errors
+    /// When JetStream does not answer.
+    pub async fn rtt(&self) -> Result<Duration, Error> {
+        let started = Instant::now();
+        let asked = self.open()?.control_api.call("INFO", &Value::Null).await;
+        asked.map_err(|refusal| refusal.into_error("JetStream"))?;
+        Ok(started.elapsed())
+    }
+
+    /// Everything at once.
+    ///
+    /// # Errors
+    /// When JetStream does not answer, or something is not provisioned.
+    pub async fn status(&self) -> Result<Status, Error> {
+        let round_trip = self.rtt().await?;
+        let inner = self.open()?;
+        let mut streams = Vec::new();
+        for name in names() {
+            let info = inner.control_api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await;
+            let info = info.map_err(|refusal| refusal.into_error(&format!("the stream {name}")))?;
+            streams.push(StreamStatus {
+                messages: info["state"]["messages"].as_u64().unwrap_or_default(),
+                bytes: info["state"]["bytes"].as_u64().unwrap_or_default(),
+                replicas: info["config"]["num_replicas"].as_u64().unwrap_or_default(),
+                leader: info["cluster"]["leader"].as_str().map(str::to_owned),
+                name,
+            });
+        }
+        let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
+        let call = format!("CONSUMER.INFO.{stream}.{consumer}");
+        let info = inner.control_api.call(&call, &Value::Null).await;
+        let info = info.map_err(|refusal| refusal.into_error(&format!("the consumer {consumer}")))?;
+        let server = inner.data.client.server_info();
+        Ok(Status {
+            is_connected: self.is_connected(),
+            server: server.server_name,
+            version: server.version,
+            cluster: server.cluster,
+            round_trip,
+            streams,
+            in_hand: info["num_ack_pending"].as_u64().unwrap_or_default(),
+        })
+    }
+}
+
+fn names() -> Vec<String> {
+    let streams = [
+        subject::COMMANDS_STREAM,
+        subject::EVENTS_STREAM,
+        subject::TASKS_STREAM,
+        subject::DEAD_STREAM,
+    ];
+    let buckets = [
+        subject::LEASES_BUCKET,
+        subject::TIMERS_BUCKET,
+        subject::DEFINITIONS_BUCKET,
+        subject::NODES_BUCKET,
+    ];
+    let streams = streams.map(str::to_owned).into_iter();
+    streams.chain(buckets.map(|bucket| format!("KV_{bucket}"))).collect()
+}

@@ -1,0 +1,204 @@
+//! The topology as it stands in `nats/topology.toml`, and as JetStream's API wants it.
+
+use std::time::Duration;
+
+use bus::Error;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::api::nanos;
+
+const TEXT: &str = include_str!("../../../nats/topology.toml");
+
+/// Streams, the consumer and buckets.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    pub(crate) stream: Vec<StreamSpec>,
+    pub(crate) consumer: Vec<ConsumerSpec>,
+    pub(crate) bucket: Vec<BucketSpec>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StreamSpec {
+    pub(crate) name: String,
+    why: String,
+    pub(crate) subjects: Vec<String>,
+    retention: String,
+    storage: String,
+    discard: String,
+    bytes_max: i64,
+    message_bytes_max: i64,
+    #[serde(default)]
+    age_max_seconds: u64,
+    duplicate_window_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConsumerSpec {
+    pub(crate) stream: String,
+    pub(crate) name: String,
+    why: String,
+    ack_wait_seconds: u64,
+    ack_pending_max: i64,
+    waiting_max: i64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BucketSpec {
+    pub(crate) name: String,
+    why: String,
+    storage: String,
+    bytes_max: i64,
+    marker_seconds: u64,
+}
+
+impl Topology {
+    /// The one that this build came with.
+    ///
+    /// # Errors
+    /// Never, unless the build is broken: a test reads it.
+    pub fn embedded() -> Result<Self, Error> {
+        Self::parse(TEXT)
+    }
+
+    /// Reads another one, such as one with larger limits.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] says where the text is wrong.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        toml::from_str(text).map_err(|error| Error::Corrupt(format!("the topology: {error}")))
+    }
+}
+
+impl StreamSpec {
+    pub(crate) fn config(&self, replicas: usize) -> Value {
+        json!({
+            "name": self.name,
+            "description": self.why,
+            "subjects": self.subjects,
+            "retention": self.retention,
+            "storage": self.storage,
+            "discard": self.discard,
+            "max_bytes": self.bytes_max,
+            "max_msgs": -1,
+            "max_msgs_per_subject": -1,
+            "max_msg_size": self.message_bytes_max,
+            "max_consumers": -1,
+            "max_age": nanos(Duration::from_secs(self.age_max_seconds)),
+            "duplicate_window": nanos(Duration::from_secs(self.duplicate_window_seconds)),
+            "num_replicas": replicas,
+            "allow_direct": true,
+        })
+    }
+
+    /// What must be as it is written, or messages are lost. Limits may differ.
+    pub(crate) const CHECKED: [&str; 4] = ["subjects", "retention", "storage", "discard"];
+}
+
+impl ConsumerSpec {
+    pub(crate) fn config(&self) -> Value {
+        json!({
+            "durable_name": self.name,
+            "name": self.name,
+            "description": self.why,
+            "deliver_policy": "all",
+            "ack_policy": "explicit",
+            "replay_policy": "instant",
+            "ack_wait": nanos(Duration::from_secs(self.ack_wait_seconds)),
+            // Executors count deliveries themselves, and put what fails too often among the dead:
+            // what the server gives up stays in the stream, where nobody sees it.
+            "max_deliver": -1,
+            "max_ack_pending": self.ack_pending_max,
+            "max_waiting": self.waiting_max,
+        })
+    }
+
+    pub(crate) const CHECKED: [&str; 3] = ["ack_policy", "deliver_policy", "max_deliver"];
+}
+
+impl BucketSpec {
+    pub(crate) fn stream(&self) -> String {
+        format!("KV_{}", self.name)
+    }
+
+    pub(crate) fn config(&self, replicas: usize) -> Value {
+        json!({
+            "name": self.stream(),
+            "description": self.why,
+            "subjects": [format!("$KV.{}.>", self.name)],
+            "retention": "limits",
+            "storage": self.storage,
+            "discard": "new",
+            "max_bytes": self.bytes_max,
+            "max_msgs": -1,
+            "max_msgs_per_subject": 1,
+            "max_consumers": -1,
+            "max_age": 0,
+            "duplicate_window": nanos(Duration::from_secs(120)),
+            "num_replicas": replicas,
+            "allow_rollup_hdrs": true,
+            "deny_delete": true,
+            "allow_direct": true,
+            "allow_msg_ttl": true,
+            "subject_delete_marker_ttl": nanos(Duration::from_secs(self.marker_seconds)),
+        })
+    }
+
+    /// With another history, or without markers, a lease would not expire where watches see it.
+    pub(crate) const CHECKED: [&str; 7] = [
+        "subjects",
+        "retention",
+        "max_msgs_per_subject",
+        "allow_rollup_hdrs",
+        "allow_msg_ttl",
+        "subject_delete_marker_ttl",
+        "duplicate_window",
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::subject;
+
+    #[test]
+    fn the_topology_names_what_the_protocol_names() {
+        let topology = Topology::embedded().unwrap();
+        let streams: Vec<_> = topology.stream.iter().map(|stream| stream.name.as_str()).collect();
+        assert_eq!(
+            streams,
+            [
+                subject::COMMANDS_STREAM,
+                subject::EVENTS_STREAM,
+                subject::TASKS_STREAM,
+                subject::DEAD_STREAM
+            ]
+        );
+        let subjects: Vec<_> = topology.stream.iter().map(|it| it.subjects[0].clone()).collect();
+        let prefixes = [subject::COMMANDS, subject::EVENTS, subject::TASKS, subject::DEAD];
+        assert_eq!(subjects, prefixes.map(|prefix| format!("{prefix}.>")));
+        let consumer = &topology.consumer[0];
+        assert_eq!(consumer.stream, subject::COMMANDS_STREAM);
+        assert_eq!(consumer.name, subject::EXECUTOR_CONSUMER);
+        let buckets: Vec<_> = topology.bucket.iter().map(|bucket| bucket.name.as_str()).collect();
+        assert_eq!(
+            buckets,
+            [
+                subject::LEASES_BUCKET,
+                subject::TIMERS_BUCKET,
+                subject::DEFINITIONS_BUCKET,
+                subject::NODES_BUCKET
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wrong_topology_is_refused_with_the_place() {
+        let error = Topology::parse("[[stream]]\nname = 1").unwrap_err().to_string();
+        assert!(error.contains("line 2"), "{error}");
+    }
+}

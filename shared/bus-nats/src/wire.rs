@@ -1,0 +1,111 @@
+//! Plain messages and the Services API.
+
+use std::time::Duration;
+
+use async_nats::Request;
+use async_nats::client::RequestErrorKind;
+use async_nats::service::ServiceExt as _;
+use async_trait::async_trait;
+use bus::{Endpoint, Error, Incoming, Subscription, Wire};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use protocol::Message;
+
+use crate::NatsBus;
+use crate::api::{headers_out, message_in};
+
+#[async_trait]
+impl Wire for NatsBus {
+    async fn send(&self, message: Message) -> Result<(), Error> {
+        let headers = headers_out(&message.headers)?;
+        let client = self.open()?.data_api.client();
+        let Message { subject, payload, .. } = message;
+        let payload = Bytes::from(payload);
+        let sent = if headers.is_empty() {
+            client.publish(subject, payload).await
+        } else {
+            client.publish_with_headers(subject, headers, payload).await
+        };
+        sent.map_err(|error| match error.kind() {
+            async_nats::client::PublishErrorKind::MaxPayloadExceeded => {
+                Error::TooLarge(error.to_string())
+            }
+            _ => Error::Unavailable(error.to_string()),
+        })
+    }
+
+    async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
+        let inner = self.open()?;
+        let subscriber = inner.data_api.client().subscribe(subject.to_owned()).await;
+        let subscriber = subscriber
+            .map_err(|error| Error::Unavailable(format!("the subscription {subject}: {error}")))?;
+        Ok(self.until_closed(subscriber.map(|message| incoming(&message)).boxed()))
+    }
+
+    async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
+        let headers = headers_out(&message.headers)?;
+        let Message { subject, payload, .. } = message;
+        let mut request = Request::new().payload(Bytes::from(payload)).timeout(Some(timeout));
+        if !headers.is_empty() {
+            request = request.headers(headers);
+        }
+        let answer = self.open()?.data_api.client().send_request(subject.clone(), request).await;
+        match answer {
+            Ok(answer) => Ok(message_in(&answer)),
+            Err(error) => Err(match error.kind() {
+                RequestErrorKind::NoResponders => {
+                    Error::Unavailable(format!("nobody listens on {subject}"))
+                }
+                RequestErrorKind::TimedOut => {
+                    Error::Unknown(format!("no answer on {subject} in {timeout:?}"))
+                }
+                RequestErrorKind::MaxPayloadExceeded => Error::TooLarge(error.to_string()),
+                _ => Error::Unavailable(format!("the request to {subject}: {error}")),
+            }),
+        }
+    }
+
+    fn inbox(&self) -> String {
+        self.inner.data_api.client().new_inbox()
+    }
+
+    async fn serve(
+        &self,
+        name: &str,
+        version: &str,
+        description: &str,
+        endpoints: Vec<Endpoint>,
+    ) -> Result<Subscription, Error> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::Unavailable(format!("the service {name}: {error}"))
+        };
+        let client = self.open()?.data_api.client();
+        let builder = client.service_builder().description(description);
+        let service = builder.start(name, version).await.map_err(|error| failed(&error))?;
+        let mut served = Vec::new();
+        for Endpoint { name, subject } in endpoints {
+            let endpoint = service.endpoint_builder().name(name).add(subject).await;
+            let endpoint = endpoint.map_err(|error| failed(&error))?;
+            served.push(endpoint.map(|request| incoming(&request.message)));
+        }
+        let requests = futures::stream::select_all(served);
+        // The service answers `nats micro` for as long as its requests are read.
+        let requests = requests.map(move |request| {
+            let _kept = &service;
+            request
+        });
+        Ok(self.until_closed(requests.boxed()))
+    }
+}
+
+impl NatsBus {
+    fn until_closed(&self, messages: Subscription) -> Subscription {
+        let closed = self.inner.closed.clone();
+        messages.take_until(async move { closed.cancelled().await }).boxed()
+    }
+}
+
+fn incoming(message: &async_nats::Message) -> Incoming {
+    let reply = message.reply.as_ref().map(ToString::to_string);
+    Incoming { message: message_in(message), reply }
+}

@@ -1,0 +1,184 @@
+//! What [`Kv`] promises.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::{change, change_of, chance, must, synced};
+use crate::{Bucket, Bus, Change, Entry, Kv, Put, Revision};
+
+/// Runs everything here, each on a bus of its own.
+pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
+    a_swap_wins_only_from_where_the_key_is(&*leases(&make().await)).await;
+    a_repeated_nonce_finds_out_that_it_had_won(&*leases(&make().await)).await;
+    a_purge_leaves_a_tombstone(&*leases(&make().await)).await;
+    a_value_expires_where_watches_see_it(&*leases(&make().await)).await;
+    an_expiry_is_renewed_and_taken_back(&*leases(&make().await)).await;
+    a_watch_begins_with_a_snapshot(&*leases(&make().await)).await;
+    one_of_many_writers_wins(leases(&make().await)).await;
+    buckets_are_separate(&make().await).await;
+}
+
+fn leases(bus: &impl Bus) -> Arc<dyn Kv> {
+    bus.kv(Bucket::Leases)
+}
+
+#[expect(clippy::panic, reason = "a suite ends with the first thing that is wrong")]
+async fn put(kv: &dyn Kv, key: &str, value: &str, at: Revision, ttl: Option<u64>) -> Revision {
+    let value = Bytes::from(value.to_owned());
+    let ttl = ttl.map(Duration::from_secs);
+    match must("put", kv.put_if(key, value, at, ttl, &chance()()).await) {
+        Put::Won(revision) => revision,
+        Put::Lost(other) => panic!("{key} is at {other:?}, not {at}"),
+    }
+}
+
+async fn try_put(kv: &dyn Kv, key: &str, at: Revision) -> Put {
+    must("put", kv.put_if(key, Bytes::from_static(b"x"), at, None, &chance()()).await)
+}
+
+async fn get(kv: &dyn Kv, key: &str) -> Option<Entry> {
+    must("get", kv.get(key).await)
+}
+
+async fn a_swap_wins_only_from_where_the_key_is(kv: &dyn Kv) {
+    assert_eq!(get(kv, "a").await, None);
+    let first = put(kv, "a", "1", 0, None).await;
+    assert_eq!(try_put(kv, "a", 0).await, Put::Lost(Some(first)));
+    assert_eq!(try_put(kv, "a", first + 7).await, Put::Lost(Some(first)));
+    assert_eq!(try_put(kv, "missing", 3).await, Put::Lost(Some(0)));
+    let second = put(kv, "a", "2", first, None).await;
+    assert!(second > first);
+    let other = put(kv, "b.c", "3", 0, None).await;
+    assert!(other > second, "revisions grow over the whole bucket");
+    let entry = Entry { value: Some(Bytes::from_static(b"2")), revision: second };
+    assert_eq!(get(kv, "a").await, Some(entry));
+}
+
+async fn a_repeated_nonce_finds_out_that_it_had_won(kv: &dyn Kv) {
+    let nonce = chance()();
+    let put_it = || kv.put_if("a", Bytes::from_static(b"1"), 0, None, &nonce);
+    let Put::Won(revision) = must("put", put_it().await) else {
+        return assert!(false_claim(), "the key was free");
+    };
+    assert_eq!(must("put", put_it().await), Put::Won(revision));
+    let nonce = chance()();
+    let purge_it = || kv.purge_if("a", revision, &nonce);
+    let purged = must("purge", purge_it().await);
+    assert!(matches!(purged, Put::Won(_)));
+    assert_eq!(must("purge", purge_it().await), purged);
+}
+
+/// Keeps `assert!` where a branch must not be reached.
+fn false_claim() -> bool {
+    false
+}
+
+async fn a_purge_leaves_a_tombstone(kv: &dyn Kv) {
+    let mut watch = must("watch", kv.watch().await);
+    synced(&mut watch).await;
+    let first = put(kv, "a", "1", 0, None).await;
+    let lost = must("purge", kv.purge_if("a", first + 1, &chance()()).await);
+    assert_eq!(lost, Put::Lost(Some(first)));
+    let purged = must("purge", kv.purge_if("a", first, &chance()()).await);
+    let Put::Won(tombstone) = purged else {
+        return assert!(false_claim(), "the purge is at the key's revision");
+    };
+    assert_eq!(change_of(&mut watch, "a").await, (true, first));
+    assert_eq!(change_of(&mut watch, "a").await, (false, tombstone));
+    assert_eq!(get(kv, "a").await, Some(Entry { value: None, revision: tombstone }));
+    assert_eq!(try_put(kv, "a", 0).await, Put::Lost(Some(tombstone)));
+    put(kv, "a", "2", tombstone, None).await;
+}
+
+async fn a_value_expires_where_watches_see_it(kv: &dyn Kv) {
+    let mut watch = must("watch", kv.watch().await);
+    synced(&mut watch).await;
+    let first = put(kv, "a", "1", 0, Some(1)).await;
+    assert_eq!(change_of(&mut watch, "a").await, (true, first));
+    let (is_there, tombstone) = change_of(&mut watch, "a").await;
+    assert!(!is_there && tombstone > first);
+    put(kv, "a", "2", tombstone, Some(1)).await;
+    assert!(change_of(&mut watch, "a").await.0);
+    assert!(!change_of(&mut watch, "a").await.0, "a key that was made again expires too");
+}
+
+async fn an_expiry_is_renewed_and_taken_back(kv: &dyn Kv) {
+    let mut watch = must("watch", kv.watch().await);
+    let first = put(kv, "kept", "1", 0, Some(1)).await;
+    let kept = put(kv, "kept", "2", first, None).await;
+    let first = put(kv, "renewed", "1", 0, Some(1)).await;
+    let renewed = put(kv, "renewed", "2", first, Some(30)).await;
+    put(kv, "short", "1", 0, Some(2)).await;
+    assert!(change_of(&mut watch, "short").await.0);
+    assert!(!change_of(&mut watch, "short").await.0);
+    let revision = |entry: Option<Entry>| entry.filter(|it| it.value.is_some()).map(|it| it.revision);
+    assert_eq!(revision(get(kv, "kept").await), Some(kept));
+    assert_eq!(revision(get(kv, "renewed").await), Some(renewed));
+}
+
+async fn a_watch_begins_with_a_snapshot(kv: &dyn Kv) {
+    let a = put(kv, "a", "1", 0, None).await;
+    let b = put(kv, "b", "1", 0, None).await;
+    let gone = put(kv, "gone", "1", 0, None).await;
+    must("purge", kv.purge_if("gone", gone, &chance()()).await);
+    let b = put(kv, "b", "2", b, None).await;
+    // The second begins when the first is under way already.
+    let mut first = must("watch", kv.watch().await);
+    let mut live = Vec::new();
+    for round in 0..2 {
+        let mut second = must("watch", kv.watch().await);
+        let watch = if round == 0 { &mut first } else { &mut second };
+        assert_eq!(change(watch).await, Change::Reset);
+        live.clear();
+        loop {
+            match change(watch).await {
+                Change::Set { key, value: Some(value), revision } => {
+                    live.push((key, value, revision));
+                }
+                Change::Set { value: None, .. } => {}
+                Change::Reset => live.clear(),
+                Change::Synced => break,
+            }
+        }
+        live.sort();
+        let expected = [
+            ("a".to_owned(), Bytes::from_static(b"1"), a),
+            ("b".to_owned(), Bytes::from_static(b"2"), b),
+        ];
+        assert_eq!(live, expected);
+    }
+    let c = put(kv, "c", "1", 0, None).await;
+    let expected =
+        Change::Set { key: "c".to_owned(), value: Some(Bytes::from_static(b"1")), revision: c };
+    assert_eq!(change(&mut first).await, expected);
+}
+
+async fn one_of_many_writers_wins(kv: Arc<dyn Kv>) {
+    let tries = (0..16).map(|_| {
+        let kv = Arc::clone(&kv);
+        tokio::spawn(async move {
+            let nonce = chance()();
+            loop {
+                let put = kv.put_if("a", Bytes::from_static(b"1"), 0, None, &nonce).await;
+                match must("put", put) {
+                    // Another write is under way: which wins is not known yet.
+                    Put::Lost(None) => tokio::task::yield_now().await,
+                    put => return put,
+                }
+            }
+        })
+    });
+    let mut wins = 0;
+    for result in futures::future::join_all(tries).await {
+        wins += usize::from(matches!(must("a task", result), Put::Won(_)));
+    }
+    assert_eq!(wins, 1);
+}
+
+async fn buckets_are_separate(bus: &impl Bus) {
+    put(&*bus.kv(Bucket::Leases), "a", "1", 0, None).await;
+    put(&*bus.kv(Bucket::Timers), "a", "1", 0, None).await;
+    assert_eq!(get(&*bus.kv(Bucket::Definitions), "a").await, None);
+}

@@ -1,0 +1,218 @@
+//! What leases, claims, presence and pointers promise, over any [`Bus`].
+
+use std::time::Duration;
+
+use model::{DefinitionId, Timestamp, VersionId};
+use tokio::time::Instant;
+
+use super::{chance, must, within};
+use crate::{
+    Bucket, Bus, Busy, Claim, Claims, Leases, Member, Pointers, Presence, Terms,
+};
+
+/// Runs everything here, each on a bus of its own.
+pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
+    a_lease_has_one_holder_and_is_handed_over_at_once(&make().await).await;
+    a_held_lease_is_renewed_and_a_dead_one_expires(&make().await).await;
+    the_lease_of_a_departed_node_is_taken_over(&make().await).await;
+    a_claim_is_won_once_and_stays_done(&make().await).await;
+    nodes_see_each_other_come_and_go(&make().await).await;
+    a_pointer_reaches_every_node_and_never_goes_back(&make().await).await;
+}
+
+fn terms(ttl: u64) -> Terms {
+    Terms {
+        ttl: Duration::from_secs(ttl),
+        guard: Duration::from_millis(500),
+        wait_max: Duration::from_secs(20),
+    }
+}
+
+fn leases(bus: &impl Bus, owner: &str, ttl: u64) -> Leases {
+    Leases::start(bus.kv(Bucket::Leases), owner, terms(ttl), chance())
+}
+
+async fn a_lease_has_one_holder_and_is_handed_over_at_once(bus: &impl Bus) {
+    let (one, two) = (leases(bus, "one", 15), leases(bus, "two", 15));
+    let first = must("acquire", one.acquire("a").await);
+    assert!(first.is_held() && !first.contended());
+    let waiting = tokio::spawn({
+        let two = two.clone();
+        async move { two.acquire("a").await }
+    });
+    let also_waiting = tokio::spawn({
+        let two = two.clone();
+        async move { two.acquire("a").await }
+    });
+    let other = must("acquire another", two.acquire("b").await);
+    let token = first.token();
+    // Until both wait; if they do not yet, this proves less and is no less true.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let released = Instant::now();
+    first.release().await;
+    let second = must("a task", within("the hand-over", waiting).await);
+    let second = must("acquire", second);
+    assert!(released.elapsed() < Duration::from_secs(3), "a release wakes who waits");
+    assert!(second.contended() && second.token() > token);
+    second.release().await;
+    let third = must("a task", within("the local hand-over", also_waiting).await);
+    drop(must("acquire", third));
+    // A dropped lease is given back too.
+    must("acquire", one.acquire("a").await).release().await;
+    other.release().await;
+    one.close().await;
+    two.close().await;
+}
+
+async fn a_held_lease_is_renewed_and_a_dead_one_expires(bus: &impl Bus) {
+    let (one, two) = (leases(bus, "one", 3), leases(bus, "two", 3));
+    let kept = must("acquire", one.acquire("kept").await);
+    let dead = must("acquire", two.acquire("dead").await);
+    let started = Instant::now();
+    // Nobody renews any more, and nobody releases.
+    two.close().await;
+    let taken = must("acquire", within("the expiry", one.acquire("dead")).await);
+    assert!(started.elapsed() > Duration::from_secs(2), "it was not free before it expired");
+    within("the loss", dead.lost()).await;
+    assert!(!dead.is_held());
+    assert!(kept.is_held() && taken.is_held(), "what is renewed is kept");
+    kept.release().await;
+    taken.release().await;
+    one.close().await;
+}
+
+async fn the_lease_of_a_departed_node_is_taken_over(bus: &impl Bus) {
+    let (one, two) = (leases(bus, "one", 15), leases(bus, "two", 15));
+    let held = must("acquire", two.acquire("a").await);
+    one.presence_changed(&["one".to_owned(), "two".to_owned()]);
+    let waiting = tokio::spawn({
+        let one = one.clone();
+        async move { one.acquire("a").await }
+    });
+    let short = Terms { wait_max: Duration::from_millis(300), ..terms(15) };
+    let three = Leases::start(bus.kv(Bucket::Leases), "three", short, chance());
+    let busy = three.acquire("a").await;
+    assert!(matches!(&busy, Err(Busy::Held { by }) if by == "two"), "{busy:?}");
+    let gone = Instant::now();
+    one.presence_changed(&["one".to_owned()]);
+    let taken = must("acquire", must("a task", within("the takeover", waiting).await));
+    assert!(gone.elapsed() < Duration::from_secs(3), "a takeover does not wait for the expiry");
+    within("the loss", held.lost()).await;
+    drop(held);
+    assert!(taken.is_held(), "the loser cannot release what it has lost");
+    taken.release().await;
+    for leases in [one, two, three] {
+        leases.close().await;
+    }
+}
+
+fn claims(bus: &impl Bus, owner: &str) -> Claims {
+    let (claimed, done) = (Duration::from_secs(30), Duration::from_secs(60));
+    Claims::new(bus.kv(Bucket::Timers), owner, chance(), claimed, done)
+}
+
+#[expect(clippy::panic, reason = "a suite ends with the first thing that is wrong")]
+async fn a_claim_is_won_once_and_stays_done(bus: &impl Bus) {
+    let (one, two) = (claims(bus, "one"), claims(bus, "two"));
+    let Claim::Won(held) = must("claim", one.claim("t.1", |_| true).await) else {
+        panic!("the claim is free");
+    };
+    let taken = must("claim", two.claim("t.1", |_| true).await);
+    assert!(matches!(&taken, Claim::Taken { by } if by == "one"), "{taken:?}");
+    must("done", one.done(held).await);
+    assert!(matches!(must("claim", two.claim("t.1", |_| true).await), Claim::Done));
+    assert!(matches!(must("claim", one.claim("t.1", |_| false).await), Claim::Done));
+
+    let Claim::Won(held) = must("claim", one.claim("t.2", |_| true).await) else {
+        panic!("the claim is free");
+    };
+    let Claim::Won(taken) = must("claim", two.claim("t.2", |owner| owner != "one").await) else {
+        panic!("the claim of a dead node is taken over");
+    };
+    // The dead node was only slow.
+    must("done", one.done(held).await);
+    two.abandon(taken).await;
+    let Claim::Won(held) = must("claim", one.claim("t.2", |_| true).await) else {
+        panic!("an abandoned claim is free");
+    };
+    must("done", one.done(held).await);
+}
+
+fn member(node: &str) -> Member {
+    Member {
+        node: node.to_owned(),
+        roles: vec!["executor".to_owned()],
+        started_at: Timestamp::from_millis(1),
+        address: None,
+    }
+}
+
+async fn join(bus: &impl Bus, node: &str) -> Presence {
+    let joined = Presence::join(
+        bus.kv(Bucket::Nodes),
+        member(node),
+        Duration::from_secs(3),
+        chance(),
+    );
+    must("join", joined.await)
+}
+
+async fn wait_live(presence: &Presence, wanted: &[&str]) {
+    let mut changed = presence.changed();
+    let is_so = |live: &Vec<Member>| live.iter().map(|it| it.node.as_str()).eq(wanted.iter().copied());
+    let what = format!("live nodes {wanted:?}");
+    assert!(within(&what, changed.wait_for(is_so)).await.is_ok());
+}
+
+async fn nodes_see_each_other_come_and_go(bus: &impl Bus) {
+    let one = join(bus, "node.one").await;
+    wait_live(&one, &["node.one"]).await;
+    let two = join(bus, "two").await;
+    let three = join(bus, "three").await;
+    wait_live(&one, &["node.one", "three", "two"]).await;
+    assert!(!one.is_cut_off());
+    assert_eq!(one.live()[0], member("node.one"));
+    two.leave().await;
+    wait_live(&one, &["node.one", "three"]).await;
+    // Dies without a word: its key expires.
+    drop(three);
+    wait_live(&one, &["node.one"]).await;
+    one.leave().await;
+}
+
+async fn a_pointer_reaches_every_node_and_never_goes_back(bus: &impl Bus) {
+    let start = || Pointers::start(bus.kv(Bucket::Definitions), chance());
+    let (one, two) = (must("start", start().await), must("start", start().await));
+    assert!(two.is_synced());
+    let id = DefinitionId::new("Order Approval");
+    let version = |number: u32| VersionId::new(format!("v{number}"));
+    let mut changes = two.changed();
+    let second = must("put", one.put(&id, Some(&version(2)), 2).await);
+    within("the pointer", two.applied(&id, second)).await;
+    let known = two.get(&id);
+    assert_eq!(known.as_ref().map(|it| it.version), Some(2));
+    assert_eq!(known.and_then(|it| it.version_id), Some(version(2)));
+    let told = within("a change", changes.recv()).await;
+    assert_eq!(told.map(|(id, pointer)| (id, pointer.revision)).ok(), Some((id.clone(), second)));
+
+    let older = must("put", two.put(&id, Some(&version(1)), 1).await);
+    assert_eq!(older, second, "an older version does not replace a newer one");
+    assert_eq!(must("put", two.put(&id, Some(&version(2)), 2).await), second);
+    let retracted = must("put", two.put(&id, None, 2).await);
+    assert!(retracted > second);
+    let back = must("put", one.put(&id, Some(&version(1)), 1).await);
+    assert!(back > retracted, "after a retraction, any version may be published");
+
+    let (eight, nine) = (version(8), version(9));
+    let (left, right) =
+        tokio::join!(one.put(&id, Some(&nine), 9), two.put(&id, Some(&eight), 8));
+    let last = must("put", left).max(must("put", right));
+    within("the pointer", two.applied(&id, last)).await;
+    within("the pointer", one.applied(&id, last)).await;
+    assert_eq!(one.get(&id).and_then(|it| it.version_id), Some(version(9)));
+    let three = must("start", start().await);
+    assert_eq!(three.get(&id), one.get(&id));
+    for pointers in [one, two, three] {
+        pointers.close().await;
+    }
+}

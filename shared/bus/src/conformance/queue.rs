@@ -1,0 +1,212 @@
+//! What [`Queue`] promises.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use tokio::time::Instant;
+
+use super::{BOUND, message, must, within};
+use crate::{Bus, Delivery, Error, Stream};
+
+const SOON: Duration = Duration::from_secs(2);
+
+/// Runs everything here, each on a bus of its own.
+pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
+    an_acknowledged_command_is_gone(&make().await).await;
+    a_message_id_is_stored_once(&make().await).await;
+    an_unanswered_command_comes_again(&make().await).await;
+    a_retried_command_comes_again_and_a_late_ack_removes_it(&make().await).await;
+    a_pull_waits_and_takes_no_more_than_asked(&make().await).await;
+    pulls_side_by_side_share(&make().await).await;
+    a_dropped_pull_keeps_nothing(&make().await).await;
+    streams_are_read_and_pruned(&make().await).await;
+    what_cannot_be_stored_says_why(&make().await).await;
+    plain_and_durable_messages_meet(&make().await).await;
+}
+
+async fn pull(bus: &impl Bus, max: usize) -> Vec<Delivery> {
+    must("pull", bus.pull(max, SOON).await)
+}
+
+async fn pull_one(bus: &impl Bus) -> Delivery {
+    let give_up = Instant::now() + BOUND;
+    loop {
+        if let Some(delivery) = pull(bus, 1).await.pop() {
+            return delivery;
+        }
+        assert!(Instant::now() < give_up, "no delivery within {BOUND:?}");
+    }
+}
+
+async fn wait_backlog(bus: &impl Bus, wanted: u64) {
+    let give_up = Instant::now() + BOUND;
+    loop {
+        let backlog = must("backlog", bus.backlog().await);
+        if backlog == wanted {
+            return;
+        }
+        assert!(Instant::now() < give_up, "the backlog is {backlog}, not {wanted}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn an_acknowledged_command_is_gone(bus: &impl Bus) {
+    let mut sent = message("staunch.cmd.start.a", Some("one"), "hello");
+    sent.headers.insert("Staunch-Reply-To".to_owned(), "x.y".to_owned());
+    let receipt = must("publish", bus.publish(sent.clone()).await);
+    assert!(!receipt.duplicate);
+    let delivery = pull_one(bus).await;
+    assert_eq!(delivery.message, sent);
+    assert_eq!(delivery.sequence, receipt.sequence);
+    assert_eq!(delivery.attempt, 1);
+    assert!(delivery.stored_at.as_millis() > 0);
+    assert_eq!(must("backlog", bus.backlog().await), 1);
+    must("ack", delivery.settle.ack().await);
+    wait_backlog(bus, 0).await;
+    assert!(must("pull", bus.pull(10, Duration::from_millis(200)).await).is_empty());
+}
+
+async fn a_message_id_is_stored_once(bus: &impl Bus) {
+    let first = must("publish", bus.publish(message("staunch.cmd.start.a", Some("x"), "1")).await);
+    let again = must("publish", bus.publish(message("staunch.cmd.start.a", Some("x"), "2")).await);
+    assert!(again.duplicate);
+    assert_eq!(again.sequence, first.sequence);
+    let other = must("publish", bus.publish(message("staunch.cmd.start.a", None, "3")).await);
+    assert!(other.sequence > first.sequence);
+    assert_eq!(must("backlog", bus.backlog().await), 2);
+}
+
+async fn an_unanswered_command_comes_again(bus: &impl Bus) {
+    for name in ["silent", "working"] {
+        must("publish", bus.publish(message("staunch.cmd.start.a", Some(name), name)).await);
+    }
+    let mut held = pull(bus, 2).await;
+    if held.len() < 2 {
+        held.extend(pull(bus, 1).await);
+    }
+    assert_eq!(held.len(), 2);
+    let started = Instant::now();
+    // Says every second that it works on the second one, until the first has come again.
+    let again = loop {
+        must("progress", held[1].settle.progress().await);
+        let pulled = must("pull", bus.pull(1, Duration::from_secs(1)).await);
+        if let Some(delivery) = pulled.into_iter().next() {
+            break delivery;
+        }
+        assert!(started.elapsed() < BOUND, "an unanswered command does not come again");
+    };
+    assert_eq!(again.message.payload, held[0].message.payload);
+    assert_eq!(again.attempt, 2);
+    assert_eq!(again.sequence, held[0].sequence);
+    must("ack", again.settle.ack().await);
+    must("ack", held[1].settle.ack().await);
+    wait_backlog(bus, 0).await;
+}
+
+async fn a_retried_command_comes_again_and_a_late_ack_removes_it(bus: &impl Bus) {
+    must("publish", bus.publish(message("staunch.cmd.start.a", Some("x"), "1")).await);
+    let first = pull_one(bus).await;
+    must("retry", first.settle.retry(Duration::from_millis(300)).await);
+    let second = pull_one(bus).await;
+    assert_eq!(second.attempt, 2);
+    must("late ack", first.settle.ack().await);
+    wait_backlog(bus, 0).await;
+    must("an ack of what is gone", second.settle.ack().await);
+}
+
+async fn a_pull_waits_and_takes_no_more_than_asked(bus: &impl Bus) {
+    let started = Instant::now();
+    assert!(must("pull", bus.pull(5, Duration::from_millis(300)).await).is_empty());
+    assert!(started.elapsed() >= Duration::from_millis(200), "a pull must wait");
+    let publish = async {
+        // Once the pull waits; if it does not yet, this proves less and is no less true.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        bus.publish(message("staunch.cmd.start.a", None, "1")).await
+    };
+    let started = Instant::now();
+    let (pulled, sent) = tokio::join!(bus.pull(5, Duration::from_secs(10)), publish);
+    must("publish", sent);
+    assert_eq!(must("pull", pulled).len(), 1);
+    assert!(started.elapsed() < Duration::from_secs(3), "a waiting pull answers at once");
+    for body in ["2", "3", "4"] {
+        must("publish", bus.publish(message("staunch.cmd.start.a", None, body)).await);
+    }
+    let some = pull(bus, 2).await;
+    assert_eq!(some.len(), 2);
+    assert!(some[0].sequence < some[1].sequence);
+    assert_eq!(pull(bus, 2).await.len(), 1);
+}
+
+async fn pulls_side_by_side_share(bus: &impl Bus) {
+    const COUNT: usize = 60;
+    let pull_all = async || {
+        let mut seen = Vec::new();
+        loop {
+            let pulled = must("pull", bus.pull(7, Duration::from_millis(500)).await);
+            if pulled.is_empty() {
+                return seen;
+            }
+            for delivery in pulled {
+                must("ack", delivery.settle.ack().await);
+                seen.push(delivery.sequence);
+            }
+        }
+    };
+    let publish = async {
+        for _ in 0..COUNT {
+            must("publish", bus.publish(message("staunch.cmd.start.a", None, "")).await);
+        }
+    };
+    let (one, two, three, ()) = tokio::join!(pull_all(), pull_all(), pull_all(), publish);
+    let all: Vec<_> = one.into_iter().chain(two).chain(three).collect();
+    let distinct: BTreeSet<_> = all.iter().collect();
+    assert_eq!((all.len(), distinct.len()), (COUNT, COUNT), "each command goes to one puller");
+}
+
+async fn a_dropped_pull_keeps_nothing(bus: &impl Bus) {
+    for _ in 0..3 {
+        let pull = bus.pull(10, BOUND);
+        let dropped = tokio::time::timeout(Duration::from_millis(100), pull).await;
+        assert!(dropped.is_err(), "there is nothing to pull");
+    }
+    must("publish", bus.publish(message("staunch.cmd.start.a", None, "1")).await);
+    let started = Instant::now();
+    let delivery = pull_one(bus).await;
+    assert_eq!(delivery.attempt, 1, "it went to a pull that nobody waits for");
+    assert!(started.elapsed() < Duration::from_secs(3));
+}
+
+async fn streams_are_read_and_pruned(bus: &impl Bus) {
+    for body in ["1", "2", "3"] {
+        must("publish", bus.publish(message("staunch.dead.cmd.start.a", None, body)).await);
+    }
+    let read = must("read", bus.read(Stream::Dead, 1, 2).await);
+    let bodies: Vec<_> = read.iter().map(|(_, _, message)| message.payload.clone()).collect();
+    assert_eq!(bodies, [b"1", b"2"]);
+    let second = read[1].0;
+    assert!(must("remove", bus.remove(Stream::Dead, second).await));
+    assert!(!must("remove", bus.remove(Stream::Dead, second).await));
+    let read = must("read", bus.read(Stream::Dead, second, 10).await);
+    assert_eq!(read.len(), 1);
+    assert_eq!(read[0].2.payload, b"3");
+    assert!(must("read", bus.read(Stream::Events, 1, 10).await).is_empty());
+}
+
+async fn what_cannot_be_stored_says_why(bus: &impl Bus) {
+    let nowhere = bus.publish(message("nowhere.at.all", Some("x"), "")).await;
+    assert!(matches!(nowhere, Err(Error::NotProvisioned(_))), "{nowhere:?}");
+    let large = "x".repeat(1024 * 1024 + 1);
+    let large = bus.publish(message("staunch.cmd.start.a", Some("y"), &large)).await;
+    assert!(matches!(large, Err(Error::TooLarge(_))), "{large:?}");
+}
+
+async fn plain_and_durable_messages_meet(bus: &impl Bus) {
+    let mut heard = must("subscribe", bus.subscribe("staunch.event.*.*.finished").await);
+    let event = message("staunch.event.d.i.finished", Some("e"), "done");
+    must("publish", bus.publish(event.clone()).await);
+    let incoming = within("an event", heard.next()).await;
+    assert_eq!(incoming.map(|incoming| incoming.message), Some(event));
+    must("send", bus.send(message("staunch.cmd.cancel.i", Some("c"), "plain")).await);
+    assert_eq!(pull_one(bus).await.message.payload, b"plain");
+}

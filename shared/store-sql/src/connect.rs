@@ -1,0 +1,298 @@
+//! Connections: SQLite with one that writes and several that read, PostgreSQL with a pool.
+
+use std::path::Path;
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sea_orm::sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sea_orm::sqlx::{ConnectOptions as _, Connection as _};
+use sea_orm::{
+    ConnectionTrait as _, DatabaseConnection, DatabaseTransaction, SqliteTransactionMode,
+    TransactionOptions, TransactionTrait as _,
+};
+use store::{Error, Store};
+
+use crate::failure::{Failure, is_answer};
+use crate::options::Options;
+use crate::pipeline::{Answer, Pipeline, Work};
+use crate::schema;
+use crate::sql::Tx;
+use crate::stats::{Counters, Stats};
+
+/// Statements that a connection keeps prepared.
+const STATEMENTS_MAX: usize = 512;
+/// A connection that nobody used for this long is tried before it is used.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+
+/// The database port on SQLite or PostgreSQL. Clones share connections and pipeline.
+#[derive(Clone)]
+pub struct SqlStore {
+    pub(crate) database: Arc<Database>,
+    pipeline: Arc<Pipeline>,
+}
+
+enum Pools {
+    Sqlite { writer: SqlitePool, reader: SqlitePool },
+    Postgres(PgPool),
+}
+
+/// The connections, and how they are used.
+pub(crate) struct Database {
+    pools: Pools,
+    /// For statements that write.
+    pub(crate) writer: DatabaseConnection,
+    /// For statements that read.
+    pub(crate) reader: DatabaseConnection,
+    pub(crate) options: Options,
+    pub(crate) counters: Counters,
+}
+
+/// Connects to `sqlite://path` (made with its folder where it is missing), `sqlite::memory:` or
+/// `postgres://…`.
+///
+/// # Errors
+/// [`Error::Unavailable`] when it cannot be reached, [`Error::Schema`] when the schema is older
+/// than this program and [`Options::migrate`] is off.
+pub async fn connect(url: &str, options: Options) -> Result<SqlStore, Error> {
+    let migrate = options.migrate;
+    let database = Arc::new(Database::open(url, options).await?);
+    if migrate {
+        schema::bring_up(&database.writer).await?;
+    }
+    let pending = schema::pending(&database.reader).await?;
+    if !pending.is_empty() {
+        let what = if pending.len() == schema::known().len() { "it is empty" } else { "it is old" };
+        let list = pending.join(", ");
+        return Err(Error::Schema(format!("{what}, without the migrations {list}")));
+    }
+    let pipeline = Arc::new(Pipeline::start(&database));
+    Ok(SqlStore { database, pipeline })
+}
+
+impl SqlStore {
+    /// Figures since the start.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let (size, idle) = self.database.connections();
+        self.database.counters.snapshot(self.pipeline.queued(), size, idle)
+    }
+
+    pub(crate) async fn run(&self, work: Work) -> Result<Answer, Error> {
+        self.pipeline.run(&self.database, work).await
+    }
+
+    pub(crate) fn remove_published(&self, ids: Vec<String>) {
+        self.pipeline.published(ids);
+    }
+
+    /// One attempt after the other, while it fails for a passing reason.
+    pub(crate) async fn tried<T, F>(&self, attempt: impl FnMut() -> F + Send) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Failure>> + Send,
+        T: Send,
+    {
+        self.database.retried(attempt).await.map_err(Failure::into_error)
+    }
+
+    /// A transaction that writes, for statements outside the pipeline.
+    pub(crate) async fn begin(&self) -> Result<DatabaseTransaction, Failure> {
+        let options = TransactionOptions {
+            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+            ..TransactionOptions::default()
+        };
+        Ok(self.database.writer.begin_with_options(options).await?)
+    }
+}
+
+/// Ends a transaction of [`SqlStore::begin`].
+pub(crate) async fn commit(tx: DatabaseTransaction) -> Result<(), Failure> {
+    tx.commit().await.map_err(|error| {
+        let answered = is_answer(&error);
+        Failure::at_commit(error, answered)
+    })
+}
+
+#[async_trait]
+impl Store for SqlStore {
+    async fn ping(&self) -> Result<(), Error> {
+        self.tried(|| async {
+            self.database.reader.execute_unprepared("SELECT 1").await?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn close(&self) {
+        self.pipeline.close().await;
+        self.database.close().await;
+    }
+}
+
+impl Database {
+    pub(crate) async fn open(url: &str, options: Options) -> Result<Self, Error> {
+        let pools = if url.starts_with("sqlite:") {
+            open_sqlite(url, &options).await?
+        } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            open_postgres(url, &options).await?
+        } else {
+            let scheme = url.split(':').next().unwrap_or_default();
+            return Err(Error::Unavailable(format!(
+                "there is no driver for {scheme:?}; use sqlite://path or postgres://host/database"
+            )));
+        };
+        let (writer, reader) = match &pools {
+            Pools::Sqlite { writer, reader } => (writer.clone().into(), reader.clone().into()),
+            Pools::Postgres(pool) => (pool.clone().into(), pool.clone().into()),
+        };
+        Ok(Self { pools, writer, reader, options, counters: Counters::default() })
+    }
+
+    /// How many commit at the same time: SQLite has one writer.
+    pub(crate) fn committers(&self) -> usize {
+        match self.pools {
+            Pools::Sqlite { .. } => 1,
+            Pools::Postgres(_) => self.options.committers.max(1),
+        }
+    }
+
+    /// A transaction of the pipeline.
+    pub(crate) async fn begin(&self) -> Result<Tx, Failure> {
+        Ok(match &self.pools {
+            Pools::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
+            Pools::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+        })
+    }
+
+    /// A connection that sees everything committed.
+    pub(crate) async fn read(&self) -> Result<Tx, Failure> {
+        Ok(match &self.pools {
+            Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
+            Pools::Postgres(pool) => Tx::PostgresReader(pool.acquire().await?),
+        })
+    }
+
+    /// Tries again while an attempt fails for a passing reason, a bounded number of times, each
+    /// within a bounded time.
+    pub(crate) async fn retried<T, F>(
+        &self,
+        mut attempt: impl FnMut() -> F + Send,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>> + Send,
+        T: Send,
+    {
+        let limit = self.options.statement_timeout.saturating_mul(3);
+        let mut pause = Duration::from_millis(10);
+        let mut tries = 1;
+        loop {
+            let result = tokio::time::timeout(limit, attempt()).await;
+            match result.unwrap_or_else(|_elapsed| Err(Failure::timeout())) {
+                Err(Failure::Passing(error)) if tries < self.options.tries_max => {
+                    tracing::debug!(%error, tries, "trying again");
+                    Counters::add(&self.counters.retries, 1);
+                    tokio::time::sleep(pause).await;
+                    pause = pause.saturating_mul(3);
+                    tries += 1;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn connections(&self) -> (u32, usize) {
+        match &self.pools {
+            Pools::Sqlite { writer, reader } => {
+                (writer.size() + reader.size(), writer.num_idle() + reader.num_idle())
+            }
+            Pools::Postgres(pool) => (pool.size(), pool.num_idle()),
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        match &self.pools {
+            Pools::Sqlite { writer, reader } => {
+                reader.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+async fn open_sqlite(url: &str, options: &Options) -> Result<Pools, Error> {
+    let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+    let settings = SqliteConnectOptions::from_str(url).map_err(failed)?;
+    let settings = settings
+        .create_if_missing(!url.contains("mode=ro"))
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(options.acquire_timeout)
+        .foreign_keys(true)
+        .statement_cache_capacity(STATEMENTS_MAX)
+        .disable_statement_logging();
+    if let Some(folder) = settings.get_filename().parent().filter(|_| !in_memory) {
+        make_folder(folder).await?;
+    }
+    let pool = |connections| {
+        SqlitePoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(options.acquire_timeout)
+            .test_before_acquire(false)
+            // A database in memory lives as long as its connection.
+            .idle_timeout(None)
+            .max_lifetime(None)
+    };
+    let writer = pool(1).connect_with(settings.clone()).await.map_err(failed)?;
+    let reader = if in_memory {
+        writer.clone()
+    } else {
+        let settings = settings.pragma("query_only", "on");
+        pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?
+    };
+    Ok(Pools::Sqlite { writer, reader })
+}
+
+async fn make_folder(folder: &Path) -> Result<(), Error> {
+    tokio::fs::create_dir_all(folder).await.map_err(|error| {
+        let folder = folder.display();
+        Error::Unavailable(format!("the folder {folder} cannot be made: {error}"))
+    })
+}
+
+async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
+    let timeout = options.statement_timeout.as_millis().to_string();
+    let settings = PgConnectOptions::from_str(url)
+        .map_err(failed)?
+        .application_name("staunch")
+        .options([("statement_timeout", timeout)])
+        .statement_cache_capacity(STATEMENTS_MAX)
+        .disable_statement_logging();
+    let pool = PgPoolOptions::new()
+        .max_connections(options.max_connections.max(2))
+        .acquire_timeout(options.acquire_timeout)
+        .test_before_acquire(false)
+        .before_acquire(|connection, meta| {
+            Box::pin(async move {
+                if meta.idle_for > IDLE_MAX {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_with(settings)
+        .await
+        .map_err(failed)?;
+    Ok(Pools::Postgres(pool))
+}
+
+fn failed(error: sea_orm::sqlx::Error) -> Error {
+    match Failure::from(error).into_error() {
+        error @ Error::Unavailable(_) => error,
+        error => Error::Unavailable(error.to_string()),
+    }
+}

@@ -1,0 +1,129 @@
+//! Accepted commands.
+
+use async_trait::async_trait;
+use model::{CommandId, Timestamp};
+use protocol::Message;
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, FromQueryResult as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, Statement, Value,
+};
+use store::{Error, Inbox, NewInstance, PendingCommand, check};
+
+use crate::connect::SqlStore;
+use crate::entity::pending::{Column, Entity, Model};
+use crate::pipeline::{Answer, Work};
+use crate::row::{count, unpack};
+
+/// Each way to aim has an index on the bookmarks.
+const WAKEABLE: &str = "SELECT p.* FROM pending_resumes AS p
+    WHERE p.waiting AND p.accepted_at <= $1 AND (
+        (p.hash IS NOT NULL AND EXISTS (SELECT 1 FROM bookmarks AS b
+            WHERE b.hash = p.hash AND b.created_at <= $2
+            AND (p.bookmark_id IS NULL OR b.id = p.bookmark_id)
+            AND (p.instance_id IS NULL OR b.instance_id = p.instance_id)
+            AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id)))
+        OR (p.hash IS NULL AND p.bookmark_id IS NOT NULL AND EXISTS (SELECT 1 FROM bookmarks AS b
+            WHERE b.id = p.bookmark_id AND b.created_at <= $3
+            AND (p.instance_id IS NULL OR b.instance_id = p.instance_id)
+            AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id)))
+        OR (p.hash IS NULL AND p.bookmark_id IS NULL AND p.instance_id IS NOT NULL
+            AND EXISTS (SELECT 1 FROM bookmarks AS b
+            WHERE b.instance_id = p.instance_id AND b.created_at <= $4
+            AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id))))
+    ORDER BY p.accepted_at, p.id LIMIT $5";
+
+const EXPIRE: &str = "DELETE FROM pending_resumes WHERE id IN (
+        SELECT id FROM pending_resumes
+        WHERE waiting AND expires_at IS NOT NULL AND expires_at <= $1
+        ORDER BY expires_at, id LIMIT $2)
+    AND waiting RETURNING *";
+
+#[async_trait]
+impl Inbox for SqlStore {
+    async fn accept_command(&self, command: PendingCommand) -> Result<bool, Error> {
+        check::command(&command)?;
+        Ok(self.run(Work::keep(&command)?).await? == Answer::Done)
+    }
+
+    async fn wait(&self, command: PendingCommand) -> Result<(), Error> {
+        check::command(&command)?;
+        self.run(Work::wait(&command)?).await?;
+        Ok(())
+    }
+
+    async fn settle(
+        &self,
+        id: &CommandId,
+        starts: Vec<NewInstance>,
+        commands: Vec<PendingCommand>,
+    ) -> Result<(), Error> {
+        starts.iter().try_for_each(check::start)?;
+        commands.iter().try_for_each(check::command)?;
+        self.run(Work::settle(id, &starts, &commands)?).await?;
+        Ok(())
+    }
+
+    async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {
+        let found: Vec<Vec<u8>> = self
+            .tried(|| async {
+                Ok(Entity::find()
+                    .select_only()
+                    .column(Column::Command)
+                    .filter(Expr::cust("NOT waiting"))
+                    .filter(Column::AcceptedAt.lt(before.as_millis()))
+                    .order_by_asc(Column::AcceptedAt)
+                    .order_by_asc(Column::Id)
+                    .limit(limit)
+                    .into_tuple()
+                    .all(&self.database.reader)
+                    .await?)
+            })
+            .await?;
+        found.iter().map(|command| unpack("a kept command", command)).collect()
+    }
+
+    async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
+        let at = before.as_millis();
+        let database = &self.database.reader;
+        let values: [Value; 5] = [at.into(), at.into(), at.into(), at.into(), count(limit).into()];
+        let statement =
+            Statement::from_sql_and_values(database.get_database_backend(), WAKEABLE, values);
+        let found = self
+            .tried(|| async {
+                Ok(Model::find_by_statement(statement.clone()).all(database).await?)
+            })
+            .await?;
+        found.into_iter().map(command).collect()
+    }
+
+    async fn expire(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
+        let database = &self.database.writer;
+        let values: [Value; 2] = [now.as_millis().into(), count(limit).into()];
+        let statement =
+            Statement::from_sql_and_values(database.get_database_backend(), EXPIRE, values);
+        let found = self
+            .tried(|| async {
+                Ok(Model::find_by_statement(statement.clone()).all(database).await?)
+            })
+            .await?;
+        let mut over: Vec<PendingCommand> =
+            found.into_iter().map(command).collect::<Result<_, _>>()?;
+        over.sort_by(|a, b| (a.expires_at, &a.id).cmp(&(b.expires_at, &b.id)));
+        Ok(over)
+    }
+}
+
+fn command(row: Model) -> Result<PendingCommand, Error> {
+    Ok(PendingCommand {
+        command: unpack("a kept command", &row.command)?,
+        id: row.id.into(),
+        instance_id: row.instance_id.map(Into::into),
+        bookmark_id: row.bookmark_id.map(Into::into),
+        hash: row.hash,
+        correlation_id: row.correlation_id,
+        accepted_at: Timestamp::from_millis(row.accepted_at),
+        expires_at: row.expires_at.map(Timestamp::from_millis),
+        waiting: row.waiting,
+    })
+}

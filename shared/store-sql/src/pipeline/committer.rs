@@ -1,0 +1,136 @@
+//! Takes batches, has them written, and answers.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use store::{Commit, Error, StoredBookmark};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use super::apply;
+use super::job::{Answer, Work};
+use super::queue::{Batch, Job, Queue};
+use crate::connect::Database;
+use crate::failure::Failure;
+use crate::sql::{Cell, Row};
+use crate::stats::Counters;
+
+/// Lookups of waiting commands that run beside the next transactions.
+const LOOKUPS_MAX: usize = 8;
+
+type Caller = oneshot::Sender<Result<Answer, Error>>;
+
+/// Works until the queue is closed and empty.
+pub(crate) async fn run(database: Arc<Database>, queue: Arc<Queue>) {
+    let mut lookups = JoinSet::new();
+    while let Some(mut batch) = queue.take().await {
+        let keys = batch.take_keys();
+        write(&database, &queue, &mut lookups, batch).await;
+        queue.release(keys);
+        while lookups.try_join_next().is_some() {}
+        while lookups.len() >= LOOKUPS_MAX {
+            lookups.join_next().await;
+        }
+    }
+    while lookups.join_next().await.is_some() {}
+}
+
+/// Writes a batch, or, where it fails as a whole, its jobs one by one.
+async fn write(database: &Arc<Database>, queue: &Queue, lookups: &mut JoinSet<()>, batch: Batch) {
+    let Batch { jobs, published, .. } = batch;
+    let works: Vec<&Work> = jobs.iter().map(|job| &job.work).collect();
+    let failure = match attempt(database, &works, &published).await {
+        Ok(answers) => return answer(database, lookups, jobs, answers),
+        Err(failure) => failure,
+    };
+    let alone = matches!(failure, Failure::Final(_)) && jobs.len() + published.len().min(1) > 1;
+    queue.published(published);
+    if !alone {
+        let error = failure.into_error();
+        tracing::warn!(jobs = jobs.len(), %error, "a transaction failed");
+        for job in jobs {
+            send(job.answer, Err(error.clone()));
+        }
+        return;
+    }
+    Counters::add(&database.counters.splits, 1);
+    for job in jobs {
+        match attempt(database, &[&job.work], &[]).await {
+            Ok(answers) => answer(database, lookups, vec![job], answers),
+            Err(failure) => send(job.answer, Err(failure.into_error())),
+        }
+    }
+}
+
+/// One transaction, repeated while it fails for a passing reason.
+async fn attempt(
+    database: &Database,
+    works: &[&Work],
+    published: &[String],
+) -> Result<Vec<Answer>, Failure> {
+    let published: Vec<Row> = published.iter().map(|id| vec![Cell::text(id)]).collect();
+    let began = Instant::now();
+    let answers = database
+        .retried(|| async {
+            let mut tx = database.begin().await?;
+            let answers = apply::apply(&mut tx, works, &published).await?;
+            tx.commit().await?;
+            Ok(answers)
+        })
+        .await?;
+    database.counters.committed(works.len(), began.elapsed());
+    Ok(answers)
+}
+
+/// Answers the callers; those who made bookmarks after one more look at what waits for them.
+fn answer(
+    database: &Arc<Database>,
+    lookups: &mut JoinSet<()>,
+    jobs: Vec<Job>,
+    answers: Vec<Answer>,
+) {
+    let mut callers = Vec::new();
+    let mut bookmarks = Vec::new();
+    for (job, answer) in jobs.into_iter().zip(answers) {
+        if matches!(answer, Answer::Committed(Commit::Conflict)) {
+            Counters::add(&database.counters.conflicts, 1);
+        }
+        let committed = matches!(answer, Answer::Committed(Commit::Done { .. }));
+        if committed && !job.work.bookmarks.is_empty() {
+            callers.push(job.answer);
+            bookmarks.push(job.work.bookmarks);
+        } else {
+            send(job.answer, Ok(answer));
+        }
+    }
+    if !callers.is_empty() {
+        lookups.spawn(look_up(Arc::clone(database), callers, bookmarks));
+    }
+}
+
+/// What is found is applied now; where looking fails, the sweep finds it later.
+async fn look_up(
+    database: Arc<Database>,
+    callers: Vec<Caller>,
+    bookmarks: Vec<Vec<StoredBookmark>>,
+) {
+    let found = database
+        .retried(|| async {
+            let mut session = database.read().await?;
+            apply::answered(&mut session, &bookmarks).await
+        })
+        .await;
+    let found = found.unwrap_or_else(|failure| {
+        let error = failure.into_error();
+        tracing::warn!(%error, "waiting commands could not be looked up after a commit");
+        vec![Vec::new(); callers.len()]
+    });
+    for (caller, waiting) in callers.into_iter().zip(found) {
+        send(caller, Ok(Answer::Committed(Commit::Done { waiting })));
+    }
+}
+
+/// A caller that is gone reads the database when it comes back.
+fn send(caller: Caller, answer: Result<Answer, Error>) {
+    drop(caller.send(answer));
+}

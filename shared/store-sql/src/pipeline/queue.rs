@@ -1,0 +1,190 @@
+//! What waits for a transaction: bounded, in order, and never two of the same key at once.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use store::Error;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+
+use super::job::{Answer, Key, Work};
+use crate::options::Options;
+use crate::stats::Counters;
+
+/// Published outbox rows that wait to be removed. Those above are left to the sweep, which
+/// publishes them again, and that changes nothing.
+const PUBLISHED_MAX: usize = 100_000;
+/// Published outbox rows that one transaction removes.
+const PUBLISHED_BATCH: usize = 2_000;
+/// Jobs that are looked at to fill one batch.
+const SCAN_MAX: usize = 1_024;
+
+/// Work and the caller who waits for it.
+pub(crate) struct Job {
+    pub(crate) work: Work,
+    pub(crate) answer: oneshot::Sender<Result<Answer, Error>>,
+    bytes: usize,
+    /// Its place in the queue, given back when it is taken.
+    _place: OwnedSemaphorePermit,
+}
+
+/// What shares a transaction.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) published: Vec<String>,
+    keys: Vec<Key>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Job>,
+    busy: HashSet<Key>,
+    published: Vec<String>,
+    closed: bool,
+}
+
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    changed: Notify,
+    places: Arc<Semaphore>,
+    batch_max: usize,
+    batch_bytes_max: usize,
+    queue_wait: Duration,
+    published_wait: Duration,
+}
+
+impl Queue {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            state: Mutex::default(),
+            changed: Notify::new(),
+            places: Arc::new(Semaphore::new(options.queue_max.max(1))),
+            batch_max: options.batch_max.max(1),
+            batch_bytes_max: options.batch_bytes_max,
+            queue_wait: options.queue_wait,
+            published_wait: options.published_wait,
+        }
+    }
+
+    /// Puts work at the end, waiting a bounded time for a place.
+    pub(crate) async fn push(
+        &self,
+        counters: &Counters,
+        work: Work,
+        answer: oneshot::Sender<Result<Answer, Error>>,
+    ) -> Result<(), Error> {
+        let place = Arc::clone(&self.places).acquire_owned();
+        let place = match tokio::time::timeout(self.queue_wait, place).await {
+            Ok(Ok(place)) => place,
+            Ok(Err(error)) => return Err(Error::Unavailable(error.to_string())),
+            Err(_elapsed) => {
+                Counters::add(&counters.overloaded, 1);
+                return Err(Error::Overloaded("too many bursts wait to be committed".to_owned()));
+            }
+        };
+        let bytes = work.bytes();
+        let mut state = self.lock();
+        if state.closed {
+            return Err(closed());
+        }
+        state.waiting.push_back(Job { work, answer, bytes, _place: place });
+        drop(state);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    pub(crate) fn published(&self, ids: Vec<String>) {
+        let mut state = self.lock();
+        let room = PUBLISHED_MAX.saturating_sub(state.published.len());
+        state.published.extend(ids.into_iter().take(room));
+    }
+
+    /// The next batch; none when the queue is closed and empty.
+    pub(crate) async fn take(&self) -> Option<Batch> {
+        let mut flush = false;
+        loop {
+            let changed = self.changed.notified();
+            {
+                let mut state = self.lock();
+                let batch = self.fill(&mut state);
+                if !batch.jobs.is_empty() || (flush || state.closed) && !batch.published.is_empty()
+                {
+                    if !state.waiting.is_empty() {
+                        self.changed.notify_one();
+                    }
+                    return Some(batch);
+                }
+                state.published.extend(batch.published);
+                if state.closed && state.waiting.is_empty() {
+                    self.changed.notify_one();
+                    return None;
+                }
+            }
+            flush = tokio::time::timeout(self.published_wait, changed).await.is_err();
+        }
+    }
+
+    /// The batch is over; its keys are free.
+    pub(crate) fn release(&self, keys: Vec<Key>) {
+        let mut state = self.lock();
+        for key in keys {
+            state.busy.remove(&key);
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_waiters();
+        self.changed.notify_one();
+    }
+
+    /// Takes what may run now, in order; what has a busy key stays, and so does what is behind it
+    /// with one of the same keys.
+    fn fill(&self, state: &mut State) -> Batch {
+        let mut batch = Batch::default();
+        let mut passed: HashSet<Key> = HashSet::new();
+        let mut bytes = 0;
+        let mut index = 0;
+        while batch.jobs.len() < self.batch_max && index < SCAN_MAX {
+            let Some(job) = state.waiting.get(index) else { break };
+            let keys = &job.work.keys;
+            if keys.iter().any(|key| state.busy.contains(key) || passed.contains(key)) {
+                passed.extend(keys.iter().cloned());
+                index += 1;
+                continue;
+            }
+            bytes += job.bytes;
+            if bytes > self.batch_bytes_max && !batch.jobs.is_empty() {
+                break;
+            }
+            state.busy.extend(keys.iter().cloned());
+            batch.keys.extend(keys.iter().cloned());
+            batch.jobs.extend(state.waiting.remove(index));
+        }
+        let some = state.published.len().min(PUBLISHED_BATCH);
+        batch.published = state.published.drain(..some).collect();
+        batch
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Batch {
+    /// The keys that are busy for it.
+    pub(crate) fn take_keys(&mut self) -> Vec<Key> {
+        std::mem::take(&mut self.keys)
+    }
+}
+
+fn closed() -> Error {
+    Error::Unavailable("it is closed".to_owned())
+}

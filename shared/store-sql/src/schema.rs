@@ -1,0 +1,91 @@
+//! Whether the database has the schema of this program, and how it gets it.
+
+use migration::{Migrator, MigratorTrait as _};
+use sea_orm::{
+    ConnectionTrait as _, DatabaseBackend, DatabaseConnection, DbErr, Statement,
+    TransactionTrait as _,
+};
+use store::Error;
+
+use crate::connect::Database;
+use crate::failure::Failure;
+use crate::options::Options;
+
+/// Whoever migrates a PostgreSQL database holds this advisory lock.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(7815629410)";
+
+/// Brings the database at this URL up to date; the migrations that were applied.
+///
+/// # Errors
+/// [`Error::Unavailable`] when it cannot be reached; [`Error::Schema`] when a migration fails.
+pub async fn migrate(url: &str) -> Result<Vec<String>, Error> {
+    let database = Database::open(url, Options::default()).await?;
+    let result = bring_up(&database.writer).await;
+    database.close().await;
+    result
+}
+
+/// The migrations that the database at this URL lacks. Changes nothing.
+///
+/// # Errors
+/// [`Error::Unavailable`] when it cannot be reached.
+pub async fn pending_migrations(url: &str) -> Result<Vec<String>, Error> {
+    let database = Database::open(url, Options::default()).await?;
+    let result = pending(&database.reader).await;
+    database.close().await;
+    result
+}
+
+/// The migrations of this program.
+pub(crate) fn known() -> Vec<String> {
+    Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect()
+}
+
+/// The migrations that are missing. Those of a newer program do no harm: they only add.
+pub(crate) async fn pending(database: &DatabaseConnection) -> Result<Vec<String>, Error> {
+    let applied = applied(database).await.map_err(|error| Failure::from(error).into_error())?;
+    let known = known();
+    let newer = applied.iter().filter(|name| !known.contains(name)).count();
+    if newer > 0 {
+        tracing::warn!(newer, "the database schema is newer than this program");
+    }
+    Ok(known.into_iter().filter(|name| !applied.contains(name)).collect())
+}
+
+/// Applies what is missing; one process at a time on PostgreSQL.
+pub(crate) async fn bring_up(database: &DatabaseConnection) -> Result<Vec<String>, Error> {
+    let failed = |error: DbErr| Failure::from(error).into_error();
+    let lock = if database.get_database_backend() == DatabaseBackend::Postgres {
+        let lock = database.begin().await.map_err(failed)?;
+        lock.execute_unprepared(LOCK).await.map_err(failed)?;
+        Some(lock)
+    } else {
+        None
+    };
+    let missing = pending(database).await?;
+    if !missing.is_empty()
+        && let Err(error) = Migrator::up(database, None).await
+        // Another process may have been faster where there is no such lock.
+        && !pending(database).await?.is_empty()
+    {
+        return Err(Error::Schema(format!("a migration failed: {error}")));
+    }
+    if let Some(lock) = lock {
+        lock.rollback().await.map_err(failed)?;
+    }
+    Ok(missing)
+}
+
+async fn applied(database: &DatabaseConnection) -> Result<Vec<String>, DbErr> {
+    let backend = database.get_database_backend();
+    let exists = match backend {
+        DatabaseBackend::Postgres => "SELECT 1 WHERE to_regclass('seaql_migrations') IS NOT NULL",
+        _ => "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'seaql_migrations'",
+    };
+    if database.query_one_raw(Statement::from_string(backend, exists)).await?.is_none() {
+        return Ok(Vec::new());
+    }
+    let names = Statement::from_string(backend, "SELECT version FROM seaql_migrations");
+    let rows = database.query_all_raw(names).await?;
+    rows.iter().map(|row| row.try_get_by_index(0)).collect()
+}

@@ -1,0 +1,265 @@
+//! The rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use crate::tree::{self, File};
+
+const CODE: [&str; 4] = ["schema", "services", "shared", "tests"];
+const LINES_MAX: usize = 500;
+
+#[derive(Deserialize)]
+struct Exceptions {
+    /// Files that may be longer, and why.
+    long: BTreeMap<String, String>,
+    /// Files that may spell a subject, and why.
+    subjects: BTreeMap<String, String>,
+}
+
+fn exceptions() -> Exceptions {
+    toml::from_str(&tree::read("tests/tidy/exceptions.toml")).unwrap()
+}
+
+fn code() -> Vec<File> {
+    tree::files(&CODE, "rs")
+}
+
+fn check(complaints: Vec<String>) {
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+#[test]
+fn files_are_short_enough_to_read() {
+    let long = exceptions().long;
+    let mut complaints = Vec::new();
+    for file in code() {
+        let lines = file.text.lines().count();
+        let is_excused = long.contains_key(&file.path);
+        if lines > LINES_MAX && !is_excused {
+            complaints.push(format!(
+                "{} has {lines} lines: divide it, or give a reason in exceptions.toml",
+                file.path
+            ));
+        }
+        if lines <= LINES_MAX && is_excused {
+            complaints.push(format!("{} is short now: take it out of exceptions.toml", file.path));
+        }
+    }
+    let paths: BTreeSet<_> = code().into_iter().map(|file| file.path).collect();
+    for path in exceptions().long.keys().chain(exceptions().subjects.keys()) {
+        if !paths.contains(path) {
+            complaints.push(format!("{path} is gone: take it out of exceptions.toml"));
+        }
+    }
+    check(complaints);
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let silent = code()
+        .into_iter()
+        .filter(|file| !file.path.ends_with("/tests.rs") && !file.text.starts_with("//!"));
+    check(silent.map(|file| format!("{}: begin with a //! line", file.path)).collect());
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];
+    let mut files = code();
+    for extension in ["toml", "md", "yaml", "yml", "sql", "js", "ts"] {
+        files.extend(tree::files(&["."], extension));
+    }
+    let mut complaints = Vec::new();
+    for file in &files {
+        for (index, line) in file.text.lines().enumerate() {
+            if marks.iter().any(|mark| line.contains(mark)) {
+                complaints.push(format!("{}:{}: do it, or open an issue", file.path, index + 1));
+            }
+        }
+    }
+    check(complaints);
+}
+
+#[test]
+fn no_test_is_switched_off() {
+    let mark = concat!("#[ig", "nore");
+    let off = code().into_iter().filter(|file| file.text.contains(mark));
+    check(off.map(|file| format!("{}: mend the test or remove it", file.path)).collect());
+}
+
+/// A crate's manifest, as far as the rules need it.
+#[derive(Deserialize)]
+struct Manifest {
+    package: Package,
+    #[serde(default)]
+    dependencies: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    lints: BTreeMap<String, toml::Value>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    #[serde(default)]
+    description: String,
+}
+
+fn manifests() -> Vec<Manifest> {
+    tree::files(&CODE, "toml")
+        .into_iter()
+        .filter(|file| file.path.ends_with("/Cargo.toml"))
+        .map(|file| toml::from_str(&file.text).unwrap())
+        .collect()
+}
+
+#[test]
+fn crates_import_only_what_they_may() {
+    let table: BTreeMap<String, Vec<String>> =
+        toml::from_str(&tree::read("tests/tidy/deps.toml")).unwrap();
+    let manifests = manifests();
+    let ours: BTreeSet<_> =
+        manifests.iter().map(|manifest| manifest.package.name.as_str()).collect();
+    let mut complaints = Vec::new();
+    for manifest in &manifests {
+        let name = &manifest.package.name;
+        let Some(allowed) = table.get(name) else {
+            complaints
+                .push(format!("{name} is not in tests/tidy/deps.toml: say what it may import"));
+            continue;
+        };
+        for dependency in manifest.dependencies.keys().filter(|key| ours.contains(key.as_str())) {
+            if !allowed.contains(dependency) {
+                complaints.push(format!("{name} may not import {dependency} (deps.toml)"));
+            }
+        }
+        for unused in allowed.iter().filter(|name| !manifest.dependencies.contains_key(*name)) {
+            complaints.push(format!("{name} does not import {unused}: take it out of deps.toml"));
+        }
+        if !manifest.lints.contains_key("workspace") {
+            complaints.push(format!("{name}: say [lints] workspace = true"));
+        }
+        if manifest.package.description.is_empty() {
+            complaints.push(format!("{name}: say in its manifest what it is for"));
+        }
+    }
+    for gone in table.keys().filter(|name| !ours.contains(name.as_str())) {
+        complaints.push(format!("{gone} is no crate: take it out of deps.toml"));
+    }
+    check(complaints);
+}
+
+#[test]
+fn adapters_are_named_where_processes_are_made_and_nowhere_else() {
+    let mut complaints = Vec::new();
+    for file in tree::files(&["services"], "rs") {
+        if file.path.ends_with("/main.rs") || file.path.starts_with("services/staunch/") {
+            continue;
+        }
+        for (number, line) in file.product_lines() {
+            if ["bus_nats::", "store_sql::", "async_nats::", "sea_orm::"]
+                .iter()
+                .any(|adapter| line.contains(adapter))
+            {
+                complaints.push(format!("{}:{number}: use the port's traits", file.path));
+            }
+        }
+    }
+    check(complaints);
+}
+
+#[test]
+fn the_database_and_the_broker_are_known_to_one_crate_each() {
+    let only = [
+        ("async-nats", &["bus-nats", "e2e"][..]),
+        ("sea-orm", &["store-sql"]),
+        ("sea-orm-migration", &["migration", "store-sql"]),
+    ];
+    let mut complaints = Vec::new();
+    for manifest in manifests() {
+        let name = manifest.package.name.as_str();
+        for (dependency, allowed) in only {
+            if manifest.dependencies.contains_key(dependency) && !allowed.contains(&name) {
+                complaints.push(format!("{name} may not import {dependency}"));
+            }
+        }
+    }
+    check(complaints);
+}
+
+#[test]
+fn pure_crates_neither_wait_nor_ask() {
+    let pure = ["model", "protocol", "engine", "activities", "expressions"];
+    let impure = ["tokio", "tokio-util", "rand", "reqwest", "futures", "async-trait"];
+    let mut complaints = Vec::new();
+    for manifest in manifests() {
+        if !pure.contains(&manifest.package.name.as_str()) {
+            continue;
+        }
+        for dependency in impure.iter().filter(|name| manifest.dependencies.contains_key(**name)) {
+            complaints.push(format!("{} may not import {dependency}", manifest.package.name));
+        }
+    }
+    check(complaints);
+}
+
+#[test]
+fn subjects_are_spelled_once() {
+    let excused = exceptions().subjects;
+    let prefixes = ["cmd", "event", "task", "dead", "api", "timer", "cache"];
+    let mut complaints = Vec::new();
+    for file in code() {
+        if file.path.starts_with("shared/protocol/") || excused.contains_key(&file.path) {
+            continue;
+        }
+        for (number, line) in file.product_lines() {
+            let is_subject = |prefix: &&str| {
+                line.contains(&format!("\"staunch.{prefix}."))
+                    || line.contains(&format!("\"staunch.{prefix}\""))
+            };
+            if prefixes.iter().any(|prefix| is_subject(&prefix)) {
+                complaints.push(format!("{}:{number}: use protocol::subject", file.path));
+            }
+        }
+    }
+    check(complaints);
+}
+
+#[test]
+fn the_topology_has_what_the_protocol_names() {
+    let topology = tree::read("nats/topology.toml");
+    let subjects = tree::read("shared/protocol/src/subject.rs");
+    let mut complaints = Vec::new();
+    for line in subjects.lines().filter(|line| line.starts_with("pub const ")) {
+        let name = line.split_whitespace().nth(2).unwrap_or_default();
+        let is_kept = ["_STREAM:", "_BUCKET:"].iter().any(|end| name.ends_with(end));
+        let value = line.split('"').nth(1).unwrap_or_default();
+        if is_kept && !topology.contains(&format!("\"{value}\"")) {
+            complaints.push(format!("nats/topology.toml has no {value}"));
+        }
+    }
+    check(complaints);
+}
+
+#[test]
+fn the_map_shows_every_crate() {
+    let map = tree::read("ARCHITECTURE.md");
+    let names = manifests().into_iter().map(|manifest| manifest.package.name);
+    let missing = names
+        .filter(|name| !map.contains(&format!("`{name}`")) && !map.contains(&format!("/{name}")));
+    check(missing.map(|name| format!("ARCHITECTURE.md does not name {name}")).collect());
+}
+
+#[test]
+fn the_readme_shows_the_two_commands() {
+    let readme = tree::read("README.md");
+    let commands = ["cargo run -- demo", "cargo run -- dev"];
+    let missing = commands.into_iter().filter(|command| !readme.contains(command));
+    check(missing.map(|command| format!("README.md does not show {command:?}")).collect());
+}
+
+#[test]
+fn this_crate_is_among_the_rules_it_checks() {
+    assert!(code().iter().any(|file| file.path == "tests/tidy/src/rules.rs"));
+    assert!(manifests().len() >= 20);
+}
