@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Settings of an executor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// Bursts that run at the same time.
     pub concurrency: usize,

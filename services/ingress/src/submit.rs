@@ -37,6 +37,8 @@ pub(crate) enum Told {
     Outcome(Box<Outcome>),
     /// It is accepted, and will be done.
     Accepted,
+    /// It is accepted, and was not done within the time that the caller waits.
+    Late,
     /// It was done before, under the same idempotency key.
     Before,
 }
@@ -205,7 +207,7 @@ async fn told(receipt: Publication, wait: Option<Wait>, patience: Patience) -> T
     }
     match wait.within(time).await {
         Some(outcome) => Told::Outcome(Box::new(outcome)),
-        None => Told::Accepted,
+        None => Told::Late,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use bus::Bus;
 use chassis::{Life, Settings};
 use clap::{Args, Parser, Subcommand};
 
@@ -14,7 +13,7 @@ use crate::{Failure, local, process, say};
 
 /// Durable workflows on NATS
 #[derive(Parser, Debug)]
-#[command(name = "staunch", version, about, propagate_version = true)]
+#[command(name = "staunch", version, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -31,10 +31,9 @@ pub(crate) struct Client {
     api_key: Option<String>,
 }
 
-/// An answer: its status, and its body where that is JSON.
+/// The body of an answer that is a success; text where it is no JSON.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
     pub(crate) body: Value,
 }
 
@@ -141,7 +140,7 @@ impl Client {
         let bytes = answer.bytes().await.map_err(|error| self.silent(&error))?;
         let body = serde_json::from_slice(&bytes)
             .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).trim().to_owned()));
-        if status.is_success() { Ok(Answer { status, body }) } else { Err(refused(status, &body)) }
+        if status.is_success() { Ok(Answer { body }) } else { Err(refused(status, &body)) }
     }
 
     fn silent(&self, error: &reqwest::Error) -> Failure {

@@ -52,8 +52,8 @@ impl Process {
             Arc::clone(&store),
             Arc::clone(&bus),
             Arc::clone(&engine),
-            &settings.node,
             nonces(),
+            &settings.node,
         )
         .await?;
         let (clock, chance) = (Arc::new(clock), Arc::new(chance));

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use bus::Bus;
 use chassis::{Life, Settings};
+use executor::calls::{Guard, HttpCalls};
 use tokio::task::JoinSet;
 
-use crate::process::Process;
+use crate::process::{Process, nonces};
 use crate::{Failure, say};
 
 /// Every role there is.
@@ -145,10 +146,24 @@ async fn run(
     process: Process,
     life: Life,
 ) -> anyhow::Result<()> {
+    let Process { store, bus, engine, clock, chance, presence, catalog, .. } = process;
+    let node = settings.node.clone();
     match role {
-        "ingress" => ingress_of(&settings, process, life).await,
-        "executor" => executor_of(&settings, process, life).await,
-        "timer" => timer_of(&settings, process, life).await,
-        _ => notifier_of(&settings, process, life).await,
+        "executor" => {
+            let config = executor::Config::from(&settings);
+            let allow_private = config.allow_private_addresses;
+            let calls = Arc::new(HttpCalls::new(Guard { allow_private }));
+            let points = None;
+            let cx = executor::Context {
+                node, store, bus, engine, catalog, clock, chance, presence, calls, points, config,
+            };
+            executor::run(cx, life).await
+        }
+        "timer" => {
+            let config = timer::Config::from_settings(&settings);
+            let cx = timer::Context::new(&node, store, bus, presence, nonces(), config);
+            timer::run(cx, life).await
+        }
+        _ => Ok(()),
     }
 }

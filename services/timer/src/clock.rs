@@ -37,6 +37,13 @@ impl DatabaseClock {
         Ok(())
     }
 
+    /// Takes a reading that was made elsewhere, unless a later one is known.
+    pub(crate) fn note(&mut self, reading: (Timestamp, Instant)) {
+        if self.reading.is_none_or(|(_, known)| known < reading.1) {
+            self.reading = Some(reading);
+        }
+    }
+
     /// A time that the database's clock has reached for certain: it was read before the answer
     /// arrived. None before the first reading.
     pub(crate) fn now(&self) -> Option<Timestamp> {

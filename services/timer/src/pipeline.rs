@@ -61,6 +61,8 @@ enum Done {
 /// What a scan found.
 struct Found {
     began: Instant,
+    /// The database's clock, and when the reading arrived.
+    reading: (Timestamp, Instant),
     shards: Vec<i32>,
     timers: Vec<DueTimer>,
     schedules: Vec<Schedule>,
@@ -240,6 +242,7 @@ impl Timer {
                 return;
             }
         };
+        self.clock.note(found.reading);
         if found.shards != self.shards {
             // They have changed meanwhile.
             self.scan_at = Instant::now();
@@ -350,7 +353,8 @@ impl Timer {
 
     /// When there is something to do, if nothing happens before.
     fn wake_at(&self) -> Instant {
-        let scan = if self.is_scanning { None } else { Some(self.scan_at) };
+        let may_scan = !self.is_scanning && !self.shards.is_empty();
+        let scan = Some(self.scan_at).filter(|_| may_scan);
         let first = self.window.first_at().filter(|_| self.has_room());
         let due = first.map(|first| {
             let due = self.clock.instant_past(first).unwrap_or_else(Instant::now);
@@ -373,12 +377,14 @@ impl Timer {
 
 async fn scan(cx: &Context, shards: Vec<i32>, limit: u64) -> Result<Found, store::Error> {
     let began = Instant::now();
-    let before = cx.store.clock().await?.after(cx.config.window);
+    let clock = cx.store.clock().await?;
+    let reading = (clock, Instant::now());
+    let before = clock.after(cx.config.window);
     let timers = cx.store.due_timers(&shards, before, limit).await?;
     let schedules = cx.store.due_schedules(&shards, before, limit).await?;
     let full = usize::try_from(limit).unwrap_or(usize::MAX);
     let is_cut_short = timers.len() >= full || schedules.len() >= full;
-    Ok(Found { began, shards, timers, schedules, is_cut_short })
+    Ok(Found { began, reading, shards, timers, schedules, is_cut_short })
 }
 
 async fn fire_timer(

@@ -19,6 +19,7 @@ pub async fn run(cx: Context, life: chassis::Life) -> anyhow::Result<()> {
         sweep.serve(&sweeping).await;
         swept.cancel();
     });
+    life.ready();
     Timer::new(cx).serve(&stop).await?;
     ended.cancelled().await;
     drop(listed);

@@ -32,9 +32,7 @@ fn named(value: Value) -> Vec<String> {
         }
         Value::String(text) if text.is_empty() => Vec::new(),
         Value::String(text) => vec![text],
-        Value::Array(items) => {
-            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-        }
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => Vec::new(),
     }
 }

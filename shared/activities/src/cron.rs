@@ -2,11 +2,10 @@
 
 use croner::parser::{CronParser, Seconds, Year};
 use engine::{
-    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Plan, Planning, Resumed, Step,
-    Type,
+    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Plan, Planning, Resumed, Step, Type,
 };
 use model::{Recurrence, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::misfire::{misfire, with_misfire};
 
@@ -25,16 +24,18 @@ impl Activity for Cron {
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
-        let text = |input: &str| node.literal(input).and_then(|value| value.as_str());
-        let written = |text: &&str| !text.trim().is_empty();
-        let expression = text("cronExpression").filter(written).map(parse).transpose();
-        let zone = text("timeZone").map(|name| zone(Some(name))).transpose();
-        if let Err(message) = expression {
+        let missing = || Some("there is no cron expression: write one".to_owned());
+        let flaw = match node.literal("cronExpression").and_then(Value::as_str) {
+            Some(expression) if expression.trim().is_empty() => missing(),
+            Some(expression) => parse(expression).err(),
+            None if node.has("cronExpression") => None,
+            None => missing(),
+        };
+        if let Some(message) = flaw {
             node.problem("cronExpression", message);
-        } else if !node.has("cronExpression") || node.literal("cronExpression") == Some(&json!("")) {
-            node.problem("cronExpression", "there is no cron expression: write one");
         }
-        if let Err(message) = zone {
+        let zone_name = node.literal("timeZone").and_then(Value::as_str);
+        if let Err(message) = zone(zone_name) {
             node.problem("timeZone", message);
         }
         None

@@ -1,8 +1,6 @@
 //! Event: waits for an event, or starts a workflow with it.
 
-use engine::{
-    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type,
-};
+use engine::{Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
 use model::Stimulus;
 use serde_json::Value;
 

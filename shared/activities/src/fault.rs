@@ -37,10 +37,10 @@ mod tests {
 
     fn document(strategy: &str) -> serde_json::Value {
         json!({"options": {"incidentStrategyType": strategy},
-            "root": {"type": "Parallel", "activities": [
-                {"type": "Fault", "id": "f", "code": "42", "message": "no stock"},
-                {"type": "WriteLine", "text": "other branch"}
-            ]}})
+        "root": {"type": "Parallel", "activities": [
+            {"type": "Fault", "id": "f", "code": "42", "message": "no stock"},
+            {"type": "WriteLine", "text": "other branch"}
+        ]}})
     }
 
     #[test]

@@ -9,20 +9,20 @@ pub(crate) struct FlowJoin;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// With the first path that arrives; the others are cancelled.
-    WaitAny,
+    Any,
     /// When every path has arrived.
-    WaitAll,
+    All,
     /// When every path that is still alive has arrived.
-    WaitAllActive,
+    Active,
 }
 
 impl Mode {
     /// The mode of this name; `WaitAny` when there is none.
     pub(crate) fn named(name: &str) -> Self {
         match name {
-            "WaitAll" => Self::WaitAll,
-            "WaitAllActive" => Self::WaitAllActive,
-            _ => Self::WaitAny,
+            "WaitAll" => Self::All,
+            "WaitAllActive" => Self::Active,
+            _ => Self::Any,
         }
     }
 }

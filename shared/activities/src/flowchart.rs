@@ -93,8 +93,7 @@ impl Activity for Flowchart {
 
 impl Chart {
     fn root(&self, step: &Step<'_, '_>) -> usize {
-        let trigger = step.trigger_child("activities");
-        trigger.and_then(|child| self.places.get(&child).copied()).unwrap_or(self.root)
+        step.trigger().and_then(|trigger| self.places.get(&trigger).copied()).unwrap_or(self.root)
     }
 
     fn graph(&self, step: &Step<'_, '_>) -> &Graph {
@@ -132,7 +131,8 @@ impl Walk<'_, '_, '_> {
     fn leave(&mut self, at: usize, outcomes: &[String], came_back: bool) -> Result<(), Failure> {
         if !self.graph.reached[at] {
             let id = self.step.activity_id();
-            let message = format!("flowchart {id} cannot reach this activity from where it started");
+            let message =
+                format!("flowchart {id} cannot reach this activity from where it started");
             return Err(Failure::new("UnreachableActivity", message));
         }
         if !came_back {
@@ -186,7 +186,7 @@ impl Walk<'_, '_, '_> {
     fn schedule(&mut self, target: usize) -> Result<(), Failure> {
         self.step.schedule(Some(self.chart.children[target]), None);
         self.scheduled = true;
-        if self.mode(target)? == Mode::WaitAny {
+        if self.mode(target)? == Mode::Any {
             self.cancel_ancestors(target)?;
         }
         Ok(())
@@ -196,7 +196,7 @@ impl Walk<'_, '_, '_> {
         if self.chart.joins[target] {
             Mode::of(self.step, self.chart.children[target])
         } else {
-            Ok(Mode::WaitAllActive)
+            Ok(Mode::Active)
         }
     }
 
@@ -204,7 +204,7 @@ impl Walk<'_, '_, '_> {
         let mode = self.mode(target)?;
         let inbound = &self.graph.inbound[target];
         let child = self.chart.children[target];
-        if mode == Mode::WaitAny {
+        if mode == Mode::Any {
             let fresh = self.counts().link(link) > self.counts().visits(target);
             if !fresh || self.step.is_scheduled(child) {
                 return Ok(Verdict::Nothing);
@@ -217,9 +217,9 @@ impl Walk<'_, '_, '_> {
         let came = |link: &usize| counts.link(*link) == most && counts.was_followed(*link);
         let (all_passed, any_came) = (least > visits, inbound.iter().any(came));
         let schedule = match mode {
-            Mode::WaitAny => any_came,
-            Mode::WaitAllActive => all_passed && any_came,
-            Mode::WaitAll => all_passed && inbound.iter().all(came),
+            Mode::Any => any_came,
+            Mode::Active => all_passed && any_came,
+            Mode::All => all_passed && inbound.iter().all(came),
         };
         Ok(match (schedule, all_passed) {
             (true, _) => Verdict::Schedule,

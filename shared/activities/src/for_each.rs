@@ -74,16 +74,16 @@ mod tests {
         let text = "`${getVariable('CurrentValue')}`";
         check_lines(
             json!({"type": "ForEach", "items": ["a", "b"], "body":
-                {"type": "Sequence", "activities": [
-                    {"type": "WriteLine", "text": {"js": text}},
-                    {"type": "ForEach", "items": [1, 2, 3], "body":
-                        {"type": "Sequence", "activities": [
-                            {"type": "WriteLine", "text": {"js": text}},
-                            {"type": "If", "condition": {"js": "getVariable('CurrentValue') == 2"},
-                                "then": {"type": "Break"}},
-                            {"type": "WriteLine", "text": "next"}
-                        ]}}
-                ]}}),
+            {"type": "Sequence", "activities": [
+                {"type": "WriteLine", "text": {"js": text}},
+                {"type": "ForEach", "items": [1, 2, 3], "body":
+                    {"type": "Sequence", "activities": [
+                        {"type": "WriteLine", "text": {"js": text}},
+                        {"type": "If", "condition": {"js": "getVariable('CurrentValue') == 2"},
+                            "then": {"type": "Break"}},
+                        {"type": "WriteLine", "text": "next"}
+                    ]}}
+            ]}}),
             &["a", "1", "next", "2", "b", "1", "next", "2"],
         );
     }

@@ -1,8 +1,6 @@
 //! HttpEndpoint: starts a workflow with an HTTP request, or waits for one.
 
-use engine::{
-    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type,
-};
+use engine::{Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
 use model::Stimulus;
 use serde_json::{Value, json};
 

@@ -39,10 +39,10 @@ mod tests {
     #[test]
     fn items_wait_side_by_side() {
         let mut player = player(json!({"type": "ParallelForEach", "items": ["a", "b"], "body":
-            {"type": "Sequence", "activities": [
-                {"type": "Event", "eventName": "Go"},
-                {"type": "WriteLine", "text": {"js": "getVariable('CurrentValue')"}}
-            ]}}));
+        {"type": "Sequence", "activities": [
+            {"type": "Event", "eventName": "Go"},
+            {"type": "WriteLine", "text": {"js": "getVariable('CurrentValue')"}}
+        ]}}));
         player.start(json!({}));
         assert_eq!(player.state().bookmarks.len(), 2);
         player.play(|_| Some(json!({})));

@@ -1,8 +1,6 @@
 //! StartAt: starts a workflow once at an instant, or waits for it.
 
-use engine::{
-    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type,
-};
+use engine::{Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
 use model::{Misfire, Recurrence, Timestamp};
 use serde_json::json;
 

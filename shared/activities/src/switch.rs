@@ -55,10 +55,7 @@ impl Activity for Switch {
 }
 
 /// Parses cases: `{"label": …, "condition": …}`.
-pub(crate) fn planned(
-    node: &mut Planning<'_>,
-    cases: Vec<(Value, Option<NodeRef>)>,
-) -> Vec<Case> {
+pub(crate) fn planned(node: &mut Planning<'_>, cases: Vec<(Value, Option<NodeRef>)>) -> Vec<Case> {
     let planned = cases.into_iter().enumerate().map(|(at, (case, child))| {
         let property = format!("cases[{at}].condition");
         let condition = case.get("condition").filter(|condition| !condition.is_null());

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{
-    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type,
-};
+use engine::{Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
 use model::Recurrence;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::HeaderMap;
-use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::{self, ErrorCode};
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use async_trait::async_trait;
 use bus::{Bucket, Entry, Error, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
@@ -50,6 +50,20 @@ impl NatsKv {
         Ok(format!("$KV.{}.{key}", name(self.bucket)))
     }
 
+    /// What the key is at was written by this very try, whose answer was lost. A cluster finds that
+    /// out by itself; a single server compares before it looks for the message id.
+    async fn is_own(&self, revision: Revision, nonce: &str) -> bool {
+        let Ok(stream) = self.stream().await else { return false };
+        let written = stream.get_raw_message(revision).await;
+        written.is_ok_and(|it| it.headers.get(MESSAGE_ID).is_some_and(|id| id.as_str() == nonce))
+    }
+
+    async fn stream(&self) -> Result<jetstream::stream::Stream<()>, Error> {
+        let name = format!("KV_{}", name(self.bucket));
+        let stream = self.bus.open()?.control_context.get_stream_no_info(&name).await;
+        stream.map_err(|error| Error::Unavailable(format!("the bucket {name}: {error}")))
+    }
+
     async fn write(
         &self,
         key: &str,
@@ -68,7 +82,10 @@ impl NatsKv {
             Ok(stored) => Ok(Put::Won(stored.sequence)),
             Err(Refusal::Says { code: WRONG_LAST_SEQUENCE, text }) => {
                 let at = text.rsplit_once(' ').and_then(|(_, number)| number.parse().ok());
-                Ok(Put::Lost(at))
+                match at {
+                    Some(at) if at > 0 && self.is_own(at, nonce).await => Ok(Put::Won(at)),
+                    at => Ok(Put::Lost(at)),
+                }
             }
             // Another write is under way; which one wins is not known yet.
             Err(Refusal::Says { code: WRONG_LAST_SEQUENCE_CONSTANT, .. }) => Ok(Put::Lost(None)),
@@ -123,13 +140,9 @@ impl Kv for NatsKv {
     /// From the stream's leader: newer than what a follower would say.
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
         let subject = self.subject(key)?;
-        let context = &self.bus.open()?.control_context;
+        let stream = self.stream().await?;
         let bucket = name(self.bucket);
         let what = |error: &dyn std::fmt::Display| format!("the read of {key} in {bucket}: {error}");
-        let stream = context
-            .get_stream_no_info(format!("KV_{bucket}"))
-            .await
-            .map_err(|error| Error::Unavailable(what(&error)))?;
         match stream.get_last_raw_message_by_subject(&subject).await {
             Ok(message) => {
                 let is_tombstone = is_tombstone(Some(&message.headers));

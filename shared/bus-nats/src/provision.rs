@@ -1,11 +1,21 @@
 //! Creates and verifies what the topology asks for.
 
+use std::time::Duration;
+
 use bus::Error;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::NatsBus;
 use crate::api::{Api, CONSUMER_NOT_FOUND, Refusal, STREAM_NOT_FOUND};
 use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
+
+/// Longer than the elections of a cluster that has just started.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(200);
+/// "JetStream system temporarily unavailable", "no suitable peers", "insufficient resources" of a
+/// cluster whose servers do not all know each other yet, and "stream offline".
+const ELECTING: [u64; 4] = [10008, 10005, 10023, 10118];
 
 impl NatsBus {
     /// Creates what is missing of the embedded topology, and brings what is there into line.
@@ -61,8 +71,26 @@ impl NatsBus {
     }
 }
 
+/// Calls the API, and again while a cluster elects its leaders.
+async fn call(api: &Api, subject: &str, body: &Value) -> Result<Value, Refusal> {
+    let give_up = Instant::now() + PATIENCE;
+    loop {
+        let refusal = match api.call(subject, body).await {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => refusal,
+        };
+        let is_passing = matches!(refusal, Refusal::Nobody | Refusal::Silence)
+            || refusal.code().is_some_and(|code| ELECTING.contains(&code));
+        let has_jetstream = api.client().server_info().jetstream;
+        if !(is_passing && has_jetstream) || Instant::now() >= give_up {
+            return Err(refusal);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
 async fn stream_config(api: &Api, name: &str) -> Result<Option<Value>, Error> {
-    match api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await {
+    match call(api, &format!("STREAM.INFO.{name}"), &Value::Null).await {
         Ok(info) => Ok(Some(info["config"].clone())),
         Err(refusal) if refusal.code() == Some(STREAM_NOT_FOUND) => Ok(None),
         Err(refusal) => Err(unanswered(refusal, name)),
@@ -70,8 +98,8 @@ async fn stream_config(api: &Api, name: &str) -> Result<Option<Value>, Error> {
 }
 
 async fn consumer_config(api: &Api, spec: &ConsumerSpec) -> Result<Option<Value>, Error> {
-    let call = format!("CONSUMER.INFO.{}.{}", spec.stream, spec.name);
-    match api.call(&call, &Value::Null).await {
+    let subject = format!("CONSUMER.INFO.{}.{}", spec.stream, spec.name);
+    match call(api, &subject, &Value::Null).await {
         Ok(info) => Ok(Some(info["config"].clone())),
         Err(refusal) if matches!(refusal.code(), Some(STREAM_NOT_FOUND | CONSUMER_NOT_FOUND)) => {
             Ok(None)
@@ -82,7 +110,7 @@ async fn consumer_config(api: &Api, spec: &ConsumerSpec) -> Result<Option<Value>
 
 async fn ensure_stream(api: &Api, name: &str, wanted: &Value) -> Result<(), Error> {
     let there = stream_config(api, name).await?;
-    let (call, config) = match there {
+    let (subject, config) = match there {
         None => (format!("STREAM.CREATE.{name}"), wanted.clone()),
         Some(there) => {
             let merged = merge(&there, wanted);
@@ -92,7 +120,7 @@ async fn ensure_stream(api: &Api, name: &str, wanted: &Value) -> Result<(), Erro
             (format!("STREAM.UPDATE.{name}"), merged)
         }
     };
-    let done = api.call(&call, &config).await;
+    let done = call(api, &subject, &config).await;
     done.map(drop).map_err(|refusal| refused(refusal, &format!("the stream {name}")))
 }
 
@@ -109,8 +137,8 @@ async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<(), Error> {
         }
     };
     let body = json!({ "stream_name": spec.stream, "config": config });
-    let call = format!("CONSUMER.CREATE.{}.{}", spec.stream, spec.name);
-    let done = api.call(&call, &body).await;
+    let subject = format!("CONSUMER.CREATE.{}.{}", spec.stream, spec.name);
+    let done = call(api, &subject, &body).await;
     done.map(drop).map_err(|refusal| {
         refused(refusal, &format!("the consumer {} of {}", spec.name, spec.stream))
     })

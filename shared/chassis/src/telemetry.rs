@@ -1,6 +1,7 @@
 //! Logs, traces and metrics of a process.
 
 use std::collections::HashMap;
+use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 
 use anyhow::Context as _;
@@ -89,7 +90,7 @@ fn tracer(endpoint: &str, resource: Resource) -> anyhow::Result<SdkTracerProvide
 fn subscribe(settings: &Settings, tracer: Option<&SdkTracerProvider>) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("read the log filter {:?}", settings.log))?;
-    let logs = fmt::layer().with_writer(std::io::stderr);
+    let logs = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let logs = match settings.log_format {
         LogFormat::Text => logs.boxed(),
         LogFormat::Json => logs.json().flatten_event(true).boxed(),

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use model::{ActivityId, Argument, Definition, Map, Variable, limits};
 use serde_json::Value;
 
-pub use planning::Planning;
 pub(crate) use expression::placed;
+pub use planning::Planning;
 
 use crate::convert::convert;
 use crate::descriptor::PortKind;
@@ -146,7 +146,8 @@ impl Compiler<'_> {
         cases: &BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
     ) -> NodeRef {
         let kind = Arc::clone(&node.kind);
-        let plan = kind.activity.plan(&mut Planning { compiler: self, node: &mut node, raw, cases });
+        let plan =
+            kind.activity.plan(&mut Planning { compiler: self, node: &mut node, raw, cases });
         node.plan = plan;
         self.nodes.push(node);
         NodeRef(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))

@@ -130,9 +130,7 @@ fn span_value(value: &Value) -> Result<Value, String> {
     match value {
         Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
         Value::String(text) => Ok(span_text(parse_span(text)?).into()),
-        other => {
-            Err(format!("{} is not a duration: write 00:00:05, PT5S or 5s", shown(other)))
-        }
+        other => Err(format!("{} is not a duration: write 00:00:05, PT5S or 5s", shown(other))),
     }
 }
 
@@ -252,7 +250,11 @@ mod tests {
         check(json!({"a": 1}), Type::String, json!(r#"{"a":1}"#));
         check(json!("00:00:05"), Type::TimeSpan, json!("00:00:05"));
         check(json!("PT1H30M"), Type::TimeSpan, json!("01:30:00"));
-        check(json!("2026-01-31T08:00:00+01:00"), Type::DateTime, json!("2026-01-31T07:00:00.000Z"));
+        check(
+            json!("2026-01-31T08:00:00+01:00"),
+            Type::DateTime,
+            json!("2026-01-31T07:00:00.000Z"),
+        );
         check(json!("2026-01-31 08:00:00"), Type::DateTime, json!("2026-01-31T08:00:00.000Z"));
         check(json!("[\"a\",1]"), Type::texts(), json!(["a", "1"]));
         check(json!("GET"), Type::texts(), json!(["GET"]));

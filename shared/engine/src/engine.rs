@@ -42,7 +42,10 @@ impl Engine {
     /// The names of all expression types.
     #[must_use]
     pub fn expression_types(&self) -> Vec<&'static str> {
-        ["Literal", "Object", "Variable", "Input"].into_iter().chain(self.languages.names()).collect()
+        ["Literal", "Object", "Variable", "Input"]
+            .into_iter()
+            .chain(self.languages.names())
+            .collect()
     }
 
     /// Parses and checks a definition.
@@ -65,8 +68,7 @@ impl Engine {
             if !node.can_start || node.descriptor().kind != Kind::Trigger {
                 continue;
             }
-            let state =
-                State { variables: defaults(&program.variables), ..State::default() };
+            let state = State { variables: defaults(&program.variables), ..State::default() };
             let mut run = Run::new(program, &self.languages, env, state);
             let node_ref = NodeRef(u32::try_from(at).unwrap_or(u32::MAX));
             match node.kind.activity.triggers(&mut Step::new(&mut run, 0, node_ref)) {

@@ -62,6 +62,7 @@ impl Step<'_, '_> {
     }
 
     pub(crate) fn put(&mut self, place: &Place, value: Value) -> Result<(), Failure> {
+        self.run.spend(&value);
         let state = &mut self.run.state;
         let (map, key, ty) = match place {
             Place::Given { number, name } => {

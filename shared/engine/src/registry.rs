@@ -46,13 +46,13 @@ impl Registry {
 
     /// Up to three type names that look like this one.
     pub(crate) fn near(&self, type_name: &str) -> Vec<&'static str> {
-        const DISTANCE_MAX: usize = 3;
         let wanted = bare(type_name);
+        let distance_max = (wanted.chars().count() / 3).min(3);
         let mut found: Vec<(usize, &'static str)> = self
             .types
             .keys()
             .map(|&name| (distance(&bare(name), &wanted), name))
-            .filter(|(distance, _)| *distance <= DISTANCE_MAX)
+            .filter(|(distance, _)| *distance <= distance_max)
             .collect();
         found.sort_unstable();
         found.into_iter().map(|(_, name)| name).take(3).collect()

@@ -13,6 +13,9 @@ use crate::program::{Declared, Node, NodeRef, Program};
 use crate::state::{Execution, State, Work};
 use crate::{Effect, Env, Languages, Rest, Resume, Start, Step};
 
+/// Roughly the bytes of a journal entry without its message.
+const ENTRY_BYTES: usize = 200;
+
 /// One turn under way.
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
@@ -26,6 +29,10 @@ pub(crate) struct Run<'a> {
     ids: u64,
     draws: u64,
     steps: usize,
+    /// Bytes written so far, roughly.
+    bytes: usize,
+    /// Set when a container scheduled more than an instance may hold.
+    is_overfull: bool,
 }
 
 /// A child that is over.
@@ -52,6 +59,8 @@ impl<'a> Run<'a> {
             ids: 0,
             draws: 0,
             steps: 0,
+            bytes: 0,
+            is_overfull: false,
         }
     }
 
@@ -151,7 +160,7 @@ impl<'a> Run<'a> {
             if self.state.work.is_empty() {
                 return self.rest();
             }
-            if self.steps >= limits::STEPS_PER_TURN_MAX {
+            if self.is_out_of_budget() {
                 self.state.status = SubStatus::Executing;
                 return Rest::OutOfBudget;
             }
@@ -159,6 +168,11 @@ impl<'a> Run<'a> {
                 self.execute(work);
             }
         }
+    }
+
+    fn is_out_of_budget(&self) -> bool {
+        let steps = self.steps >= limits::STEPS_PER_TURN_MAX;
+        steps || (self.steps > 0 && self.bytes >= limits::BYTES_PER_TURN_MAX)
     }
 
     /// Nothing is left to do now.
@@ -169,11 +183,8 @@ impl<'a> Run<'a> {
             self.halt(SubStatus::Faulted);
             return Rest::Finished;
         }
-        self.state.status = if self.state.calls.is_empty() {
-            SubStatus::Suspended
-        } else {
-            SubStatus::Executing
-        };
+        self.state.status =
+            if self.state.calls.is_empty() { SubStatus::Suspended } else { SubStatus::Executing };
         Rest::Suspended
     }
 
@@ -206,7 +217,8 @@ impl<'a> Run<'a> {
     fn begin(&mut self, number: u64, node_ref: NodeRef, node: &Node) -> Decision {
         if self.state.steps > limits::STEPS_PER_INSTANCE_MAX {
             let max = limits::STEPS_PER_INSTANCE_MAX;
-            let message = format!("the instance has run {max} activities: is there an endless loop?");
+            let message =
+                format!("the instance has run {max} activities: is there an endless loop?");
             return Err(Failure::new("TooManySteps", message));
         }
         let is_trigger = self.state.trigger.as_ref() == Some(&node.key);
@@ -232,6 +244,12 @@ impl<'a> Run<'a> {
     }
 
     fn apply(&mut self, number: u64, node: &Node, decision: Decision) {
+        let decision = if std::mem::take(&mut self.is_overfull) {
+            let max = limits::SCHEDULED_MAX;
+            Err(Failure::new("TooMuchWork", format!("more than {max} activities are scheduled")))
+        } else {
+            decision
+        };
         match decision {
             Ok(Next::Wait) => {
                 let waits = self.state.executions.get(&number).is_some_and(|e| e.bookmarks > 0);
@@ -305,6 +323,19 @@ impl<'a> Run<'a> {
         hasher.finalize().into()
     }
 
+    /// Schedules work behind all that is there.
+    pub(crate) fn schedule(&mut self, work: Work) {
+        self.is_overfull |= self.state.work.len() >= limits::SCHEDULED_MAX;
+        if !self.is_overfull {
+            self.state.work.push_back(work);
+        }
+    }
+
+    /// Counts a value that the turn writes.
+    pub(crate) fn spend(&mut self, value: &Value) {
+        self.bytes = self.bytes.saturating_add(weight(value));
+    }
+
     /// Writes what happened to an execution into the journal.
     pub(crate) fn write(
         &mut self,
@@ -315,6 +346,8 @@ impl<'a> Run<'a> {
     ) {
         let Some(execution) = self.state.executions.get(&number) else { return };
         let (_, node) = self.program.keyed(&execution.node);
+        let message = message.map(cut);
+        self.bytes += ENTRY_BYTES + message.as_ref().map_or(0, String::len);
         self.state.journal_sequence += 1;
         self.journal.push(Entry {
             sequence: self.state.journal_sequence,
@@ -324,7 +357,7 @@ impl<'a> Run<'a> {
             activity_type: Some(node.descriptor().type_name.to_owned()),
             activity_name: node.name.clone(),
             what,
-            message: message.map(cut),
+            message,
             payload,
         });
     }
@@ -345,6 +378,26 @@ impl<'a> Run<'a> {
             payload,
         });
     }
+}
+
+/// Roughly the bytes of a value, counted without recursion.
+fn weight(value: &Value) -> usize {
+    const EACH: usize = 8;
+    let mut bytes = 0;
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        bytes += EACH;
+        match value {
+            Value::String(text) => bytes += text.len(),
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => {
+                bytes += map.keys().map(String::len).sum::<usize>();
+                rest.extend(map.values());
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    bytes
 }
 
 /// The defaults of declared variables, by id.

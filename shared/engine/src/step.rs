@@ -3,7 +3,7 @@
 mod ask;
 mod read;
 
-use model::{ActivityId, Map, Timestamp};
+use model::{ActivityId, Timestamp};
 use serde_json::Value;
 
 use crate::Env;
@@ -117,12 +117,10 @@ impl<'r, 'a> Step<'r, 'a> {
         self.run.program.node(child).descriptor().is_terminal
     }
 
-    /// The child that is the trigger of the instance.
+    /// The activity that received what started the instance.
     #[must_use]
-    pub fn trigger_child(&self, port: &str) -> Option<NodeRef> {
-        let trigger = self.run.state.trigger.as_ref()?;
-        let is_trigger = |child: &&NodeRef| self.run.program.node(**child).key == *trigger;
-        self.children(port).iter().find(is_trigger).copied()
+    pub fn trigger(&self) -> Option<NodeRef> {
+        self.run.program.find(self.run.state.trigger.as_ref()?)
     }
 
     /// Children that are scheduled, running, waiting or faulted.
@@ -155,11 +153,5 @@ impl<'r, 'a> Step<'r, 'a> {
     pub fn memory(&mut self) -> Option<&mut Value> {
         let execution = self.run.state.executions.get_mut(&self.number);
         execution.map(|execution| &mut execution.memory)
-    }
-
-    /// A variable its owner gave to this execution, or to one around it.
-    #[must_use]
-    pub fn given(&self) -> Map {
-        self.execution().map(|execution| execution.given.clone()).unwrap_or_default()
     }
 }

@@ -4,9 +4,7 @@
 use model::{Bookmark, BookmarkId, CommandId, Definition, Entry, Map, SubStatus, Timestamp, What};
 use serde_json::{Value, json};
 
-use crate::{
-    Effect, Engine, Env, Input, Problem, Program, Rest, Resume, Start, State, Turn,
-};
+use crate::{Effect, Engine, Env, Input, Problem, Program, Rest, Resume, Start, State, Turn};
 
 /// Turns that one player takes before it says that something never ends.
 const TURNS_MAX: usize = 10_000;
@@ -20,6 +18,7 @@ pub struct Player<'e> {
     env: Env,
     turns: usize,
     recodes: bool,
+    steps_max: u64,
     /// Everything that happened.
     pub journal: Vec<Entry>,
     /// Everything that was asked for.
@@ -42,6 +41,7 @@ impl<'e> Player<'e> {
             env: env(0),
             turns: 0,
             recodes: false,
+            steps_max: u64::MAX,
             journal: Vec::new(),
             effects: Vec::new(),
         })
@@ -51,6 +51,12 @@ impl<'e> Player<'e> {
     #[must_use]
     pub fn recoding(mut self) -> Self {
         self.recodes = true;
+        self
+    }
+
+    /// Does not continue out of budget after this many steps: for loops that never end.
+    pub fn stop_after(&mut self, steps: u64) -> &mut Self {
+        self.steps_max = steps;
         self
     }
 
@@ -100,7 +106,7 @@ impl<'e> Player<'e> {
             let state = std::mem::take(&mut self.state);
             let turn = self.engine.turn(&self.program, state, input, &self.env);
             self.keep(turn);
-            if self.rest == Rest::OutOfBudget {
+            if self.rest == Rest::OutOfBudget && self.state.steps < self.steps_max {
                 next = Some(Input::Continue);
             }
         }

@@ -87,25 +87,23 @@ fn mode(source: &str, deadline: Instant) -> Result<Mode, Flaw> {
             limits::EXPRESSION_BYTES_MAX / 1024
         )));
     }
-    let Err(first) = run::parse(source, Mode::Script, deadline) else { return Ok(Mode::Script) };
-    let mut others = Vec::new();
-    if source.contains("await") {
-        others.push(Mode::AsyncScript);
-    }
-    if source.contains("return") {
-        let waits = source.contains("await");
-        others.push(if waits { Mode::AsyncBody } else { Mode::Body });
-    }
-    let mut best = first;
-    for mode in others {
-        match run::parse(source, mode, deadline) {
-            Ok(()) => return Ok(mode),
-            // The mode that gets furthest knows most about what is wrong.
-            Err(flaw) if (flaw.line, flaw.column) > (best.line, best.column) => best = flaw,
-            Err(_) => {}
+    // `await` is a plain name in a script, so where it stands the text is no plain script first.
+    let modes: &[Mode] = match (source.contains("await"), source.contains("return")) {
+        (false, false) => &[Mode::Script],
+        (false, true) => &[Mode::Script, Mode::Body],
+        (true, false) => &[Mode::AsyncScript, Mode::Script],
+        (true, true) => &[Mode::AsyncScript, Mode::Script, Mode::AsyncBody],
+    };
+    let mut best: Option<Flaw> = None;
+    for mode in modes {
+        let Err(flaw) = run::parse(source, *mode, deadline) else { return Ok(*mode) };
+        // The mode that gets furthest knows most about what is wrong.
+        let place = |flaw: &Flaw| (flaw.line, flaw.column);
+        if best.as_ref().is_none_or(|best| place(&flaw) > place(best)) {
+            best = Some(flaw);
         }
     }
-    Err(best)
+    Err(best.unwrap_or_else(|| flaw("the script cannot be parsed".to_owned())))
 }
 
 fn flaw(message: String) -> Flaw {

@@ -19,6 +19,10 @@ pub const STATE_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const STEPS_PER_TURN_MAX: usize = 10_000;
 /// Activity executions in the life of an instance: what stops an endless loop.
 pub const STEPS_PER_INSTANCE_MAX: u64 = 10_000_000;
+/// Bytes that one turn writes (journal, variables, outputs, effects), before it yields.
+pub const BYTES_PER_TURN_MAX: usize = 4 * 1024 * 1024;
+/// Activities of one instance scheduled at the same time.
+pub const SCHEDULED_MAX: usize = 50_000;
 /// Open bookmarks of one instance.
 pub const BOOKMARKS_MAX: usize = 10_000;
 /// Outputs of activities that an instance remembers for its scripts; the oldest go first.

@@ -1,1 +1,86 @@
-//! placeholder
+//! What every implementation of the port must do. Each case has a fresh store, made by the
+//! implementation's tests:
+//!
+//! ```ignore
+//! store::conformance::exercise(async || Arc::new(connect().await) as Arc<dyn Store>).await;
+//! ```
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a case that cannot go on has failed")]
+
+mod bookmarks;
+mod commits;
+mod definitions;
+mod inbox;
+mod instances;
+mod keys;
+mod outbox;
+mod sample;
+mod schedules;
+mod timers;
+mod tokens;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+#[cfg(test)]
+pub(crate) use sample::{command, start};
+
+use crate::Store;
+
+/// The store under test.
+type Subject = Arc<dyn Store>;
+
+/// Runs every case.
+///
+/// # Panics
+/// When a case fails.
+pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
+    instances::exercise(&make).await;
+    commits::exercise(&make).await;
+    definitions::exercise(&make).await;
+    schedules::exercise(&make).await;
+    bookmarks::exercise(&make).await;
+    inbox::exercise(&make).await;
+    timers::exercise(&make).await;
+    outbox::exercise(&make).await;
+    tokens::exercise(&make).await;
+    keys::exercise(&make).await;
+}
+
+/// Runs cases one after the other, each with a store of its own.
+macro_rules! cases {
+    ($($case:ident),+ $(,)?) => {
+        pub(super) async fn exercise(make: &impl AsyncFn() -> super::Subject) {
+            $(
+                let store = make().await;
+                $case(std::sync::Arc::clone(&store)).await;
+                store.close().await;
+            )+
+        }
+    };
+}
+use cases;
+
+/// Runs this many tasks at the same time; what each gave back, in order.
+async fn at_once<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Vec<T>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let running: Vec<_> = (0..tasks).map(|number| tokio::spawn(task(number))).collect();
+    let mut results = Vec::new();
+    for task in running {
+        results.push(task.await.unwrap());
+    }
+    results
+}
+
+/// Waits until it holds; what is promised "soon" has a few seconds.
+async fn soon(condition: impl AsyncFn() -> bool) {
+    for _ in 0..1_000 {
+        if condition().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("it does not come to hold");
+}

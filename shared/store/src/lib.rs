@@ -6,7 +6,7 @@
 
 mod bookmarks;
 pub mod check;
-#[cfg(feature = "conformance")]
+#[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod definitions;
 mod error;

@@ -96,3 +96,6 @@ impl Store for MemoryStore {
 
     async fn close(&self) {}
 }
+
+#[cfg(test)]
+mod tests;

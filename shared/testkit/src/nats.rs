@@ -6,6 +6,8 @@ use nats_server::{Binary, Find, Options, Server, find};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
+use crate::free_port;
+
 static BINARY: OnceCell<Binary> = OnceCell::const_new();
 static SHARED: OnceCell<TestNats> = OnceCell::const_new();
 
@@ -71,6 +73,31 @@ pub async fn nats_with(change: impl FnOnce(&mut Options)) -> TestNats {
     change(&mut options);
     let server = Server::start(options).await.expect("nats-server starts");
     TestNats { server, _directory: directory }
+}
+
+/// Three servers that form one cluster, for replicas and elections. It takes some seconds until
+/// JetStream has elected its leaders.
+pub async fn nats_cluster() -> Vec<TestNats> {
+    let ports = [free_port(), free_port(), free_port()];
+    let routes: Vec<_> = ports.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
+    let start = async |number: usize| {
+        nats_with(|options| {
+            options.arguments = [
+                "--server_name",
+                &format!("n{number}"),
+                "--cluster_name",
+                "test",
+                "--cluster",
+                &routes[number],
+                "--routes",
+                &routes.join(","),
+            ]
+            .map(str::to_owned)
+            .to_vec();
+        })
+        .await
+    };
+    vec![start(0).await, start(1).await, start(2).await]
 }
 
 /// One server for all tests of this process, for those that keep out of each other's subjects.

@@ -36,6 +36,8 @@ pub(crate) enum Committed {
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) known: Known,
+    /// Where the instance was before; none when it is new.
+    pub(crate) was: Option<model::SubStatus>,
     pub(crate) outgoing: Outgoing,
     /// What `WriteHttpResponse` said.
     pub(crate) answer: Option<HttpAnswer>,
@@ -53,6 +55,7 @@ pub(crate) struct Outgoing {
 
 /// Writes the burst, if the instance is still at the version that was loaded.
 pub(crate) async fn commit(cx: &Cx, lease: &Lease, ran: Ran) -> Result<Committed, Stop> {
+    let was = ran.before.row.as_ref().map(|row| row.status);
     let Draft { burst, known, journal, answer } = fit(cx, ran).await?;
     cx.at(Point::BeforeCommit).await;
     // Another may have the lease by now: its burst is as good as this one, and this one would only
@@ -76,7 +79,7 @@ pub(crate) async fn commit(cx: &Cx, lease: &Lease, ran: Ran) -> Result<Committed
     match committed {
         Ok(Commit::Done { waiting: woken }) => {
             cx.at(Point::Committed).await;
-            Ok(Committed::Done(Box::new(Done { known, outgoing, answer, woken })))
+            Ok(Committed::Done(Box::new(Done { known, was, outgoing, answer, woken })))
         }
         Ok(Commit::Conflict) => {
             METRICS.conflict();

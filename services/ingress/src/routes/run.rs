@@ -155,7 +155,7 @@ async fn run_to_rest(
             }
             Ok(state_of(app, &seen).await)
         }
-        Told::Accepted => Ok(respond::accepted(id, Standing::of_row(&instance))),
+        Told::Accepted | Told::Late => Ok(respond::accepted(id, Standing::of_row(&instance))),
     }
 }
 

@@ -143,6 +143,6 @@ async fn start(
             let seen = record::get(app, id).await?;
             Ok(respond::of_instance(id, Json(Standing::of_seen(&seen))))
         }
-        Told::Accepted => Ok(respond::accepted(id, Standing::of_row(&instance))),
+        Told::Accepted | Told::Late => Ok(respond::accepted(id, Standing::of_row(&instance))),
     }
 }

@@ -212,13 +212,13 @@ fn obsolete_connections_and_loose_ends_are_understood() {
     let line = |id: &str| json!({"type": "WriteLine", "id": id, "name": id, "text": id});
     check_lines(
         json!({"type": "Elsa.Flowchart", "start": "ignored", "unknown": 1,
-            "activities": [line("b"), line("a")],
-            "connections": [
-                {"source": "a", "target": "b", "sourcePort": "Done", "targetPort": "In"},
-                {"source": "a", "target": "nowhere"},
-                {"source": {"activity": "nobody"}, "target": {"activity": "b"}},
-                {}
-            ]}),
+        "activities": [line("b"), line("a")],
+        "connections": [
+            {"source": "a", "target": "b", "sourcePort": "Done", "targetPort": "In"},
+            {"source": "a", "target": "nowhere"},
+            {"source": {"activity": "nobody"}, "target": {"activity": "b"}},
+            {}
+        ]}),
         &["a", "b"],
     );
 }

@@ -68,21 +68,18 @@ impl Compiler<'_> {
     }
 
     /// `{"type": …, "value": …}`
-    pub(super) fn typed(
-        &mut self,
-        at: At<'_>,
-        expression: &Map,
-        ty: &Type,
-    ) -> Option<Expression> {
+    pub(super) fn typed(&mut self, at: At<'_>, expression: &Map, ty: &Type) -> Option<Expression> {
         let kind = find(expression, "type").and_then(Value::as_str).unwrap_or("Literal");
         let value = find(expression, "value").unwrap_or(&Value::Null);
         match kind {
             "Literal" => self.literal(at, value, ty),
             "Object" | "Json" => self.object(at, value, ty),
-            "Variable" => Some(Expression(Source::Variable {
-                id: named(value, "id")?,
-                name: named(value, "name").unwrap_or_default(),
-            })),
+            "Variable" => {
+                let (id, name) = (named(value, "id"), named(value, "name"));
+                let id = id.or_else(|| name.clone())?;
+                let name = name.unwrap_or_else(|| id.clone());
+                Some(Expression(Source::Variable { id, name }))
+            }
             "Input" => Some(Expression(Source::Input(named(value, "name")?))),
             language => match value {
                 Value::String(text) => self.script(at, language, text, ty),
@@ -124,13 +121,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn script(
-        &mut self,
-        at: At<'_>,
-        language: &str,
-        text: &str,
-        ty: &Type,
-    ) -> Option<Expression> {
+    fn script(&mut self, at: At<'_>, language: &str, text: &str, ty: &Type) -> Option<Expression> {
         if let Type::Script(own) = ty
             && own.eq_ignore_ascii_case(language)
         {

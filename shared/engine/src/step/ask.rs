@@ -42,7 +42,7 @@ impl Step<'_, '_> {
         let Some(execution) = self.run.state.executions.get_mut(&self.number) else { return };
         execution.children += 1;
         let node = child.map(|child| self.run.program.node(child).key.clone());
-        self.run.state.work.push_back(Work { node, owner: Some(self.number), tag, given });
+        self.run.schedule(Work { node, owner: Some(self.number), tag, given });
     }
 
     /// Cancels an execution of a child; `child_completed` is not told.
@@ -111,6 +111,7 @@ impl Step<'_, '_> {
         let payload = json!({"Method": request.method, "Url": request.url, "Key": key});
         let stimulus = Stimulus { name: "Call".to_owned(), payload: json!({ "Key": key }) };
         let bookmark_id = self.wait(&stimulus, payload, None)?;
+        self.run.spend(&request.content);
         let call = Call {
             key,
             bookmark_id: bookmark_id.clone(),
@@ -128,6 +129,15 @@ impl Step<'_, '_> {
 
     /// Asks the world for something, when the turn is committed.
     pub fn emit(&mut self, effect: Effect) {
+        match &effect {
+            Effect::Publish(publish) => self.run.spend(&publish.payload),
+            Effect::Task(task) => self.run.spend(&task.payload),
+            Effect::Dispatch(dispatch) => {
+                dispatch.input.values().for_each(|value| self.run.spend(value));
+            }
+            Effect::Respond(response) => self.run.spend(&response.content),
+            Effect::Grant(_) => {}
+        }
         self.run.effects.push(effect);
     }
 
@@ -182,6 +192,7 @@ impl Step<'_, '_> {
             Some(output) => lenient(output, value),
             None => value,
         };
+        self.run.spend(&value);
         self.run.state.output.insert(name.to_owned(), value);
     }
 
@@ -201,6 +212,7 @@ impl Step<'_, '_> {
             }
         }
         if self.run.program.has_scripts {
+            self.run.spend(&value);
             if name == "result" {
                 self.run.state.last_result = value.clone();
             }

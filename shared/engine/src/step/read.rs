@@ -164,12 +164,7 @@ impl Step<'_, '_> {
         Ok((value, self.outcomes.take()))
     }
 
-    fn scripted(
-        &mut self,
-        property: &str,
-        language: &str,
-        source: &str,
-    ) -> Result<Value, Failure> {
+    fn scripted(&mut self, property: &str, language: &str, source: &str) -> Result<Value, Failure> {
         let languages = self.run.languages;
         let failed = |message: String| {
             Failure::new("ExpressionFailed", format!("{property}: {message}"))

@@ -58,18 +58,16 @@ pub(super) fn syntax(ctx: &Ctx<'_>, error: &Error, before: usize) -> Option<Flaw
 
 /// The flaw of a run that did not come to its end.
 pub(super) fn flaw(ctx: &Ctx<'_>, unfit: Unfit, guard: &Guard, before: usize) -> Flaw {
-    let error = match unfit {
-        Unfit::Odd(message) if !guard.late.get() => return plain(message),
-        Unfit::Odd(_) => Error::Exception,
-        Unfit::Thrown(error) => error,
+    let flaw = match unfit {
+        Unfit::Odd(message) => plain(message),
+        Unfit::Thrown(Error::Exception) => thrown(&ctx.catch(), before),
+        Unfit::Thrown(error) => other(&error),
     };
+    // Also reading what was thrown may have run into the limit.
     if guard.late.get() {
         return plain("the script ran too long and was stopped".to_owned());
     }
-    match error {
-        Error::Exception => thrown(&ctx.catch(), before),
-        error => other(&error),
-    }
+    flaw
 }
 
 fn other(error: &Error) -> Flaw {

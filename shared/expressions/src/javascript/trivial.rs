@@ -79,9 +79,9 @@ fn number(text: &str) -> Option<Value> {
 fn string(text: &str) -> Option<Value> {
     let quote = text.chars().next().filter(|first| matches!(first, '"' | '\'' | '`'))?;
     let inner = text.get(1..)?.strip_suffix(quote)?;
-    let plain =
-        !inner.contains([quote, '\\', '\n', '\r']) && !(quote == '`' && inner.contains("${"));
-    plain.then(|| Value::String(inner.to_owned()))
+    let is_template = quote == '`' && inner.contains("${");
+    let has_escape = inner.contains([quote, '\\', '\n', '\r']);
+    (!is_template && !has_escape).then(|| Value::String(inner.to_owned()))
 }
 
 fn reading(text: &str) -> Option<Trivial> {

@@ -90,9 +90,8 @@ impl Work {
             None => Head::Insert(row::instance(&burst.instance, activation_key, None)?),
             Some(expected) => Head::Update { row: row::change(&burst, expected), expected },
         };
-        let is_final = burst.instance.status.is_final();
         let mut work = Self::new(head, id.clone());
-        work.ask_for(burst.activation_key.filter(|_| !is_final));
+        work.ask_for(burst.activation_key);
         work.burned = burst.burned.iter().map(|burned| bookmark_key(burned, id.as_str())).collect();
         work.created = rows(&burst.created, row::bookmark)?;
         work.journal = row::journal(id.as_str(), &burst.journal)?;

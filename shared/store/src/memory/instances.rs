@@ -129,10 +129,10 @@ fn commit(tables: &mut Tables, burst: Burst) -> Commit {
     if tables.instances.get(&id).map(|row| row.instance.version) != burst.expected {
         return Commit::Conflict;
     }
-    let activation_key = burst.activation_key.filter(|_| !burst.instance.status.is_final());
-    if let Some(holder) = tables.holder(activation_key.as_deref(), &id) {
+    if let Some(holder) = tables.holder(burst.activation_key.as_deref(), &id) {
         return Commit::NotAllowed(holder);
     }
+    let activation_key = burst.activation_key.filter(|_| !burst.instance.status.is_final());
 
     let pending = burst.instance.status == SubStatus::Pending;
     let command = tables.instances.remove(&id).and_then(|row| row.command).filter(|_| pending);

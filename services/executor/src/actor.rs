@@ -1,0 +1,519 @@
+//! One instance in this process: its commands queue here, one behind the other, and share one
+//! lease, which is given back only when nothing more waits.
+//!
+//! An actor lives from the first command to the last; a tenure is the time it holds the lease.
+//! While outgoing calls run, it goes on taking commands, so that a cancel reaches them.
+
+mod queue;
+mod tail;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use bus::Lease;
+use futures::future::join_all;
+use model::{BookmarkId, InstanceId, Map};
+use protocol::{Body, Command, Outcome, Refusal};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
+use tracing::Instrument as _;
+
+pub(crate) use queue::{Actors, apply};
+use queue::Job;
+use tail::Tail;
+
+use crate::decide::Known;
+use crate::executor::Cx;
+use crate::metrics::METRICS;
+use crate::pipeline::commit::Done;
+use crate::pipeline::lock::lock;
+use crate::pipeline::perform::perform;
+use crate::pipeline::settle::{Stop, Verdict};
+use crate::pipeline::{self, Advance, publish};
+use crate::point::Point;
+use crate::reply;
+use crate::route;
+use crate::work::{Work, responds};
+
+const PAUSE_FIRST: Duration = Duration::from_millis(100);
+const PAUSE_LONGEST: Duration = Duration::from_secs(5);
+
+struct Actor {
+    cx: Cx,
+    id: InstanceId,
+    mailbox: mpsc::Receiver<Job>,
+    tenure: Option<Tenure>,
+}
+
+/// The time between taking the lease and giving it back.
+struct Tenure {
+    lease: Lease,
+    since: Instant,
+}
+
+/// What an actor remembers while it has the lease.
+#[derive(Default)]
+struct Desk {
+    /// The instance after the last burst.
+    known: Option<Known>,
+    /// Commands that are committed, and whose senders or calls are not done with.
+    tails: Vec<Tail>,
+    /// Commands that waited for a bookmark which is there now.
+    woken: VecDeque<Command>,
+    /// Answers of calls that are not recorded yet.
+    results: VecDeque<(BookmarkId, Map)>,
+    calls: JoinSet<(BookmarkId, Map)>,
+    in_flight: BTreeMap<BookmarkId, AbortHandle>,
+    /// `Input::Continue` is due.
+    unfinished: bool,
+    /// Own work waits until then, because the world failed it.
+    pause: Option<(Instant, Duration)>,
+    /// Own work has its turn before the next command.
+    own_turn: bool,
+    traceparent: Option<String>,
+}
+
+/// What is done next.
+enum Next {
+    Job(Job),
+    Woken(Command),
+    Own(Own),
+    End(End),
+}
+
+/// What an actor owes its instance.
+enum Own {
+    Continue,
+    Result(BookmarkId, Map),
+}
+
+/// Why a tenure ends.
+enum End {
+    /// Nothing is left to do.
+    Idle,
+    /// The lease is lost.
+    Lost,
+    /// The process stops.
+    Stopped,
+    /// Own work can never be done.
+    Failed(Refusal, String),
+    /// Calls have vanished without an answer.
+    Stuck,
+}
+
+impl Actor {
+    async fn live(mut self) {
+        while let Some(job) = self.retire() {
+            let began = match lock(&self.cx, &self.id).await {
+                Ok(lease) => Tenure { lease, since: Instant::now() },
+                Err(stop) => {
+                    self.turn_away(job, &stop);
+                    continue;
+                }
+            };
+            self.tenure = Some(began);
+            let mut desk = Desk::default();
+            let mut end = self.command(&mut desk, job).await;
+            let end = loop {
+                if let Some(end) = end {
+                    break end;
+                }
+                end = match self.next(&mut desk).await {
+                    Next::Job(job) => self.command(&mut desk, job).await,
+                    Next::Woken(command) => self.wake(&mut desk, command).await,
+                    Next::Own(own) => self.owe(&mut desk, own).await,
+                    Next::End(end) => Some(end),
+                };
+            };
+            self.close(desk, end).await;
+        }
+    }
+
+    /// Nobody gets in while another has the lease: all that wait here come again later.
+    fn turn_away(&mut self, first: Job, stop: &Stop) {
+        first.stop(stop);
+        while let Ok(job) = self.mailbox.try_recv() {
+            job.stop(stop);
+        }
+    }
+
+    /// Commands and own work take turns, so that neither keeps the other waiting for long.
+    async fn next(&mut self, desk: &mut Desk) -> Next {
+        loop {
+            let Some(tenure) = &self.tenure else { return Next::End(End::Idle) };
+            if !tenure.lease.is_held() {
+                return Next::End(End::Lost);
+            }
+            desk.collect();
+            if let Some(command) = desk.woken.pop_front() {
+                return Next::Woken(command);
+            }
+            if desk.own_turn
+                && let Some(own) = desk.owed()
+            {
+                return Next::Own(own);
+            }
+            if let Ok(job) = self.mailbox.try_recv() {
+                desk.own_turn = true;
+                return Next::Job(job);
+            }
+            if let Some(own) = desk.owed() {
+                return Next::Own(own);
+            }
+            if desk.is_idle() {
+                let end = if desk.tails.is_empty() { End::Idle } else { End::Stuck };
+                return Next::End(end);
+            }
+            let wake_at = desk.pause.map(|(until, _)| until);
+            tokio::select! {
+                biased;
+                () = tenure.lease.lost() => return Next::End(End::Lost),
+                () = self.cx.given_up() => return Next::End(End::Stopped),
+                Some(job) = self.mailbox.recv() => return Next::Job(job),
+                Some(answer) = desk.calls.join_next() => desk.answered(answer),
+                () = sleep_until(wake_at), if wake_at.is_some() => {}
+            }
+        }
+    }
+
+    /// One burst for a command.
+    async fn command(&mut self, desk: &mut Desk, job: Job) -> Option<End> {
+        let mut work = Work::command(&job.command, job.stored_at);
+        work.responders = desk.responders(Some(&job.command));
+        desk.traceparent.clone_from(&job.command.traceparent);
+        match self.burst(desk, &work).await {
+            Ok(Advance::Done(done)) => {
+                desk.tails.push(Tail::new(job));
+                self.finish(desk, done).await;
+                None
+            }
+            Ok(Advance::Tail) => {
+                desk.tails.push(Tail::new(job));
+                self.perform(desk);
+                self.reply(desk, None).await;
+                None
+            }
+            Ok(Advance::Nothing) => {
+                job.end(Verdict::Ack);
+                None
+            }
+            Ok(Advance::Refused(refusal, reason)) => {
+                let outcome = reply::outcome(&self.id, desk.known.as_ref());
+                let (refusal, message) = (Some(refusal), Some(reason));
+                let outcome = Outcome { refusal, message, ..outcome };
+                reply::reply(&self.cx, &job.command, &outcome).await;
+                job.end(Verdict::Ack);
+                None
+            }
+            Err(Stop::Fenced) => {
+                job.end(Verdict::Drop);
+                Some(End::Lost)
+            }
+            Err(stop) => {
+                job.stop(&stop);
+                None
+            }
+        }
+    }
+
+    /// One burst for a command that waited: it stays where it is kept until it is applied.
+    async fn wake(&mut self, desk: &mut Desk, command: Command) -> Option<End> {
+        if matches!(command.body, Body::Event(_) | Body::Task(_)) {
+            match route::wake(&self.cx, &command, &self.id).await {
+                Ok(mine) => desk.woken.extend(mine),
+                Err(stop) => tracing::debug!(%stop, command = %command.id, "left to the sweep"),
+            }
+            return None;
+        }
+        let mut work = Work::command(&command, self.cx.now());
+        work.is_woken = true;
+        work.responders = desk.responders(None);
+        match self.burst(desk, &work).await {
+            Ok(Advance::Done(done)) => {
+                self.finish(desk, done).await;
+                None
+            }
+            Ok(Advance::Tail | Advance::Nothing | Advance::Refused(..)) => None,
+            Err(Stop::Fenced) => Some(End::Lost),
+            Err(stop) => {
+                tracing::debug!(%stop, command = %command.id, "left to the sweep");
+                None
+            }
+        }
+    }
+
+    /// One burst for what the actor owes. Where the world fails it, it is tried again while the
+    /// lease is held: a call that has its answer is not made a second time.
+    async fn owe(&mut self, desk: &mut Desk, own: Own) -> Option<End> {
+        desk.own_turn = false;
+        let traceparent = desk.traceparent.clone();
+        let mut work = match &own {
+            Own::Continue => {
+                let version = desk.known.as_ref().map_or(0, Known::version);
+                Work::proceed(&self.id, version, traceparent)
+            }
+            Own::Result(bookmark_id, input) => {
+                Work::result(&self.id, bookmark_id.clone(), input.clone(), traceparent)
+            }
+        };
+        work.responders = desk.responders(None);
+        match self.burst(desk, &work).await {
+            Ok(Advance::Done(done)) => {
+                desk.pause = None;
+                self.finish(desk, done).await;
+                None
+            }
+            Ok(Advance::Tail | Advance::Nothing | Advance::Refused(..)) => {
+                desk.pause = None;
+                self.perform(desk);
+                self.reply(desk, None).await;
+                None
+            }
+            Err(stop) if stop.is_passing() => {
+                tracing::warn!(%stop, instance = %self.id, "own work fails, trying again");
+                desk.put_back(own);
+                None
+            }
+            Err(Stop::Fenced) => Some(End::Lost),
+            Err(Stop::Dead(refusal, reason)) => Some(End::Failed(refusal, reason)),
+            Err(stop) => Some(End::Failed(Refusal::Dead, stop.to_string())),
+        }
+    }
+
+    async fn burst(&self, desk: &mut Desk, work: &Work) -> Result<Advance, Stop> {
+        let Some(tenure) = &self.tenure else { return Err(Stop::Fenced) };
+        let began = Instant::now();
+        let span = tracing::info_span!("burst", instance = %self.id, command = %work.id);
+        chassis::link(&span, work.traceparent.as_deref());
+        let burst = async {
+            let permit = self.cx.bursts.acquire().await;
+            let permit = permit.map_err(|error| Stop::later(error.to_string()))?;
+            let traced = chassis::inject();
+            let work = Work { traceparent: traced.or(work.traceparent.clone()), ..work.clone() };
+            let known = &mut desk.known;
+            let advance = pipeline::burst(&self.cx, &self.id, &tenure.lease, known, &work).await;
+            drop(permit);
+            advance
+        };
+        let advance = burst.instrument(span).await;
+        match &advance {
+            Ok(Advance::Done(done)) => self.say(done, work, began.elapsed()),
+            Ok(_) => {}
+            Err(Stop::Bug(reason)) => {
+                tracing::error!(instance = %self.id, command = %work.id, reason, "bug");
+                desk.known = None;
+            }
+            Err(_) => desk.known = None,
+        }
+        advance
+    }
+
+    /// One line per change in the life of an instance.
+    fn say(&self, done: &Done, work: &Work, took: Duration) {
+        METRICS.burst(took);
+        let Some(row) = &done.known.row else { return };
+        let (turn, ms) = (done.known.record.state.turns, took.as_millis() as u64);
+        let (definition, status, version) = (&row.definition_id, row.status, row.version);
+        if done.was == Some(status) {
+            tracing::debug!(
+                instance = %self.id, %definition, %status, version, command = %work.id, turn, ms,
+                "instance moved"
+            );
+            return;
+        }
+        METRICS.status(status);
+        tracing::info!(
+            instance = %self.id, %definition, %status, version, command = %work.id, turn, ms,
+            "instance changed"
+        );
+    }
+
+    /// What follows from a commit: calls are made, the lease is given back, what was committed is
+    /// published, senders are told; then commands that are done with are acknowledged.
+    ///
+    /// The release goes out first, so that whoever is caused by what is published or told does not
+    /// meet a busy lease; nobody waits for its answer, because nothing depends on it. Both come
+    /// before the acknowledgement: a crash in between has the command delivered again, and the tail
+    /// is done then. Only when nothing waits here is the lease given back at all.
+    async fn finish(&mut self, desk: &mut Desk, done: Box<Done>) {
+        let Done { outgoing, answer, woken, .. } = *done;
+        for message in &woken {
+            match Command::decode(message, "") {
+                Ok(command) => desk.woken.push_back(command),
+                Err(error) => tracing::error!(%error, "a kept command cannot be read"),
+            }
+        }
+        self.perform(desk);
+        let rests = desk.known.as_ref().is_some_and(Known::rests);
+        let is_over = desk.is_idle() && self.mailbox.is_empty();
+        let released = if is_over { self.tenure.take() } else { None };
+        let replies = desk.replies(&self.id, answer);
+        let cx = &self.cx;
+        let tell = join_all(
+            replies.iter().map(|(reply_to, outcome)| reply::send(cx, reply_to, outcome)),
+        );
+        tokio::join!(release(cx, released), publish::publish(cx, outgoing), tell);
+        if rests {
+            desk.end_tails(|| Verdict::Ack);
+        }
+    }
+
+    /// Tells those who may know how things stand, after nothing new was committed.
+    async fn reply(&mut self, desk: &mut Desk, answer: Option<protocol::HttpAnswer>) {
+        for (reply_to, outcome) in desk.replies(&self.id, answer) {
+            reply::send(&self.cx, &reply_to, &outcome).await;
+        }
+        if desk.known.as_ref().is_some_and(Known::rests) {
+            desk.end_tails(|| Verdict::Ack);
+        }
+    }
+
+    /// Makes the calls that are committed and not under way; gives up those that are gone.
+    fn perform(&self, desk: &mut Desk) {
+        let Some(known) = &desk.known else { return };
+        desk.unfinished = known.record.unfinished;
+        let wanted = &known.record.state.calls;
+        desk.in_flight.retain(|id, call| {
+            let is_wanted = wanted.contains_key(id);
+            if !is_wanted {
+                call.abort();
+            }
+            is_wanted
+        });
+        desk.results.retain(|(id, _)| wanted.contains_key(id));
+        for (id, call) in wanted {
+            let is_answered = desk.results.iter().any(|(answered, _)| answered == id);
+            if is_answered || desk.in_flight.contains_key(id) {
+                continue;
+            }
+            let call = perform(Cx::clone(&self.cx), call.clone(), desk.traceparent.clone());
+            desk.in_flight.insert(id.clone(), desk.calls.spawn(call));
+        }
+    }
+
+    /// Ends a tenure. What is left of it goes to whoever comes next.
+    async fn close(&mut self, mut desk: Desk, end: End) {
+        desk.calls.abort_all();
+        let tenure = self.tenure.take();
+        match end {
+            End::Idle => {}
+            End::Lost => {
+                METRICS.lease_lost();
+                tracing::warn!(instance = %self.id, "lease lost, what is in hand is dropped");
+                // A late acknowledgement would delete what its new holder still needs.
+                desk.end_tails(|| Verdict::Drop);
+            }
+            End::Stopped => desk.end_tails(|| Verdict::Retry(Duration::ZERO)),
+            End::Failed(refusal, reason) => {
+                tracing::error!(instance = %self.id, reason, "own work cannot be done");
+                desk.end_tails(|| Verdict::Park(refusal, reason.clone()));
+            }
+            End::Stuck => {
+                tracing::error!(instance = %self.id, "calls ended without an answer");
+                desk.end_tails(|| Verdict::Retry(PAUSE_LONGEST));
+            }
+        }
+        release(&self.cx, tenure).await;
+    }
+}
+
+impl Desk {
+    /// Nothing runs and nothing waits here.
+    fn is_idle(&self) -> bool {
+        self.woken.is_empty()
+            && self.results.is_empty()
+            && self.in_flight.is_empty()
+            && !self.unfinished
+    }
+
+    /// Own work that is due.
+    fn owed(&mut self) -> Option<Own> {
+        if self.pause.is_some_and(|(until, _)| Instant::now() < until) {
+            return None;
+        }
+        if let Some((bookmark_id, input)) = self.results.pop_front() {
+            return Some(Own::Result(bookmark_id, input));
+        }
+        self.unfinished.then_some(Own::Continue)
+    }
+
+    fn put_back(&mut self, own: Own) {
+        if let Own::Result(bookmark_id, input) = own {
+            self.results.push_front((bookmark_id, input));
+        }
+        let pause = self.pause.map_or(PAUSE_FIRST, |(_, pause)| (pause * 2).min(PAUSE_LONGEST));
+        self.pause = Some((Instant::now() + pause, pause));
+    }
+
+    /// Takes the answers that are there.
+    fn collect(&mut self) {
+        while let Some(answer) = self.calls.try_join_next() {
+            self.answered(answer);
+        }
+    }
+
+    fn answered(&mut self, answer: Result<(BookmarkId, Map), tokio::task::JoinError>) {
+        match answer {
+            Ok((bookmark_id, input)) => {
+                // One that was given up is nobody's any more.
+                if self.in_flight.remove(&bookmark_id).is_some() {
+                    self.results.push_back((bookmark_id, input));
+                }
+            }
+            Err(error) if error.is_panic() => {
+                tracing::error!(%error, "an outgoing call panicked");
+                self.in_flight.retain(|_, call| !call.is_finished());
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Whose HTTP clients wait for what `WriteHttpResponse` says.
+    fn responders(&self, command: Option<&Command>) -> Vec<model::CommandId> {
+        let waiting = self.tails.iter().filter(|tail| !tail.is_told()).map(Tail::command);
+        let all = waiting.chain(command).filter(|command| responds(command));
+        all.map(|command| command.id.clone()).collect()
+    }
+
+    /// The outcomes that are due now: (where to, what).
+    fn replies(
+        &mut self,
+        id: &InstanceId,
+        answer: Option<protocol::HttpAnswer>,
+    ) -> Vec<(String, Outcome)> {
+        let Some(known) = &self.known else { return Vec::new() };
+        let rests = known.rests();
+        let mut replies = Vec::new();
+        for tail in &mut self.tails {
+            let kept = known.record.answer_for(&tail.command().id);
+            let answer = answer.as_ref().filter(|_| responds(tail.command())).or(kept).cloned();
+            if let Some(reply_to) = tail.tell(rests, answer.is_some()) {
+                let outcome = reply::with_answer(reply::outcome(id, Some(known)), answer);
+                replies.push((reply_to, outcome));
+            }
+        }
+        replies
+    }
+
+    fn end_tails(&mut self, verdict: impl Fn() -> Verdict) {
+        for tail in self.tails.drain(..) {
+            tail.end(verdict());
+        }
+    }
+}
+
+async fn release(cx: &Cx, tenure: Option<Tenure>) {
+    let Some(Tenure { lease, since }) = tenure else { return };
+    cx.at(Point::BeforeRelease).await;
+    lease.release().await;
+    METRICS.lease_held(since.elapsed());
+    cx.at(Point::Released).await;
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,202 @@
+//! The NATS face of the executor: requests under `staunch.api.…` take the bodies of commands and
+//! are answered with the outcome, so that a NATS client needs nothing else.
+//!
+//! A request becomes a command with the requester's own subject as the place for the outcome; it is
+//! stored in the stream before anything else happens, and answered by whoever applies it.
+
+use std::sync::Arc;
+
+use bus::{Endpoint, Incoming, Subscription};
+use futures::StreamExt as _;
+use model::InstanceId;
+use protocol::{Body, Command, ContentType, Message, encode_body, header, subject};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::executor::{Cx, Executor};
+use crate::record::Record;
+
+const NAME: &str = "staunch-executor";
+const DESCRIPTION: &str = "Applies commands to workflow instances";
+/// Requests that are worked on at the same time.
+const REQUESTS_MAX: usize = 256;
+/// The header by which the Services API tells an error.
+const ERROR: &str = "Nats-Service-Error";
+const ERROR_CODE: &str = "Nats-Service-Error-Code";
+
+/// Why a request is not accepted, as RFC 9457 has it.
+struct Problem {
+    status: u16,
+    title: &'static str,
+    detail: String,
+}
+
+/// Registers the endpoints.
+///
+/// # Errors
+/// When the bus cannot be asked.
+pub(crate) async fn serve(executor: &Executor) -> Result<Subscription, bus::Error> {
+    let endpoint = |name: &str, rest: &str| Endpoint {
+        name: name.to_owned(),
+        subject: format!("{}.{name}.{rest}", subject::API),
+    };
+    let endpoints = vec![
+        endpoint("start", "*"),
+        endpoint("resume", "*"),
+        endpoint("cancel", "*"),
+        endpoint("event", ">"),
+        endpoint("get", "*"),
+    ];
+    executor.cx().bus.serve(NAME, chassis::version(), DESCRIPTION, endpoints).await
+}
+
+/// Answers requests until `stop`.
+pub(crate) async fn answer(
+    executor: &Executor,
+    mut requests: Subscription,
+    stop: CancellationToken,
+) {
+    let tasks = TaskTracker::new();
+    let room = Arc::new(Semaphore::new(REQUESTS_MAX));
+    while let Some(Ok(place)) = stop.run_until_cancelled(Arc::clone(&room).acquire_owned()).await {
+        let Some(Some(request)) = stop.run_until_cancelled(requests.next()).await else { break };
+        let cx = Cx::clone(executor.cx());
+        tasks.spawn(async move {
+            respond(&cx, request).await;
+            drop(place);
+        });
+    }
+    tasks.close();
+    tasks.wait().await;
+}
+
+async fn respond(cx: &Cx, request: Incoming) {
+    let Incoming { message, reply } = request;
+    let rest = message.subject.strip_prefix(subject::API).and_then(|rest| rest.strip_prefix('.'));
+    let got = match rest.and_then(|rest| rest.split_once('.')) {
+        Some(("get", id)) => view(cx, id).await.map(Some),
+        Some(_) => accept(cx, message, reply.as_deref()).await.map(|()| None),
+        None => Err(Problem::bad(format!("{} is no request", message.subject))),
+    };
+    let Some(reply_to) = reply else { return };
+    let answer = match got {
+        // Whoever applies the command answers.
+        Ok(None) => return,
+        Ok(Some(view)) => written(reply_to, &view),
+        Err(problem) => problem.message(reply_to),
+    };
+    if let Err(error) = cx.bus.send(answer).await {
+        tracing::debug!(%error, "a request was not answered");
+    }
+}
+
+/// Turns a request into a command, and stores it.
+async fn accept(cx: &Cx, request: Message, reply: Option<&str>) -> Result<(), Problem> {
+    let mut message = request;
+    message.subject = message.subject.replacen(subject::API, subject::COMMANDS, 1);
+    let mut command = Command::decode(&message, &cx.chance.new_id())
+        .map_err(|garbled| Problem::bad(garbled.to_string()))?;
+    if command.reply_to.is_none() {
+        command.reply_to = reply.map(str::to_owned);
+    }
+    if let Body::Start(start) = &command.body {
+        startable(cx, start).await?;
+    }
+    let message = command.encode().map_err(|garbled| Problem::bad(garbled.to_string()))?;
+    match cx.bus.publish(message).await {
+        Ok(_) => Ok(()),
+        Err(bus::Error::TooLarge(reason)) => Err(Problem::bad(reason)),
+        Err(error) => Err(Problem::unavailable(&error)),
+    }
+}
+
+async fn startable(cx: &Cx, start: &protocol::Start) -> Result<(), Problem> {
+    let program = match &start.version_id {
+        Some(version_id) => cx.catalog.program(version_id).await,
+        None => cx.catalog.published(&start.definition_id, start.pointer_revision).await,
+    };
+    match program {
+        Ok(Some(program)) if *program.definition_id() == start.definition_id => Ok(()),
+        Ok(_) => Err(Problem::absent(format!(
+            "definition {} does not exist or is not published",
+            start.definition_id
+        ))),
+        Err(error @ catalog::Error::Broken { .. }) => Err(Problem::bad(error.to_string())),
+        Err(error) => Err(Problem::unavailable(&error)),
+    }
+}
+
+/// An instance as people read it.
+async fn view(cx: &Cx, id: &str) -> Result<Value, Problem> {
+    let id = InstanceId::parse(id).map_err(|error| Problem::bad(error.to_string()))?;
+    let loaded = cx.store.load(&id).await.map_err(|error| Problem::unavailable(&error))?;
+    let Some(loaded) = loaded else {
+        return Err(Problem::absent(format!("instance {id} does not exist")));
+    };
+    let row = loaded.instance;
+    let record = Record::decode(&row.state).map_err(|error| Problem {
+        status: 500,
+        title: "Unreadable",
+        detail: format!("the state of instance {id} cannot be read: {error}"),
+    })?;
+    let state = match cx.catalog.program(&row.version_id).await {
+        Ok(Some(program)) => record.state.view(&program),
+        // What a version that is gone meant cannot be shown; the rest can.
+        Ok(None) | Err(catalog::Error::Broken { .. }) => Value::Null,
+        Err(error) => return Err(Problem::unavailable(&error)),
+    };
+    let incidents: Vec<_> = record.state.incidents.iter().map(|one| &one.message).collect();
+    let bookmarks: Vec<_> = record.open().collect();
+    Ok(json!({
+        "id": row.id,
+        "definitionId": row.definition_id,
+        "definitionVersionId": row.version_id,
+        "definitionVersion": row.definition_version,
+        "version": row.version,
+        "status": row.status.main(),
+        "subStatus": row.status,
+        "correlationId": row.correlation_id,
+        "name": row.name,
+        "parent": row.parent,
+        "createdAt": row.created_at,
+        "updatedAt": row.updated_at,
+        "finishedAt": row.finished_at,
+        "output": record.state.output,
+        "incidents": incidents,
+        "bookmarks": bookmarks,
+        "workflowState": state,
+    }))
+}
+
+impl Problem {
+    fn bad(detail: String) -> Self {
+        Self { status: 400, title: "Bad request", detail }
+    }
+
+    fn absent(detail: String) -> Self {
+        Self { status: 404, title: "Not found", detail }
+    }
+
+    fn unavailable(error: &dyn std::error::Error) -> Self {
+        Self { status: 503, title: "Unavailable", detail: error.to_string() }
+    }
+
+    fn message(self, reply_to: String) -> Message {
+        let Self { status, title, detail } = self;
+        let body = json!({ "status": status, "title": title, "detail": detail });
+        let mut message = written(reply_to, &body);
+        message.headers.insert(ERROR.to_owned(), title.to_owned());
+        message.headers.insert(ERROR_CODE.to_owned(), status.to_string());
+        message
+    }
+}
+
+fn written(reply_to: String, body: &Value) -> Message {
+    // JSON values always have a form in JSON.
+    let payload = encode_body(ContentType::Json, body).unwrap_or_default();
+    let mut message = Message { subject: reply_to, payload, ..Message::default() };
+    message.headers.insert(header::CONTENT_TYPE.to_owned(), "application/json".to_owned());
+    message
+}

@@ -1,0 +1,27 @@
+//! The role: pulls commands and answers requests, until it is told to stop.
+
+use chassis::Life;
+
+use crate::executor::{Context, Executor};
+use crate::{api, pull};
+
+/// Runs an executor until the life ends: it stops pulling, finishes what is in hand, and gives its
+/// leases back. A kill drops everything at once.
+///
+/// # Errors
+/// When the service cannot be registered with the bus.
+pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
+    let executor = Executor::start(cx);
+    let requests = api::serve(&executor).await?;
+    life.ready();
+    let stop = life.stop();
+    let work = async {
+        let answering = api::answer(&executor, requests, stop.clone());
+        tokio::join!(pull::pull(&executor, stop.clone()), answering);
+        executor.stop().await;
+    };
+    if life.kill().run_until_cancelled(work).await.is_none() {
+        executor.kill();
+    }
+    Ok(())
+}

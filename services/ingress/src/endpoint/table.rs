@@ -1,0 +1,251 @@
+//! Which triggers and bookmarks there are for HTTP, by template.
+//!
+//! Triggers are kept in a table that is read anew when a pointer has changed: whoever asks after a
+//! publication said `everywhere` sees it. Templates of bookmarks are read again when a path fits
+//! none of those known.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bus::{Pointer, Pointers};
+use model::{DefinitionId, Map, Stimulus, Trigger};
+use serde_json::Value;
+use tokio::sync::broadcast::{Receiver, error::TryRecvError};
+use tokio::time::Instant;
+
+use super::template::{Rank, Template};
+use crate::{App, Problem};
+
+/// A table is read anew after this time in any case.
+const AGE_MAX: Duration = Duration::from_secs(30);
+/// A path that is not in the table has it read anew when it is older than this.
+const MISS_AGE: Duration = Duration::from_secs(1);
+/// Templates of bookmarks that are looked at.
+const TEMPLATES_MAX: u64 = 10_000;
+
+/// The HTTP triggers, by template.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    routes: Vec<Route>,
+    literal: BTreeMap<String, usize>,
+    /// Those with parameters, the specific first.
+    general: Vec<(Rank, usize)>,
+}
+
+#[derive(Debug)]
+struct Route {
+    template: Template,
+    /// By lowercase method.
+    triggers: BTreeMap<String, Vec<Trigger>>,
+}
+
+/// A template that a path fits.
+#[derive(Debug)]
+pub(crate) struct Fit<'a> {
+    /// Fits of the same rank are equally specific.
+    pub(crate) rank: Rank,
+    /// The template.
+    pub(crate) template: &'a str,
+    /// The values of its parameters.
+    pub(crate) values: Map,
+    triggers: &'a BTreeMap<String, Vec<Trigger>>,
+}
+
+impl Fit<'_> {
+    /// The triggers for this lowercase method.
+    pub(crate) fn triggers(&self, method: &str) -> &[Trigger] {
+        self.triggers.get(method).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The methods that there are triggers for, in capitals.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = String> {
+        self.triggers.keys().map(|method| method.to_ascii_uppercase())
+    }
+}
+
+impl Table {
+    fn of(triggers: Vec<Trigger>) -> Self {
+        let mut by_template: BTreeMap<String, BTreeMap<String, Vec<Trigger>>> = BTreeMap::new();
+        for trigger in triggers {
+            let text = |name| trigger.payload.get(name).and_then(Value::as_str).map(str::to_owned);
+            if let (Some(path), Some(method)) = (text("Path"), text("Method")) {
+                let methods = by_template.entry(path).or_default();
+                methods.entry(method.to_lowercase()).or_default().push(trigger);
+            }
+        }
+        let mut table = Self::default();
+        for (number, (path, triggers)) in by_template.into_iter().enumerate() {
+            let template = Template::parse(&path);
+            if template.is_literal() {
+                table.literal.insert(template.text.clone(), number);
+            } else {
+                table.general.push((template.rank(), number));
+            }
+            table.routes.push(Route { template, triggers });
+        }
+        table.general.sort();
+        table
+    }
+
+    /// Every template that fits, the specific first.
+    pub(crate) fn find(&self, segments: &[String]) -> Vec<Fit<'_>> {
+        let path = format!("/{}", segments.join("/")).to_lowercase();
+        let literal = self.literal.get(&path).map(|&number| (Rank::new(), number));
+        let general = self.general.iter().cloned();
+        let candidates = literal.into_iter().chain(general);
+        candidates
+            .filter_map(|(rank, number)| {
+                let Route { template, triggers } = &self.routes[number];
+                let values = template.matches(segments)?;
+                Some(Fit { rank, template: &template.text, values, triggers })
+            })
+            .collect()
+    }
+}
+
+/// What is known of routes, and how to keep up with them.
+pub(crate) struct Routes {
+    changes: Mutex<Receiver<(DefinitionId, Pointer)>>,
+    /// Counts the reasons to read anew.
+    wanted: AtomicU64,
+    known: tokio::sync::Mutex<Known>,
+    bookmarks: tokio::sync::Mutex<Templates>,
+}
+
+struct Known {
+    table: Arc<Table>,
+    /// The reasons that the table answers.
+    answers: Option<u64>,
+    read_at: Instant,
+}
+
+struct Templates {
+    list: Arc<Vec<Template>>,
+    read_at: Option<Instant>,
+}
+
+impl Routes {
+    /// Routes that follow these pointers.
+    pub(crate) fn following(pointers: &Pointers) -> Self {
+        let known = Known { table: Arc::default(), answers: None, read_at: Instant::now() };
+        Self {
+            changes: Mutex::new(pointers.changed()),
+            wanted: AtomicU64::new(0),
+            known: tokio::sync::Mutex::new(known),
+            bookmarks: tokio::sync::Mutex::new(Templates { list: Arc::default(), read_at: None }),
+        }
+    }
+
+    /// Something was published or retracted here: the table is read anew before it is used.
+    pub(crate) fn forget(&self) {
+        self.wanted.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The triggers, at least as new as any pointer that this node has applied.
+    pub(crate) async fn triggers(&self, app: &App) -> Result<Arc<Table>, Problem> {
+        self.look_for_changes();
+        // Without the watch nobody says what has changed.
+        let is_blind = !app.cx.catalog.is_trusted();
+        let asked_at = Instant::now();
+        let mut known = self.known.lock().await;
+        let wanted = self.wanted.load(Ordering::SeqCst);
+        let is_fresh = known.answers.is_some_and(|answers| answers >= wanted)
+            && known.read_at.elapsed() < AGE_MAX
+            && (!is_blind || known.read_at >= asked_at);
+        if !is_fresh {
+            *known = read(app, wanted).await?;
+        }
+        Ok(Arc::clone(&known.table))
+    }
+
+    /// The triggers once more, for a path that fits none; `None` when they were just read.
+    pub(crate) async fn triggers_again(&self, app: &App) -> Result<Option<Arc<Table>>, Problem> {
+        let mut known = self.known.lock().await;
+        if known.read_at.elapsed() < MISS_AGE {
+            return Ok(None);
+        }
+        *known = read(app, self.wanted.load(Ordering::SeqCst)).await?;
+        Ok(Some(Arc::clone(&known.table)))
+    }
+
+    /// Templates of bookmarks as they are now, the specific first.
+    pub(crate) async fn bookmarks(&self, app: &App) -> Result<Arc<Vec<Template>>, Problem> {
+        let asked_at = Instant::now();
+        let mut known = self.bookmarks.lock().await;
+        // What someone else has read since we asked is new enough.
+        if known.read_at.is_none_or(|read_at| read_at < asked_at) {
+            let read_at = Instant::now();
+            let texts = app.cx.store.route_templates(TEMPLATES_MAX).await?;
+            let mut list: Vec<_> = texts.iter().map(|text| Template::parse(text)).collect();
+            list.sort_by_cached_key(Template::rank);
+            *known = Templates { list: Arc::new(list), read_at: Some(read_at) };
+        }
+        Ok(Arc::clone(&known.list))
+    }
+
+    fn look_for_changes(&self) {
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_news = false;
+        loop {
+            match changes.try_recv() {
+                Ok(_) | Err(TryRecvError::Lagged(_)) => is_news = true,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
+        if is_news {
+            self.wanted.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+async fn read(app: &App, wanted: u64) -> Result<Known, Problem> {
+    let read_at = Instant::now();
+    let name = Stimulus::http("", "").name;
+    let triggers = app.cx.store.triggers_named(&name).await?;
+    Ok(Known { table: Arc::new(Table::of(triggers)), answers: Some(wanted), read_at })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::template::segments;
+    use super::*;
+
+    fn trigger(path: &str, method: &str, definition: &str) -> Trigger {
+        let stimulus = Stimulus::http(path, method);
+        Trigger {
+            definition_id: definition.into(),
+            version_id: "v1".into(),
+            activity_id: "http".into(),
+            name: stimulus.name.clone(),
+            hash: stimulus.hash(),
+            payload: stimulus.payload,
+        }
+    }
+
+    #[test]
+    fn the_most_specific_route_comes_first() {
+        let table = Table::of(vec![
+            trigger("orders/{id}", "GET", "one"),
+            trigger("orders/new", "POST", "new"),
+            trigger("{*all}", "GET", "all"),
+            trigger("orders/{number}", "GET", "other"),
+        ]);
+        let fits = |path: &str| {
+            let segments = segments(path).unwrap();
+            let fits = table.find(&segments);
+            fits.iter().map(|fit| fit.template.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            fits("/Orders/NEW"),
+            ["/orders/new", "/orders/{id}", "/orders/{number}", "/{*all}"]
+        );
+        assert_eq!(fits("/x/y/z"), ["/{*all}"]);
+        let path = segments("/orders/new").unwrap();
+        let found = table.find(&path);
+        assert_eq!(found[0].methods().collect::<Vec<_>>(), ["POST"]);
+        assert!(found[0].triggers("get").is_empty());
+        assert_eq!(found[1].rank, found[2].rank);
+    }
+}

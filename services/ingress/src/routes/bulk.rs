@@ -1,0 +1,197 @@
+//! One action on many things.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use futures::{StreamExt as _, stream};
+use model::{DefinitionId, InstanceId, VersionId, limits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{InstanceFilter, Page};
+use utoipa::ToSchema;
+
+use super::instances::remove;
+use super::resume::cancel_and_wait;
+use crate::body::Body;
+use crate::problem::ProblemBody;
+use crate::submit::Asking;
+use crate::{App, Problem, present, publication};
+
+/// Things worked on at the same time.
+const AT_ONCE: usize = 32;
+
+/// Runs these side by side, a few at a time; the results are in their order.
+pub(super) async fn side_by_side<F: Future>(work: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    stream::iter(work).buffered(AT_ONCE).collect().await
+}
+
+/// Which definitions.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct DefinitionIds {
+    definition_ids: Vec<String>,
+}
+
+impl DefinitionIds {
+    fn read(self) -> Result<Vec<DefinitionId>, Problem> {
+        bounded(self.definition_ids.len())?;
+        Ok(self.definition_ids.into_iter().map(DefinitionId::new).collect())
+    }
+}
+
+fn bounded(count: usize) -> Result<(), Problem> {
+    match u64::try_from(count) {
+        Ok(count) if count <= limits::PAGE_ITEMS_MAX => Ok(()),
+        _ => Err(Problem::bad_request(format!(
+            "{count} things at once are too many: send at most {}",
+            limits::PAGE_ITEMS_MAX
+        ))),
+    }
+}
+
+/// Publishes the latest versions of these definitions.
+#[utoipa::path(post, path = "/bulk-actions/publish/workflow-definitions/by-definition-ids", tag = "definitions",
+    request_body = DefinitionIds,
+    responses((status = 200, body = Value, description = "`{published, alreadyPublished, notFound, failed, …}`"), (status = 400, body = ProblemBody)))]
+pub(super) async fn publish(
+    State(app): State<Arc<App>>,
+    Body(request): Body<DefinitionIds>,
+) -> Result<Json<Value>, Problem> {
+    let (mut published, mut already) = (Vec::new(), Vec::new());
+    let (mut not_found, mut failed) = (Vec::new(), Vec::new());
+    for id in request.read()? {
+        let is_known = app.cx.store.definition(&id, store::VersionOption::Latest).await?.is_some();
+        match publication::publish(&app, &id).await {
+            _ if !is_known => not_found.push(id),
+            Ok(saved) if saved.already_published => already.push(id),
+            Ok(_) => published.push(id),
+            Err(problem) => failed.push(json!({"definitionId": id, "detail": problem.detail()})),
+        }
+    }
+    Ok(Json(json!({
+        "published": published, "alreadyPublished": already, "notFound": not_found,
+        "skipped": [], "updatedConsumers": [], "failed": failed, "warnings": [],
+    })))
+}
+
+/// Retracts these definitions.
+#[utoipa::path(post, path = "/bulk-actions/retract/workflow-definitions/by-definition-ids", tag = "definitions",
+    request_body = DefinitionIds,
+    responses((status = 200, body = Value, description = "`{retracted, notPublished, notFound, …}`"), (status = 400, body = ProblemBody)))]
+pub(super) async fn retract(
+    State(app): State<Arc<App>>,
+    Body(request): Body<DefinitionIds>,
+) -> Result<Json<Value>, Problem> {
+    let (mut retracted, mut not_published, mut not_found) = (Vec::new(), Vec::new(), Vec::new());
+    for id in request.read()? {
+        match publication::retract(&app, &id).await? {
+            Some(_) => retracted.push(id),
+            None if publication::latest(&app, &id).await.is_ok() => not_published.push(id),
+            None => not_found.push(id),
+        }
+    }
+    Ok(Json(json!({
+        "retracted": retracted, "alreadyRetracted": [], "notPublished": not_published,
+        "notFound": not_found, "skipped": [],
+    })))
+}
+
+/// Removes these definitions, as far as no unfinished instance runs them.
+#[utoipa::path(post, path = "/bulk-actions/delete/workflow-definitions/by-definition-id", tag = "definitions",
+    request_body = DefinitionIds,
+    responses((status = 200, body = Value, description = "`{deleted}`"), (status = 409, body = ProblemBody)))]
+pub(super) async fn delete_definitions(
+    State(app): State<Arc<App>>,
+    Body(request): Body<DefinitionIds>,
+) -> Result<Json<Value>, Problem> {
+    let mut deleted = 0;
+    for id in request.read()? {
+        deleted += u64::from(publication::delete(&app, &id).await?);
+    }
+    Ok(Json(json!({"deleted": deleted})))
+}
+
+/// Which instances: by id, or those of a definition.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct InstanceIds {
+    ids: Option<Vec<String>>,
+    definition_id: Option<String>,
+    definition_version_id: Option<String>,
+    workflow_definition_id: Option<String>,
+    workflow_definition_ids: Option<Vec<String>>,
+}
+
+impl InstanceIds {
+    /// The ids, at most one page; of unfinished ones only where the filter goes by definition.
+    async fn find(self, app: &App, unfinished_only: bool) -> Result<Vec<InstanceId>, Problem> {
+        let mut ids: Vec<_> = self.ids.unwrap_or_default().into_iter().map(InstanceId::new).collect();
+        let of_many = self.workflow_definition_ids.unwrap_or_default();
+        let definition_ids: Vec<_> = of_many
+            .into_iter()
+            .chain(self.definition_id)
+            .chain(self.workflow_definition_id)
+            .map(DefinitionId::new)
+            .collect();
+        let version_id = self.definition_version_id.map(VersionId::new);
+        if !definition_ids.is_empty() || version_id.is_some() {
+            let filter = InstanceFilter {
+                definition_ids,
+                version_id,
+                sub_statuses: if unfinished_only { present::running() } else { Vec::new() },
+                ..InstanceFilter::default()
+            };
+            let found = app.cx.store.list(&filter, Page::first()).await?;
+            ids.extend(found.items.into_iter().map(|instance| instance.id));
+        } else if ids.is_empty() {
+            return Err(Problem::bad_request("say which instances: send ids or definitionId"));
+        }
+        bounded(ids.len())?;
+        Ok(ids)
+    }
+}
+
+/// Cancels these instances; of a definition, at most 1000 in one call.
+#[utoipa::path(post, path = "/bulk-actions/cancel/workflow-instances", tag = "instances",
+    request_body = InstanceIds,
+    responses((status = 200, body = Value, description = "`{cancelled}`: how many"), (status = 400, body = ProblemBody)))]
+pub(super) async fn cancel(
+    State(app): State<Arc<App>>,
+    asking: Asking,
+    Body(request): Body<InstanceIds>,
+) -> Result<Json<Value>, Problem> {
+    let ids = request.find(&app, true).await?;
+    let cancels = ids.into_iter().map(|id| {
+        let (app, asking) = (Arc::clone(&app), asking.about(id.as_str()));
+        async move {
+            // One that is not there would leave a command that nobody ever applies.
+            if crate::record::find(&app, &id).await?.is_none_or(|seen| seen.status().is_final()) {
+                return Ok(false);
+            }
+            let end = cancel_and_wait(&app, &asking, &id, None).await?;
+            Ok(end.by_us)
+        }
+    });
+    let ends: Result<Vec<bool>, Problem> = side_by_side(cancels).await.into_iter().collect();
+    let cancelled = ends?.into_iter().filter(|by_us| *by_us).count();
+    Ok(Json(json!({"cancelled": cancelled})))
+}
+
+/// Removes these instances, cancelling those that are not over.
+#[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances", tag = "instances",
+    request_body = InstanceIds,
+    responses((status = 200, body = Value, description = "`{deleted}`: how many"), (status = 400, body = ProblemBody)))]
+pub(super) async fn delete_instances(
+    State(app): State<Arc<App>>,
+    asking: Asking,
+    Body(request): Body<InstanceIds>,
+) -> Result<Json<Value>, Problem> {
+    let ids = request.find(&app, false).await?;
+    let removals = ids.into_iter().map(|id| {
+        let (app, asking) = (Arc::clone(&app), asking.about(id.as_str()));
+        async move { remove(&app, &asking, &id).await }
+    });
+    let ends: Result<Vec<bool>, Problem> = side_by_side(removals).await.into_iter().collect();
+    Ok(Json(json!({"deleted": ends?.into_iter().filter(|removed| *removed).count()})))
+}

@@ -1,0 +1,134 @@
+//! Raising events.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Response};
+use model::Stimulus;
+use protocol::{EventRaised, ReplyWhen};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::PendingCommand;
+use utoipa::ToSchema;
+
+use crate::body::{Body, Prefer};
+use crate::problem::ProblemBody;
+use crate::submit::{self, Asking, Patience, Told};
+use crate::{App, Problem, record, respond};
+
+/// What an event brings, and to whom.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct EventRequest {
+    /// Only this instance; no new ones are started then.
+    workflow_instance_id: Option<String>,
+    /// Only instances with this correlation id.
+    correlation_id: Option<String>,
+    /// What comes with it.
+    #[schema(value_type = Option<Object>)]
+    input: Option<Value>,
+    /// `Asynchronous` (default) answers when the event is accepted, `Synchronous` when everyone who
+    /// waits for it has been told.
+    workflow_execution_mode: Option<String>,
+}
+
+/// Raises an event: resumes whoever waits for it, and starts what begins with it.
+///
+/// An event that nobody waits for yet is kept, and taken by who waits for it next.
+#[utoipa::path(post, path = "/events/{eventName}/trigger", tag = "events",
+    params(("eventName" = String, Path)), request_body = EventRequest,
+    responses((status = 200, body = Value, description = "`{eventName, accepted, affected}`"),
+        (status = 202, body = Value), (status = 400, body = ProblemBody), (status = 413, body = ProblemBody)))]
+pub(super) async fn trigger(
+    State(app): State<Arc<App>>,
+    Path(event_name): Path<String>,
+    prefer: Prefer,
+    asking: Asking,
+    Body(request): Body<EventRequest>,
+) -> Result<Response, Problem> {
+    let waits = match request.workflow_execution_mode.as_deref() {
+        None | Some("") => false,
+        Some(mode) if mode.eq_ignore_ascii_case("Asynchronous") => false,
+        Some(mode) if mode.eq_ignore_ascii_case("Synchronous") => !prefer.respond_async,
+        Some(mode) => {
+            return Err(Problem::bad_request(format!(
+                "workflowExecutionMode {mode:?} is none: use Asynchronous or Synchronous"
+            )));
+        }
+    };
+    let instance_id = request.workflow_instance_id.filter(|id| !id.is_empty());
+    let instance_id = instance_id.as_deref().map(record::id).transpose()?;
+    let body = EventRaised {
+        event_name: event_name.clone(),
+        correlation_id: request.correlation_id.filter(|id| !id.is_empty()),
+        instance_id,
+        payload: request.input.unwrap_or_default(),
+    };
+    let patience = match waits {
+        true => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
+        false => Patience::None,
+    };
+    let told = raise(&app, &asking, body, patience).await?;
+    answer(&event_name, told, waits)
+}
+
+/// Accepts an event, publishes it and waits.
+pub(super) async fn raise(
+    app: &Arc<App>,
+    asking: &Asking,
+    body: EventRaised,
+    patience: Patience,
+) -> Result<Told, Problem> {
+    if let Some(id) = &body.instance_id {
+        // An event for an instance that is not there would be kept for ever.
+        record::get(app, id).await?;
+    }
+    let pending = pending(app, asking, body, patience)?;
+    submit::command(app, asking, pending, patience).await
+}
+
+/// An event as it is accepted.
+pub(super) fn pending(
+    app: &App,
+    asking: &Asking,
+    body: EventRaised,
+    patience: Patience,
+) -> Result<PendingCommand, Problem> {
+    if body.event_name.trim().is_empty() {
+        return Err(Problem::bad_request("the event has no name"));
+    }
+    let hash = Stimulus::event(&body.event_name).hash();
+    let (instance_id, correlation_id) = (body.instance_id.clone(), body.correlation_id.clone());
+    let command = asking.command(app, protocol::Body::Event(body), patience);
+    Ok(PendingCommand {
+        id: command.id.clone(),
+        instance_id,
+        bookmark_id: None,
+        hash: Some(hash),
+        correlation_id,
+        command: submit::encoded(&command)?,
+        accepted_at: app.now(),
+        expires_at: None,
+        waiting: false,
+    })
+}
+
+/// What the sender of an event is told.
+pub(super) fn answer(event_name: &str, told: Told, waited: bool) -> Result<Response, Problem> {
+    let accepted = json!({"eventName": event_name, "accepted": true});
+    match told {
+        Told::Outcome(outcome) => {
+            if let Some(problem) = respond::refusal(&outcome) {
+                return Err(problem);
+            }
+            let affected = outcome.affected.unwrap_or_default();
+            Ok(Json(json!({"eventName": event_name, "accepted": true, "affected": affected}))
+                .into_response())
+        }
+        Told::Accepted | Told::Late if waited => {
+            Ok((axum::http::StatusCode::ACCEPTED, Json(accepted)).into_response())
+        }
+        Told::Accepted | Told::Late | Told::Before => Ok(Json(accepted).into_response()),
+    }
+}

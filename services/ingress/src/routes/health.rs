@@ -1,0 +1,60 @@
+//! Health, metrics and the description of the API.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::{App, Problem};
+
+/// The process runs. Says nothing about what it depends on.
+#[utoipa::path(get, path = "/health/live", tag = "health",
+    responses((status = 200, body = Value, description = "`{status}`")))]
+pub(super) async fn live() -> Json<Value> {
+    Json(json!({"status": "Healthy"}))
+}
+
+/// The server can do its work: NATS and the database answer, and it is not stopping.
+#[utoipa::path(get, path = "/health/ready", tag = "health",
+    responses((status = 200, body = Value, description = "`{status, checks}`"),
+        (status = 503, body = crate::problem::ProblemBody, description = "With `checks`")))]
+pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    if app.is_draining() {
+        return Err(Problem::unavailable("this server is stopping"));
+    }
+    let report = app.health.check().await;
+    if report.is_healthy() {
+        return Ok(Json(json!(report)));
+    }
+    let bad = report.checks.iter().filter(|check| check.reason.is_some()).map(|check| check.name);
+    let names = bad.collect::<Vec<_>>().join(", ");
+    Err(Problem::unavailable(format!("not ready: {names}")).with("checks", json!(report.checks)))
+}
+
+/// The metrics of this process, for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "health",
+    responses((status = 200, body = String, content_type = "text/plain")))]
+pub(super) async fn metrics() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], chassis::metrics_text())
+}
+
+static OPENAPI: OnceLock<String> = OnceLock::new();
+
+/// Where the description is kept once the router is built.
+pub(crate) fn openapi_slot() -> &'static OnceLock<String> {
+    &OPENAPI
+}
+
+/// This description.
+#[utoipa::path(get, path = "/openapi.json", tag = "health",
+    responses((status = 200, body = Value, description = "OpenAPI")))]
+pub(super) async fn openapi() -> Response {
+    match OPENAPI.get() {
+        Some(text) => ([(CONTENT_TYPE, "application/json")], text.clone()).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}

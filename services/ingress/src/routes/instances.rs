@@ -1,0 +1,436 @@
+//! Reading workflow instances, and removing them.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use model::{DefinitionId, Entry, InstanceId, SubStatus, Timestamp, VersionId, limits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{
+    InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator,
+};
+use utoipa::ToSchema;
+
+use super::resume::cancel_and_wait;
+use crate::body::{Body, Params};
+use crate::present::{self, InstanceSummary, Paged};
+use crate::problem::ProblemBody;
+use crate::submit::Asking;
+use crate::{App, Problem, record};
+
+/// Which instances, in Elsa's words.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ListRequest {
+    /// From 0.
+    page: Option<u64>,
+    page_size: Option<u64>,
+    skip: Option<u64>,
+    take: Option<u64>,
+    /// Part of id, name, correlation id or definition id.
+    search_term: Option<String>,
+    ids: Option<Vec<String>>,
+    definition_id: Option<String>,
+    definition_ids: Option<Vec<String>>,
+    definition_version_id: Option<String>,
+    correlation_id: Option<String>,
+    name: Option<String>,
+    version: Option<u32>,
+    has_incidents: Option<bool>,
+    /// `Running` or `Finished`.
+    status: Option<String>,
+    statuses: Option<Vec<String>>,
+    /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`.
+    sub_status: Option<String>,
+    sub_statuses: Option<Vec<String>>,
+    /// `Created` (default), `UpdatedAt`, `Finished` or `Name`.
+    order_by: Option<String>,
+    /// `Descending` (default) or `Ascending`.
+    order_direction: Option<String>,
+    timestamp_filters: Option<Vec<TimestampFilter>>,
+}
+
+/// One comparison with a time.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TimestampFilter {
+    /// `CreatedAt`, `UpdatedAt` or `FinishedAt`.
+    column: String,
+    /// `Is`, `IsNot`, `LessThan`, `GreaterThan`, `LessThanOrEqual` or `GreaterThanOrEqual`.
+    operator: String,
+    /// RFC 3339.
+    timestamp: String,
+}
+
+/// Lists instances, newest first.
+#[utoipa::path(get, path = "/workflow-instances", tag = "instances",
+    params(("page" = Option<u64>, Query, description = "From 0"), ("pageSize" = Option<u64>, Query),
+        ("searchTerm" = Option<String>, Query), ("definitionId" = Option<String>, Query),
+        ("definitionIds" = Option<Vec<String>>, Query), ("correlationId" = Option<String>, Query),
+        ("name" = Option<String>, Query), ("version" = Option<u32>, Query),
+        ("hasIncidents" = Option<bool>, Query), ("status" = Option<String>, Query),
+        ("subStatus" = Option<String>, Query), ("orderBy" = Option<String>, Query),
+        ("orderDirection" = Option<String>, Query)),
+    responses((status = 200, body = Paged<InstanceSummary>), (status = 400, body = ProblemBody)))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Paged<InstanceSummary>>, Problem> {
+    let list = |name: &str| Some(params.many(name)).filter(|values| !values.is_empty());
+    let text = |name: &str| params.one(name).map(str::to_owned);
+    let request = ListRequest {
+        page: params.read("page")?,
+        page_size: params.read("pageSize")?,
+        skip: params.read("skip")?,
+        take: params.read("take")?,
+        search_term: text("searchTerm"),
+        ids: list("ids"),
+        definition_id: text("definitionId"),
+        definition_ids: list("definitionIds"),
+        definition_version_id: text("definitionVersionId"),
+        correlation_id: text("correlationId"),
+        name: text("name"),
+        version: params.read("version")?,
+        has_incidents: params.read("hasIncidents")?,
+        status: None,
+        statuses: list("status").or_else(|| list("statuses")),
+        sub_status: None,
+        sub_statuses: list("subStatus").or_else(|| list("subStatuses")),
+        order_by: text("orderBy"),
+        order_direction: text("orderDirection"),
+        timestamp_filters: None,
+    };
+    listed(&app, request).await
+}
+
+/// Lists what a request asks for.
+pub(super) async fn listed(
+    app: &App,
+    request: ListRequest,
+) -> Result<Json<Paged<InstanceSummary>>, Problem> {
+    const SIZE: u64 = 100;
+    let take = request.page_size.or(request.take).unwrap_or(SIZE);
+    let skip = request.skip.unwrap_or_else(|| request.page.unwrap_or(0).saturating_mul(take));
+    let Some(filter) = request.filter()? else {
+        return Ok(Json(Paged { items: Vec::new(), total_count: 0 }));
+    };
+    let found = app.cx.store.list(&filter, Page::new(skip, take)).await?;
+    let items = found.items.iter().map(InstanceSummary::from).collect();
+    Ok(Json(Paged { items, total_count: found.total }))
+}
+
+impl ListRequest {
+    /// The filter; `None` when it contradicts itself, so that nothing fits.
+    fn filter(self) -> Result<Option<InstanceFilter>, Problem> {
+        let sub_statuses = match self.sub_statuses()? {
+            Some(none) if none.is_empty() => return Ok(None),
+            Some(some) => some,
+            None => Vec::new(),
+        };
+        let order = self.order()?;
+        let times = self.timestamp_filters.unwrap_or_default();
+        let times = times.iter().map(TimestampFilter::read).collect::<Result<_, _>>()?;
+        let definitions = self.definition_ids.unwrap_or_default().into_iter();
+        let ids = self.ids.unwrap_or_default();
+        Ok(Some(InstanceFilter {
+            ids: ids.into_iter().map(InstanceId::new).collect(),
+            definition_ids: definitions.chain(self.definition_id).map(DefinitionId::new).collect(),
+            version_id: self.definition_version_id.map(VersionId::new),
+            definition_version: self.version,
+            sub_statuses,
+            correlation_id: self.correlation_id.filter(|id| !id.is_empty()),
+            name: self.name.filter(|name| !name.is_empty()),
+            has_incidents: self.has_incidents,
+            search: self.search_term.filter(|term| !term.is_empty()),
+            times,
+            order,
+        }))
+    }
+
+    /// Those that fit both kinds of status; `None` when neither is asked for.
+    fn sub_statuses(&self) -> Result<Option<Vec<SubStatus>>, Problem> {
+        let all = |one: &Option<String>, many: &Option<Vec<String>>| -> Vec<String> {
+            let many = many.iter().flatten().cloned();
+            one.iter().cloned().chain(many).filter(|text| !text.is_empty()).collect()
+        };
+        let mains = all(&self.status, &self.statuses);
+        let subs = all(&self.sub_status, &self.sub_statuses);
+        if mains.is_empty() && subs.is_empty() {
+            return Ok(None);
+        }
+        let ends = vec![SubStatus::Finished, SubStatus::Cancelled, SubStatus::Faulted];
+        let mut fitting = if mains.is_empty() {
+            [present::running(), ends].concat()
+        } else {
+            let mut fitting = Vec::new();
+            for main in &mains {
+                fitting.extend(match main.to_ascii_lowercase().as_str() {
+                    "running" => present::running(),
+                    "finished" => ends.clone(),
+                    _ => {
+                        return Err(Problem::bad_request(format!(
+                            "status {main:?} is none: use Running or Finished"
+                        )));
+                    }
+                });
+            }
+            fitting
+        };
+        if !subs.is_empty() {
+            let wanted: Result<Vec<SubStatus>, _> = subs.iter().map(|sub| sub.parse()).collect();
+            let wanted = wanted.map_err(Problem::bad_request)?;
+            fitting.retain(|status| wanted.contains(status));
+        }
+        Ok(Some(fitting))
+    }
+
+    fn order(&self) -> Result<Option<InstanceOrder>, Problem> {
+        let ascending = match self.order_direction.as_deref() {
+            None | Some("") => false,
+            Some(text) if text.eq_ignore_ascii_case("Ascending") => true,
+            Some(text) if text.eq_ignore_ascii_case("Descending") => false,
+            Some(text) => {
+                return Err(Problem::bad_request(format!(
+                    "orderDirection {text:?} is none: use Ascending or Descending"
+                )));
+            }
+        };
+        let by = match self.order_by.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            None | Some("" | "created" | "createdat") => Some(TimeColumn::CreatedAt),
+            Some("updatedat" | "updated" | "lastexecuted") => Some(TimeColumn::UpdatedAt),
+            Some("finished" | "finishedat") => Some(TimeColumn::FinishedAt),
+            Some("name") => None,
+            Some(other) => {
+                return Err(Problem::bad_request(format!(
+                    "orderBy {other:?} is none: use Created, UpdatedAt, Finished or Name"
+                )));
+            }
+        };
+        Ok(Some(InstanceOrder { by, ascending }))
+    }
+}
+
+impl TimestampFilter {
+    fn read(&self) -> Result<TimeFilter, Problem> {
+        let column = match self.column.to_ascii_lowercase().as_str() {
+            "createdat" => TimeColumn::CreatedAt,
+            "updatedat" => TimeColumn::UpdatedAt,
+            "finishedat" => TimeColumn::FinishedAt,
+            other => {
+                return Err(Problem::bad_request(format!(
+                    "column {other:?} is none: use CreatedAt, UpdatedAt or FinishedAt"
+                )));
+            }
+        };
+        let operator = match self.operator.to_ascii_lowercase().as_str() {
+            "is" => TimeOperator::Is,
+            "isnot" => TimeOperator::IsNot,
+            "lessthan" => TimeOperator::LessThan,
+            "greaterthan" => TimeOperator::GreaterThan,
+            "lessthanorequal" => TimeOperator::LessThanOrEqual,
+            "greaterthanorequal" => TimeOperator::GreaterThanOrEqual,
+            other => {
+                return Err(Problem::bad_request(format!(
+                    "operator {other:?} is none: use Is, IsNot, LessThan, GreaterThan, \
+                     LessThanOrEqual or GreaterThanOrEqual"
+                )));
+            }
+        };
+        let at = Timestamp::parse(&self.timestamp)
+            .map_err(|error| Problem::bad_request(error.to_string()))?;
+        Ok(TimeFilter { column, operator, at })
+    }
+}
+
+/// An instance, with its state.
+#[utoipa::path(get, path = "/workflow-instances/{id}", tag = "instances",
+    params(("id" = String, Path)),
+    responses((status = 200, body = Value, description = "The summary, with `workflowState`"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let mut value = json!(InstanceSummary::from(&seen.instance));
+    if let Some(members) = value.as_object_mut() {
+        members.insert("workflowState".to_owned(), seen.view(&app).await);
+    }
+    Ok(Json(value))
+}
+
+/// Where an instance is in its life.
+#[utoipa::path(get, path = "/workflow-instances/{id}/execution-state", tag = "instances",
+    params(("id" = String, Path)),
+    responses((status = 200, body = Value, description = "`{status, subStatus, updatedAt}`"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn execution_state(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    Ok(Json(json!({
+        "status": present::main(seen.status()),
+        "subStatus": seen.status(),
+        "updatedAt": seen.instance.updated_at,
+    })))
+}
+
+/// What happened in an instance, in order.
+#[utoipa::path(get, path = "/workflow-instances/{id}/journal", tag = "instances",
+    params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
+        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
+    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 404, body = ProblemBody)))]
+pub(super) async fn journal(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let page = super::definitions::page(&params)?;
+    let found = app.cx.store.journal(&seen.instance.id, page).await?;
+    let items: Vec<_> = found.items.iter().map(|e| present::entry(&seen.instance, e)).collect();
+    Ok(Json(json!({"items": items, "totalCount": found.total})))
+}
+
+/// Which part of a journal.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct JournalRequest {
+    filter: Option<JournalFilter>,
+    page: Option<u64>,
+    page_size: Option<u64>,
+    skip: Option<u64>,
+    take: Option<u64>,
+}
+
+/// Which entries.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct JournalFilter {
+    activity_ids: Option<Vec<String>>,
+    excluded_activity_types: Option<Vec<String>>,
+    event_names: Option<Vec<String>>,
+}
+
+impl JournalFilter {
+    fn fits(&self, entry: &Entry) -> bool {
+        let has = |list: &Option<Vec<String>>, text: Option<&str>| {
+            list.as_ref().is_none_or(|list| {
+                list.is_empty() || text.is_some_and(|text| list.iter().any(|item| item == text))
+            })
+        };
+        let name = json!(entry.what);
+        let excluded = self.excluded_activity_types.iter().flatten();
+        has(&self.activity_ids, entry.activity_id.as_ref().map(AsRef::as_ref))
+            && has(&self.event_names, name.as_str())
+            && !excluded.map(String::as_str).any(|kind| Some(kind) == entry.activity_type.as_deref())
+    }
+}
+
+/// What happened in an instance, filtered.
+#[utoipa::path(post, path = "/workflow-instances/{id}/journal", tag = "instances",
+    params(("id" = String, Path)), request_body = JournalRequest,
+    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 404, body = ProblemBody)))]
+pub(super) async fn journal_filtered(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Body(request): Body<JournalRequest>,
+) -> Result<Json<Value>, Problem> {
+    /// Pages of the journal that one request reads at most.
+    const PAGES_MAX: u64 = 100;
+    const SIZE: u64 = 100;
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let filter = request.filter.unwrap_or_default();
+    let take = Page::new(0, request.page_size.or(request.take).unwrap_or(SIZE)).take;
+    let skip = request.skip.unwrap_or_else(|| request.page.unwrap_or(0).saturating_mul(take));
+    let mut fitting = Vec::new();
+    for number in 0..PAGES_MAX {
+        let page = Page::new(number * limits::PAGE_ITEMS_MAX, limits::PAGE_ITEMS_MAX);
+        let found = app.cx.store.journal(&seen.instance.id, page).await?;
+        fitting.extend(found.items.into_iter().filter(|entry| filter.fits(entry)));
+        if (number + 1) * limits::PAGE_ITEMS_MAX >= found.total {
+            break;
+        }
+    }
+    let total = fitting.len();
+    let as_usize = |number| usize::try_from(number).unwrap_or(usize::MAX);
+    let shown = fitting.iter().skip(as_usize(skip)).take(as_usize(take));
+    let items: Vec<_> = shown.map(|entry| present::entry(&seen.instance, entry)).collect();
+    Ok(Json(json!({"items": items, "totalCount": total})))
+}
+
+/// The workflow variables of an instance.
+#[utoipa::path(get, path = "/workflow-instances/{id}/variables", tag = "instances",
+    params(("id" = String, Path)),
+    responses((status = 200, body = Value, description = "`{items: [{id, name, value}], count}`"), (status = 404, body = ProblemBody)))]
+pub(super) async fn variables(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let view = seen.view(&app).await;
+    let values = view.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
+    let declared = app.cx.store.version(&seen.instance.version_id).await?;
+    let declared = declared.map(|definition| definition.variables).unwrap_or_default();
+    let id_of = |name: &str| {
+        let found = declared.iter().find(|variable| variable.name == name);
+        found.map_or(name, |variable| variable.id.as_str())
+    };
+    let items: Vec<_> = values
+        .iter()
+        .map(|(name, value)| json!({"id": id_of(name), "name": name, "value": value}))
+        .collect();
+    Ok(Json(json!({"count": items.len(), "items": items})))
+}
+
+/// Where an instance waits for something from outside.
+#[utoipa::path(get, path = "/workflow-instances/{id}/bookmarks", tag = "instances",
+    params(("id" = String, Path)),
+    responses((status = 200, body = Value, description = "`{items, count}`"), (status = 404, body = ProblemBody)))]
+pub(super) async fn bookmarks(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let items: Vec<_> = seen.open().map(present::bookmark).collect();
+    Ok(Json(json!({"count": items.len(), "items": items})))
+}
+
+/// Cancels an instance if it is not over, and removes it.
+#[utoipa::path(delete, path = "/workflow-instances/{id}", tag = "instances",
+    params(("id" = String, Path)),
+    responses((status = 204), (status = 404, body = ProblemBody),
+        (status = 503, body = ProblemBody, description = "Cancelling it takes longer: try again")))]
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    asking: Asking,
+) -> Result<StatusCode, Problem> {
+    let id = record::id(&id)?;
+    match remove(&app, &asking, &id).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Problem::not_found(format!("there is no workflow instance {id}"))),
+    }
+}
+
+/// Cancels and removes; false when there is no such instance.
+pub(super) async fn remove(
+    app: &Arc<App>,
+    asking: &Asking,
+    id: &InstanceId,
+) -> Result<bool, Problem> {
+    let Some(seen) = record::find(app, id).await? else { return Ok(false) };
+    if !seen.status().is_final() {
+        let reason = Some("to be deleted".to_owned());
+        let status = cancel_and_wait(app, asking, id, reason).await?.status;
+        if !status.is_some_and(SubStatus::is_final) {
+            return Err(Problem::unavailable(format!(
+                "instance {id} is being cancelled, which takes longer: delete it again in a moment"
+            )));
+        }
+    }
+    Ok(app.cx.store.delete(id).await?)
+}

@@ -1,0 +1,157 @@
+//! API keys, and the audit log.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::ApiKey;
+use utoipa::ToSchema;
+
+use super::definitions::page;
+use crate::auth::{Caller, hash_of};
+use crate::body::{Body, Params};
+use crate::problem::ProblemBody;
+use crate::{App, Problem};
+
+/// Longest name of a key, in bytes.
+const NAME_BYTES_MAX: usize = 200;
+/// Permissions of one key at most.
+const PERMISSIONS_MAX: usize = 100;
+
+/// A key, without the key itself.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeySummary {
+    id: String,
+    name: String,
+    permissions: Vec<String>,
+    created_at: String,
+    expires_at: Option<String>,
+}
+
+impl From<&ApiKey> for KeySummary {
+    fn from(key: &ApiKey) -> Self {
+        Self {
+            id: key.id.clone(),
+            name: key.name.clone(),
+            permissions: key.permissions.clone(),
+            created_at: key.created_at.to_string(),
+            expires_at: key.expires_at.map(|at| at.to_string()),
+        }
+    }
+}
+
+/// What a new key is for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct KeyRequest {
+    /// What it is for.
+    name: String,
+    /// Such as `read:workflow-instances`, `read:*` or `*`; only what the caller has.
+    permissions: Vec<String>,
+    /// Good for ever when not given.
+    #[serde(default)]
+    lifetime_seconds: Option<u64>,
+}
+
+/// A new key.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeyMade {
+    /// The key. It is shown only here.
+    key: String,
+    #[serde(flatten)]
+    summary: KeySummary,
+}
+
+/// Lists the API keys.
+#[utoipa::path(get, path = "/api-keys", tag = "keys",
+    responses((status = 200, body = Value, description = "`{items, count}`"), (status = 403, body = ProblemBody)))]
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let keys = app.cx.store.keys().await?;
+    let items: Vec<_> = keys.iter().map(KeySummary::from).collect();
+    Ok(Json(json!({"count": items.len(), "items": items})))
+}
+
+/// Makes an API key. Nobody can give permissions that they do not have.
+#[utoipa::path(post, path = "/api-keys", tag = "keys", request_body = KeyRequest,
+    responses((status = 201, body = KeyMade), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
+pub(super) async fn make(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Body(request): Body<KeyRequest>,
+) -> Result<(StatusCode, Json<KeyMade>), Problem> {
+    let name = request.name.trim();
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        return Err(Problem::bad_request(format!(
+            "the name of a key has 1 to {NAME_BYTES_MAX} bytes, and says what it is for"
+        )));
+    }
+    if request.permissions.is_empty() || request.permissions.len() > PERMISSIONS_MAX {
+        return Err(Problem::bad_request(format!(
+            "a key has 1 to {PERMISSIONS_MAX} permissions, such as read:workflow-instances or *"
+        )));
+    }
+    if let Some(more) = request.permissions.iter().find(|wanted| !caller.may(wanted)) {
+        return Err(Problem::forbidden(format!(
+            "the key {} does not have {more:?} and cannot give it",
+            caller.who
+        )));
+    }
+    let id = app.fresh_id();
+    let key = format!("stk_{id}_{}", URL_SAFE_NO_PAD.encode(app.cx.chance.seed()));
+    let now = app.now();
+    let kept = ApiKey {
+        id,
+        name: name.to_owned(),
+        hash: hash_of(&key),
+        permissions: request.permissions,
+        created_at: now,
+        expires_at: request.lifetime_seconds.map(|seconds| now.after(Duration::from_secs(seconds))),
+    };
+    let summary = KeySummary::from(&kept);
+    let details = json!({"name": kept.name, "permissions": kept.permissions});
+    app.cx.store.save_key(kept).await?;
+    app.audit(&caller, "key.create", &summary.id, details).await;
+    Ok((StatusCode::CREATED, Json(KeyMade { key, summary })))
+}
+
+/// Removes an API key, at once and everywhere.
+#[utoipa::path(delete, path = "/api-keys/{id}", tag = "keys", params(("id" = String, Path)),
+    responses((status = 204), (status = 404, body = ProblemBody), (status = 403, body = ProblemBody)))]
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    caller: Caller,
+) -> Result<StatusCode, Problem> {
+    if !app.cx.store.delete_key(&id).await? {
+        return Err(Problem::not_found(format!("there is no API key {id:?}")));
+    }
+    app.audit(&caller, "key.delete", &id, Value::Null).await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The audit log, newest first.
+#[utoipa::path(get, path = "/audit", tag = "keys",
+    params(("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
+    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 403, body = ProblemBody)))]
+pub(super) async fn audit(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    let found = app.cx.store.audits(page(&params)?).await?;
+    let items: Vec<_> = found
+        .items
+        .iter()
+        .map(|entry| {
+            json!({"at": entry.at, "who": entry.who, "what": entry.what, "target": entry.target, "details": entry.details})
+        })
+        .collect();
+    Ok(Json(json!({"items": items, "totalCount": found.total})))
+}

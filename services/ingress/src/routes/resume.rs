@@ -1,0 +1,296 @@
+//! Resuming and cancelling instances.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use model::{Bookmark, BookmarkId, InstanceId, Map, SubStatus};
+use protocol::{Cancel, Refusal, ReplyWhen, Resume};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::PendingCommand;
+use utoipa::ToSchema;
+
+use crate::body::{Body, Prefer};
+use crate::present::{self, Standing};
+use crate::problem::ProblemBody;
+use crate::record::{self, Seen};
+use crate::submit::{self, Asking, Patience, Told};
+use crate::{App, Problem, respond};
+
+/// What a resume brings.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(super) struct ResumeRequest {
+    /// The bookmark; may be left out where exactly one is open.
+    bookmark_id: Option<String>,
+    /// What arrives, by name.
+    #[schema(value_type = Option<Object>)]
+    input: Option<Map>,
+}
+
+/// Resumes an instance at a bookmark.
+///
+/// Of many simultaneous calls, on any nodes, exactly one resumes and gets 200. The others are told
+/// that it was already resumed (409), or that the instance is still running (202, with its status;
+/// that call is not kept). A call that comes before the first burst is kept (202), and applied when
+/// the instance waits. Several open bookmarks and none named: 400, which names them.
+#[utoipa::path(post, path = "/workflow-instances/{id}/resume", tag = "instances",
+    params(("id" = String, Path)), request_body = ResumeRequest,
+    responses((status = 200, body = Standing), (status = 202, body = Standing),
+        (status = 400, body = ProblemBody, description = "Several bookmarks are open: see `bookmarks`"),
+        (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "It was already resumed")))]
+pub(super) async fn resume(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    prefer: Prefer,
+    asking: Asking,
+    Body(request): Body<ResumeRequest>,
+) -> Result<Response, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    if asking.is_keyed && seen.has_applied(&asking.id) {
+        return Ok(respond::of_instance(&seen.instance.id, Json(Standing::of_seen(&seen))));
+    }
+    let place = match request.bookmark_id.filter(|id| !id.is_empty()) {
+        Some(id) => named(&seen, BookmarkId::new(id))?,
+        None => unnamed(&seen)?,
+    };
+    let bookmark_id = match place {
+        Place::At(bookmark_id) => Some(bookmark_id),
+        Place::Early(bookmark_id) => bookmark_id,
+        Place::Nowhere => {
+            return Ok(respond::accepted(&seen.instance.id, Standing::of_seen(&seen)));
+        }
+    };
+    let patience = match prefer.respond_async {
+        true => Patience::None,
+        false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
+    };
+    let body = Resume {
+        instance_id: seen.instance.id.clone(),
+        bookmark_id,
+        input: request.input.unwrap_or_default(),
+        ..Resume::default()
+    };
+    let told = send(&app, &asking, body, patience).await?;
+    answer(&app, &seen, told).await
+}
+
+/// Where a resume arrives.
+#[derive(Debug, PartialEq)]
+enum Place {
+    /// At this open bookmark.
+    At(BookmarkId),
+    /// Nowhere yet: the instance has not run. It is kept.
+    Early(Option<BookmarkId>),
+    /// Nowhere: the instance runs on by itself. It is not kept.
+    Nowhere,
+}
+
+fn named(seen: &Seen, id: BookmarkId) -> Result<Place, Problem> {
+    if seen.bookmark(&id).is_some() {
+        return Ok(Place::At(id));
+    }
+    match seen.status() {
+        SubStatus::Pending => Ok(Place::Early(Some(id))),
+        _ => Err(done(seen, &format!("bookmark {id} is not open any more"))),
+    }
+}
+
+fn unnamed(seen: &Seen) -> Result<Place, Problem> {
+    match (seen.status(), seen.resumable().as_slice()) {
+        (status, _) if status.is_final() => Err(done(seen, "it is over")),
+        (_, [one]) => Ok(Place::At(one.id.clone())),
+        (_, several @ [_, ..]) => Err(ambiguous(seen, several)),
+        (SubStatus::Pending, []) => Ok(Place::Early(None)),
+        (_, []) => Ok(Place::Nowhere),
+    }
+}
+
+fn done(seen: &Seen, why: &str) -> Problem {
+    let (id, status) = (&seen.instance.id, seen.status());
+    let detail = format!("instance {id} was already resumed: {why} (it is {status})");
+    about(seen, Problem::conflict("already-resumed", detail))
+}
+
+fn ambiguous(seen: &Seen, open: &[&Bookmark]) -> Problem {
+    let detail = format!(
+        "instance {} waits at {} bookmarks: name one of them in bookmarkId",
+        seen.instance.id,
+        open.len()
+    );
+    let choices: Vec<Value> = open.iter().map(|open| present::choice(open)).collect();
+    let problem = Problem::new(StatusCode::BAD_REQUEST, "ambiguous", detail);
+    about(seen, problem.with("bookmarks", choices))
+}
+
+fn about(seen: &Seen, problem: Problem) -> Problem {
+    problem
+        .with("workflowInstanceId", seen.instance.id.as_str())
+        .with("status", seen_status(seen))
+        .with("subStatus", seen.status().as_str())
+}
+
+fn seen_status(seen: &Seen) -> String {
+    present::main(seen.status())
+}
+
+/// Accepts a resume, publishes it and waits.
+pub(super) async fn send(
+    app: &Arc<App>,
+    asking: &Asking,
+    body: Resume,
+    patience: Patience,
+) -> Result<Told, Problem> {
+    let pending = pending(app, asking, body, patience)?;
+    submit::command(app, asking, pending, patience).await
+}
+
+/// A resume as it is accepted.
+pub(super) fn pending(
+    app: &App,
+    asking: &Asking,
+    body: Resume,
+    patience: Patience,
+) -> Result<PendingCommand, Problem> {
+    let (instance_id, bookmark_id) = (body.instance_id.clone(), body.bookmark_id.clone());
+    let command = asking.command(app, protocol::Body::Resume(body), patience);
+    Ok(PendingCommand {
+        id: command.id.clone(),
+        instance_id: Some(instance_id),
+        bookmark_id,
+        hash: None,
+        correlation_id: None,
+        command: submit::encoded(&command)?,
+        accepted_at: app.now(),
+        expires_at: None,
+        waiting: false,
+    })
+}
+
+/// What the sender of a resume is told.
+pub(super) async fn answer(app: &App, seen: &Seen, told: Told) -> Result<Response, Problem> {
+    let id = &seen.instance.id;
+    match told {
+        Told::Outcome(outcome) => {
+            if let Some(problem) = respond::refusal(&outcome) {
+                return Err(problem.with("workflowInstanceId", id.as_str()));
+            }
+            let standing = Standing::of_outcome(id, &outcome, seen.status());
+            let standing = standing.of_definition(&seen.instance);
+            Ok(match outcome.refusal {
+                Some(_) => respond::accepted(id, standing),
+                None => respond::of_instance(id, Json(standing)),
+            })
+        }
+        Told::Before => {
+            let seen = record::get(app, id).await?;
+            Ok(respond::of_instance(id, Json(Standing::of_seen(&seen))))
+        }
+        Told::Accepted | Told::Late => Ok(respond::accepted(id, Standing::of_row(&seen.instance))),
+    }
+}
+
+/// Why an instance is cancelled.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct CancelRequest {
+    /// For the journal.
+    reason: Option<String>,
+}
+
+/// The answer to a cancellation.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Cancelled {
+    workflow_instance_id: String,
+    /// It ended by this call, or by an earlier one of the same key.
+    cancelled: bool,
+    /// `Running` or `Finished`.
+    status: String,
+    /// `Cancelled`, or how it had ended before.
+    sub_status: String,
+}
+
+/// Cancels an instance. One that is over already stays as it is.
+#[utoipa::path(post, path = "/cancel/workflow-instances/{id}", tag = "instances",
+    params(("id" = String, Path)), request_body = CancelRequest,
+    responses((status = 200, body = Cancelled), (status = 202, body = Cancelled),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn cancel(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    asking: Asking,
+    Body(request): Body<CancelRequest>,
+) -> Result<Response, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let id = seen.instance.id.clone();
+    let answer = |cancelled: bool, status: SubStatus| Cancelled {
+        workflow_instance_id: id.to_string(),
+        cancelled,
+        status: present::main(status),
+        sub_status: status.to_string(),
+    };
+    if seen.status().is_final() {
+        return Ok(respond::of_instance(&id, Json(answer(false, seen.status()))));
+    }
+    let end = cancel_and_wait(&app, &asking, &id, request.reason).await?;
+    Ok(match end.status {
+        Some(status) if status.is_final() => {
+            respond::of_instance(&id, Json(answer(end.by_us, status)))
+        }
+        other => respond::accepted(&id, answer(false, other.unwrap_or(seen.status()))),
+    })
+}
+
+/// How a cancellation ended.
+pub(super) struct CancelEnd {
+    /// Where the instance is; none when that is not known yet.
+    pub(super) status: Option<SubStatus>,
+    /// It was this cancellation that ended it.
+    pub(super) by_us: bool,
+}
+
+/// Cancels an instance and waits for it.
+pub(super) async fn cancel_and_wait(
+    app: &Arc<App>,
+    asking: &Asking,
+    id: &InstanceId,
+    reason: Option<String>,
+) -> Result<CancelEnd, Problem> {
+    let patience = Patience::Until(ReplyWhen::Committed, app.config.answer_time_max);
+    let body = protocol::Body::Cancel(Cancel { instance_id: id.clone(), reason });
+    let command = asking.command(app, body, patience);
+    let pending = PendingCommand {
+        id: command.id.clone(),
+        instance_id: Some(id.clone()),
+        bookmark_id: None,
+        hash: None,
+        correlation_id: None,
+        command: submit::encoded(&command)?,
+        accepted_at: app.now(),
+        expires_at: None,
+        waiting: false,
+    };
+    Ok(match submit::command(app, asking, pending, patience).await? {
+        Told::Outcome(outcome) => match outcome.refusal {
+            None => CancelEnd { status: outcome.sub_status, by_us: true },
+            Some(Refusal::AlreadyDone | Refusal::NotFound) => {
+                let status = record::find(app, id).await?.map(|seen| seen.status());
+                CancelEnd { status, by_us: false }
+            }
+            Some(_) => {
+                let problem = respond::refusal(&outcome);
+                return Err(problem.unwrap_or_else(Problem::internal));
+            }
+        },
+        Told::Before => {
+            let status = record::find(app, id).await?.map(|seen| seen.status());
+            CancelEnd { status, by_us: true }
+        }
+        Told::Accepted | Told::Late => CancelEnd { status: None, by_us: false },
+    })
+}

@@ -1,0 +1,173 @@
+//! Links that carry their authority in a single-use token.
+//!
+//! A token is found by its hash; whatever is wrong with one (never made, used, expired), the answer
+//! is the same. Using one is written to the audit log.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use model::{CommandId, Map, Token, TokenTarget};
+use protocol::{EventRaised, ReplyWhen, Resume};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::PendingCommand;
+use utoipa::ToSchema;
+
+use super::run::refuse_head;
+use super::{events, resume};
+use crate::auth::hash_of;
+use crate::body::{Body, Params};
+use crate::problem::ProblemBody;
+use crate::submit::{self, Asking, Patience, Told};
+use crate::{App, Problem, record};
+
+/// What a link brings.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct LinkRequest {
+    /// What arrives, by name.
+    #[schema(value_type = Option<Object>)]
+    input: Option<Map>,
+}
+
+/// Resumes the bookmark that a token is good for, once.
+#[utoipa::path(get, path = "/bookmarks/resume", tag = "links",
+    params(("t" = String, Query, description = "The token"),
+        ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted"),
+        ("in" = Option<String>, Query, description = "Input, as a JSON object")),
+    responses((status = 200, body = Value), (status = 202, body = Value),
+        (status = 400, body = ProblemBody, description = "The token is not good"),
+        (status = 409, body = ProblemBody)))]
+pub(super) async fn resume(
+    State(app): State<Arc<App>>,
+    method: Method,
+    params: Params,
+    asking: Asking,
+) -> Result<Response, Problem> {
+    refuse_head(&method, "GET, POST")?;
+    follow(&app, &asking, &params, None).await
+}
+
+/// Resumes the bookmark that a token is good for, once, with an input.
+#[utoipa::path(post, path = "/bookmarks/resume", tag = "links",
+    params(("t" = String, Query, description = "The token"),
+        ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted")),
+    request_body = LinkRequest,
+    responses((status = 200, body = Value), (status = 202, body = Value),
+        (status = 400, body = ProblemBody, description = "The token is not good"),
+        (status = 409, body = ProblemBody)))]
+pub(super) async fn resume_with_body(
+    State(app): State<Arc<App>>,
+    params: Params,
+    asking: Asking,
+    Body(request): Body<LinkRequest>,
+) -> Result<Response, Problem> {
+    follow(&app, &asking, &params, request.input).await
+}
+
+/// Triggers the event that a token is good for, once.
+#[utoipa::path(get, path = "/events/trigger", tag = "links",
+    params(("t" = String, Query, description = "The token"),
+        ("async" = Option<bool>, Query), ("in" = Option<String>, Query)),
+    responses((status = 200, body = Value), (status = 400, body = ProblemBody, description = "The token is not good")))]
+pub(super) async fn trigger(
+    State(app): State<Arc<App>>,
+    method: Method,
+    params: Params,
+    asking: Asking,
+) -> Result<Response, Problem> {
+    refuse_head(&method, "GET")?;
+    follow(&app, &asking, &params, None).await
+}
+
+/// The one answer for every token that is not good.
+fn not_good() -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "invalid-token",
+        "the link is not valid: it was used before, has expired, or never was one",
+    )
+}
+
+async fn follow(
+    app: &Arc<App>,
+    asking: &Asking,
+    params: &Params,
+    input: Option<Map>,
+) -> Result<Response, Problem> {
+    let hash = hash_of(params.one("t").ok_or_else(not_good)?);
+    let token = app.cx.store.token(&hash, app.now()).await?.ok_or_else(not_good)?;
+    let input = match input {
+        Some(input) => input,
+        None => input_in(params)?,
+    };
+    let patience = match params.read("async")?.unwrap_or(false) {
+        true => Patience::None,
+        false => Patience::Until(ReplyWhen::Committed, app.config.answer_time_max),
+    };
+    // The same token is the same command, whoever follows it.
+    let id = CommandId::new(model::derived(&["token", &hash]));
+    let asking = Asking { id, ..asking.clone() };
+    match &token.target {
+        TokenTarget::Bookmark(bookmark_id) => {
+            let body = Resume {
+                instance_id: token.instance_id.clone(),
+                bookmark_id: Some(bookmark_id.clone()),
+                input,
+                ..Resume::default()
+            };
+            let pending = resume::pending(app, &asking, body, patience)?;
+            let told = redeem(app, &asking, &token, pending, patience).await?;
+            let seen = record::get(app, &token.instance_id).await?;
+            resume::answer(app, &seen, told).await
+        }
+        TokenTarget::Event(event_name) => {
+            let body = EventRaised {
+                event_name: event_name.clone(),
+                correlation_id: None,
+                instance_id: Some(token.instance_id.clone()),
+                payload: Value::Object(input),
+            };
+            let pending = events::pending(app, &asking, body, patience)?;
+            let told = redeem(app, &asking, &token, pending, patience).await?;
+            match told {
+                Told::Accepted | Told::Late => {
+                    let accepted = json!({"eventName": event_name, "accepted": true});
+                    Ok((StatusCode::ACCEPTED, Json(accepted)).into_response())
+                }
+                told => events::answer(event_name, told, true),
+            }
+        }
+    }
+}
+
+fn input_in(params: &Params) -> Result<Map, Problem> {
+    let Some(text) = params.one("in") else { return Ok(Map::new()) };
+    serde_json::from_str(text).map_err(|error| {
+        Problem::bad_request(format!("query parameter in is no JSON object: {error}"))
+    })
+}
+
+async fn redeem(
+    app: &Arc<App>,
+    asking: &Asking,
+    token: &Token,
+    pending: PendingCommand,
+    patience: Patience,
+) -> Result<Told, Problem> {
+    let wait = submit::expectation(app, asking, patience);
+    let message = pending.command.clone();
+    if !app.cx.store.redeem(&token.hash, app.now(), pending).await? {
+        return Err(not_good());
+    }
+    let (what, name) = match &token.target {
+        TokenTarget::Bookmark(id) => ("token.bookmark.resume", id.as_str()),
+        TokenTarget::Event(name) => ("token.event.trigger", name.as_str()),
+    };
+    let details = json!({"target": name, "command": asking.id});
+    app.audit(&asking.caller, what, token.instance_id.as_str(), details).await;
+    Ok(submit::publish_and_wait(app, message, wait, patience).await)
+}

@@ -1,0 +1,149 @@
+//! What the compiler finds in definitions, and what it lets pass.
+
+use engine::Engine;
+use engine::testing::{Player, parsed};
+use serde_json::{Value, json};
+
+fn problems(document: Value) -> Vec<String> {
+    let engine = Engine::new(activities::all(), expressions::all());
+    match Player::new(&engine, document) {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems.iter().map(ToString::to_string).collect(),
+    }
+}
+
+#[test]
+fn every_problem_is_found_at_once() {
+    let found = problems(json!({
+        "inputs": [{"name": "A"}, {"name": "a"}],
+        "outputs": [{"name": "B"}, {"name": "B"}],
+        "variables": [{"name": "N", "typeName": "Int32", "value": "many"}],
+        "options": {"activationStrategyType": "SometimesStrategy",
+            "incidentStrategyType": "PanicStrategy"},
+        "root": {"type": "Sequence", "id": "s", "activities": [
+            {"type": "Elsa.WriteLin", "id": "a"},
+            {"type": "Acme.Unheard", "id": "b"},
+            {"id": "c"},
+            {"type": "WriteLine", "id": "d", "text": {"expression": {"type": "CSharp", "value": "1"}}},
+            {"type": "WriteLine", "id": "e", "text": {"expression": {"type": "Cobol", "value": "1"}}},
+            {"type": "WriteLine", "id": "f", "text": {"js": "1 +"}},
+            {"type": "Delay", "id": "g", "timeSpan": "soon"},
+            {"type": "FlowFork", "id": "h",
+                "branches": {"expression": {"type": "Object", "value": "[1"}}},
+            "nonsense"
+        ]}
+    }));
+    let expected = [
+        "inputs: the name a is used twice",
+        "outputs: the name B is used twice",
+        "options.activationStrategyType: there is no activation strategy Sometimes",
+        "options.incidentStrategyType: there is no incident strategy PanicStrategy",
+        "variables: the default of N is no Int32: \"many\" is not a whole number",
+        "activity a: type: there is no activity type Elsa.WriteLin: did you mean Elsa.WriteLine?",
+        "activity b: type: there is no activity type Acme.Unheard",
+        "activity c: type: there is no type: write one, such as Elsa.WriteLine",
+        "activity d: text: Staunch does not run CSharp expressions: use one of Literal, Object",
+        "activity e: text: there is no expression type Cobol: use one of Literal, Object",
+        "activity f: text: line 1",
+        "activity g: timeSpan: \"soon\" is not a duration",
+        "activity h: branches: the Object expression is not JSON",
+        "\"nonsense\" is not an activity: write an object with a type",
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found}");
+    }
+}
+
+#[test]
+fn a_definition_needs_a_root() {
+    assert_eq!(problems(json!({"root": null})), ["root: there is no root activity: add one"]);
+}
+
+#[test]
+fn nesting_and_size_are_bounded() {
+    let mut deep = json!({"type": "WriteLine"});
+    for _ in 0..70 {
+        deep = json!({"type": "If", "then": deep});
+    }
+    let found = problems(deep);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("nested deeper than 64"), "{found:?}");
+    let many = vec![json!({"type": "WriteLine"}); model::limits::ACTIVITIES_MAX + 5];
+    let found = problems(json!({"type": "Sequence", "activities": many}));
+    assert_eq!(found, ["there are more than 10000 activities"]);
+}
+
+#[test]
+fn missing_ids_are_made_up_around_those_that_are_there() {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let document = json!({"type": "Sequence", "activities": [
+        {"type": "WriteLine"}, {"type": "WriteLine", "id": "WriteLine1"}, {"type": "WriteLine"}
+    ]});
+    let program = engine.compile(&parsed(document).unwrap()).unwrap();
+    let ids: Vec<&str> = program.activities().map(|(id, _, _)| id.as_str()).collect();
+    assert_eq!(ids, ["WriteLine2", "WriteLine1", "WriteLine3", "Sequence1"]);
+}
+
+#[test]
+fn the_same_id_in_different_containers_is_two_activities() {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let part = |id: &str, text: &str| {
+        json!({"type": "Sequence", "id": id, "activities": [
+            {"type": "Event", "id": "wait", "eventName": text},
+            {"type": "WriteLine", "id": "line", "text": text}
+        ]})
+    };
+    let document = json!({"type": "Sequence", "activities": [part("x", "1"), part("y", "2")]});
+    let mut player = Player::new(&engine, document).unwrap().recoding();
+    player.start(json!({})).play(|_| Some(json!({})));
+    assert_eq!(player.lines(), ["1", "2"]);
+}
+
+#[test]
+fn activation_strategies_are_read_in_every_spelling() {
+    use engine::Activation;
+    let engine = Engine::new(activities::all(), expressions::all());
+    let check = |name: Value, expected: Activation| {
+        let document = json!({"root": {"type": "WriteLine"},
+            "options": {"activationStrategyType": name}});
+        let program = engine.compile(&parsed(document).unwrap()).unwrap();
+        assert_eq!(program.activation(), expected);
+    };
+    let long = "Elsa.Workflows.Runtime.ActivationValidators.CorrelatedSingletonStrategy, \
+                Elsa.Workflows.Runtime";
+    check(Value::Null, Activation::AllowAlways);
+    check(json!(long), Activation::CorrelatedSingleton);
+    check(json!("SingletonStrategy"), Activation::Singleton);
+    check(json!("Correlation"), Activation::Correlation);
+}
+
+#[test]
+fn inputs_are_read_as_elsa_and_people_write_them() {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let check = |text: Value, expected: &str| {
+        let mut player = Player::new(
+            &engine,
+            json!({
+                "variables": [{"id": "v1", "name": "V", "typeName": "Int32", "value": 7}],
+                "inputs": [{"name": "In", "type": "String"}],
+                "root": {"type": "Elsa.WriteLine", "Text": text}
+            }),
+        )
+        .unwrap();
+        player.start(json!({"In": 5}));
+        assert_eq!(player.lines(), [expected], "{text}");
+    };
+    let wrapped = |kind: &str, value: Value| json!({"typeName": "String", "expression": {"type": kind, "value": value}});
+    check(json!("plain"), "plain");
+    check(json!(5), "5");
+    check(wrapped("Literal", json!("x")), "x");
+    check(wrapped("Literal", Value::Null), "");
+    check(wrapped("Object", json!("{\"a\":1}")), "{\"a\":1}");
+    check(wrapped("Variable", json!({"id": "v1", "name": "V", "typeName": "Int32"})), "7");
+    check(wrapped("Variable", json!({"id": "gone", "name": "V"})), "7");
+    check(wrapped("Input", json!({"name": "In", "type": "String"})), "5");
+    check(wrapped("JavaScript", json!("variables.V + 1")), "8");
+    check(json!({"js": "getInput('In')"}), "5");
+    check(json!({"typeName": "String"}), "");
+}

@@ -1,0 +1,44 @@
+//! The suite of the port, on a real nats-server.
+
+use bus_nats::{NatsBus, Options, connect};
+use testkit::{TestNats, nats};
+use tokio::sync::Mutex;
+
+/// Servers that live until their suite is over.
+#[derive(Default)]
+struct Servers(Mutex<Vec<TestNats>>);
+
+impl Servers {
+    async fn make(&self) -> NatsBus {
+        let server = nats().await;
+        let bus = connect(Options::new(server.url())).await.unwrap();
+        bus.provision(1).await.unwrap();
+        bus.verify().await.unwrap();
+        self.0.lock().await.push(server);
+        bus
+    }
+}
+
+#[tokio::test]
+async fn nats_keeps_the_promises_of_the_queue() {
+    let servers = Servers::default();
+    bus::conformance::queue::exercise(async || servers.make().await).await;
+}
+
+#[tokio::test]
+async fn nats_keeps_the_promises_of_buckets() {
+    let servers = Servers::default();
+    bus::conformance::kv::exercise(async || servers.make().await).await;
+}
+
+#[tokio::test]
+async fn nats_keeps_the_promises_of_plain_messages() {
+    let servers = Servers::default();
+    bus::conformance::wire::exercise(async || servers.make().await).await;
+}
+
+#[tokio::test]
+async fn leases_claims_presence_and_pointers_hold_over_nats() {
+    let servers = Servers::default();
+    bus::conformance::layer::exercise(async || servers.make().await).await;
+}

@@ -1,0 +1,312 @@
+//! What nats-server and async-nats really do, where Staunch builds on it. Each test prints what it
+//! has found; `docs/nats-behaviour.md` records it. Run with `--nocapture`.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::kv::{Operation, Store};
+use async_nats::jetstream::{self, AckKind, Context, kv, stream};
+use async_nats::{HeaderMap, Request};
+use futures::StreamExt as _;
+use serde_json::Value;
+use testkit::{TestNats, eventually, nats, nats_cluster, within};
+
+const BOUND: Duration = Duration::from_secs(30);
+
+async fn context(server: &TestNats) -> Context {
+    let client = async_nats::connect(server.url()).await.unwrap();
+    println!("nats-server {}", client.server_info().version);
+    jetstream::new(client)
+}
+
+async fn bucket(context: &Context, name: &str, markers: Option<u64>, replicas: usize) -> Store {
+    let config = kv::Config {
+        bucket: name.to_owned(),
+        history: 1,
+        num_replicas: replicas,
+        limit_markers: markers.map(Duration::from_secs),
+        ..kv::Config::default()
+    };
+    let give_up = Instant::now() + BOUND;
+    loop {
+        match context.create_key_value(config.clone()).await {
+            Ok(store) => return store,
+            // A cluster elects its leader first.
+            Err(error) => assert!(Instant::now() < give_up, "no bucket: {error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// A raw write to a bucket, and what JetStream answers.
+async fn write(context: &Context, subject: &str, headers: &[(&'static str, String)]) -> Value {
+    let mut all = HeaderMap::new();
+    for (name, value) in headers {
+        all.insert(*name, value.as_str());
+    }
+    let request = Request::new().headers(all).payload("x".into());
+    let answer = context.client().send_request(subject.to_owned(), request).await.unwrap();
+    serde_json::from_slice(&answer.payload).unwrap()
+}
+
+fn expected(sequence: u64) -> (&'static str, String) {
+    ("Nats-Expected-Last-Subject-Sequence", sequence.to_string())
+}
+
+fn id(text: &str) -> (&'static str, String) {
+    ("Nats-Msg-Id", text.to_owned())
+}
+
+fn ttl(seconds: u64) -> (&'static str, String) {
+    ("Nats-TTL", seconds.to_string())
+}
+
+/// The expiry that the stored message has.
+async fn stored_ttl(store: &Store, key: &str) -> Option<String> {
+    let subject = format!("$KV.{}.{key}", store.name);
+    let message = store.stream.get_last_raw_message_by_subject(&subject).await.unwrap();
+    message.headers.get("Nats-TTL").map(ToString::to_string)
+}
+
+/// Checks 1 and 2.
+#[tokio::test]
+async fn the_clients_own_calls_lose_the_expiry() {
+    let server = nats().await;
+    let context = context(&server).await;
+    let store = bucket(&context, "b", Some(10), 1).await;
+    let second = Duration::from_secs(1);
+    store.create_with_ttl("a", "1".into(), second).await.unwrap();
+    let first = stored_ttl(&store, "a").await;
+    store.delete("a").await.unwrap();
+    store.create_with_ttl("a", "2".into(), second).await.unwrap();
+    let after_delete = stored_ttl(&store, "a").await;
+
+    store.create_with_ttl("e", "1".into(), second).await.unwrap();
+    eventually("the key expires", BOUND, async || store.get("e").await.unwrap().is_none()).await;
+    store.create_with_ttl("e", "2".into(), second).await.unwrap();
+    let after_expiry = stored_ttl(&store, "e").await;
+
+    let revision = store.create_with_ttl("u", "1".into(), second).await.unwrap();
+    store.update("u", "2".into(), revision).await.unwrap();
+    let after_update = stored_ttl(&store, "u").await;
+    println!(
+        "expiry of create_with_ttl: {first:?}, after a delete {after_delete:?}, after an expiry \
+         {after_expiry:?}; after an update {after_update:?}"
+    );
+    assert!(first.is_some());
+    assert_eq!((after_delete, after_expiry, after_update), (None, None, None));
+}
+
+/// Check 3.
+#[tokio::test]
+async fn writers_of_one_key_are_refused_without_a_number_in_a_cluster() {
+    let (one, three) = (nats().await, nats_cluster().await);
+    for (server, replicas) in [(&one, 1), (&three[0], 3)] {
+        let context = context(server).await;
+        bucket(&context, "b", Some(10), replicas).await;
+        let writers = (0..8).map(|writer| {
+            let context = context.clone();
+            tokio::spawn(async move {
+                let mut outcomes: BTreeMap<u64, u32> = BTreeMap::new();
+                let mut at = 0;
+                for round in 0..100 {
+                    let id = id(&format!("{writer}-{round}"));
+                    let answer = write(&context, "$KV.b.a", &[expected(at), id]).await;
+                    let error = &answer["error"];
+                    *outcomes.entry(error["err_code"].as_u64().unwrap_or(0)).or_default() += 1;
+                    let said = error["description"].as_str().unwrap_or_default();
+                    let number = said.rsplit_once(' ').and_then(|(_, it)| it.parse().ok());
+                    at = answer["seq"].as_u64().filter(|seq| *seq > 0).or(number).unwrap_or(at);
+                }
+                outcomes
+            })
+        });
+        let mut all: BTreeMap<u64, u32> = BTreeMap::new();
+        for outcomes in futures::future::join_all(writers).await {
+            for (code, count) in outcomes.unwrap() {
+                *all.entry(code).or_default() += count;
+            }
+        }
+        println!("8 writers, {replicas} replicas, 800 swaps by error number (0: won): {all:?}");
+        assert!(all[&0] > 0);
+    }
+}
+
+/// Check 4.
+#[tokio::test]
+async fn keys_expire_up_to_some_seconds_late() {
+    let server = nats().await;
+    let context = context(&server).await;
+    for markers in [None, Some(10)] {
+        let name = if markers.is_some() { "with" } else { "without" };
+        let store = match markers {
+            Some(_) => bucket(&context, name, markers, 1).await,
+            None => {
+                // The client cannot make a bucket that has expiry but no markers.
+                let config = stream::Config {
+                    name: format!("KV_{name}"),
+                    subjects: vec![format!("$KV.{name}.>")],
+                    max_messages_per_subject: 1,
+                    allow_rollup: true,
+                    allow_direct: true,
+                    allow_message_ttl: true,
+                    ..stream::Config::default()
+                };
+                context.create_stream(config).await.unwrap();
+                context.get_key_value(name).await.unwrap()
+            }
+        };
+        let mut watch = store.watch_all().await.unwrap();
+        let mut delays: BTreeMap<u64, Vec<u128>> = BTreeMap::new();
+        let mut written: BTreeMap<String, (Instant, u64)> = BTreeMap::new();
+        for number in 0..40_u64 {
+            let seconds = 1 + number % 4;
+            let key = format!("k{number}");
+            write(&context, &format!("$KV.{name}.{key}"), &[ttl(seconds)]).await;
+            written.insert(key, (Instant::now(), seconds));
+            tokio::time::sleep(Duration::from_millis(37)).await;
+        }
+        while !written.is_empty() {
+            if markers.is_some() {
+                let entry = within("an expiry", BOUND, watch.next()).await.unwrap().unwrap();
+                if entry.operation == Operation::Put {
+                    continue;
+                }
+                let (at, seconds) = written.remove(&entry.key).unwrap();
+                let late = at.elapsed().saturating_sub(Duration::from_secs(seconds));
+                delays.entry(seconds).or_default().push(late.as_millis());
+                continue;
+            }
+            for key in written.keys().cloned().collect::<Vec<_>>() {
+                if store.get(&key).await.unwrap().is_none() {
+                    let (at, seconds) = written.remove(&key).unwrap();
+                    let late = at.elapsed().saturating_sub(Duration::from_secs(seconds));
+                    delays.entry(seconds).or_default().push(late.as_millis());
+                }
+            }
+        }
+        for (seconds, mut late) in delays {
+            late.sort_unstable();
+            let (first, last) = (late[0], late[late.len() - 1]);
+            let middle = late[late.len() / 2];
+            println!(
+                "{name} markers, expiry {seconds} s: late by {first} to {last} ms, median {middle}"
+            );
+            assert!(last < 5_000);
+        }
+    }
+}
+
+/// Check 8.
+#[tokio::test]
+async fn a_repeated_swap_is_recognised_by_a_cluster_but_not_by_one_server() {
+    let (one, three) = (nats().await, nats_cluster().await);
+    for (server, replicas) in [(&one, 1), (&three[0], 3)] {
+        let context = context(server).await;
+        bucket(&context, "b", Some(10), replicas).await;
+        let swap = [expected(0), id("one")];
+        let first = write(&context, "$KV.b.a", &swap).await;
+        let again = write(&context, "$KV.b.a", &swap).await;
+        let plain = write(&context, "$KV.b.a", &[id("one")]).await;
+        println!("{replicas} replicas: first {first}, again {again}, without a number {plain}");
+        assert_eq!(first["seq"], 1);
+        assert_eq!(plain["duplicate"], true);
+        if replicas == 1 {
+            assert_eq!(again["error"]["err_code"], 10071);
+        } else {
+            assert_eq!((&again["seq"], &again["duplicate"]), (&1.into(), &true.into()));
+        }
+    }
+}
+
+/// Check 9, and what answers to old deliveries do.
+#[tokio::test]
+async fn a_late_answer_counts() {
+    let server = nats().await;
+    let context = context(&server).await;
+    let config = stream::Config {
+        name: "s".to_owned(),
+        retention: stream::RetentionPolicy::WorkQueue,
+        ..stream::Config::default()
+    };
+    let mut stream = context.create_stream(config).await.unwrap();
+    let config = pull::Config {
+        durable_name: Some("c".to_owned()),
+        ack_policy: AckPolicy::Explicit,
+        ack_wait: Duration::from_secs(1),
+        ..pull::Config::default()
+    };
+    let consumer = stream.create_consumer(config).await.unwrap();
+    let next = async || {
+        let mut batch = consumer.batch().max_messages(1).expires(BOUND).messages().await.unwrap();
+        batch.next().await.unwrap().unwrap()
+    };
+    context.publish("s", "1".into()).await.unwrap().await.unwrap();
+    let first = next().await;
+    let second = next().await;
+    assert_eq!(second.info().unwrap().delivered, 2);
+    first.ack_with(AckKind::Nak(None)).await.unwrap();
+    let third = next().await;
+    println!("a late nak makes a third delivery: {}", third.info().unwrap().delivered == 3);
+    first.ack().await.unwrap();
+    eventually("the message is gone", BOUND, async || {
+        stream.info().await.unwrap().state.messages == 0
+    })
+    .await;
+    println!("a late ack removes a message that was delivered again");
+}
+
+/// Check 10.
+#[tokio::test]
+async fn a_watch_for_new_values_after_a_restart() {
+    let mut server = nats().await;
+    let context = context(&server).await;
+    let store = bucket(&context, "b", Some(10), 1).await;
+    store.put("old", "1".into()).await.unwrap();
+    let mut watch = store.watch_all().await.unwrap();
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    eventually("the client is back", BOUND, async || store.put("new", "2".into()).await.is_ok())
+        .await;
+    let mut seen = Vec::new();
+    while !seen.iter().any(|it| it == "new") {
+        match within("a change", BOUND, watch.next()).await {
+            Some(Ok(entry)) => seen.push(entry.key),
+            Some(Err(error)) => seen.push(format!("(error: {error})")),
+            None => break,
+        }
+    }
+    println!("after a restart, a watch for new values shows {seen:?}");
+}
+
+/// A tombstone that expires leaves nothing: the next write is from nothing.
+#[tokio::test]
+async fn a_tombstone_with_an_expiry_vanishes_without_another_one() {
+    let server = nats().await;
+    let context = context(&server).await;
+    let store = bucket(&context, "b", Some(2), 1).await;
+    write(&context, "$KV.b.a", &[]).await;
+    let purge = [
+        expected(1),
+        ttl(1),
+        ("KV-Operation", "PURGE".to_owned()),
+        ("Nats-Rollup", "sub".to_owned()),
+    ];
+    let purged = write(&context, "$KV.b.a", &purge).await;
+    assert_eq!(purged["seq"], 2);
+    write(&context, "$KV.b.e", &[ttl(1)]).await;
+    let mut stream = store.stream.clone();
+    eventually("the bucket is empty", BOUND, async || {
+        stream.info().await.unwrap().state.messages == 0
+    })
+    .await;
+    let last = stream.cached_info().state.last_sequence;
+    let refused = write(&context, "$KV.b.a", &[expected(2)]).await;
+    let anew = write(&context, "$KV.b.a", &[expected(0)]).await;
+    println!("after a purge with an expiry and an expiry with a marker the last sequence is {last}");
+    println!("from the tombstone's sequence: {refused}; from nothing: {anew}");
+    assert_eq!(last, 4, "a value, its tombstone, a value, its marker");
+    assert_eq!(refused["error"]["err_code"], 10071);
+    assert_eq!(anew["seq"], 5);
+}

@@ -1,0 +1,132 @@
+//! What one rendering may use.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use liquid_core::model::ValueView;
+use liquid_core::{Error, Result, Runtime};
+use model::Timestamp;
+
+/// Rounds of all loops of one rendering.
+pub(super) const ROUNDS_MAX: u64 = 100_000;
+/// Bytes of one value on its way through filters.
+pub(super) const VALUE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// What is left, and the turn's clock; kept among the registers of the rendering.
+#[derive(Default)]
+pub(super) struct Budget {
+    deadline: Option<Instant>,
+    rounds: u64,
+    now: Timestamp,
+}
+
+impl Budget {
+    pub(super) fn new(now: Timestamp, deadline: Instant) -> Self {
+        Self { deadline: Some(deadline), rounds: 0, now }
+    }
+}
+
+/// The time of the turn.
+pub(super) fn now(runtime: &dyn Runtime) -> Timestamp {
+    runtime.registers().get_mut::<Budget>().now
+}
+
+/// Fails when the rendering takes too long.
+pub(super) fn check_time(runtime: &dyn Runtime) -> Result<()> {
+    let deadline = runtime.registers().get_mut::<Budget>().deadline;
+    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        return Err(Error::with_msg("the template ran too long and was stopped"));
+    }
+    Ok(())
+}
+
+/// Spends one round of a loop; fails when there are none left.
+pub(super) fn spend_round(runtime: &dyn Runtime) -> Result<()> {
+    let rounds = {
+        let mut budget = runtime.registers().get_mut::<Budget>();
+        budget.rounds += 1;
+        budget.rounds
+    };
+    if rounds > ROUNDS_MAX {
+        return Err(too_many_rounds());
+    }
+    check_time(runtime)
+}
+
+/// What to say of a loop without end.
+pub(super) fn too_many_rounds() -> Error {
+    Error::with_msg(format!("the template's loops go more than {ROUNDS_MAX} rounds"))
+}
+
+/// Fails when a value is too large to go through filters.
+pub(super) fn check_size(value: &dyn ValueView) -> Result<()> {
+    if weight(value, VALUE_BYTES_MAX) > VALUE_BYTES_MAX {
+        return Err(Error::with_msg(format!(
+            "a value in the template is larger than {} MiB",
+            VALUE_BYTES_MAX / 1024 / 1024
+        )));
+    }
+    Ok(())
+}
+
+/// About how many bytes a value has; counts no further than `max`.
+fn weight(value: &dyn ValueView, max: usize) -> usize {
+    const ELEMENT: usize = 8;
+    let mut total = ELEMENT;
+    if let Some(array) = value.as_array() {
+        for item in array.values() {
+            total += weight(item, max.saturating_sub(total));
+            if total > max {
+                break;
+            }
+        }
+    } else if let Some(object) = value.as_object() {
+        for (key, item) in object.iter() {
+            total += key.len() + weight(item, max.saturating_sub(total));
+            if total > max {
+                break;
+            }
+        }
+    } else if let Some(scalar) = value.as_scalar() {
+        total += scalar.into_string().len();
+    }
+    total
+}
+
+/// Text that refuses to grow beyond its bound.
+pub(super) struct Bounded {
+    bytes: Vec<u8>,
+    max: usize,
+    full: bool,
+}
+
+impl Bounded {
+    pub(super) fn new(max: usize) -> Self {
+        Self { bytes: Vec::new(), max, full: false }
+    }
+
+    /// True when something did not fit.
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// What was written.
+    pub(super) fn into_text(self) -> std::result::Result<String, ()> {
+        String::from_utf8(self.bytes).or(Err(()))
+    }
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.max {
+            self.full = true;
+            return Err(io::Error::other("too long"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Puts our own filter at the end of every `{{ … }}`, because the library shows the members of an
+//! object in an order that differs from run to run.
+
+use super::filters::SHOW;
+
+/// A template as the library gets it, and where it was lengthened.
+pub(super) struct Prepared {
+    /// The text for the library.
+    pub(super) text: String,
+    /// Byte offsets into `text` at which something was put in.
+    inserted: Vec<usize>,
+}
+
+/// Bytes of what is put in.
+const INSERTED_BYTES: usize = 3 + SHOW.len();
+
+/// Prepares a template.
+pub(super) fn prepare(source: &str) -> Prepared {
+    let mut prepared = Prepared { text: String::with_capacity(source.len()), inserted: Vec::new() };
+    let mut rest = source;
+    while let Some(at) = next_mark(rest) {
+        let (before, mark) = rest.split_at(at);
+        prepared.text.push_str(before);
+        let end = if mark.starts_with("{{") { shown_end(mark) } else { tag_end(mark) };
+        let (whole, after) = mark.split_at(end);
+        match whole.strip_suffix("}}").filter(|_| mark.starts_with("{{")) {
+            Some(inner) => prepared.push_shown(inner),
+            None => prepared.text.push_str(whole),
+        }
+        rest = after;
+    }
+    prepared.text.push_str(rest);
+    prepared
+}
+
+impl Prepared {
+    fn push_shown(&mut self, inner: &str) {
+        let (inner, close) = match inner.strip_suffix('-') {
+            Some(inner) => (inner, "-}}"),
+            None => (inner, "}}"),
+        };
+        self.text.push_str(inner);
+        self.inserted.push(self.text.len());
+        self.text.push_str(" | ");
+        self.text.push_str(SHOW);
+        self.text.push_str(close);
+    }
+
+    /// The column in the author's text of a place in the library's.
+    pub(super) fn column(&self, line: u32, column: u32) -> u32 {
+        let line = usize::try_from(line).unwrap_or(1).saturating_sub(1);
+        let start: usize = self.text.split_inclusive('\n').take(line).map(str::len).sum();
+        let end = start + usize::try_from(column).unwrap_or(1).saturating_sub(1);
+        let before = self.inserted.iter().filter(|at| (start..end).contains(at)).count();
+        let shift = u32::try_from(before * INSERTED_BYTES).unwrap_or(0);
+        column.saturating_sub(shift).max(1)
+    }
+}
+
+fn next_mark(text: &str) -> Option<usize> {
+    match (text.find("{{"), text.find("{%")) {
+        (Some(shown), Some(tag)) => Some(shown.min(tag)),
+        (shown, tag) => shown.or(tag),
+    }
+}
+
+/// Where `{{ … }}` ends; a closing mark inside quotes does not count.
+fn shown_end(mark: &str) -> usize {
+    close(mark, "}}").unwrap_or(mark.len())
+}
+
+/// Where a tag ends; a raw or comment block is one.
+fn tag_end(mark: &str) -> usize {
+    let Some(end) = close(mark, "%}") else { return mark.len() };
+    let name = mark.trim_start_matches("{%").trim_start_matches('-').split_whitespace().next();
+    let closing = match name.map(|name| name.trim_end_matches("-%}").trim_end_matches("%}")) {
+        Some("raw") => "endraw",
+        Some("comment") => "endcomment",
+        _ => return end,
+    };
+    let Some(body) = mark.get(end..) else { return end };
+    body.find(closing).map_or(mark.len(), |at| end + at)
+}
+
+fn close(mark: &str, closing: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, c) in mark.char_indices().skip(2) {
+        match quote {
+            Some(open) if open == c => quote = None,
+            Some(_) => {}
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            None if mark.get(at..).is_some_and(|rest| rest.starts_with(closing)) => {
+                return Some(at + closing.len());
+            }
+            None => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_ends_with_our_filter() {
+        for (source, expected) in [
+            ("a {{ b }} c", "a {{ b  | staunch_show}} c"),
+            ("{{- b | c: '}}' -}}", "{{- b | c: '}}'  | staunch_show-}}"),
+            ("{% if a %}{{b}}{% endif %}", "{% if a %}{{b | staunch_show}}{% endif %}"),
+            ("{% raw %}{{ b }}{% endraw %}", "{% raw %}{{ b }}{% endraw %}"),
+            ("{%- comment -%}{{ b }}{% endcomment %}", "{%- comment -%}{{ b }}{% endcomment %}"),
+            ("{{ b", "{{ b"),
+            ("{% assign a = \"{{ x }}\" %}", "{% assign a = \"{{ x }}\" %}"),
+        ] {
+            assert_eq!(prepare(source).text, expected);
+        }
+    }
+
+    #[test]
+    fn columns_are_those_of_the_author() {
+        let prepared = prepare("x\n{{ a }}{{ b }}");
+        assert_eq!(prepared.column(1, 1), 1);
+        assert_eq!(prepared.column(2, 4), 4);
+        assert_eq!(prepared.column(2, 26), 11);
+    }
+}

@@ -1,0 +1,196 @@
+use std::time::{Duration, Instant};
+
+use engine::{Flaw, Language};
+use serde_json::{Value, json};
+
+use super::Liquid;
+use crate::stage::{Stage, furnished};
+
+fn rendered(source: &str) -> String {
+    match Liquid::new().evaluate(source, &mut furnished()) {
+        Ok(Value::String(text)) => text,
+        other => panic!("{source}: {other:?}"),
+    }
+}
+
+fn check(cases: &[(&str, &str)]) {
+    for (source, expected) in cases {
+        assert_eq!(rendered(source), *expected, "{source}");
+    }
+}
+
+fn stopped(source: &str) -> Flaw {
+    let began = Instant::now();
+    let language = Liquid::with_time(Duration::from_secs(10));
+    let shown: String = source.chars().take(80).collect();
+    let Err(flaw) = language.evaluate(source, &mut furnished()) else { panic!("{shown} went on") };
+    assert!(began.elapsed() < Duration::from_secs(30), "{shown} took {:?}", began.elapsed());
+    flaw
+}
+
+#[test]
+fn the_workflow_is_seen() {
+    check(&[
+        ("plain", "plain"),
+        ("Hello {{ Variables.Name }}!", "Hello Ada!"),
+        ("{{ Variables.Order.lines[1].sku }}", "b"),
+        ("{{ Variables[\"Name\"] }}", "Ada"),
+        ("{{ Variables.counter | plus: 1 }}", "5"),
+        ("{{ Input.Amount }}", "12.5"),
+        ("{{ CorrelationId }} {{ WorkflowDefinitionId }}", "c-9 orders"),
+        ("{{ WorkflowDefinitionVersionId }}/{{ WorkflowDefinitionVersion }}", "orders-3/3"),
+        ("{{ WorkflowInstanceId }}", "i-1"),
+        ("{% if Variables.counter > 3 %}big{% else %}small{% endif %}", "big"),
+        ("{% assign n = Variables.Name %}{{ n | upcase }}", "ADA"),
+        ("{% capture x %}<{{ Input.Amount }}>{% endcapture %}{{ x }}{{ x }}", "<12.5><12.5>"),
+    ]);
+}
+
+#[test]
+fn what_is_not_there_renders_as_nothing() {
+    check(&[
+        ("[{{ Nothing }}]", "[]"),
+        ("[{{ Variables.Nope }}]", "[]"),
+        ("[{{ Variables.Nope.deeper[3].still }}]", "[]"),
+        ("[{{ Variables.Empty }}]", "[]"),
+        ("[{{ Input.Nope | upcase }}]", "[]"),
+        ("{% for l in Variables.Order.lines %}{{ l.sku }}{{ l.nope.x }}{% endfor %}", "ab"),
+        ("{% if Variables.Nope %}yes{% else %}no{% endif %}", "no"),
+        ("{% for x in Variables.Nope %}{{ x }}{% else %}none{% endfor %}", "none"),
+        ("{{ Variables.Nope | default: 'fallback' }}", "fallback"),
+    ]);
+}
+
+#[test]
+fn loops_have_everything_that_liquid_promises() {
+    check(&[
+        ("{% for i in (1..5) limit:2 offset:1 %}{{ i }}{% endfor %}", "23"),
+        ("{% for i in (1..3) reversed %}{{ i }}{% endfor %}", "321"),
+        (
+            "{% for i in (1..3) %}{{ forloop.index }}/{{ forloop.length }} {% endfor %}",
+            "1/3 2/3 3/3 ",
+        ),
+        ("{% for i in (1..9) %}{% if i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}", "12"),
+        ("{% for i in (1..3) %}{% if i == 2 %}{% continue %}{% endif %}{{ i }}{% endfor %}", "13"),
+        (
+            "{% for i in (1..2) %}{% for j in (1..2) %}{{ forloop.parentloop.index }}{{ j }} {% endfor %}{% endfor %}",
+            "11 12 21 22 ",
+        ),
+        ("{% for p in Variables.Order %}{{ p[0] }} {% endfor %}", "id lines "),
+        ("{% for i in (3..1) %}x{% else %}none{% endfor %}", "none"),
+        (
+            "{% assign n = 0 %}{% for i in (1..3) %}{% assign n = n | plus: i %}{% endfor %}{{ n }}",
+            "6",
+        ),
+    ]);
+}
+
+#[test]
+fn filters_of_elsa() {
+    check(&[
+        ("{{ Variables.Order | json }}", "{\"id\":7,\"lines\":[{\"sku\":\"a\"},{\"sku\":\"b\"}]}"),
+        ("{{ Variables.Name | json }}", "\"Ada\""),
+        ("{{ Variables.Nope | json }}", "null"),
+        ("{{ Input.Amount | json }}", "12.5"),
+        ("{{ Variables.Name | base64 }}", "QWRh"),
+        ("{{ Variables.Order | keys | join: ',' }}", "id,lines"),
+        ("{{ 'a-b-c' | replace: '-', '+' }}", "a+b+c"),
+        ("{{ 'a,b,a' | split: ',' | uniq | join }}", "a b"),
+        ("{{ 'now' | date: '%Y-%m-%d %H:%M' }}", "2026-11-21 09:00"),
+        ("{{ '2026-01-31T12:00:00+02:00' | date: '%d.%m.%Y %H:%M %z' }}", "31.01.2026 12:00 +0200"),
+        ("{{ '2026-01-31' | date: '%A' }}", "Saturday"),
+        ("{{ 0 | date: '%Y' }}", "1970"),
+        ("{{ 'soon' | date: '%Y' }}", "soon"),
+    ]);
+}
+
+#[test]
+fn objects_keep_their_order_wherever_they_go() {
+    let order = json!({"z": 1, "b": {"y": 2, "a": [3, {"q": 1, "c": 2}]}, "k": "v", "size2": 0});
+    let mut stage = Stage::new().with_variable("O", order.clone());
+    let text = order.to_string();
+    let mut render = |source: &str| Liquid::new().evaluate(source, &mut stage).unwrap();
+    assert_eq!(render("{{ Variables.O }}"), text);
+    assert_eq!(render("{{ Variables.O | json }}"), text);
+    assert_eq!(render("{% assign o = Variables.O %}{{ o }}"), text);
+    assert_eq!(render("{% assign o = Variables.O.b %}{{ o.a }}"), "3{\"q\":1,\"c\":2}");
+    assert_eq!(render("{% for p in Variables.O %}{{ p[0] }},{% endfor %}"), "z,b,k,size2,");
+    assert_eq!(
+        render("{{ Variables.O.size }} {{ Variables.O | size }} {{ 'ab' | size }}"),
+        "4 4 2"
+    );
+    assert_eq!(render("{{ Variables.O | keys | join: '+' }}"), "z+b+k+size2");
+    assert_eq!(render("{{ forloop }}{% for i in (1..1) %}{{ forloop.first }}{% endfor %}"), "true");
+}
+
+#[test]
+fn whole_numbers_have_no_fraction() {
+    let mut stage = Stage::new().with_variable("n", json!(2.0)).with_variable("f", json!(2.5));
+    let text = Liquid::new().evaluate("{{ Variables.n }} {{ Variables.f }}", &mut stage).unwrap();
+    assert_eq!(text, "2 2.5");
+}
+
+#[test]
+fn a_template_that_cannot_be_parsed_is_a_flaw_with_its_place() {
+    let language = Liquid::new();
+    language.check("{{ a }}{% if b %}{% endif %}").unwrap();
+    for (source, line) in [
+        ("{{ a", 1),
+        ("one\n{% if %}", 2),
+        ("{% for x of y %}{% endfor %}", 1),
+        ("\n\n{{ a | nofilter }}", 3),
+        ("{% notag %}", 1),
+        ("{% if a %}", 1),
+        ("{% include 'x' %}", 1),
+    ] {
+        let flaw = language.check(source).expect_err(source);
+        assert!(!flaw.message.is_empty() && !flaw.message.contains('\n'), "{source}: {flaw:?}");
+        assert!(flaw.line.is_none_or(|found| found == line), "{source}: {flaw:?}");
+        assert!(language.evaluate(source, &mut furnished()).is_err());
+    }
+}
+
+#[test]
+fn hostile_templates_end_soon() {
+    let nested = "{% for a in (1..1000) %}{% for b in (1..1000) %}{% for c in (1..1000) %}{% endfor %}{% endfor %}{% endfor %}";
+    assert!(stopped(nested).message.contains("rounds"));
+    let hasty = Liquid::with_time(Duration::from_millis(1)).evaluate(nested, &mut furnished());
+    assert!(hasty.unwrap_err().message.contains("ran too long"));
+    assert!(stopped("{% for i in (1..1000000000000) %}{% endfor %}").message.contains("rounds"));
+    let long = "{% for i in (1..90000) %}0123456789012345678901234567890123456789{% endfor %}";
+    assert!(stopped(long).message.contains("1024 KiB"));
+    let doubling =
+        format!("{{% assign s = 'ab' %}}{}", "{% assign s = s | append: s %}".repeat(60));
+    assert!(stopped(&doubling).message.contains("4 MiB"));
+    let squared = "{% capture s %}{% for i in (1..3000) %}a{% endfor %}{% endcapture %}{{ s | replace: 'a', s | replace: 'a', s }}";
+    assert!(stopped(squared).message.contains("4 MiB"));
+    let captured = format!(
+        "{{% assign s = '0123456789' %}}{}",
+        "{% capture s %}{{s}}{{s}}{{s}}{{s}}{{s}}{{s}}{{s}}{{s}}{% endcapture %}".repeat(40)
+    );
+    stopped(&captured);
+    assert!(stopped(&"{% if a %}".repeat(20_000)).message.contains("nests deeper"));
+    assert!(stopped(&format!("{{{{ a{} }}}}", "[a".repeat(100_000))).message.contains("nests"));
+    assert!(stopped(&"x{{ a }}".repeat(40_000)).message.contains("256 KiB"));
+    stopped(&format!("{{{{ 9223372036854775807 | plus: 1 | date: '%{}d' }}}}", "9".repeat(30)));
+}
+
+#[test]
+fn no_filter_brings_the_process_down() {
+    let filters = super::filters::dialect();
+    let names: Vec<String> =
+        filters.filters.plugins().map(|filter| filter.reflection().name().to_owned()).collect();
+    let language = Liquid::new();
+    let inputs = ["Nope", "-9223372036854775808", "''", "'ü€'", "Variables.Order", "1.5", "true"];
+    for name in names {
+        for input in inputs {
+            for arguments in
+                ["", ": 0", ": -5", ": -9223372036854775808", ": '', ''", ": Variables.Order"]
+            {
+                let source = format!("{{{{ {input} | {name}{arguments} }}}}");
+                // Either a text or a flaw will do.
+                drop(language.evaluate(&source, &mut furnished()));
+            }
+        }
+    }
+}

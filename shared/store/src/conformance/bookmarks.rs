@@ -1,0 +1,67 @@
+//! Bookmarks as they are looked up.
+
+use super::sample::{at, bookmark, first, http, id};
+use super::{Subject, cases};
+use crate::{BookmarkFilter, StoredBookmark};
+
+cases![
+    bookmarks_are_found_by_every_member,
+    the_oldest_are_found_first,
+    route_templates_are_listed_once,
+];
+
+async fn keep(store: &Subject, instance_id: &str, created: Vec<StoredBookmark>) {
+    let mut burst = first(instance_id);
+    burst.created = created;
+    store.commit(burst).await.unwrap();
+}
+
+async fn found(store: &Subject, filter: BookmarkFilter) -> Vec<String> {
+    let found = store.find(&filter, 100).await.unwrap();
+    found.into_iter().map(|row| format!("{}/{}", row.instance_id, row.bookmark.id)).collect()
+}
+
+async fn bookmarks_are_found_by_every_member(store: Subject) {
+    let correlated =
+        StoredBookmark { correlation_id: Some("c".to_owned()), ..bookmark("b", "paid") };
+    keep(&store, "a", vec![bookmark("a", "paid"), http("a", "route", "x")]).await;
+    keep(&store, "b", vec![correlated.clone()]).await;
+
+    let any = BookmarkFilter::default;
+    let hash = Some(correlated.bookmark.hash.clone());
+    assert!(found(&store, any()).await.is_empty());
+    let filter = BookmarkFilter { id: Some("paid".into()), ..any() };
+    assert_eq!(found(&store, filter.clone()).await, ["a/paid", "b/paid"]);
+    let filter = BookmarkFilter { instance_id: Some(id("b")), ..filter };
+    assert_eq!(found(&store, filter).await, ["b/paid"]);
+    let filter = BookmarkFilter { hash, ..any() };
+    assert_eq!(found(&store, filter.clone()).await, ["a/paid", "b/paid"]);
+    let filter = BookmarkFilter { correlation_id: Some("c".to_owned()), ..filter };
+    assert_eq!(found(&store, filter.clone()).await, ["b/paid"]);
+    assert_eq!(store.find(&filter, 100).await.unwrap(), [correlated]);
+    let filter = BookmarkFilter { name: Some("Elsa.HttpEndpoint".to_owned()), ..any() };
+    assert_eq!(found(&store, filter.clone()).await, ["a/route"]);
+    let filter = BookmarkFilter { instance_id: Some(id("b")), ..filter };
+    assert!(found(&store, filter).await.is_empty());
+}
+
+async fn the_oldest_are_found_first(store: Subject) {
+    let of_age = |name: &str, millis| {
+        let mut stored = bookmark("a", name);
+        stored.bookmark.created_at = at(millis);
+        stored
+    };
+    keep(&store, "a", vec![of_age("c", 1), of_age("a", 2), of_age("b", 2), of_age("d", 0)]).await;
+    let filter = BookmarkFilter { instance_id: Some(id("a")), ..BookmarkFilter::default() };
+    assert_eq!(found(&store, filter.clone()).await, ["a/d", "a/c", "a/a", "a/b"]);
+    assert_eq!(store.find(&filter, 2).await.unwrap().len(), 2);
+}
+
+async fn route_templates_are_listed_once(store: Subject) {
+    let mut event = bookmark("a", "e");
+    event.bookmark.payload = serde_json::json!({"Path": "/events/{id}"});
+    keep(&store, "a", vec![http("a", "r1", "z/{id}"), http("a", "r2", "plain"), event]).await;
+    keep(&store, "b", vec![http("b", "r1", "z/{id}"), http("b", "r2", "a/{b}/c")]).await;
+    assert_eq!(store.route_templates(10).await.unwrap(), ["/a/{b}/c", "/z/{id}"]);
+    assert_eq!(store.route_templates(1).await.unwrap(), ["/a/{b}/c"]);
+}
