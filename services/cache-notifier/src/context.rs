@@ -43,6 +43,11 @@ impl Context {
         Ok(Self { node: Arc::from(node), store, bus, presence, pointers, metrics, config })
     }
 
+    /// Stops following the pointers.
+    pub async fn close(&self) {
+        self.pointers.close().await;
+    }
+
     /// The live nodes that cache pointers.
     pub(crate) fn caching(&self) -> Vec<String> {
         self.members(|role| CACHING.contains(&role))

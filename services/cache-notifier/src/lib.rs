@@ -11,8 +11,10 @@ mod error;
 mod metrics;
 mod pipeline;
 pub mod reconcile;
+mod run;
 
 pub use config::Config;
 pub use context::{Context, ROLE};
 pub use error::Error;
 pub use pipeline::Notifier;
+pub use run::run;

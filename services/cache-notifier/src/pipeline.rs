@@ -44,8 +44,7 @@ impl Notifier {
             Endpoint { name: "changed".to_owned(), subject: subject::CACHE_CHANGED.to_owned() };
         let about = "Tells every node of a new definition, and answers when all have it.";
         let name = "staunch-cache-notifier";
-        let version = env!("CARGO_PKG_VERSION");
-        let requests = cx.bus.serve(name, version, about, vec![changed]).await?;
+        let requests = cx.bus.serve(name, chassis::version(), about, vec![changed]).await?;
         Ok(Self {
             cx,
             topics: BTreeMap::new(),

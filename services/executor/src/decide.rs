@@ -172,14 +172,9 @@ fn resumed(known: &Known, resume: &protocol::Resume, work: &Work) -> Decision {
         let reason = format!("instance {} has taken event {event} before", row.id);
         return refuse(Refusal::AlreadyDone, reason);
     }
-    let mut input = resume.input.clone();
-    // What only `ExecuteWorkflow` asks about is no output of the child.
-    if bookmark.name == "Elsa.DispatchWorkflow" {
-        input.remove(crate::draft::CHILD_KEY);
-    }
     Decision::Turn(Input::Resume(Resume {
         bookmark_id: bookmark.id.clone(),
-        input,
+        input: resume.input.clone(),
         responds: !work.responders.is_empty(),
     }))
 }

@@ -16,7 +16,7 @@ use crate::pipeline::run::Ran;
 use crate::work::{What, Work};
 
 /// The member of a child's resume input that tells about the child itself.
-pub(crate) const CHILD_KEY: &str = "__Child";
+const CHILD_KEY: &str = "__Child";
 
 /// A version that a child would run: found before drafting, because it takes a look-up.
 pub(crate) type Child<'a> = Option<&'a Program>;

@@ -3,7 +3,7 @@
 
 use model::{CommandId, InstanceId, Map, Stimulus, Trigger, limits};
 use protocol::{Body, Command, Message, Outcome, Refusal, Resume, Start};
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
 
 use crate::draft;
@@ -91,7 +91,7 @@ async fn fan_out(cx: &Cx, command: &Command) -> Result<Option<Fanned>, Stop> {
 }
 
 fn stimulated(command: &Command) -> Option<Stimulated<'_>> {
-    let with = |key: &str, value: &Value| Map::from_iter([(key.to_owned(), value.clone())]);
+    let with = |key: &str, value: Value| Map::from_iter([(key.to_owned(), value)]);
     match &command.body {
         Body::Event(event) => Some(Stimulated {
             command,
@@ -99,7 +99,7 @@ fn stimulated(command: &Command) -> Option<Stimulated<'_>> {
             hash: Stimulus::event(&event.event_name).hash(),
             correlation_id: event.correlation_id.clone(),
             instance_id: event.instance_id.clone(),
-            input: with(EVENT_KEY, &event.payload),
+            input: with(EVENT_KEY, json!({ "payload": event.payload })),
             starts_new: event.instance_id.is_none(),
             wait_max: limits::EVENT_WAIT_MAX,
         }),
@@ -109,7 +109,7 @@ fn stimulated(command: &Command) -> Option<Stimulated<'_>> {
             hash: Stimulus::task(&task.task_id).hash(),
             correlation_id: None,
             instance_id: None,
-            input: with(TASK_KEY, &task.result),
+            input: with(TASK_KEY, task.result.clone()),
             starts_new: false,
             wait_max: limits::RESUME_WAIT_MAX,
         }),

@@ -9,11 +9,13 @@ use catalog::Catalog;
 use chassis::{Chance, Clock, Health};
 use engine::{Engine, Env};
 use model::{CommandId, Timestamp};
-use store::Store;
+use serde_json::Value;
+use store::{Audit, Store};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::auth::Caller;
 use crate::endpoint::Routes;
 use crate::idempotency::Answers;
 use crate::metrics::Metrics;
@@ -99,6 +101,21 @@ impl App {
             seed: self.cx.chance.seed(),
             command_id,
             base_url: self.config.base_url(),
+        }
+    }
+
+    /// Writes down who did what. Best effort: what was done stays done.
+    pub(crate) async fn audit(&self, caller: &Caller, what: &str, target: &str, details: Value) {
+        let entry = Audit {
+            at: self.now(),
+            who: caller.who.clone(),
+            what: what.to_owned(),
+            target: target.to_owned(),
+            details,
+        };
+        tracing::info!(who = entry.who, what, target, "audit");
+        if let Err(error) = self.cx.store.audit(entry).await {
+            tracing::error!(%error, what, target, "the audit log could not be written");
         }
     }
 

@@ -86,7 +86,7 @@ pub(crate) async fn guard(
     next: Next,
 ) -> Response {
     let need = need(&request);
-    match admit(&app, &need, &request).await {
+    match admit(&app, &need, request.headers()).await {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await
@@ -101,21 +101,21 @@ fn need(request: &Request) -> Need {
     permission::of(method, path.as_str())
 }
 
-async fn admit(app: &App, need: &Need, request: &Request) -> Result<Caller, Problem> {
+async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Problem> {
     let caller = match (&app.config.auth, need) {
         (Auth::None, _) => Caller::local(),
         // A workflow may read an `Authorization` header of its own: only our scheme is looked at.
-        (Auth::ApiKey, Need::Public) => match given_key(request.headers()) {
+        (Auth::ApiKey, Need::Public) => match given_key(headers) {
             Some(key) => known(app, key).await?.unwrap_or_else(Caller::nobody),
             None => Caller::nobody(),
         },
-        (Auth::ApiKey, _) => identify(app, request.headers()).await?,
+        (Auth::ApiKey, _) => identify(app, headers).await?,
     };
     match need {
         Need::Public | Need::Key => Ok(caller),
         Need::Permission(permission) => caller.must(permission).map(|()| caller),
         Need::Unlisted => {
-            tracing::error!(path = request.uri().path(), "a route is not in the permission table");
+            tracing::error!("a route is not in the permission table");
             Err(Problem::forbidden("nobody may do this"))
         }
     }

@@ -113,7 +113,7 @@ impl Params {
         })
     }
 
-    fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0
             .iter()
             .filter(move |(key, value)| key.eq_ignore_ascii_case(name) && !value.is_empty())

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use chassis::Settings;
 use model::limits;
 
 /// How callers prove who they are.
@@ -39,7 +40,7 @@ pub enum Invalid {
 }
 
 /// Characters of the API key that the configuration gives.
-pub const KEY_CHARS_MIN: usize = 16;
+const KEY_CHARS_MIN: usize = 16;
 
 /// The configuration of ingress.
 #[derive(Clone, Debug)]
@@ -91,6 +92,29 @@ impl std::str::FromStr for Auth {
 }
 
 impl Config {
+    /// What these settings mean for ingress.
+    ///
+    /// # Errors
+    /// [`Invalid`] says what to use instead.
+    pub fn from_settings(settings: &Settings) -> Result<Self, Invalid> {
+        let auth = match settings.auth {
+            chassis::Auth::None => Auth::None,
+            chassis::Auth::ApiKey => Auth::ApiKey,
+            chassis::Auth::Jwt => return Err(Invalid::Jwt),
+        };
+        let config = Self {
+            listen: settings.listen,
+            base_url: settings.base_url.clone(),
+            auth,
+            api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
+            cors_origins: settings.cors_origins.clone(),
+            body_bytes_max: settings.max_body_bytes,
+            ..Self::default()
+        };
+        config.check()?;
+        Ok(config)
+    }
+
     /// Refuses what would be open to anyone, or cannot work.
     ///
     /// # Errors

@@ -24,8 +24,6 @@ use utoipa_axum::routes;
 
 use crate::App;
 
-pub(crate) use health::openapi_slot;
-
 /// A router that documents itself.
 pub(crate) type Routes = OpenApiRouter<Arc<App>>;
 
@@ -38,7 +36,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(definitions::many_by_id))
         .routes(routes!(definitions::by_id))
         .routes(routes!(definitions::by_definition_id))
-        .routes(routes!(definitions::get, saving::put, publishing::delete))
+        .routes(routes!(definitions::get, publishing::delete))
         .routes(routes!(definitions::versions))
         .routes(routes!(definitions::export))
         .routes(routes!(publishing::delete_number))
@@ -84,6 +82,7 @@ pub(crate) fn api() -> Routes {
 pub(crate) fn documents() -> Routes {
     Routes::default()
         .routes(routes!(saving::post))
+        .routes(routes!(saving::put))
         .routes(routes!(saving::import, saving::import_put))
         .routes(routes!(saving::import_as, saving::import_as_put))
 }

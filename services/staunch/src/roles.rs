@@ -164,6 +164,38 @@ async fn run(
             let cx = timer::Context::new(&node, store, bus, presence, nonces(), config);
             timer::run(cx, life).await
         }
-        _ => Ok(()),
+        "cache-notifier" => {
+            let config = cache_notifier::Config::default();
+            let chance = nonces();
+            let cx =
+                cache_notifier::Context::start(&node, store, bus, presence, chance, config).await?;
+            cache_notifier::run(cx, life).await
+        }
+        _ => {
+            let config = gateway(&settings)?;
+            let cx = ingress::Context { store, bus, engine, catalog, presence, clock, chance };
+            ingress::start(cx, config, &life).await?;
+            life.ready();
+            life.stop().cancelled().await;
+            Ok(())
+        }
     }
+}
+
+/// How ingress is configured.
+fn gateway(settings: &Settings) -> anyhow::Result<ingress::Config> {
+    let auth = match settings.auth {
+        chassis::Auth::None => ingress::Auth::None,
+        chassis::Auth::ApiKey => ingress::Auth::ApiKey,
+        chassis::Auth::Jwt => return Err(ingress::Invalid::Jwt.into()),
+    };
+    let config = ingress::Config {
+        listen: settings.listen,
+        base_url: settings.base_url.clone(),
+        auth,
+        api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
+        cors_origins: settings.cors_origins.clone(),
+        ..ingress::Config::default()
+    };
+    Ok(config)
 }

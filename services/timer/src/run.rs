@@ -20,6 +20,7 @@ pub async fn run(cx: Context, life: chassis::Life) -> anyhow::Result<()> {
         swept.cancel();
     });
     life.ready();
+    life.ready();
     Timer::new(cx).serve(&stop).await?;
     ended.cancelled().await;
     drop(listed);

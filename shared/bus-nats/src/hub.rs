@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::{Api, nanos};
 use crate::connection::Link;
+use crate::heal::Healer;
 use crate::kv::is_tombstone;
 
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -32,6 +33,7 @@ pub(crate) struct Hub {
     bucket: &'static str,
     api: Api,
     link: Link,
+    healer: Healer,
     closed: CancellationToken,
     state: Mutex<State>,
 }
@@ -49,10 +51,11 @@ impl Hub {
         bucket: &'static str,
         api: Api,
         link: Link,
+        healer: Healer,
         closed: &CancellationToken,
     ) -> Arc<Self> {
         let state = Mutex::default();
-        Arc::new(Self { bucket, api, link, closed: closed.child_token(), state })
+        Arc::new(Self { bucket, api, link, healer, closed: closed.child_token(), state })
     }
 
     /// A snapshot of what is known, and all changes after it. The first follower starts the watch.
@@ -132,8 +135,15 @@ impl Hub {
             }
         });
         let created = self.api.call(&format!("CONSUMER.CREATE.{stream}"), &body).await;
-        let created = created
-            .map_err(|refusal| refusal.into_error(&format!("the watch of {}", self.bucket)))?;
+        let created = match created {
+            Ok(created) => created,
+            Err(refusal) => {
+                if self.healer.heal(&stream).await {
+                    return Ok("the bucket was made again".to_owned());
+                }
+                return Err(refusal.into_error(&format!("the watch of {}", self.bucket)));
+            }
+        };
         let name = created["name"].as_str().unwrap_or_default().to_owned();
         let pending = created["num_pending"].as_u64().unwrap_or_default();
         self.tell(&Change::Reset);

@@ -58,6 +58,12 @@ impl NatsKv {
         written.is_ok_and(|it| it.headers.get(MESSAGE_ID).is_some_and(|id| id.as_str() == nonce))
     }
 
+    /// Nobody answers: an election, or has the server lost the bucket?
+    async fn heal(&self) -> bool {
+        let Ok(inner) = self.bus.open() else { return false };
+        inner.healer.heal(&format!("KV_{}", name(self.bucket))).await
+    }
+
     async fn stream(&self) -> Result<jetstream::stream::Stream<()>, Error> {
         let name = format!("KV_{}", name(self.bucket));
         let stream = self.bus.open()?.control_context.get_stream_no_info(&name).await;
@@ -78,7 +84,11 @@ impl NatsKv {
         all.insert(EXPECTED, expected.to_string());
         all.insert(MESSAGE_ID, nonce);
         headers(&mut all);
-        match api.publish(subject, all, value, ANSWER_MAX).await {
+        let mut answer = api.publish(subject.clone(), all.clone(), value.clone(), ANSWER_MAX).await;
+        if matches!(answer, Err(Refusal::Nobody)) && self.heal().await {
+            answer = api.publish(subject, all, value, ANSWER_MAX).await;
+        }
+        match answer {
             Ok(stored) => Ok(Put::Won(stored.sequence)),
             Err(Refusal::Says { code: WRONG_LAST_SEQUENCE, text }) => {
                 let at = text.rsplit_once(' ').and_then(|(_, number)| number.parse().ok());
@@ -154,7 +164,7 @@ impl Kv for NatsKv {
                 LastRawMessageErrorKind::JetStream(cause)
                     if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
                 {
-                    Err(Error::NotProvisioned(what(&error)))
+                    if self.heal().await { Ok(None) } else { Err(Error::NotProvisioned(what(&error))) }
                 }
                 _ => Err(Error::Unavailable(what(&error))),
             },

@@ -7,6 +7,7 @@
 
 mod api;
 mod connection;
+mod heal;
 mod hub;
 mod kv;
 mod options;
@@ -30,6 +31,7 @@ pub use topology::Topology;
 
 use api::Api;
 use connection::Link;
+use heal::Healer;
 
 /// NATS. Cheap to clone; the last clone closes it.
 #[derive(Clone)]
@@ -47,6 +49,7 @@ struct Inner {
     control_api: Api,
     data_context: Context,
     control_context: Context,
+    healer: Healer,
     pull: pull::Puller,
     hubs: BTreeMap<Bucket, Arc<hub::Hub>>,
     closed: CancellationToken,
@@ -62,13 +65,15 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
     let data = Link::connect(&options, "data", &closed).await?;
     let control = Link::connect(&options, "control", &closed).await?;
     let (data_api, control_api) = (Api::new(&data, &options), Api::new(&control, &options));
+    let healer = Healer::new(control_api.clone(), options.keep_provisioned)?;
     let hub = |bucket| {
-        (bucket, hub::Hub::new(kv::name(bucket), control_api.clone(), control.clone(), &closed))
+        let (api, link) = (control_api.clone(), control.clone());
+        (bucket, hub::Hub::new(kv::name(bucket), api, link, healer.clone(), &closed))
     };
     let buckets = [Bucket::Leases, Bucket::Timers, Bucket::Definitions, Bucket::Nodes];
     let hubs = buckets.into_iter().map(hub).collect();
     let (data_context, control_context) = (context(&data, &options), context(&control, &options));
-    let pull = pull::Puller::new(data.clone(), data_api.clone());
+    let pull = pull::Puller::new(data.clone(), data_api.clone(), healer.clone());
     let open = Arc::new(closed.clone().drop_guard());
     let inner = Inner {
         data,
@@ -77,6 +82,7 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
         control_api,
         data_context,
         control_context,
+        healer,
         pull,
         hubs,
         closed,

@@ -25,6 +25,9 @@ pub struct Options {
     pub domain: Option<String>,
     /// Where answers go: `_INBOX` unless the server's permissions ask for another.
     pub inbox_prefix: Option<String>,
+    /// Makes streams, buckets and the consumer again, with this many replicas, where the server has
+    /// lost them: for development and tests. Without it only the buckets that are kept in memory.
+    pub keep_provisioned: Option<usize>,
     /// The longest wait for the first connection.
     pub connect_max: Duration,
 }
@@ -53,6 +56,7 @@ impl Options {
             tls: Tls::default(),
             domain: None,
             inbox_prefix: None,
+            keep_provisioned: None,
             connect_max: Duration::from_secs(10),
         }
     }

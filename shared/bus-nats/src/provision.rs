@@ -124,7 +124,7 @@ async fn ensure_stream(api: &Api, name: &str, wanted: &Value) -> Result<(), Erro
     done.map(drop).map_err(|refusal| refused(refusal, &format!("the stream {name}")))
 }
 
-async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<(), Error> {
+pub(crate) async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<(), Error> {
     let wanted = spec.config();
     let config = match consumer_config(api, spec).await? {
         None => wanted,

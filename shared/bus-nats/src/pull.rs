@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::api::{Api, Refusal, nanos};
 use crate::connection::Link;
+use crate::heal::Healer;
 
 /// The longest single request: what the server has forgotten is asked again after it.
 const REQUEST_MAX: Duration = Duration::from_secs(5);
@@ -26,9 +27,13 @@ const SILENCE_MAX: Duration = Duration::from_millis(2_500);
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
+/// There is no consumer, or its leader is being elected.
+const NOBODY: &str = "nobody answers";
+
 pub(crate) struct Puller {
     link: Link,
     api: Api,
+    healer: Healer,
     /// Inboxes with nothing under way.
     idle: Arc<Mutex<Vec<Inbox>>>,
 }
@@ -49,8 +54,8 @@ enum End {
 }
 
 impl Puller {
-    pub(crate) fn new(link: Link, api: Api) -> Self {
-        Self { link, api, idle: Arc::default() }
+    pub(crate) fn new(link: Link, api: Api, healer: Healer) -> Self {
+        Self { link, api, healer, idle: Arc::default() }
     }
 
     /// Waits up to `wait` for messages, and takes at most `max`.
@@ -75,7 +80,12 @@ impl Puller {
                 End::Done => continue,
                 End::Crowded => {}
                 End::Broken(why) if is_over => return Err(self.explain(why).await),
-                End::Broken(why) => tracing::debug!(why, "a pull is repeated"),
+                End::Broken(why) => {
+                    tracing::debug!(why, "a pull is repeated");
+                    if why == NOBODY {
+                        self.healer.heal(subject::COMMANDS_STREAM).await;
+                    }
+                }
             }
             let wake = (Instant::now() + pause).min(give_up);
             tokio::time::sleep_until(wake).await;
@@ -142,7 +152,7 @@ impl Puller {
                 StatusCode::IDLE_HEARTBEAT => continue,
                 StatusCode::TIMEOUT if said.contains("Requests Pending") => End::Crowded,
                 StatusCode::TIMEOUT | StatusCode::NOT_FOUND => End::Done,
-                StatusCode::NO_RESPONDERS => End::Broken("nobody answers".to_owned()),
+                StatusCode::NO_RESPONDERS => End::Broken(NOBODY.to_owned()),
                 status => End::Broken(format!("{status} {said}")),
             });
         }

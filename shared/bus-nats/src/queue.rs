@@ -32,6 +32,15 @@ pub(crate) fn name(stream: Stream) -> &'static str {
     }
 }
 
+fn prefix(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Commands => subject::COMMANDS,
+        Stream::Events => subject::EVENTS,
+        Stream::Tasks => subject::TASKS,
+        Stream::Dead => subject::DEAD,
+    }
+}
+
 #[async_trait]
 impl Queue for NatsBus {
     /// Repeats with the same message id for about 12 s where the answer is lost or a leader is
@@ -141,11 +150,20 @@ impl NatsBus {
             return Ok(());
         };
         let is_known = names["streams"].as_array().is_some_and(|streams| !streams.is_empty());
-        if is_known {
+        if is_known || self.heal(subject).await {
             return Ok(());
         }
         let says = Refusal::Says { code: STREAM_NOT_FOUND, text: "stream not found".to_owned() };
         Err(says.into_error(&format!("the stream for {subject}")))
+    }
+
+    async fn heal(&self, subject: &str) -> bool {
+        let streams = [Stream::Commands, Stream::Events, Stream::Tasks, Stream::Dead];
+        let has = |stream: &&Stream| subject.starts_with(&format!("{}.", prefix(**stream)));
+        match (self.open(), streams.iter().find(has)) {
+            (Ok(inner), Some(stream)) => inner.healer.heal(name(*stream)).await,
+            _ => false,
+        }
     }
 
     async fn stream(&self, name: &str) -> Result<jetstream::stream::Stream<()>, Error> {

@@ -121,6 +121,11 @@ impl ConsumerSpec {
 }
 
 impl BucketSpec {
+    /// A single server forgets it when it restarts.
+    pub(crate) fn is_volatile(&self) -> bool {
+        self.storage == "memory"
+    }
+
     pub(crate) fn stream(&self) -> String {
         format!("KV_{}", self.name)
     }

@@ -200,7 +200,7 @@ async fn keys_expire_up_to_some_seconds_late() {
 
 /// Check 8.
 #[tokio::test]
-async fn a_repeated_swap_is_recognised_by_a_cluster_but_not_by_one_server() {
+async fn a_repeated_swap_is_recognised_by_a_cluster_and_not_by_every_single_server() {
     let (one, three) = (nats().await, nats_cluster().await);
     for (server, replicas) in [(&one, 1), (&three[0], 3)] {
         let context = context(server).await;
@@ -212,9 +212,8 @@ async fn a_repeated_swap_is_recognised_by_a_cluster_but_not_by_one_server() {
         println!("{replicas} replicas: first {first}, again {again}, without a number {plain}");
         assert_eq!(first["seq"], 1);
         assert_eq!(plain["duplicate"], true);
-        if replicas == 1 {
-            assert_eq!(again["error"]["err_code"], 10071);
-        } else {
+        // From 2.12 on, a single server compares before it looks for the message id.
+        if replicas == 3 || again["error"]["err_code"] != 10071 {
             assert_eq!((&again["seq"], &again["duplicate"]), (&1.into(), &true.into()));
         }
     }

@@ -11,8 +11,9 @@ use crate::{Args, Life, Settings, Telemetry};
 /// The exit code of a process that was told twice to stop.
 const KILLED: u8 = 130;
 
+/// A service of Staunch: durable workflows on NATS.
 #[derive(clap::Parser)]
-#[command(version)]
+#[command(version, about)]
 struct Command {
     #[command(flatten)]
     args: Args,

@@ -1,1 +1,345 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use bus::{Bucket, Bus as _, Faults, Member, MemoryBus, Pointers, Presence, Wire as _};
+use chassis::{Clock as _, TokioClock};
+use model::{Definition, Timestamp};
+use protocol::{CachePosition, ContentType, Headers, Message, decode_body, encode_body};
+use store::memory::MemoryStore;
+use store::{Definitions as _, Publication, Published};
+
+use super::*;
+use crate::{Config, ROLE, reconcile};
+
+struct World {
+    clock: TokioClock,
+    store: MemoryStore,
+    bus: MemoryBus,
+    chance: Arc<AtomicU64>,
+}
+
+/// A node that caches pointers and says how far it is.
+struct Node {
+    pointers: Pointers,
+    _presence: Presence,
+    _answering: tokio_util::sync::DropGuard,
+}
+
+impl World {
+    fn new() -> Self {
+        let clock = TokioClock::starting_at(Timestamp::from_millis(1_800_000_000_000));
+        let now: bus::Clock = Arc::new(move || clock.now());
+        Self {
+            clock,
+            store: MemoryStore::new(now.clone()),
+            bus: MemoryBus::new(now),
+            chance: Arc::default(),
+        }
+    }
+
+    fn with_faults(faults: Arc<dyn Faults>) -> Self {
+        let world = Self::new();
+        let clock = world.clock;
+        Self { bus: MemoryBus::with_faults(Arc::new(move || clock.now()), faults), ..world }
+    }
+
+    fn chance(&self) -> bus::Chance {
+        let chance = Arc::clone(&self.chance);
+        Arc::new(move || format!("n{}", chance.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    async fn join(&self, node: &str, role: &str) -> Presence {
+        let me = Member {
+            node: node.to_owned(),
+            roles: vec![role.to_owned()],
+            started_at: self.clock.now(),
+            address: None,
+        };
+        let nodes = self.bus.as_node(node).kv(Bucket::Nodes);
+        Presence::join(nodes, me, Duration::from_secs(5), self.chance()).await.unwrap()
+    }
+
+    async fn notifier(&self, node: &str) -> Context {
+        let presence = self.join(node, ROLE).await;
+        let bus = Arc::new(self.bus.as_node(node));
+        let store = Arc::new(self.store.clone());
+        Context::start(node, store, bus, presence, self.chance(), Config::default()).await.unwrap()
+    }
+
+    async fn serving(&self, node: &str) -> CancellationToken {
+        let cx = self.notifier(node).await;
+        let notifier = Notifier::start(cx).await.unwrap();
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        tokio::spawn(async move { notifier.serve(&stopped).await });
+        stop
+    }
+
+    async fn node(&self, node: &str) -> Node {
+        let presence = self.join(node, "executor").await;
+        let bus = self.bus.as_node(node);
+        let pointers = Pointers::start(bus.kv(Bucket::Definitions), self.chance()).await.unwrap();
+        let mut asked = bus.subscribe(subject::CACHE_ASK).await.unwrap();
+        let mut changes = pointers.changed();
+        let stop = CancellationToken::new();
+        let (known, name, stopped) = (pointers.clone(), node.to_owned(), stop.clone());
+        tokio::spawn(stopped.run_until_cancelled_owned(async move {
+            loop {
+                let definition_id = tokio::select! {
+                    Ok((id, _)) = changes.recv() => id,
+                    Some(question) = asked.next() => {
+                        let question: CachePosition =
+                            decode_body(ContentType::Json, &question.message.payload).unwrap();
+                        question.definition_id
+                    }
+                };
+                let revision = known.get(&definition_id).map_or(0, |pointer| pointer.revision);
+                let position = CachePosition { definition_id, revision };
+                let payload = encode_body(ContentType::Json, &position).unwrap();
+                let subject = subject::cache_applied(&name);
+                bus.send(Message { subject, headers: Headers::new(), payload }).await.unwrap();
+            }
+        }));
+        Node { pointers, _presence: presence, _answering: stop.drop_guard() }
+    }
+
+    async fn publish(&self, version: u32) -> Definition {
+        let definition = Definition {
+            id: format!("order-{version}").into(),
+            definition_id: "order".into(),
+            version,
+            is_latest: true,
+            is_published: true,
+            ..Definition::default()
+        };
+        let publication = Publication {
+            definition: definition.clone(),
+            triggers: Vec::new(),
+            schedules: Vec::new(),
+        };
+        assert_eq!(self.store.publish(publication).await.unwrap(), Published::Done);
+        definition
+    }
+
+    async fn announce(&self, version: u32) -> Noticed {
+        let noticed = Noticed {
+            definition_id: "order".into(),
+            version_id: None,
+            version,
+            revision: 0,
+            everywhere: false,
+            missing: Vec::new(),
+        };
+        let payload = encode_body(ContentType::Json, &noticed).unwrap();
+        let subject = subject::CACHE_CHANGED.to_owned();
+        let message = Message { subject, headers: Headers::new(), payload };
+        let answer = self.bus.request(message, Duration::from_secs(6)).await.unwrap();
+        decode_body(ContentType::Json, &answer.payload).unwrap()
+    }
+}
+
+fn points_to(node: &Node) -> Option<String> {
+    node.pointers.get(&"order".into())?.version_id.map(|id| id.to_string())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_comes_when_every_live_node_has_the_pointer() {
+    let world = World::new();
+    let nodes = [world.node("executor-1").await, world.node("executor-2").await];
+    let _stop = world.serving("notifier-1").await;
+    world.publish(1).await;
+    let noticed = world.announce(1).await;
+    assert!(noticed.everywhere, "{noticed:?}");
+    assert_eq!(noticed.version_id, Some("order-1".into()));
+    assert!(noticed.revision > 0);
+    for node in &nodes {
+        assert_eq!(points_to(node), Some("order-1".to_owned()));
+    }
+    // Again: nothing changes, and the answer is the same.
+    assert_eq!(world.announce(1).await, noticed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_does_not_answer_is_named() {
+    let world = World::new();
+    let _node = world.node("executor-1").await;
+    let _mute = world.join("executor-mute", "executor").await;
+    let _other = world.join("timer-1", "timer").await;
+    let _stop = world.serving("notifier-1").await;
+    world.publish(1).await;
+    let began = Instant::now();
+    let noticed = world.announce(1).await;
+    assert!(!noticed.everywhere);
+    assert_eq!(noticed.missing, ["executor-mute"]);
+    assert!(began.elapsed() >= Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(6));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_leaves_is_not_waited_for() {
+    let world = World::new();
+    let _node = world.node("executor-1").await;
+    let mute = world.join("executor-mute", "executor").await;
+    let _stop = world.serving("notifier-1").await;
+    world.publish(1).await;
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        mute.leave().await;
+    });
+    let noticed = world.announce(1).await;
+    assert!(noticed.everywhere, "{noticed:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_publishers_of_one_definition_share_one_write() {
+    let world = World::new();
+    let node = world.node("executor-1").await;
+    let _stop = world.serving("notifier-1").await;
+    let mut changes = node.pointers.changed();
+    world.publish(7).await;
+    let answers = futures::future::join_all((0..20).map(|_| world.announce(7))).await;
+    assert!(answers.iter().all(|noticed| noticed.everywhere && noticed.version == 7));
+    assert!(changes.try_recv().is_ok());
+    assert!(changes.try_recv().is_err(), "the pointer was written once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_request_claims_is_not_believed() {
+    let world = World::new();
+    let node = world.node("executor-1").await;
+    let _stop = world.serving("notifier-1").await;
+    world.publish(1).await;
+    world.publish(2).await;
+    let noticed = world.announce(1).await;
+    assert_eq!((noticed.version, noticed.everywhere), (2, true));
+    assert_eq!(points_to(&node), Some("order-2".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retraction_reaches_everyone_and_a_new_version_follows_it() {
+    let world = World::new();
+    let node = world.node("executor-1").await;
+    let _stop = world.serving("notifier-1").await;
+    world.publish(1).await;
+    world.announce(1).await;
+    world.store.retract(&"order".into()).await.unwrap();
+    let noticed = world.announce(1).await;
+    assert!(noticed.everywhere && noticed.version_id.is_none(), "{noticed:?}");
+    assert_eq!(points_to(&node), None);
+    world.publish(2).await;
+    assert!(world.announce(2).await.everywhere);
+    assert_eq!(points_to(&node), Some("order-2".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_version_that_is_published_again_is_pointed_to() {
+    let world = World::new();
+    let node = world.node("executor-1").await;
+    let _stop = world.serving("notifier-1").await;
+    world.publish(1).await;
+    world.publish(2).await;
+    assert_eq!(world.announce(2).await.version, 2);
+    world.publish(1).await;
+    let noticed = world.announce(1).await;
+    assert_eq!((noticed.version, noticed.everywhere), (1, true));
+    assert_eq!(points_to(&node), Some("order-1".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn reconciling_mends_what_a_dead_publisher_left() {
+    let world = World::new();
+    let node = world.node("executor-1").await;
+    let cx = world.notifier("notifier-1").await;
+    world.publish(3).await;
+    assert_eq!(reconcile::run_once(&cx).await.unwrap(), ["order".into()]);
+    assert_eq!(reconcile::run_once(&cx).await.unwrap(), []);
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    assert_eq!(points_to(&node), Some("order-3".to_owned()));
+    world.store.delete_definition(&"order".into()).await.unwrap();
+    assert_eq!(reconcile::run_once(&cx).await.unwrap(), ["order".into()]);
+    assert_eq!(reconcile::run_once(&cx).await.unwrap(), []);
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    assert_eq!(points_to(&node), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pointers_are_made_anew_after_the_broker_was_wiped() {
+    let world = World::new();
+    let node = world.node("executor-1").await;
+    let cx = world.notifier("notifier-1").await;
+    let stop = CancellationToken::new();
+    let stopped = stop.clone();
+    tokio::spawn(async move { reconcile::serve(&cx, &stopped).await });
+    world.publish(1).await;
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert_eq!(points_to(&node), Some("order-1".to_owned()));
+    world.bus.wipe();
+    tokio::time::sleep(Duration::from_secs(12)).await;
+    assert_eq!(points_to(&node), Some("order-1".to_owned()));
+    stop.cancel();
+}
+
+struct Lossy(AtomicU64);
+
+impl Faults for Lossy {
+    fn on(&self, _node: &str, operation: &bus::Operation<'_>) -> bus::Fault {
+        let hit = matches!(operation, bus::Operation::Send { .. } | bus::Operation::PutIf { .. });
+        let count = self.0.fetch_add(1, Ordering::Relaxed);
+        match count % 3 {
+            0 if hit => bus::Fault::Lost,
+            1 if hit => bus::Fault::AnswerLost,
+            _ => bus::Fault::None,
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_messages_are_asked_for_again() {
+    let world = World::with_faults(Arc::new(Lossy(AtomicU64::new(0))));
+    let node = world.node("executor-1").await;
+    let _stop = world.serving("notifier-1").await;
+    let mut complete = 0;
+    for version in 1..=10 {
+        world.publish(version).await;
+        let noticed = tokio::time::timeout(Duration::from_secs(7), async {
+            let payload = encode_body(
+                ContentType::Json,
+                &Noticed {
+                    definition_id: "order".into(),
+                    version_id: None,
+                    version,
+                    revision: 0,
+                    everywhere: false,
+                    missing: Vec::new(),
+                },
+            )
+            .unwrap();
+            let subject = subject::CACHE_CHANGED.to_owned();
+            let message = Message { subject, headers: Headers::new(), payload };
+            world.bus.request(message, Duration::from_secs(6)).await
+        });
+        if let Ok(Ok(answer)) = noticed.await {
+            let noticed: Noticed = decode_body(ContentType::Json, &answer.payload).unwrap();
+            complete += u32::from(noticed.everywhere);
+            assert!(!noticed.everywhere || points_to(&node) == Some(format!("order-{version}")));
+        }
+    }
+    assert!(complete >= 3, "{complete} of 10");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_answers_those_who_wait() {
+    let world = World::new();
+    let _mute = world.join("executor-mute", "executor").await;
+    let stop = world.serving("notifier-1").await;
+    world.publish(1).await;
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        stop.cancel();
+    });
+    let began = Instant::now();
+    let noticed = world.announce(1).await;
+    assert_eq!(noticed.missing, ["executor-mute"]);
+    assert!(began.elapsed() < Duration::from_secs(2));
+}

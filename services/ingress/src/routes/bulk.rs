@@ -28,15 +28,16 @@ pub(super) async fn side_by_side<F: Future>(work: impl IntoIterator<Item = F>) -
 
 /// Which definitions.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct DefinitionIds {
-    definition_ids: Vec<String>,
+    definition_ids: Option<Vec<String>>,
 }
 
 impl DefinitionIds {
     fn read(self) -> Result<Vec<DefinitionId>, Problem> {
-        bounded(self.definition_ids.len())?;
-        Ok(self.definition_ids.into_iter().map(DefinitionId::new).collect())
+        let ids = self.definition_ids.unwrap_or_default();
+        bounded(ids.len())?;
+        Ok(ids.into_iter().map(DefinitionId::new).collect())
     }
 }
 
@@ -114,7 +115,7 @@ pub(super) async fn delete_definitions(
 
 /// Which instances: by id, or those of a definition.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct InstanceIds {
     ids: Option<Vec<String>>,
     definition_id: Option<String>,

@@ -103,18 +103,12 @@ pub(super) async fn activation_strategies() -> Json<Value> {
 /// The expression languages.
 #[utoipa::path(get, path = "/descriptors/expression-descriptors", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items, count}`")))]
-pub(super) async fn expressions() -> Json<Value> {
-    let item = |name: &str, is_browsable: bool| {
+pub(super) async fn expressions(State(app): State<Arc<App>>) -> Json<Value> {
+    let item = |name: &'static str| {
+        let is_browsable = !matches!(name, "Literal" | "Object");
         json!({"type": name, "displayName": name, "isSerializable": true, "isBrowsable": is_browsable, "properties": {}})
     };
-    listed(vec![
-        item("Literal", false),
-        item("Object", false),
-        item("Variable", true),
-        item("Input", true),
-        item("JavaScript", true),
-        item("Liquid", true),
-    ])
+    listed(app.cx.engine.expression_types().into_iter().map(item).collect())
 }
 
 /// The features of this server.

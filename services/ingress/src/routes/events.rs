@@ -19,7 +19,7 @@ use crate::{App, Problem, record, respond};
 
 /// What an event brings, and to whom.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct EventRequest {
     /// Only this instance; no new ones are started then.
     workflow_instance_id: Option<String>,

@@ -1,12 +1,11 @@
 //! Health, metrics and the description of the API.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use serde_json::{Value, json};
 
 use crate::{App, Problem};
@@ -42,19 +41,9 @@ pub(super) async fn metrics() -> impl IntoResponse {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], chassis::metrics_text())
 }
 
-static OPENAPI: OnceLock<String> = OnceLock::new();
-
-/// Where the description is kept once the router is built.
-pub(crate) fn openapi_slot() -> &'static OnceLock<String> {
-    &OPENAPI
-}
-
 /// This description.
 #[utoipa::path(get, path = "/openapi.json", tag = "health",
     responses((status = 200, body = Value, description = "OpenAPI")))]
-pub(super) async fn openapi() -> Response {
-    match OPENAPI.get() {
-        Some(text) => ([(CONTENT_TYPE, "application/json")], text.clone()).into_response(),
-        None => StatusCode::NOT_FOUND.into_response(),
-    }
+pub(super) async fn openapi() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], crate::router::openapi_text())
 }

@@ -22,7 +22,7 @@ use crate::{App, Problem, record};
 
 /// Which instances, in Elsa's words.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct ListRequest {
     /// From 0.
     page: Option<u64>,
@@ -297,7 +297,7 @@ pub(super) async fn journal(
 
 /// Which part of a journal.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct JournalRequest {
     filter: Option<JournalFilter>,
     page: Option<u64>,
@@ -308,7 +308,7 @@ pub(super) struct JournalRequest {
 
 /// Which entries.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct JournalFilter {
     activity_ids: Option<Vec<String>>,
     excluded_activity_types: Option<Vec<String>>,
@@ -377,7 +377,7 @@ pub(super) async fn variables(
     let declared = declared.map(|definition| definition.variables).unwrap_or_default();
     let id_of = |name: &str| {
         let found = declared.iter().find(|variable| variable.name == name);
-        found.map_or(name, |variable| variable.id.as_str())
+        found.map_or_else(|| name.to_owned(), |variable| variable.id.clone())
     };
     let items: Vec<_> = values
         .iter()

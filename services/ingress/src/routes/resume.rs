@@ -22,7 +22,7 @@ use crate::{App, Problem, respond};
 
 /// What a resume brings.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ResumeRequest {
     /// The bookmark; may be left out where exactly one is open.
     bookmark_id: Option<String>,
@@ -196,7 +196,7 @@ pub(super) async fn answer(app: &App, seen: &Seen, told: Told) -> Result<Respons
 
 /// Why an instance is cancelled.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct CancelRequest {
     /// For the journal.
     reason: Option<String>,

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use model::{InstanceId, Map, SubStatus};
 use protocol::ReplyWhen;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::VersionOption;
 use utoipa::ToSchema;
 
@@ -26,7 +26,7 @@ const BULK_MAX: u32 = 1_000;
 
 /// How a definition is run.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct RunRequest {
     /// Id of the new instance; one is made when none is given.
     instance_id: Option<String>,

@@ -6,21 +6,26 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use model::Stimulus;
-use protocol::{ReplyWhen, TaskCompleted};
+use model::{Map, Stimulus};
+use protocol::{ReplyWhen, Resume, TaskCompleted};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::PendingCommand;
+use store::{BookmarkFilter, PendingCommand, StoredBookmark};
 use utoipa::ToSchema;
 
+use super::resume;
 use crate::body::{Body, Prefer};
+use crate::present::Standing;
 use crate::problem::ProblemBody;
 use crate::submit::{self, Asking, Patience, Told};
-use crate::{App, Problem, respond};
+use crate::{App, Problem, record, respond};
+
+/// The input under which a task's result arrives.
+const RESULT: &str = "RunTaskInput";
 
 /// What a worker found.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct CompleteRequest {
     /// The result of the task.
     #[schema(value_type = Option<Object>)]
@@ -30,9 +35,9 @@ pub(super) struct CompleteRequest {
 /// Completes a task: resumes the instance that handed it out.
 #[utoipa::path(post, path = "/tasks/{taskId}/complete", tag = "events",
     params(("taskId" = String, Path)), request_body = CompleteRequest,
-    responses((status = 200, body = Value, description = "`{taskId, workflowInstanceId, subStatus}`"),
+    responses((status = 200, body = Standing),
         (status = 202, body = Value, description = "Kept until the instance waits for it"),
-        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+        (status = 409, body = ProblemBody, description = "It was completed already"), (status = 413, body = ProblemBody)))]
 pub(super) async fn complete(
     State(app): State<Arc<App>>,
     Path(task_id): Path<String>,
@@ -45,39 +50,64 @@ pub(super) async fn complete(
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
     let result = request.result.unwrap_or_default();
-    let body = TaskCompleted { task_id: task_id.clone(), result };
-    let command = asking.command(&app, protocol::Body::Task(body), patience);
+    if let Some(found) = waiting(&app, &task_id).await? {
+        let seen = record::get(&app, &found.instance_id).await?;
+        let body = Resume {
+            instance_id: found.instance_id,
+            bookmark_id: Some(found.bookmark.id),
+            input: Map::from_iter([(RESULT.to_owned(), result)]),
+            ..Resume::default()
+        };
+        let told = resume::send(&app, &asking, body, patience).await?;
+        return resume::answer(&app, &seen, told).await;
+    }
+    let told = keep(&app, &asking, &task_id, result, patience).await?;
+    answer(&task_id, told)
+}
+
+/// The bookmark of the instance that waits for the task.
+async fn waiting(app: &App, task_id: &str) -> Result<Option<StoredBookmark>, Problem> {
+    let hash = Some(Stimulus::task(task_id).hash());
+    let filter = BookmarkFilter { hash, ..BookmarkFilter::default() };
+    Ok(app.cx.store.find(&filter, 1).await?.into_iter().next())
+}
+
+/// Accepts a result that nobody waits for yet.
+async fn keep(
+    app: &Arc<App>,
+    asking: &Asking,
+    task_id: &str,
+    result: Value,
+    patience: Patience,
+) -> Result<Told, Problem> {
+    let body = TaskCompleted { task_id: task_id.to_owned(), result };
+    let command = asking.command(app, protocol::Body::Task(body), patience);
     let pending = PendingCommand {
         id: command.id.clone(),
         instance_id: None,
         bookmark_id: None,
-        hash: Some(Stimulus::task(&task_id).hash()),
+        hash: Some(Stimulus::task(task_id).hash()),
         correlation_id: None,
         command: submit::encoded(&command)?,
         accepted_at: app.now(),
         expires_at: None,
         waiting: false,
     };
-    let told = submit::command(&app, &asking, pending, patience).await?;
-    let accepted = json!({"taskId": task_id, "accepted": true});
+    submit::command(app, asking, pending, patience).await
+}
+
+fn answer(task_id: &str, told: Told) -> Result<Response, Problem> {
+    let body = json!({"taskId": task_id, "accepted": true});
     match told {
         Told::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem.with("taskId", task_id));
             }
-            let status = match outcome.refusal {
-                Some(_) => StatusCode::ACCEPTED,
-                None => StatusCode::OK,
-            };
-            let body = json!({
-                "taskId": task_id,
-                "accepted": true,
-                "workflowInstanceId": outcome.workflow_instance_id,
-                "subStatus": outcome.sub_status,
-            });
+            let is_kept = outcome.refusal.is_some();
+            let status = if is_kept { StatusCode::ACCEPTED } else { StatusCode::OK };
             Ok((status, Json(body)).into_response())
         }
-        Told::Before => Ok(Json(accepted).into_response()),
-        Told::Accepted | Told::Late => Ok((StatusCode::ACCEPTED, Json(accepted)).into_response()),
+        Told::Before => Ok(Json(body).into_response()),
+        Told::Accepted | Told::Late => Ok((StatusCode::ACCEPTED, Json(body)).into_response()),
     }
 }

@@ -26,7 +26,7 @@ use crate::{App, Problem, record};
 
 /// What a link brings.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct LinkRequest {
     /// What arrives, by name.
     #[schema(value_type = Option<Object>)]

@@ -25,7 +25,7 @@ const LIFETIME_SECONDS_MAX: u64 = 366 * 24 * 3600;
 
 /// How long a link is good.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct UrlRequest {
     /// 7 days when not given, 366 days at most.
     lifetime_seconds: Option<u64>,

@@ -56,6 +56,11 @@ impl Queue {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        lock(&self.gates).is_empty()
+    }
+
     pub(super) fn wake_all(&self) {
         for gate in lock(&self.gates).values() {
             gate.changed.notify_waiters();

@@ -89,6 +89,11 @@ impl View {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.tombstones.is_empty()
+    }
+
     /// Keys held by this owner.
     pub(super) fn of_owner(&self, owner: &str) -> Vec<(String, Seen)> {
         let is_owner = |seen: &Seen| seen.holder.as_ref().is_some_and(|held| held.owner == owner);

@@ -1,7 +1,128 @@
+use futures::StreamExt as _;
+
 use super::*;
+use crate::Change;
 
 fn bus() -> MemoryBus {
     MemoryBus::starting_at(Timestamp::from_millis(1_000))
+}
+
+fn command(id: &str) -> Message {
+    let headers = [("Nats-Msg-Id".to_owned(), id.to_owned())].into();
+    Message { subject: "staunch.cmd.start.a".to_owned(), headers, payload: Vec::new() }
+}
+
+/// Fails the operations of one kind, a number of times.
+struct Fail(Mutex<u32>, Fault, fn(&Operation<'_>) -> bool);
+
+impl Faults for Fail {
+    fn on(&self, _node: &str, operation: &Operation<'_>) -> Fault {
+        let mut left = lock(&self.0);
+        if *left == 0 || !(self.2)(operation) {
+            return Fault::None;
+        }
+        *left -= 1;
+        self.1
+    }
+}
+
+fn failing(times: u32, fault: Fault, on: fn(&Operation<'_>) -> bool) -> MemoryBus {
+    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    MemoryBus::with_faults(clock, Arc::new(Fail(Mutex::new(times), fault, on)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_publish_whose_answer_is_lost_is_stored_once() {
+    let bus = failing(1, Fault::AnswerLost, |it| matches!(it, Operation::Publish { .. }));
+    assert!(matches!(bus.publish(command("x")).await, Err(Error::Unknown(_))));
+    let receipt = bus.publish(command("x")).await.unwrap();
+    assert!(receipt.duplicate);
+    assert_eq!(bus.stored(Stream::Commands).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_ack_means_another_delivery() {
+    let bus = failing(1, Fault::Lost, |it| matches!(it, Operation::Ack { .. }));
+    bus.publish(command("x")).await.unwrap();
+    let wait = Duration::from_secs(60);
+    let first = bus.pull(1, wait).await.unwrap().remove(0);
+    first.settle.ack().await.unwrap();
+    let second = bus.pull(1, wait).await.unwrap().remove(0);
+    assert_eq!(second.attempt, 2);
+    second.settle.ack().await.unwrap();
+    assert_eq!(bus.backlog().await.unwrap(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_pulled_and_lost_comes_again() {
+    let bus = failing(1, Fault::Lost, |it| matches!(it, Operation::Pull));
+    bus.publish(command("x")).await.unwrap();
+    let wait = Duration::from_secs(60);
+    assert!(bus.pull(1, wait).await.unwrap().is_empty());
+    assert_eq!(bus.pull(1, wait).await.unwrap()[0].attempt, 2);
+    bus.redeliver();
+    assert_eq!(bus.pull(1, Duration::ZERO).await.unwrap()[0].attempt, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_id_is_forgotten_after_the_window() {
+    let bus = bus();
+    bus.publish(command("x")).await.unwrap();
+    tokio::time::advance(Duration::from_secs(121)).await;
+    assert!(!bus.publish(command("x")).await.unwrap().duplicate);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stamps_come_from_the_clock() {
+    let bus = bus();
+    tokio::time::advance(Duration::from_millis(500)).await;
+    bus.publish(command("x")).await.unwrap();
+    let delivery = bus.pull(1, Duration::ZERO).await.unwrap().remove(0);
+    assert_eq!(delivery.stored_at, Timestamp::from_millis(1_500));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wipe_loses_everything_and_watches_start_again() {
+    let bus = bus();
+    let kv = bus.kv(Bucket::Definitions);
+    bus.publish(command("x")).await.unwrap();
+    kv.put_if("a", Bytes::new(), 0, None, "n").await.unwrap();
+    let mut watch = kv.watch().await.unwrap();
+    bus.wipe();
+    assert_eq!(bus.backlog().await.unwrap(), 0);
+    assert_eq!(kv.get("a").await.unwrap(), None);
+    let seen: Vec<_> = watch.by_ref().take(5).collect().await;
+    assert!(matches!(&seen[1], Change::Set { key, .. } if key == "a"));
+    assert_eq!(seen[2..], [Change::Synced, Change::Reset, Change::Synced]);
+    assert_eq!(kv.put_if("a", Bytes::new(), 0, None, "n").await.unwrap(), Put::Won(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tombstone_vanishes_and_leaves_no_other() {
+    let bus = bus();
+    let kv = bus.kv(Bucket::Leases);
+    kv.put_if("a", Bytes::new(), 0, None, "1").await.unwrap();
+    let Put::Won(tombstone) = kv.purge_if("a", 1, "2").await.unwrap() else { panic!("lost") };
+    let mut watch = kv.watch().await.unwrap();
+    assert!(bus.kv(Bucket::Leases).get("a").await.unwrap().is_some());
+    tokio::time::sleep(crate::TOMBSTONE_TTL * 3).await;
+    assert_eq!(kv.get("a").await.unwrap(), None);
+    let late = kv.put_if("a", Bytes::new(), tombstone, None, "3").await.unwrap();
+    assert_eq!(late, Put::Lost(Some(0)));
+    let seen: Vec<_> = watch.by_ref().take(2).collect().await;
+    assert_eq!(seen, [Change::Reset, Change::Synced]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_bus_ends_what_listens() {
+    let bus = bus();
+    let mut watch = bus.kv(Bucket::Leases).watch().await.unwrap();
+    let mut heard = bus.subscribe("a").await.unwrap();
+    bus.close();
+    assert_eq!(heard.next().await, None);
+    assert_eq!(watch.by_ref().count().await, 2);
+    assert!(matches!(bus.publish(command("x")).await, Err(Error::Closed)));
+    assert!(matches!(bus.kv(Bucket::Leases).get("a").await, Err(Error::Closed)));
 }
 
 #[cfg(feature = "conformance")]

@@ -1,1 +1,100 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::*;
+use crate::{Bucket, Bus as _, Clock, Fault, Faults, MemoryBus, Operation};
+
+const TTL: Duration = Duration::from_secs(3);
+
+/// Cuts one node off.
+#[derive(Default)]
+struct Cut(Arc<AtomicBool>);
+
+impl Faults for Cut {
+    fn on(&self, node: &str, _operation: &Operation<'_>) -> Fault {
+        let is_cut = node == "one" && self.0.load(Ordering::Relaxed);
+        if is_cut { Fault::Unavailable } else { Fault::None }
+    }
+}
+
+fn bus() -> (MemoryBus, Arc<AtomicBool>) {
+    let cut = Arc::new(AtomicBool::new(false));
+    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    (MemoryBus::with_faults(clock, Arc::new(Cut(Arc::clone(&cut)))), cut)
+}
+
+async fn join(bus: &MemoryBus, node: &str) -> Presence {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let chance: Chance = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+    let me = Member {
+        node: node.to_owned(),
+        roles: Vec::new(),
+        started_at: Timestamp::from_millis(0),
+        address: Some("http://127.0.0.1:1".to_owned()),
+    };
+    Presence::join(bus.as_node(node).kv(Bucket::Nodes), me, TTL, chance).await.unwrap()
+}
+
+fn nodes(presence: &Presence) -> Vec<String> {
+    presence.live().into_iter().map(|member| member.node).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_cut_off_knows_it_when_the_others_do_and_comes_back() {
+    let (bus, cut) = bus();
+    let (one, two) = (join(&bus, "one").await, join(&bus, "two").await);
+    tokio::time::sleep(TTL * 10).await;
+    assert!(!one.is_cut_off() && !two.is_cut_off());
+    assert_eq!(nodes(&two), ["one", "two"]);
+    cut.store(true, Ordering::Relaxed);
+    tokio::time::sleep(TTL + Duration::from_millis(10)).await;
+    assert!(one.is_cut_off() && !two.is_cut_off());
+    assert_eq!(nodes(&two), ["two"]);
+    cut.store(false, Ordering::Relaxed);
+    tokio::time::sleep(TTL).await;
+    assert!(!one.is_cut_off());
+    assert_eq!(nodes(&two), ["one", "two"]);
+    one.leave().await;
+    two.leave().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_wipe_everyone_is_there_again_soon() {
+    let (bus, _) = bus();
+    let (one, two) = (join(&bus, "one").await, join(&bus, "two").await);
+    tokio::time::sleep(TTL).await;
+    bus.wipe();
+    tokio::time::sleep(TTL).await;
+    assert_eq!(nodes(&one), ["one", "two"]);
+    assert_eq!(nodes(&two), ["one", "two"]);
+    assert!(!one.is_cut_off());
+}
+
+#[tokio::test(start_paused = true)]
+async fn presence_ends_with_its_last_handle() {
+    let (bus, _) = bus();
+    let one = join(&bus, "one").await;
+    let inner = Arc::downgrade(&one.inner);
+    let another = one.clone();
+    drop(one);
+    assert!(!another.is_cut_off());
+    drop(another);
+    while inner.upgrade().is_some() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_cannot_join_says_so() {
+    let (bus, cut) = bus();
+    cut.store(true, Ordering::Relaxed);
+    let me = Member {
+        node: "one".to_owned(),
+        roles: Vec::new(),
+        started_at: Timestamp::from_millis(0),
+        address: None,
+    };
+    let chance: Chance = Arc::new(|| "x".to_owned());
+    let kv = bus.as_node("one").kv(Bucket::Nodes);
+    let joined = Presence::join(kv, me, TTL, chance).await;
+    assert!(matches!(joined, Err(Error::Unavailable(_))), "{joined:?}");
+}

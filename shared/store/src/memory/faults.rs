@@ -82,6 +82,21 @@ impl Operation {
     }
 }
 
+/// A bug on purpose: a simulation that does not find it proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Bug {
+    /// A commit does not look at the version.
+    VersionUnchecked,
+    /// A commit forgets what is to be published.
+    OutboxForgotten,
+    /// A commit forgets the commands to other instances.
+    CommandsForgotten,
+    /// Nobody looks for commands that came too early.
+    WaitingForgotten,
+    /// A commit leaves its burned bookmarks open.
+    BookmarksKept,
+}
+
 /// What goes wrong, and when. Waiting in a hook delays the operation.
 #[async_trait]
 pub trait Faults: Send + Sync {
@@ -99,6 +114,11 @@ pub trait Faults: Send + Sync {
     /// The operation fails with it, and has changed what it changes: its answer is lost.
     async fn after(&self, _operation: Operation) -> Result<(), Error> {
         Ok(())
+    }
+
+    /// Whether the database has this bug.
+    fn has(&self, _bug: Bug) -> bool {
+        false
     }
 }
 

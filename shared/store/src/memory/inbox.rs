@@ -5,7 +5,7 @@ use model::{CommandId, Timestamp};
 use protocol::Message;
 
 use super::instances::size;
-use super::{MemoryStore, Operation};
+use super::{Bug, MemoryStore, Operation};
 use crate::{Error, Inbox, NewInstance, PendingCommand, check};
 
 #[async_trait]
@@ -68,6 +68,9 @@ impl Inbox for MemoryStore {
 
     async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
         self.run(Operation::Wakeable, |tables| {
+            if self.faults.has(Bug::WaitingForgotten) {
+                return Ok(Vec::new());
+            }
             let there = tables.bookmarks.values().filter(|row| row.bookmark.created_at <= before);
             let found = tables.answered(there).into_iter();
             let found = found.filter(|command| command.accepted_at <= before);

@@ -7,7 +7,7 @@ use model::{Entry, Instance, InstanceId, SubStatus, Timestamp};
 use protocol::Message;
 
 use super::tables::{InstanceRow, Tables};
-use super::{MemoryStore, Operation};
+use super::{Bug, Faults, MemoryStore, Operation};
 use crate::{
     Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, Instances, Listed, Loaded,
     NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, check,
@@ -45,7 +45,7 @@ impl Instances for MemoryStore {
     async fn commit(&self, burst: Burst) -> Result<Commit, Error> {
         self.run(Operation::Commit, |tables| {
             check::burst(&burst)?;
-            Ok(commit(tables, burst))
+            Ok(commit(tables, burst, &*self.faults))
         })
         .await
     }
@@ -124,10 +124,20 @@ pub(super) fn size(limit: u64) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-fn commit(tables: &mut Tables, burst: Burst) -> Commit {
+fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults) -> Commit {
     let id = burst.instance.id.clone();
-    if tables.instances.get(&id).map(|row| row.instance.version) != burst.expected {
+    let is_expected = tables.instances.get(&id).map(|row| row.instance.version) == burst.expected;
+    if !is_expected && !faults.has(Bug::VersionUnchecked) {
         return Commit::Conflict;
+    }
+    if faults.has(Bug::OutboxForgotten) {
+        burst.outbox.clear();
+    }
+    if faults.has(Bug::CommandsForgotten) {
+        burst.commands.clear();
+    }
+    if faults.has(Bug::BookmarksKept) {
+        burst.burned.clear();
     }
     if let Some(holder) = tables.holder(burst.activation_key.as_deref(), &id) {
         return Commit::NotAllowed(holder);
@@ -159,6 +169,9 @@ fn commit(tables: &mut Tables, burst: Burst) -> Commit {
     }
     for settled in &burst.settles {
         tables.pending.remove(settled);
+    }
+    if faults.has(Bug::WaitingForgotten) {
+        return Commit::Done { waiting: Vec::new() };
     }
     let waiting = tables.answered(burst.created.iter());
     Commit::Done { waiting: waiting.into_iter().map(|command| command.command.clone()).collect() }

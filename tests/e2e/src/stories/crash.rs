@@ -5,26 +5,25 @@ use std::time::{Duration, Instant};
 
 use futures::{StreamExt as _, stream};
 use serde_json::json;
-use testkit::eventually;
+use testkit::{eventually, within};
+use tokio::task::JoinHandle;
 
 use crate::api::Api;
 use crate::workflow;
 use crate::world::World;
 
 const STARTS: usize = 300;
+const FINISHED_BEFORE: usize = 20;
 const SOON: Duration = Duration::from_secs(90);
 
 /// G1, G2, G7: what was accepted is done exactly once when an executor is killed under load.
 pub(crate) async fn a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7(world: World) {
     let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
     let victim = world.node("victim", "executor").await;
+    let other = world.node("other", "executor").await;
     let api = Api::new(&gateway.url);
     api.publish(&workflow::quick("load")).await;
-    let client = world.client().await;
-    let mut finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
-    let accepting = tokio::spawn(load(api.clone()));
-    finished.next().await.unwrap();
-    let other = world.node("other", "executor").await;
+    let accepting = under_way(&world, &api).await;
     victim.kill().await;
     let killed = Instant::now();
     let at_kill = api.count("load", Some("Finished")).await;
@@ -49,10 +48,7 @@ pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World)
     let staying = world.node("staying", "executor").await;
     let api = Api::new(&gateway.url);
     api.publish(&workflow::quick("load")).await;
-    let client = world.client().await;
-    let mut finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
-    let accepting = tokio::spawn(load(api.clone()));
-    finished.next().await.unwrap();
+    let accepting = under_way(&world, &api).await;
     let asked = Instant::now();
     let status = leaving.stop().await;
     let drained = asked.elapsed();
@@ -62,6 +58,40 @@ pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World)
     println!("G7: drained in {drained:?} under load, {} of {STARTS} finished", accepted.len());
     assert!(drained < Duration::from_secs(5), "{drained:?}");
     drop(staying);
+}
+
+/// G3: an executor that was paused for longer than anyone waits for it, and comes back with work
+/// in hand that others have done, changes nothing.
+pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3(world: World) {
+    let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
+    let sleeper = world.node("sleeper", "executor").await;
+    let other = world.node("other", "executor").await;
+    let api = Api::new(&gateway.url);
+    api.publish(&workflow::quick("load")).await;
+    let accepting = under_way(&world, &api).await;
+    sleeper.pause();
+    let paused = Instant::now();
+    let accepted = accepting.await.unwrap();
+    all_finished_once(&api, &accepted).await;
+    let taken_over = paused.elapsed();
+    sleeper.go_on();
+    // It is back when it takes part in new work.
+    let accepted: BTreeSet<String> = accepted.union(&load(api.clone()).await).cloned().collect();
+    assert_eq!(accepted.len(), 2 * STARTS);
+    all_finished_once(&api, &accepted).await;
+    assert!(sleeper.stop().await.success());
+    assert!(other.stop().await.success());
+    each_once(&api, &accepted).await;
+    println!("G3: paused for {taken_over:?}, {} starts finished once, 0 twice", accepted.len());
+}
+
+/// Begins to start instances, and gives them when some are finished and others are not.
+async fn under_way(world: &World, api: &Api) -> JoinHandle<BTreeSet<String>> {
+    let client = world.client().await;
+    let finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
+    let accepting = tokio::spawn(load(api.clone()));
+    within("some are finished", SOON, finished.take(FINISHED_BEFORE).count()).await;
+    accepting
 }
 
 /// Starts instances over HTTP, several at a time; gives the ids of the accepted ones.
@@ -75,12 +105,18 @@ async fn load(api: Api) -> BTreeSet<String> {
 
 /// Waits until all are finished; each was run once, and there are no others.
 async fn all_finished_once(api: &Api, accepted: &BTreeSet<String>) {
-    assert_eq!(accepted.len(), STARTS);
+    let wanted = accepted.len() as u64;
     eventually("every accepted start is finished", SOON, async || {
-        api.count("load", Some("Finished")).await >= STARTS as u64
+        api.count("load", Some("Finished")).await >= wanted
     })
     .await;
-    assert_eq!(api.count("load", None).await, STARTS as u64);
+    each_once(api, accepted).await;
+}
+
+/// Each was run once and there are no others.
+async fn each_once(api: &Api, accepted: &BTreeSet<String>) {
+    assert_eq!(api.count("load", None).await, accepted.len() as u64);
+    assert_eq!(api.count("load", Some("Finished")).await, accepted.len() as u64);
     for id in accepted {
         let journal = api.journal(id).await;
         let lines = journal.iter().filter(|entry| entry["eventName"] == "Line").count();

@@ -1,0 +1,163 @@
+//! A node dies at each step of the path; another finishes the work, and nothing is done twice.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chassis::Life;
+use executor::{Point, Points};
+use model::SubStatus;
+use protocol::ReplyWhen;
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::world::{Peculiar, World, event, line, resume, sequence, start, wait_for};
+
+/// Takes its node down when a command is at this point for the nth time.
+pub(crate) struct CrashAt {
+    point: Point,
+    left: AtomicUsize,
+    life: Life,
+    crashed: Notify,
+}
+
+impl CrashAt {
+    pub(crate) fn new(point: Point) -> Arc<Self> {
+        Self::nth(point, 1)
+    }
+
+    pub(crate) fn nth(point: Point, nth: usize) -> Arc<Self> {
+        Arc::new(Self {
+            point,
+            left: AtomicUsize::new(nth),
+            life: Life::new(Duration::from_secs(30)),
+            crashed: Notify::new(),
+        })
+    }
+
+    pub(crate) fn peculiar(self: &Arc<Self>) -> Peculiar {
+        Peculiar {
+            points: Some(self.clone()),
+            life: Some(self.life.clone()),
+            ..Peculiar::default()
+        }
+    }
+
+    pub(crate) async fn happened(&self) {
+        self.crashed.notified().await;
+    }
+
+    fn is_over(&self) -> bool {
+        self.life.kill().is_cancelled()
+    }
+}
+
+#[async_trait]
+impl Points for CrashAt {
+    async fn at(&self, _node: &str, point: Point) {
+        if point != self.point || self.left.fetch_sub(1, Ordering::SeqCst) != 1 {
+            return;
+        }
+        self.life.begin_kill();
+        self.crashed.notify_one();
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Everything an instance can do: an outgoing call, an event, a child, waiting, a line each.
+async fn publish_all(world: &World) {
+    const URL: &str = "http://example.test/x";
+    world.calls.respond(URL, 200, json!({}));
+    let child = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "child",
+        "waitForCompletion": true});
+    let call = json!({"type": "SendHttpRequest", "url": URL, "expectedStatusCodes":
+        [{"statusCode": 200, "activity": line("called")}]});
+    let all = sequence(vec![
+        line("began"),
+        call,
+        child,
+        line("child over"),
+        json!({"type": "PublishEvent", "eventName": "told"}),
+        wait_for("go"),
+        line("went on"),
+    ]);
+    world.publish("child", line("child"), json!({})).await;
+    world.publish("all", all, json!({})).await;
+    world.publish("listener", sequence(vec![wait_for("told"), line("heard")]), json!({})).await;
+}
+
+async fn story(point: Point, nth: usize) -> bool {
+    let world = World::new();
+    publish_all(&world).await;
+    let crash = CrashAt::nth(point, nth);
+    let _first = world.peculiar("a", crash.peculiar()).await;
+    world.start_kept("listener", "l").await;
+    world.start_kept("all", "i").await;
+    let _second = world.node("b").await;
+    let what = format!("{point:?} {nth}: i waits for go");
+    world
+        .until(&what, async || {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            world.sweep().await;
+            world.bookmarks("i").await.contains_key("Elsa.Event")
+        })
+        .await;
+    world.send(&event("e1", "go", json!({}))).await;
+    world.settle("i", SubStatus::Finished).await;
+    world.settle("l", SubStatus::Finished).await;
+
+    let context = format!("crash at {point:?} the {nth}. time");
+    assert_eq!(world.lines("i").await, ["began", "called", "child over", "went on"], "{context}");
+    assert_eq!(world.lines("l").await, ["heard"], "{context}");
+    let mut events = world.events("i");
+    events.dedup();
+    assert_eq!(events.first().map(String::as_str), Some("started"), "{context}");
+    assert_eq!(events.iter().filter(|event| *event == "started").count(), 1, "{context}");
+    assert_eq!(events.iter().filter(|event| *event == "finished").count(), 1, "{context}");
+    let keys: std::collections::BTreeSet<_> =
+        world.calls.asked().into_iter().map(|call| call.key).collect();
+    assert_eq!(keys.len(), 1, "{context}: one call, one key");
+    assert!(world.dead().is_empty(), "{context}: {:?}", world.dead());
+    crash.is_over()
+}
+
+impl World {
+    async fn start_kept(&self, definition: &str, instance: &str) {
+        self.send(&start(definition, instance, json!({}))).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_at_any_point_loses_nothing_and_does_nothing_twice() {
+    let mut crashed = Vec::new();
+    for point in Point::ALL {
+        for nth in 1..=4 {
+            if story(*point, nth).await && !crashed.contains(point) {
+                crashed.push(*point);
+            }
+        }
+    }
+    // Points of paths that this story does not take: conflicts and dead commands.
+    let missed: Vec<_> = Point::ALL.iter().filter(|point| !crashed.contains(point)).collect();
+    assert_eq!(missed, [&Point::Conflicted, &Point::BeforePark, &Point::Parked]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redelivered_command_changes_nothing() {
+    let world = World::new();
+    world.publish("wait", sequence(vec![wait_for("x"), wait_for("x")]), json!({})).await;
+    let crash = CrashAt::nth(Point::BeforeAck, 2);
+    let first = world.peculiar("a", crash.peculiar()).await;
+    world.start("wait", "i", json!({})).await;
+    let mut again = resume("r", "i", None, json!({}));
+    again.reply_when = ReplyWhen::Settled;
+    world.send(&again).await;
+    crash.happened().await;
+    first.kill().await;
+    let before = world.instance("i").await.unwrap();
+    let _second = world.node("b").await;
+    world.until_quiet().await;
+    assert_eq!(world.instance("i").await.unwrap(), before);
+    assert_eq!(before.version, 2);
+}

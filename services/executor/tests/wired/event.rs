@@ -1,0 +1,94 @@
+//! Events: who is found, who waits, who starts.
+
+use model::SubStatus;
+use protocol::{Refusal, ReplyWhen};
+use serde_json::json;
+
+use crate::crash::CrashAt;
+use crate::world::{World, event, line, sequence, start, wait_for};
+use executor::Point;
+
+#[tokio::test(start_paused = true)]
+async fn an_event_resumes_all_who_wait_and_starts_what_it_triggers() {
+    let world = World::new();
+    world.publish("wait", sequence(vec![wait_for("paid"), line("resumed")]), json!({})).await;
+    let trigger = json!({"type": "Event", "id": "e", "canStartWorkflow": true,
+        "eventName": "paid", "result": {"typeName": "Object", "memoryReference": {"id": "Got"}}});
+    let outputs = json!({"outputs": [{"name": "Got"}]});
+    world.publish("trigger", sequence(vec![trigger]), outputs).await;
+    let _nodes = (world.node("a").await, world.node("b").await);
+    for instance in ["i1", "i2"] {
+        world.start("wait", instance, json!({})).await;
+    }
+    let raised = event("e1", "paid", json!({"amount": 7}));
+    let outcome = world.ask(raised, ReplyWhen::Committed).await;
+    assert_eq!(outcome.affected, Some(3));
+    for instance in ["i1", "i2"] {
+        world.until_status(instance, SubStatus::Finished).await;
+    }
+    world.until_quiet().await;
+    let every = store::InstanceFilter::default();
+    let all = store::Instances::list(&world.store, &every, store::Page::first()).await.unwrap();
+    let all = all.items;
+    let started = all.iter().find(|one| one.definition_id.as_str() == "trigger").unwrap();
+    let record = world.record(started.id.as_str()).await;
+    assert_eq!(record.state.output["Got"], json!({"amount": 7}));
+    assert_eq!(world.store.sizes().pending, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_nobody_waits_for_is_kept_for_who_comes() {
+    let world = World::new();
+    world.publish("wait", sequence(vec![wait_for("x"), line("went on")]), json!({})).await;
+    let _node = world.node("a").await;
+    let early = world.ask(event("e1", "x", json!({})), ReplyWhen::Committed).await;
+    assert_eq!(early.refusal, Some(Refusal::Waiting));
+    world.start("wait", "i", json!({})).await;
+    world.until_status("i", SubStatus::Finished).await;
+    assert_eq!(world.lines("i").await, ["went on"]);
+    world.until_quiet().await;
+    assert_eq!(world.store.sizes().pending, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_delivered_twice_is_taken_once_by_a_loop_that_waits_for_it_again() {
+    let world = World::new();
+    let looping = sequence(vec![wait_for("x"), line("1"), wait_for("x"), line("2")]);
+    world.publish("loop", looping, json!({})).await;
+    let crash = CrashAt::new(Point::FannedOut);
+    let first = world.peculiar("a", crash.peculiar()).await;
+    world.start("loop", "i", json!({})).await;
+    world.send(&event("e1", "x", json!({}))).await;
+    crash.happened().await;
+    first.kill().await;
+    let _second = world.node("b").await;
+    world.sweep().await;
+    world.until_quiet().await;
+    world.sweep().await;
+    world.until_quiet().await;
+    assert_eq!(world.lines("i").await, ["1"]);
+    assert_eq!(world.status("i").await, Some(SubStatus::Suspended));
+    world.send(&event("e2", "x", json!({}))).await;
+    world.until_status("i", SubStatus::Finished).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correlated_event_reaches_only_its_own() {
+    let world = World::new();
+    world.publish("wait", sequence(vec![wait_for("x")]), json!({})).await;
+    let _node = world.node("a").await;
+    for (instance, correlation) in [("i1", "one"), ("i2", "two")] {
+        let mut command = start("wait", instance, json!({}));
+        if let protocol::Body::Start(start) = &mut command.body {
+            start.correlation_id = Some(correlation.to_owned());
+        }
+        world.ask(command, ReplyWhen::Settled).await;
+    }
+    let mut raised = event("e1", "x", json!({}));
+    if let protocol::Body::Event(event) = &mut raised.body {
+        event.correlation_id = Some("two".to_owned());
+    }
+    assert_eq!(world.ask(raised, ReplyWhen::Committed).await.affected, Some(1));
+    world.until_status("i2", SubStatus::Finished).await;
+    assert_eq!(world.status("i1").await, Some(SubStatus::Suspended));
+}

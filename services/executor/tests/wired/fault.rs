@@ -1,0 +1,290 @@
+//! The world fails: the database, the lease, another writer, the engine itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use bus::Bucket;
+use engine::{Activity, Decision, Descriptor, Engine, Languages, Registry, Step};
+use executor::{Point, Points};
+use model::{SubStatus, limits};
+use protocol::{Refusal, ReplyWhen, header};
+use serde_json::json;
+use store::memory::{Faults, MemoryStore, Operation};
+use store::{Burst, Instances as _};
+use tokio::sync::Notify;
+
+use crate::world::{Peculiar, World, cancel, line, resume, sequence, start, wait_for};
+
+/// One operation of the database fails while this lasts.
+pub(crate) struct Outage {
+    operation: Operation,
+    is_on: AtomicBool,
+    count: AtomicUsize,
+}
+
+impl Outage {
+    pub(crate) fn new(operation: Operation) -> Arc<Self> {
+        Arc::new(Self { operation, is_on: AtomicBool::new(false), count: AtomicUsize::new(0) })
+    }
+
+    pub(crate) fn begin(&self) {
+        self.is_on.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn end(&self) {
+        self.is_on.store(false, Ordering::SeqCst);
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl Faults for Outage {
+    async fn before(&self, operation: Operation) -> Result<(), store::Error> {
+        if operation == self.operation && self.is_on.load(Ordering::SeqCst) {
+            self.count.fetch_add(1, Ordering::SeqCst);
+            return Err(store::Error::Unavailable("on purpose".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_of_the_database_is_waited_out_and_nothing_dies_of_it() {
+    for operation in [Operation::Load, Operation::Commit] {
+        let world = World::new();
+        world.publish("hello", line("Hello"), json!({})).await;
+        let outage = Outage::new(operation);
+        outage.begin();
+        let store = Some(world.store.with_faults(outage.clone()));
+        let _node = world.peculiar("a", Peculiar { store, ..Default::default() }).await;
+        world.send(&start("hello", "i", json!({}))).await;
+        let tries = usize::try_from(limits::DELIVERIES_MAX).unwrap() + 5;
+        world.until("it is tried often", async || outage.count() > tries).await;
+        outage.end();
+        world.until_status("i", SubStatus::Finished).await;
+        world.until_quiet().await;
+        assert!(world.dead().is_empty(), "passing errors never lead to the dead");
+        assert_eq!(world.lines("i").await, ["Hello"]);
+    }
+}
+
+/// The answer of the next commit is lost, though it happened.
+struct LostAnswer(AtomicBool);
+
+#[async_trait]
+impl Faults for LostAnswer {
+    async fn after(&self, operation: Operation) -> Result<(), store::Error> {
+        if operation == Operation::Commit && !self.0.swap(true, Ordering::SeqCst) {
+            return Err(store::Error::Unavailable("the answer is lost".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_whose_answer_is_lost_is_not_repeated() {
+    let world = World::new();
+    world.publish("hello", line("Hello"), json!({})).await;
+    let store = Some(world.store.with_faults(Arc::new(LostAnswer(AtomicBool::new(false)))));
+    let _node = world.peculiar("a", Peculiar { store, ..Default::default() }).await;
+    let outcome = world.start("hello", "i", json!({})).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Finished));
+    assert_eq!(world.instance("i").await.unwrap().version, 1);
+    assert_eq!(world.lines("i").await, ["Hello"]);
+    world.settle("i", SubStatus::Finished).await;
+    assert_eq!(world.events("i"), ["started", "finished"]);
+}
+
+/// Another writer commits just before the burst does.
+struct Meddler {
+    store: MemoryStore,
+    done: AtomicBool,
+}
+
+#[async_trait]
+impl Points for Meddler {
+    async fn at(&self, _node: &str, point: Point) {
+        let Ok(Some(loaded)) = self.store.load(&"i".into()).await else { return };
+        if point != Point::BeforeCommit || self.done.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let mut instance = loaded.instance;
+        let expected = Some(instance.version);
+        instance.version += 1;
+        let burst = Burst {
+            instance,
+            expected,
+            activation_key: None,
+            burned: Vec::new(),
+            created: Vec::new(),
+            journal: Vec::new(),
+            starts: Vec::new(),
+            commands: Vec::new(),
+            outbox: Vec::new(),
+            tokens: Vec::new(),
+            settles: Vec::new(),
+        };
+        self.store.commit(burst).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_that_loses_its_version_is_run_again() {
+    let world = World::new();
+    world.publish("wait", sequence(vec![wait_for("x"), line("went on")]), json!({})).await;
+    let meddler = Meddler { store: world.store.clone(), done: AtomicBool::new(false) };
+    let points: Option<Arc<dyn Points>> = Some(Arc::new(meddler));
+    let _node = world.peculiar("a", Peculiar { points, ..Default::default() }).await;
+    world.start("wait", "i", json!({})).await;
+    let outcome = world.ask(resume("r", "i", None, json!({})), ReplyWhen::Settled).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Finished));
+    assert_eq!(world.instance("i").await.unwrap().version, 3);
+    assert_eq!(world.lines("i").await, ["went on"]);
+}
+
+/// Holds the first command at a point until it is let go.
+struct HeldAt {
+    point: Point,
+    is_used: AtomicBool,
+    reached: Notify,
+    go: Notify,
+}
+
+#[async_trait]
+impl Points for HeldAt {
+    async fn at(&self, _node: &str, point: Point) {
+        if point == self.point && !self.is_used.swap(true, Ordering::SeqCst) {
+            self.reached.notify_one();
+            self.go.notified().await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_that_loses_its_lease_neither_commits_nor_acknowledges() {
+    let world = World::new();
+    world.publish("hello", line("Hello"), json!({})).await;
+    let held = Arc::new(HeldAt {
+        point: Point::BeforeCommit,
+        is_used: AtomicBool::new(false),
+        reached: Notify::new(),
+        go: Notify::new(),
+    });
+    let points: Option<Arc<dyn Points>> = Some(held.clone());
+    let _first = world.peculiar("a", Peculiar { points, ..Default::default() }).await;
+    world.send(&start("hello", "i", json!({}))).await;
+    held.reached.notified().await;
+    assert!(world.bus.expire(Bucket::Leases, "i"));
+    let lease_is_gone = async || bus::Queue::backlog(&world.bus).await.unwrap() == 1;
+    world.until("the command is still there", lease_is_gone).await;
+    held.go.notify_one();
+    let _second = world.node("b").await;
+    world.until_status("i", SubStatus::Finished).await;
+    world.until_quiet().await;
+    assert_eq!(world.instance("i").await.unwrap().version, 1);
+    assert_eq!(world.lines("i").await, ["Hello"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_applied_goes_to_the_dead_and_its_sender_is_told() {
+    let world = World::new();
+    let _node = world.node("a").await;
+    let check = async |command, refusal: Refusal, part: &str| {
+        let before = world.dead().len();
+        let outcome = world.ask(command, ReplyWhen::Committed).await;
+        assert_eq!(outcome.refusal, Some(refusal));
+        assert!(outcome.message.as_ref().unwrap().contains(part), "{outcome:?}");
+        let dead = world.dead();
+        assert_eq!(dead.len(), before + 1);
+        let dead = dead.last().unwrap().clone();
+        assert!(dead.header(header::REASON).unwrap().contains(part));
+        assert!(dead.subject.starts_with("staunch.dead.cmd."));
+        assert!(dead.header(header::ORIGIN).unwrap().starts_with("staunch.cmd."));
+        assert!(!dead.payload.is_empty());
+    };
+    check(start("nobody", "i", json!({})), Refusal::NotFound, "definition nobody").await;
+    check(resume("r", "unknown", None, json!({})), Refusal::NotFound, "instance unknown").await;
+    check(cancel("c", "unknown"), Refusal::NotFound, "instance unknown").await;
+    world.until_quiet().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_cannot_be_read_is_kept_with_the_reason() {
+    let world = World::new();
+    let _node = world.node("a").await;
+    let message = protocol::Message {
+        subject: "staunch.cmd.start.x".to_owned(),
+        payload: b"{nonsense".to_vec(),
+        ..Default::default()
+    };
+    bus::Queue::publish(&world.bus, message).await.unwrap();
+    world.until_quiet().await;
+    let dead = world.dead();
+    assert_eq!(dead.len(), 1);
+    assert_eq!(dead[0].payload, b"{nonsense");
+    assert!(dead[0].header(header::REASON).unwrap().contains("line 1 column 2"));
+}
+
+/// An activity with a bug.
+struct Buggy;
+
+impl Activity for Buggy {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::new("Test.Buggy", "Test", "Breaks a promise.")
+    }
+
+    fn start(&self, _step: &mut Step<'_, '_>) -> Decision {
+        panic!("INV-0: this is a bug");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bug_parks_the_command_and_leaves_the_others_alone() {
+    let activities = Registry::new(vec![Box::new(Buggy)]);
+    let world = World::with_engine(Engine::new(activities, Languages::default()));
+    world.publish("buggy", json!({"type": "Test.Buggy"}), json!({})).await;
+    let _node = world.node("a").await;
+    let outcome = world.start("buggy", "i", json!({})).await;
+    assert_eq!(outcome.refusal, Some(Refusal::Dead));
+    assert!(outcome.message.unwrap().contains("INV-0: this is a bug"));
+    assert_eq!(world.instance("i").await, None);
+    assert_eq!(world.dead().len(), 1);
+    world.until_quiet().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_commands_than_a_mailbox_holds_are_delivered_again() {
+    let world = World::new();
+    let waits = (0..100).map(|_| wait_for("x")).collect();
+    world.publish("wait", sequence(waits), json!({})).await;
+    let config = executor::Config { mailbox: 4, ..World::config() };
+    let _node =
+        world.peculiar("a", Peculiar { config: Some(config), ..Default::default() }).await;
+    world.start("wait", "i", json!({})).await;
+    for number in 0..100 {
+        world.send(&resume(&format!("r{number}"), "i", None, json!({}))).await;
+    }
+    world.until_status("i", SubStatus::Finished).await;
+    assert_eq!(world.instance("i").await.unwrap().version, 101);
+    assert!(world.dead().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_grows_too_large_ends_the_instance_with_an_incident() {
+    let world = World::new();
+    let grow = json!({"type": "While", "condition": true, "body": {"type": "SetVariable",
+        "variable": {"id": "v", "name": "Text"},
+        "value": {"js": "getVariable('Text') + getVariable('Text')"}}});
+    let more = json!({"variables":
+        [{"id": "v", "name": "Text", "typeName": "String", "value": "0123456789abcdef"}]});
+    world.publish("grow", grow, more).await;
+    let _node = world.node("a").await;
+    let outcome = world.start("grow", "i", json!({})).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Faulted), "{outcome:?}");
+    assert!(!outcome.incidents.is_empty());
+    world.until_quiet().await;
+}

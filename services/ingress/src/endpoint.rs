@@ -1,0 +1,384 @@
+//! `/workflows/*`: workflows that begin with, or wait at, an HttpEndpoint.
+//!
+//! Triggers come first, then bookmarks; the specific template before the general. What fits
+//! several equally is ambiguous, as in Elsa. The answer is what `WriteHttpResponse` said, sent
+//! after the commit, so that what a client saw is kept.
+
+mod form;
+mod limits;
+mod request;
+mod table;
+mod template;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts as _, Request, State};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use model::{InstanceId, Map, Stimulus, SubStatus, Trigger};
+use protocol::{ReplyWhen, Resume};
+use serde_json::json;
+use store::{BookmarkFilter, PendingCommand, StoredBookmark};
+
+use crate::auth::Caller;
+use crate::begin::{self, Beginning};
+use crate::body::{Params, Prefer};
+use crate::record;
+use crate::submit::{self, Asking, Patience, Started, Told};
+use crate::{App, Problem, respond};
+use limits::Limits;
+pub(crate) use table::Routes;
+use table::Table;
+use template::{Template, segments};
+
+/// Where workflows are reached.
+pub(crate) const BASE: &str = "/workflows";
+/// Bookmarks that are looked at before a request counts as ambiguous.
+const BOOKMARKS_MAX: u64 = 10;
+
+/// A request on its way to a workflow.
+struct Visit {
+    parts: Parts,
+    /// Its full path.
+    path: String,
+    /// Its path below [`BASE`], decoded.
+    segments: Vec<String>,
+    /// Lowercased.
+    method: String,
+    asking: Asking,
+    prefer: Prefer,
+    /// Only this instance.
+    instance_id: Option<InstanceId>,
+    /// Only instances with this correlation id.
+    correlation_id: Option<String>,
+}
+
+/// What a request arrives at.
+enum Target {
+    Trigger { trigger: Trigger, template: String, values: Map },
+    Bookmark { bookmark: Box<StoredBookmark>, template: String, values: Map },
+}
+
+/// Answers a request to a workflow.
+pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
+    match visit(&app, request).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn visit(app: &Arc<App>, request: Request) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let visit = Visit::read(app, parts).await?;
+    match target(app, &visit).await? {
+        Target::Trigger { trigger, template, values } => {
+            start(app, visit, body, trigger, &template, values).await
+        }
+        Target::Bookmark { bookmark, template, values } => {
+            resume(app, visit, body, *bookmark, &template, values).await
+        }
+    }
+}
+
+impl Visit {
+    async fn read(app: &Arc<App>, mut parts: Parts) -> Result<Self, Problem> {
+        let asking = Asking::from_request_parts(&mut parts, app).await?;
+        let params = Params::from_request_parts(&mut parts, app).await?;
+        let Ok(prefer) = Prefer::from_request_parts(&mut parts, app).await;
+        let path = parts.uri.path().to_owned();
+        let below = path.strip_prefix(BASE).unwrap_or(&path);
+        let segments = segments(below)
+            .ok_or_else(|| Problem::bad_request("the path is not valid percent-encoded UTF-8"))?;
+        let chosen = |header: &str, param: &str| {
+            let header = parts.headers.get(header).and_then(|value| value.to_str().ok());
+            header.or_else(|| params.one(param)).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let instance_id = chosen("x-workflow-instance-id", "workflowInstanceId");
+        let instance_id = instance_id.as_deref().map(record::id).transpose()?;
+        let correlation_id = chosen("x-correlation-id", "correlationId");
+        let method = parts.method.as_str().to_lowercase();
+        Ok(Self { parts, path, segments, method, asking, prefer, instance_id, correlation_id })
+    }
+
+    /// Who asks.
+    fn caller(&self) -> &Caller {
+        &self.asking.caller
+    }
+
+    fn patience(&self, limits: &Limits, app: &App) -> Patience {
+        if self.prefer.respond_async {
+            return Patience::None;
+        }
+        let longest = limits.answer_time.unwrap_or(app.config.answer_time_max);
+        Patience::Until(ReplyWhen::Settled, self.prefer.within(longest))
+    }
+}
+
+/// Finds what the request arrives at.
+async fn target(app: &App, visit: &Visit) -> Result<Target, Problem> {
+    let table = app.routes.triggers(app).await?;
+    let mut allowed = Vec::new();
+    if let Some(target) = triggered(&table, visit, &mut allowed)? {
+        return Ok(target);
+    }
+    if let Some(target) = waiting(app, visit).await? {
+        return Ok(target);
+    }
+    // Perhaps it was published a moment ago, and nobody could tell this node.
+    if let Some(table) = app.routes.triggers_again(app).await?
+        && let Some(target) = triggered(&table, visit, &mut allowed)?
+    {
+        return Ok(target);
+    }
+    if allowed.is_empty() {
+        allowed = waiting_methods(app, visit).await?;
+    }
+    if allowed.is_empty() {
+        return Err(Problem::not_found(format!(
+            "no workflow begins with or waits for {} {}",
+            visit.parts.method, visit.path
+        )));
+    }
+    allowed.sort();
+    allowed.dedup();
+    Err(Problem::method_not_allowed(visit.parts.method.as_str(), &allowed))
+}
+
+fn triggered(
+    table: &Table,
+    visit: &Visit,
+    allowed: &mut Vec<String>,
+) -> Result<Option<Target>, Problem> {
+    let fits = table.find(&visit.segments);
+    for group in fits.chunk_by(|left, right| left.rank == right.rank) {
+        let found = group.iter().flat_map(|fit| {
+            fit.triggers(&visit.method).iter().map(move |trigger| (trigger, fit))
+        });
+        match found.collect::<Vec<_>>().as_slice() {
+            [] => allowed.extend(group.iter().flat_map(|fit| fit.methods())),
+            [(trigger, fit)] => {
+                return Ok(Some(Target::Trigger {
+                    trigger: (*trigger).clone(),
+                    template: fit.template.to_owned(),
+                    values: fit.values.clone(),
+                }));
+            }
+            several => {
+                let ids = several.iter().map(|(trigger, _)| {
+                    json!({"definitionId": trigger.definition_id, "activityId": trigger.activity_id})
+                });
+                return Err(ambiguous(ids.collect()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A bookmark that waits for this request.
+async fn waiting(app: &App, visit: &Visit) -> Result<Option<Target>, Problem> {
+    for (template, values) in candidates(app, visit).await? {
+        let found = bookmarks(app, visit, &template, &visit.method).await?;
+        match found.as_slice() {
+            [] => {}
+            [_] => {
+                let Some(bookmark) = found.into_iter().next().map(Box::new) else { continue };
+                return Ok(Some(Target::Bookmark { bookmark, template, values }));
+            }
+            several => {
+                let ids = several.iter().map(|found| {
+                    json!({"workflowInstanceId": found.instance_id, "bookmarkId": found.bookmark.id})
+                });
+                return Err(ambiguous(ids.collect()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The templates that bookmarks for this path may have: the path itself, then the general ones.
+async fn candidates(app: &App, visit: &Visit) -> Result<Vec<(String, Map)>, Problem> {
+    let literal = format!("/{}", visit.segments.join("/")).to_lowercase();
+    let mut candidates = vec![(literal, Map::new())];
+    let templates = app.routes.bookmarks(app).await?;
+    for Template { text, .. } in templates.iter().filter(|template| !template.is_literal()) {
+        if let Some(values) = Template::parse(text).matches(&visit.segments) {
+            candidates.push((text.clone(), values));
+        }
+    }
+    Ok(candidates)
+}
+
+async fn bookmarks(
+    app: &App,
+    visit: &Visit,
+    template: &str,
+    method: &str,
+) -> Result<Vec<StoredBookmark>, Problem> {
+    let filter = BookmarkFilter {
+        hash: Some(Stimulus::http(template, method).hash()),
+        instance_id: visit.instance_id.clone(),
+        correlation_id: visit.correlation_id.clone(),
+        ..BookmarkFilter::default()
+    };
+    Ok(app.cx.store.find(&filter, BOOKMARKS_MAX).await?)
+}
+
+/// Other methods that bookmarks for this path wait for.
+async fn waiting_methods(app: &App, visit: &Visit) -> Result<Vec<String>, Problem> {
+    const METHODS: [Method; 5] =
+        [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
+    let mut allowed = Vec::new();
+    for (template, _) in candidates(app, visit).await? {
+        for method in METHODS {
+            let lower = method.as_str().to_lowercase();
+            if lower != visit.method && !bookmarks(app, visit, &template, &lower).await?.is_empty() {
+                allowed.push(method.to_string());
+            }
+        }
+    }
+    Ok(allowed)
+}
+
+/// In Elsa's words.
+fn ambiguous(workflows: Vec<serde_json::Value>) -> Problem {
+    let message = "The call is ambiguous and matches multiple workflows.";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "ambiguous", message)
+        .with("errorMessage", message)
+        .with("workflows", workflows)
+}
+
+async fn start(
+    app: &Arc<App>,
+    visit: Visit,
+    body: Body,
+    trigger: Trigger,
+    template: &str,
+    values: Map,
+) -> Result<Response, Problem> {
+    let limits = Limits::of(&trigger.payload);
+    limits.admit(visit.caller())?;
+    let patience = visit.patience(&limits, app);
+    let bytes = limits.body(body, app.config.body_bytes_max).await?;
+    let input = request::input(&visit.parts, &visit.path, template, values, &bytes)?;
+    let beginning = Beginning {
+        definition_id: trigger.definition_id,
+        version_id: Some(trigger.version_id),
+        instance_id: visit.instance_id.clone(),
+        input: input.clone(),
+        correlation_id: visit.correlation_id.clone(),
+        trigger_activity_id: Some(trigger.activity_id),
+        responds: true,
+        ..Beginning::default()
+    };
+    // Whoever names an instance that is there wants to go on with it.
+    if let Some(id) = &visit.instance_id
+        && !visit.asking.is_keyed
+        && record::find(app, id).await?.is_some()
+        && let Some(found) = bookmarks(app, &visit, template, &visit.method).await?.into_iter().next()
+    {
+        return resume_with(app, &visit, found, input, patience).await;
+    }
+    let Started { instance, told } = begin::start(app, &visit.asking, beginning, patience).await?;
+    answer(app, &visit, &instance.id, told).await
+}
+
+async fn resume(
+    app: &Arc<App>,
+    visit: Visit,
+    body: Body,
+    bookmark: StoredBookmark,
+    template: &str,
+    values: Map,
+) -> Result<Response, Problem> {
+    let limits = Limits::of(&bookmark.bookmark.payload);
+    limits.admit(visit.caller())?;
+    let patience = visit.patience(&limits, app);
+    let bytes = limits.body(body, app.config.body_bytes_max).await?;
+    let input = request::input(&visit.parts, &visit.path, template, values, &bytes)?;
+    resume_with(app, &visit, bookmark, input, patience).await
+}
+
+async fn resume_with(
+    app: &Arc<App>,
+    visit: &Visit,
+    found: StoredBookmark,
+    input: Map,
+    patience: Patience,
+) -> Result<Response, Problem> {
+    let (instance_id, bookmark_id) = (found.instance_id, found.bookmark.id);
+    let body = Resume {
+        instance_id: instance_id.clone(),
+        bookmark_id: Some(bookmark_id.clone()),
+        input,
+        responds: true,
+        ..Resume::default()
+    };
+    let command = visit.asking.command(app, protocol::Body::Resume(body), patience);
+    let pending = PendingCommand {
+        id: command.id.clone(),
+        instance_id: Some(instance_id.clone()),
+        bookmark_id: Some(bookmark_id),
+        hash: None,
+        correlation_id: None,
+        command: submit::encoded(&command)?,
+        accepted_at: app.now(),
+        expires_at: None,
+        waiting: false,
+    };
+    let told = submit::command(app, &visit.asking, pending, patience).await?;
+    answer(app, visit, &instance_id, told).await
+}
+
+/// What the workflow said, or how it stands.
+async fn answer(
+    app: &App,
+    visit: &Visit,
+    id: &InstanceId,
+    told: Told,
+) -> Result<Response, Problem> {
+    let empty = || respond::of_instance(id, StatusCode::OK);
+    match told {
+        Told::Outcome(outcome) => {
+            if let Some(problem) = respond::refusal(&outcome) {
+                return Err(problem);
+            }
+            match (&outcome.response, outcome.sub_status) {
+                (Some(said), _) => Ok(respond::workflow_said(id, said)),
+                _ if outcome.refusal.is_some() => Ok(respond::accepted(id, located(id))),
+                (None, Some(SubStatus::Faulted)) => {
+                    Ok(respond::of_instance(id, respond::faulted(id, &outcome.incidents)))
+                }
+                (None, _) => Ok(empty()),
+            }
+        }
+        Told::Before => {
+            let seen = record::get(app, id).await?;
+            match (seen.answer_for(&visit.asking.id), seen.status()) {
+                (Some(said), _) => Ok(respond::workflow_said(id, said)),
+                (None, SubStatus::Faulted) => {
+                    let incidents = seen.state().incidents.iter().map(|i| i.message.clone());
+                    let problem = respond::faulted(id, &incidents.collect::<Vec<_>>());
+                    Ok(respond::of_instance(id, problem))
+                }
+                (None, SubStatus::Executing | SubStatus::Pending) => {
+                    Ok(respond::accepted(id, located(id)))
+                }
+                (None, _) => Ok(empty()),
+            }
+        }
+        Told::Accepted => Ok(respond::accepted(id, located(id))),
+        Told::Late => {
+            let problem = Problem::timeout(
+                "the workflow has not answered in time; it goes on, and can be read by its \
+                 instance id",
+            );
+            Ok(respond::of_instance(id, problem.with("workflowInstanceId", id.as_str())))
+        }
+    }
+}
+
+fn located(id: &InstanceId) -> serde_json::Value {
+    json!({"workflowInstanceId": id})
+}

@@ -1,0 +1,136 @@
+//! Forms with files: `multipart/form-data` (RFC 7578), read from a body that is in memory already.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::Map;
+use serde_json::{Value, json};
+
+use crate::Problem;
+
+/// Parts of one form.
+const PARTS_MAX: usize = 1_000;
+
+/// What a form has.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Form {
+    /// Fields by name.
+    pub(super) fields: Map,
+    /// Files: `{name, fileName, contentType, size, content}`, the content in base64.
+    pub(super) files: Vec<Value>,
+}
+
+/// Reads a form of the content type's boundary.
+pub(super) fn multipart(content_type: &str, bytes: &[u8]) -> Result<Form, Problem> {
+    let boundary = parameter(content_type, "boundary")
+        .ok_or_else(|| Problem::bad_request("the multipart form has no boundary"))?;
+    let broken = || Problem::bad_request("the multipart form is broken off or malformed");
+    let delimiter = format!("--{boundary}").into_bytes();
+    let mut form = Form::default();
+    let start = find(bytes, &delimiter).ok_or_else(broken)?;
+    let mut rest = &bytes[start + delimiter.len()..];
+    for _ in 0..PARTS_MAX {
+        if rest.starts_with(b"--") {
+            return Ok(form);
+        }
+        rest = after_line_end(rest).ok_or_else(broken)?;
+        let head_end = find(rest, b"\r\n\r\n").ok_or_else(broken)?;
+        let head = std::str::from_utf8(&rest[..head_end]).map_err(|_| broken())?;
+        let body = &rest[head_end + 4..];
+        let closing = [b"\r\n", delimiter.as_slice()].concat();
+        let end = find(body, &closing).ok_or_else(broken)?;
+        part(&mut form, head, &body[..end])?;
+        rest = &body[end + closing.len()..];
+    }
+    Err(Problem::bad_request(format!("the multipart form has more than {PARTS_MAX} parts")))
+}
+
+fn part(form: &mut Form, head: &str, body: &[u8]) -> Result<(), Problem> {
+    let line = |wanted: &str| {
+        head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim())
+        })
+    };
+    let disposition = line("content-disposition").unwrap_or_default();
+    let name = parameter(disposition, "name")
+        .ok_or_else(|| Problem::bad_request("a part of the multipart form has no name"))?;
+    match parameter(disposition, "filename") {
+        Some(file_name) => form.files.push(json!({
+            "name": name,
+            "fileName": file_name,
+            "contentType": line("content-type"),
+            "size": body.len(),
+            "content": base64(body),
+        })),
+        None => {
+            let text = String::from_utf8_lossy(body).into_owned();
+            add(&mut form.fields, name, Value::String(text));
+        }
+    }
+    Ok(())
+}
+
+/// A parameter of a header value, such as `name="x"`.
+fn parameter(value: &str, wanted: &str) -> Option<String> {
+    value.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
+        name.trim().eq_ignore_ascii_case(wanted).then(|| value.to_owned())
+    })
+}
+
+fn after_line_end(bytes: &[u8]) -> Option<&[u8]> {
+    let end = find(bytes, b"\r\n")?;
+    let is_padding = bytes[..end].iter().all(|byte| matches!(byte, b' ' | b'\t'));
+    is_padding.then(|| &bytes[end + 2..])
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
+}
+
+/// Adds a value; a name that is there already gets a list.
+pub(super) fn add(values: &mut Map, name: String, value: Value) {
+    match values.get_mut(&name) {
+        None => {
+            values.insert(name, value);
+        }
+        Some(Value::Array(list)) => list.push(value),
+        Some(first) => *first = json!([first.take(), value]),
+    }
+}
+
+/// Standard base64.
+pub(super) fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TYPE: &str = "multipart/form-data; boundary=\"x y\"";
+
+    #[test]
+    fn fields_and_files_are_told_apart() {
+        let body = "preamble\r\n--x y\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n\
+            --x y\r\ncontent-disposition: form-data; name=\"f\"; filename=\"t.txt\"\r\n\
+            Content-Type: text/plain\r\n\r\nh\r\ni\r\n--x y--\r\n";
+        let form = multipart(TYPE, body.as_bytes()).unwrap();
+        assert_eq!(Value::Object(form.fields), json!({"a": "one"}));
+        assert_eq!(
+            form.files,
+            [json!({"name": "f", "fileName": "t.txt", "contentType": "text/plain", "size": 4,
+                "content": base64(b"h\r\ni")})]
+        );
+    }
+
+    #[test]
+    fn broken_forms_are_problems() {
+        for body in ["", "--x y", "--x y\r\nno end", "--x y\r\n\r\n\r\nx\r\n--x y--"] {
+            assert!(multipart(TYPE, body.as_bytes()).is_err(), "{body:?}");
+        }
+        assert!(multipart("multipart/form-data", b"").is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! What an endpoint asks of its callers: who they are, how much they send, how long they wait.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, to_bytes};
+use serde_json::Value;
+
+use crate::Problem;
+use crate::auth::Caller;
+
+/// The limits of one endpoint, as its payload has them.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Limits {
+    authorize: bool,
+    policy: Option<String>,
+    /// Longest wait of the caller; the server's own where none is given.
+    pub(super) answer_time: Option<Duration>,
+    bytes_max: Option<usize>,
+}
+
+impl Limits {
+    pub(super) fn of(payload: &Value) -> Self {
+        let text = |name: &str| payload.get(name).and_then(Value::as_str);
+        let number = payload.get("requestSizeLimit").and_then(Value::as_u64);
+        Self {
+            authorize: payload.get("authorize").and_then(Value::as_bool).unwrap_or(false),
+            policy: text("policy").filter(|policy| !policy.trim().is_empty()).map(str::to_owned),
+            answer_time: text("requestTimeout").and_then(span).filter(|span| !span.is_zero()),
+            bytes_max: number.map(|number| usize::try_from(number).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// Refuses who may not.
+    pub(super) fn admit(&self, caller: &Caller) -> Result<(), Problem> {
+        if !self.authorize {
+            return Ok(());
+        }
+        if caller.is_nobody() {
+            return Err(Problem::unauthorized(
+                "this workflow is for known callers: send Authorization: ApiKey <key>",
+            ));
+        }
+        self.policy.as_deref().map_or(Ok(()), |policy| caller.must(policy))
+    }
+
+    /// Reads the body, within the endpoint's limit and the server's.
+    pub(super) async fn body(&self, body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
+        let limit = self.bytes_max.unwrap_or(bytes_max).min(bytes_max);
+        to_bytes(body, limit).await.map_err(|error| {
+            let is_large = std::error::Error::source(&error)
+                .is_some_and(|source| source.to_string().contains("length limit"));
+            if is_large {
+                Problem::too_large(limit)
+            } else {
+                Problem::bad_request("the body could not be read to its end")
+            }
+        })
+    }
+}
+
+/// Reads `[d.]hh:mm:ss[.fffffff]`.
+fn span(text: &str) -> Option<Duration> {
+    let mut parts = text.trim().rsplitn(3, ':');
+    let seconds: f64 = parts.next()?.parse().ok()?;
+    let minutes: u64 = parts.next()?.parse().ok()?;
+    let (days, hours) = match parts.next()?.split_once('.') {
+        Some((days, hours)) => (days.parse().ok()?, hours.parse().ok()?),
+        None => (0_u64, text.split(':').next()?.parse::<u64>().ok()?),
+    };
+    let whole = days.checked_mul(86_400)?.checked_add(hours.checked_mul(3_600)?)?;
+    let whole = whole.checked_add(minutes.checked_mul(60)?)?;
+    let seconds = Duration::try_from_secs_f64(seconds).ok()?;
+    Duration::from_secs(whole).checked_add(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn limits_are_read_from_the_payload() {
+        let payload = json!({"Path": "/x", "authorize": true, "policy": "orders:write",
+            "requestTimeout": "00:00:02.5", "requestSizeLimit": 10});
+        let expected = Limits {
+            authorize: true,
+            policy: Some("orders:write".to_owned()),
+            answer_time: Some(Duration::from_millis(2_500)),
+            bytes_max: Some(10),
+        };
+        assert_eq!(Limits::of(&payload), expected);
+        let nothing = json!({"policy": null, "requestTimeout": null, "requestSizeLimit": null});
+        assert_eq!(Limits::of(&nothing), Limits::default());
+    }
+
+    #[test]
+    fn spans_are_read_as_dotnet_writes_them() {
+        let check = |text: &str, expected: Option<u64>| {
+            assert_eq!(span(text), expected.map(Duration::from_secs), "{text}");
+        };
+        check("00:00:30", Some(30));
+        check("1.02:03:04", Some(93_784));
+        check("30", None);
+        check("-00:00:01", None);
+        check("x", None);
+    }
+}

@@ -1,0 +1,78 @@
+//! The last thing before an answer leaves: every error is a problem with the path it is about,
+//! also those that no handler made (unknown paths, wrong methods, panics).
+
+use std::any::Any;
+
+use axum::body::to_bytes;
+use axum::extract::Request;
+use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::Problem;
+use crate::respond::Verbatim;
+
+/// Bytes of a foreign error text that are kept.
+const TEXT_BYTES_MAX: usize = 4 * 1024;
+
+/// Makes every error a problem.
+pub(crate) async fn finish(request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let method = request.method().clone();
+    let response = next.run(request).await;
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || response.extensions().get::<Verbatim>().is_some() {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let problem = match parts.extensions.get::<Problem>() {
+        Some(problem) => problem.clone(),
+        None => {
+            let text = to_bytes(body, TEXT_BYTES_MAX).await.unwrap_or_default();
+            foreign(&method, status, &parts.headers, &String::from_utf8_lossy(&text))
+        }
+    };
+    let mut finished = problem.respond(Some(path));
+    for (name, value) in &parts.headers {
+        let is_of_the_body = name == CONTENT_TYPE || name == CONTENT_LENGTH;
+        if !is_of_the_body && !finished.headers().contains_key(name) {
+            finished.headers_mut().append(name, value.clone());
+        }
+    }
+    finished
+}
+
+fn foreign(
+    method: &Method,
+    status: StatusCode,
+    headers: &axum::http::HeaderMap,
+    text: &str,
+) -> Problem {
+    let allowed = headers.get(ALLOW).and_then(|allow| allow.to_str().ok());
+    match (status, allowed) {
+        (StatusCode::METHOD_NOT_ALLOWED, Some(allow)) => {
+            let allowed: Vec<_> = allow.split(',').map(|method| method.trim().to_owned()).collect();
+            Problem::method_not_allowed(method.as_str(), &allowed)
+        }
+        _ => Problem::of_status(status, text),
+    }
+}
+
+/// The answer to a path that nothing is at.
+pub(crate) async fn nothing_here(request: Request) -> Problem {
+    Problem::not_found(format!(
+        "there is nothing at {}: the API is below /elsa/api, workflows are below /workflows, and \
+         /docs shows everything",
+        request.uri().path()
+    ))
+}
+
+/// The answer after a panic: a fault of this server, which it survives.
+pub(crate) fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+    tracing::error!(panic = text, "a request handler panicked");
+    Problem::internal().into_response()
+}

@@ -1,0 +1,111 @@
+//! The life of an ingress: listens, answers, drains.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bus::{Endpoint, Subscription};
+use chassis::Life;
+use futures::StreamExt as _;
+use protocol::{ContentType, Headers, Message, encode_body, header, subject};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::config::Invalid;
+use crate::{App, Config, Context, router};
+
+/// The name under which ingress registers with the NATS Services API.
+const SERVICE: &str = "staunch-ingress";
+
+/// Why ingress does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The configuration is refused.
+    #[error(transparent)]
+    Config(#[from] Invalid),
+    /// The address cannot be used.
+    #[error("cannot listen on {address}: {source}; is another server running there?")]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The bus does not answer.
+    #[error("cannot open the inbox for outcomes: {0}")]
+    Bus(#[from] bus::Error),
+}
+
+/// Starts ingress and comes back when it listens, with the address; it runs on in the background,
+/// until `life` stops.
+///
+/// # Errors
+/// [`Error`] says why it does not start.
+pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAddr, Error> {
+    config.check()?;
+    let listening = |source| Error::Listen { address: config.listen, source };
+    let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
+    let address = listener.local_addr().map_err(listening)?;
+    let config = Config { listen: address, ..config };
+    let requests = register(&cx).await?;
+    let app = App::start(cx, config).await?;
+    tracing::info!(%address, auth = ?app.config.auth, "ingress listens");
+    let stop = life.stop();
+    life.spawn("ingress status", {
+        let app = Arc::clone(&app);
+        async move {
+            stop.run_until_cancelled(status(&app, requests)).await;
+        }
+    });
+    let stop = life.stop();
+    life.spawn_fallible("ingress", async move {
+        let drained = {
+            let app = Arc::clone(&app);
+            async move {
+                stop.cancelled().await;
+                app.drain();
+            }
+        };
+        let service = router::router(Arc::clone(&app));
+        let end = axum::serve(listener, service).with_graceful_shutdown(drained).await;
+        app.close().await;
+        end
+    });
+    Ok(address)
+}
+
+/// Runs ingress until `life` stops.
+///
+/// # Errors
+/// [`Error`] says why it does not start.
+pub async fn run(cx: Context, config: Config, life: Life) -> Result<(), Error> {
+    start(cx, config, &life).await?;
+    life.stop().cancelled().await;
+    Ok(())
+}
+
+async fn register(cx: &Context) -> Result<Subscription, bus::Error> {
+    let endpoint =
+        Endpoint { name: "status".to_owned(), subject: format!("{}.ingress.status", subject::API) };
+    let about = "HTTP gateway: REST API, workflow endpoints, resume links";
+    cx.bus.serve(SERVICE, chassis::version(), about, vec![endpoint]).await
+}
+
+/// Answers `nats req staunch.api.ingress.status ''`.
+async fn status(app: &App, mut requests: Subscription) {
+    while let Some(request) = requests.next().await {
+        let Some(reply) = request.reply else { continue };
+        let body = json!({
+            "address": app.config.listen.to_string(),
+            "requests": app.config.requests_max - app.room.available_permits(),
+            "requestsMax": app.config.requests_max,
+            "waiting": app.waiters.count(),
+            "draining": app.is_draining(),
+        });
+        let Ok(payload) = encode_body(ContentType::Json, &body) else { continue };
+        let headers =
+            Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);
+        if let Err(error) = app.cx.bus.send(Message { subject: reply, headers, payload }).await {
+            tracing::debug!(%error, "a question for the status was not answered");
+        }
+    }
+}

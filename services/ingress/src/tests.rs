@@ -1,0 +1,1 @@
+//! Router-level tests over the memory twins.

@@ -1,0 +1,88 @@
+//! Makes again what the server has lost.
+//!
+//! A single server forgets what it keeps in memory when it restarts, the bucket as well as what is
+//! in it. Those buckets may be lost by design, so they are made again wherever their loss is
+//! noticed. The rest is made again only where that was asked for: elsewhere its loss is for a
+//! person to see.
+
+use std::sync::Arc;
+
+use bus::Error;
+use protocol::subject;
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use crate::api::{Api, STREAM_NOT_FOUND};
+use crate::provision::ensure_consumer;
+use crate::topology::Topology;
+
+/// Shared by everything that may notice a loss.
+#[derive(Clone)]
+pub(crate) struct Healer {
+    api: Api,
+    topology: Arc<Topology>,
+    /// Everything is made again, with this many replicas.
+    replicas: Option<usize>,
+    /// One at a time.
+    at_work: Arc<Mutex<()>>,
+}
+
+impl Healer {
+    pub(crate) fn new(api: Api, replicas: Option<usize>) -> Result<Self, Error> {
+        let topology = Arc::new(Topology::embedded()?);
+        Ok(Self { api, topology, replicas, at_work: Arc::default() })
+    }
+
+    /// Sees to it that a stream is there; false when it is not, and may not be made.
+    pub(crate) async fn heal(&self, stream: &str) -> bool {
+        let _at_work = self.at_work.lock().await;
+        match self.api.call(&format!("STREAM.INFO.{stream}"), &Value::Null).await {
+            Ok(_) => self.heal_consumer(stream).await,
+            Err(refusal) if refusal.code() == Some(STREAM_NOT_FOUND) => {
+                self.make(stream).await && self.heal_consumer(stream).await
+            }
+            Err(_) => false,
+        }
+    }
+
+    async fn make(&self, stream: &str) -> bool {
+        let bucket = self.topology.bucket.iter().find(|spec| spec.stream() == stream);
+        let is_volatile = bucket.is_some_and(|spec| spec.is_volatile());
+        if !is_volatile && self.replicas.is_none() {
+            return false;
+        }
+        let replicas = match self.replicas {
+            Some(replicas) => replicas,
+            None => self.replicas_of_commands().await,
+        };
+        let named = self.topology.stream.iter().find(|spec| spec.name == stream);
+        let config = bucket
+            .map(|spec| spec.config(replicas))
+            .or_else(|| named.map(|spec| spec.config(replicas)));
+        let Some(config) = config else { return false };
+        let made = self.api.call(&format!("STREAM.CREATE.{stream}"), &config).await;
+        match &made {
+            Ok(_) => tracing::warn!(stream, "the server had lost a stream, it was made again"),
+            Err(refusal) => tracing::warn!(stream, ?refusal, "a lost stream cannot be made again"),
+        }
+        made.is_ok()
+    }
+
+    async fn heal_consumer(&self, stream: &str) -> bool {
+        let Some(spec) = self.topology.consumer.iter().find(|spec| spec.stream == stream) else {
+            return true;
+        };
+        let call = format!("CONSUMER.INFO.{}.{}", spec.stream, spec.name);
+        if self.api.call(&call, &Value::Null).await.is_ok() {
+            return true;
+        }
+        self.replicas.is_some() && ensure_consumer(&self.api, spec).await.is_ok()
+    }
+
+    async fn replicas_of_commands(&self) -> usize {
+        let call = format!("STREAM.INFO.{}", subject::COMMANDS_STREAM);
+        let info = self.api.call(&call, &Value::Null).await.unwrap_or_default();
+        let replicas = info["config"]["num_replicas"].as_u64().unwrap_or(1);
+        usize::try_from(replicas).unwrap_or(1)
+    }
+}

@@ -1,0 +1,342 @@
+//! What the adapter makes of a server that crashes, is wiped, is cut off, or is not as it should be.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use bus::{Bucket, Bus as _, Change, Endpoint, Error, Kv, Leases, Put, Queue as _, Terms, Watch, Wire as _};
+use bus_nats::{NatsBus, Options, Topology, connect};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use protocol::{Message, header};
+use testkit::{TestNats, chance, eventually, nats, nats_cluster, nats_with, within};
+
+const BOUND: Duration = Duration::from_secs(30);
+
+async fn bus_on(server: &TestNats) -> NatsBus {
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    bus.provision(1).await.unwrap();
+    bus
+}
+
+fn command(id: &str) -> Message {
+    let headers = [(header::MESSAGE_ID.to_owned(), id.to_owned())].into();
+    Message { subject: "staunch.cmd.start.a".to_owned(), headers, payload: Vec::new() }
+}
+
+async fn put(kv: &dyn Kv, key: &str, at: u64) -> u64 {
+    let nonce = chance()();
+    loop {
+        match kv.put_if(key, Bytes::from_static(b"x"), at, None, &nonce).await {
+            Ok(Put::Won(revision)) => return revision,
+            Ok(Put::Lost(other)) => panic!("{key} is at {other:?}"),
+            Err(error) => assert!(error.is_passing(), "{error}"),
+        }
+    }
+}
+
+/// What the watch shows when it is synced for the next time.
+async fn snapshot(watch: &mut Watch) -> BTreeMap<String, u64> {
+    let mut live = BTreeMap::new();
+    loop {
+        match within("a change", BOUND, watch.next()).await.unwrap() {
+            Change::Reset => live.clear(),
+            Change::Set { key, value: Some(_), revision } => drop(live.insert(key, revision)),
+            Change::Set { key, value: None, .. } => drop(live.remove(&key)),
+            Change::Synced => return live,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_publish_and_a_pull_outlive_a_crash_of_the_server() {
+    let mut server = nats().await;
+    let bus = bus_on(&server).await;
+    let pulling = tokio::spawn({
+        let bus = bus.clone();
+        async move {
+            loop {
+                match bus.pull(10, Duration::from_secs(5)).await {
+                    Ok(pulled) if pulled.is_empty() => {}
+                    Ok(mut pulled) => return pulled.remove(0),
+                    Err(error) => assert!(error.is_passing(), "{error}"),
+                }
+            }
+        }
+    });
+    server.server().kill().unwrap();
+    eventually("the loss is noticed", BOUND, async || !bus.is_connected()).await;
+    let publishing = tokio::spawn({
+        let bus = bus.clone();
+        async move { bus.publish(command("x")).await }
+    });
+    server.server().restart().await.unwrap();
+    let restarted = Instant::now();
+    publishing.await.unwrap().unwrap();
+    let delivery = within("the delivery", BOUND, pulling).await.unwrap();
+    println!("delivered {:?} after the restart", restarted.elapsed());
+    assert!(restarted.elapsed() < Duration::from_secs(10));
+    assert_eq!(delivery.message, command("x"));
+    assert!(bus.publish(command("x")).await.unwrap().duplicate);
+    delivery.settle.ack().await.unwrap();
+    eventually("the command is gone", BOUND, async || bus.backlog().await.unwrap() == 0).await;
+}
+
+#[tokio::test]
+async fn a_watch_starts_again_from_a_snapshot_after_a_crash() {
+    let mut server = nats().await;
+    let bus = bus_on(&server).await;
+    let kv = bus.kv(Bucket::Definitions);
+    let kept = put(&*kv, "kept", 0).await;
+    put(&*kv, "gone", 0).await;
+    let mut watch = kv.watch().await.unwrap();
+    assert_eq!(snapshot(&mut watch).await.len(), 2);
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    assert_eq!(snapshot(&mut watch).await.len(), 2);
+    // What vanishes while nobody watches is missing from the next snapshot.
+    server.wipe().await;
+    let other = connect(Options::new(server.url())).await.unwrap();
+    other.provision(1).await.unwrap();
+    put(&*other.kv(Bucket::Definitions), "new", 0).await;
+    eventually("the wiped snapshot", BOUND, async || {
+        snapshot(&mut watch).await.into_keys().eq(["new".to_owned()])
+    })
+    .await;
+    assert!(kept > 0);
+}
+
+#[tokio::test]
+async fn all_followers_of_a_bucket_share_one_consumer() {
+    let server = nats().await;
+    let bus = bus_on(&server).await;
+    let kv = bus.kv(Bucket::Nodes);
+    put(&*kv, "a", 0).await;
+    let mut watches = Vec::new();
+    for _ in 0..5 {
+        let mut watch = kv.watch().await.unwrap();
+        assert_eq!(snapshot(&mut watch).await.len(), 1);
+        watches.push(watch);
+    }
+    put(&*kv, "b", 0).await;
+    for watch in &mut watches {
+        let change = within("a change", BOUND, watch.next()).await.unwrap();
+        assert!(matches!(change, Change::Set { key, .. } if key == "b"));
+    }
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let context = async_nats::jetstream::new(client);
+    let mut stream = context.get_stream("KV_staunch_nodes").await.unwrap();
+    assert_eq!(stream.info().await.unwrap().state.consumer_count, 1);
+}
+
+#[tokio::test]
+async fn leases_are_lost_and_had_again_when_their_bucket_is_lost() {
+    let mut server = nats().await;
+    let bus = bus_on(&server).await;
+    let terms = Terms {
+        ttl: Duration::from_secs(6),
+        guard: Duration::from_secs(1),
+        wait_max: BOUND,
+    };
+    let leases = Leases::start(bus.kv(Bucket::Leases), "one", terms, chance());
+    let lease = leases.acquire("a").await.unwrap();
+    // The bucket is in memory: it does not outlive the server.
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    within("the loss", BOUND, lease.lost()).await;
+    drop(lease);
+    let again = within("the lease", BOUND, leases.acquire("a")).await.unwrap();
+    assert!(again.is_held());
+    again.release().await;
+    leases.close().await;
+}
+
+#[tokio::test]
+async fn a_suspended_server_is_noticed_and_forgiven() {
+    let mut server = nats().await;
+    let bus = bus_on(&server).await;
+    let kv = bus.kv(Bucket::Leases);
+    server.server().suspend().unwrap();
+    let nonce = chance()();
+    let lost = kv.put_if("a", Bytes::new(), 0, None, &nonce).await;
+    assert!(matches!(lost, Err(Error::Unknown(_))), "{lost:?}");
+    let noticed = Instant::now();
+    eventually("the connection counts as lost", BOUND, async || !bus.is_connected()).await;
+    println!("a suspended server is noticed after about {:?}", noticed.elapsed());
+    server.server().resume().unwrap();
+    eventually("the write gets through", BOUND, async || {
+        match kv.put_if("a", Bytes::new(), 0, None, &nonce).await {
+            Ok(put) => matches!(put, Put::Won(_)) || panic!("{put:?}"),
+            Err(_) => false,
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_missing_or_different_is_named() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let error = bus.verify().await.unwrap_err().to_string();
+    for name in ["STAUNCH_COMMANDS is missing", "consumer executor", "bucket staunch_leases"] {
+        assert!(error.contains(name), "{error}");
+    }
+    assert!(error.contains("staunch provision"), "{error}");
+    let published = bus.publish(command("x")).await;
+    assert!(matches!(published, Err(Error::NotProvisioned(_))), "{published:?}");
+    let pulled = bus.pull(1, Duration::from_millis(100)).await;
+    assert!(matches!(pulled, Err(Error::NotProvisioned(_))), "{pulled:?}");
+
+    bus.provision(1).await.unwrap();
+    bus.provision(1).await.unwrap();
+    bus.verify().await.unwrap();
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let context = async_nats::jetstream::new(client);
+    let mut stream = context.get_stream("STAUNCH_DEAD").await.unwrap();
+    let mut config = stream.info().await.unwrap().config.clone();
+    config.discard = async_nats::jetstream::stream::DiscardPolicy::New;
+    config.max_bytes = 512 * 1024 * 1024;
+    context.update_stream(&config).await.unwrap();
+    let error = bus.verify().await.unwrap_err().to_string();
+    assert!(error.contains("STAUNCH_DEAD has discard"), "{error}");
+    assert!(!error.contains("max_bytes"), "limits may differ: {error}");
+    bus.provision(1).await.unwrap();
+    bus.verify().await.unwrap();
+    let status = bus.status().await.unwrap();
+    assert_eq!(status.streams.len(), 8);
+    assert!(status.is_connected && status.round_trip < BOUND);
+    assert_eq!(status.version, bus.server_version());
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_and_loses_nothing() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let text = include_str!("../../../nats/topology.toml").replace("1_073_741_824", "10_000");
+    let text = text.replace("message_bytes_max = 1_048_576", "message_bytes_max = 9_000");
+    bus.provision_as(&Topology::parse(&text).unwrap(), 1).await.unwrap();
+    let mut stored = 0;
+    let refused = loop {
+        let message = Message { payload: vec![0; 3_000], ..command(&stored.to_string()) };
+        match bus.publish(message).await {
+            Ok(_) => stored += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, Error::Full(_)), "{refused}");
+    assert!(refused.is_passing());
+    assert_eq!(bus.backlog().await.unwrap(), stored);
+    let large = Message { payload: vec![0; 9_500], ..command("large") };
+    let large = bus.publish(large).await;
+    assert!(matches!(large, Err(Error::TooLarge(_))), "{large:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_or_has_no_jetstream_is_named() {
+    let options = Options {
+        connect_max: Duration::from_millis(300),
+        ..Options::new(format!("nats://u:secret@127.0.0.1:{}", testkit::free_port()))
+    };
+    let error = connect(options).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable(_)), "{error}");
+    assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn a_closed_bus_ends_what_listens() {
+    let server = nats().await;
+    let bus = bus_on(&server).await;
+    let mut heard = bus.subscribe("a").await.unwrap();
+    let endpoint = Endpoint { name: "get".to_owned(), subject: "staunch.api.get.*".to_owned() };
+    let mut served = bus.serve("staunch-test", "0.1.0", "a test", vec![endpoint]).await.unwrap();
+    let mut watch = bus.kv(Bucket::Leases).watch().await.unwrap();
+    snapshot(&mut watch).await;
+    bus.close().await;
+    bus.closed().await;
+    assert_eq!(within("the end", BOUND, heard.next()).await, None);
+    assert_eq!(within("the end", BOUND, served.next()).await, None);
+    within("the end", BOUND, async { while watch.next().await.is_some() {} }).await;
+    assert!(matches!(bus.publish(command("x")).await, Err(Error::Closed)));
+}
+
+#[tokio::test]
+async fn credentials_are_used_and_wrong_ones_refused() {
+    let server = nats_with(|options| {
+        options.arguments = ["--user", "me", "--pass", "secret"].map(str::to_owned).to_vec();
+    })
+    .await;
+    let user = |password: &str| Options {
+        user: Some(("me".to_owned(), password.to_owned())),
+        connect_max: Duration::from_millis(300),
+        ..Options::new(server.url())
+    };
+    connect(user("secret")).await.unwrap().provision(1).await.unwrap();
+    assert!(connect(user("wrong")).await.is_err());
+}
+
+#[tokio::test]
+async fn a_wiped_server_is_provisioned_again_where_that_is_asked_for() {
+    let mut server = nats().await;
+    let options = Options { keep_provisioned: Some(1), ..Options::new(server.url()) };
+    let bus = connect(options).await.unwrap();
+    bus.provision(1).await.unwrap();
+    let kv = bus.kv(Bucket::Definitions);
+    put(&*kv, "a", 0).await;
+    let mut watch = kv.watch().await.unwrap();
+    assert_eq!(snapshot(&mut watch).await.len(), 1);
+    server.wipe().await;
+    eventually("commands flow again", BOUND, async || {
+        bus.publish(command("x")).await.is_ok()
+            && !bus.pull(1, Duration::from_secs(1)).await.unwrap_or_default().is_empty()
+    })
+    .await;
+    eventually("the watch has noticed", BOUND, async || snapshot(&mut watch).await.is_empty())
+        .await;
+    put(&*kv, "a", 0).await;
+    eventually("everything is there", BOUND, async || {
+        put(&*bus.kv(Bucket::Timers), &testkit::unique("t"), 0).await;
+        bus.kv(Bucket::Leases).get("a").await.is_ok() && bus.kv(Bucket::Nodes).get("a").await.is_ok()
+    })
+    .await;
+}
+
+/// Check 7: how long nothing is delivered when the consumer's leader dies.
+#[tokio::test]
+async fn a_cluster_that_loses_a_server_goes_on() {
+    let mut cluster = nats_cluster().await;
+    let urls: Vec<_> = cluster.iter().map(TestNats::url).collect();
+    let bus = connect(Options::new(urls.join(","))).await.unwrap();
+    bus.provision(3).await.unwrap();
+    bus.verify().await.unwrap();
+    for number in 0..50 {
+        bus.publish(command(&number.to_string())).await.unwrap();
+    }
+    let taking = tokio::spawn({
+        let bus = bus.clone();
+        async move {
+            let (mut seen, mut last, mut gap) = (0, Instant::now(), Duration::ZERO);
+            while seen < 100 {
+                for delivery in bus.pull(5, Duration::from_secs(5)).await.unwrap_or_default() {
+                    if delivery.settle.ack().await.is_ok() {
+                        seen += 1;
+                        gap = gap.max(last.elapsed());
+                        last = Instant::now();
+                    }
+                }
+            }
+            gap
+        }
+    });
+    let status = bus.status().await.unwrap();
+    let leader = status.streams[0].leader.clone().unwrap();
+    println!("killing {leader}, the leader of {}", status.streams[0].name);
+    let number: usize = leader[1..].parse().unwrap();
+    cluster[number].server().kill().unwrap();
+    let killed = Instant::now();
+    for number in 50..100 {
+        bus.publish(command(&number.to_string())).await.unwrap();
+    }
+    println!("published 50 more within {:?}", killed.elapsed());
+    let gap = within("all deliveries", BOUND * 2, taking).await.unwrap();
+    println!("the longest gap between deliveries: {gap:?}");
+    assert!(gap < Duration::from_secs(20));
+}

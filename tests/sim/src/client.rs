@@ -1,0 +1,153 @@
+//! What ingress does, with the same database and bus and the same bad luck: accept first, publish
+//! then. A client that is not told tries again under the same id, and sometimes dies in between.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::Bus;
+use chassis::{Clock as _, TokioClock};
+use model::{CommandId, DefinitionId, Instance, InstanceId, Map, SubStatus, Trigger};
+use protocol::{Body, Cancel, Command, EventRaised, Message, Resume, Sequence, Start};
+use store::{Accepted, NewInstance, PendingCommand, Store};
+
+use crate::chance::Dice;
+
+pub(crate) struct Client {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) bus: Arc<dyn Bus>,
+    pub(crate) clock: TokioClock,
+    pub(crate) dice: Dice,
+}
+
+impl Client {
+    async fn again(&self) {
+        tokio::time::sleep(Duration::from_millis(150) + self.dice.millis(300)).await;
+    }
+
+    /// Accepts a start, and publishes it unless the client dies first: then it is for the sweep.
+    pub(crate) async fn start(&self, definition: &str, id: &str) {
+        let body = Start {
+            definition_id: DefinitionId::new(definition),
+            instance_id: Some(InstanceId::new(id)),
+            ..Start::default()
+        };
+        let command = Command::new(CommandId::new(format!("start-{id}")), Body::Start(body));
+        let message = command.encode().unwrap();
+        let now = self.clock.now();
+        let instance = Instance {
+            id: InstanceId::new(id),
+            definition_id: DefinitionId::new(definition),
+            version_id: format!("{definition}-1").into(),
+            definition_version: 1,
+            version: 0,
+            status: SubStatus::Pending,
+            correlation_id: None,
+            name: None,
+            parent: None,
+            incidents: 0,
+            created_at: now,
+            updated_at: now,
+            finished_at: None,
+            state: Vec::new(),
+        };
+        let start = NewInstance { instance, command: message.clone(), activation_key: None };
+        loop {
+            match self.store.accept(start.clone()).await {
+                Ok(Accepted::New | Accepted::Exists(_)) => break,
+                Ok(Accepted::NotAllowed(by)) => panic!("{id} is not allowed because of {by}"),
+                Err(_) => self.again().await,
+            }
+        }
+        self.publish_perhaps(message).await;
+    }
+
+    /// Starts without the database: accepted is what the stream has.
+    pub(crate) async fn start_by_stream(&self, definition: &str, id: &str) {
+        let body = Start {
+            definition_id: DefinitionId::new(definition),
+            instance_id: Some(InstanceId::new(id)),
+            ..Start::default()
+        };
+        let command = Command::new(CommandId::new(format!("start-{id}")), Body::Start(body));
+        self.publish(command.encode().unwrap()).await;
+    }
+
+    /// Accepts a resume, and publishes it unless the client dies first.
+    pub(crate) async fn resume(
+        &self,
+        id: &str,
+        instance: &str,
+        bookmark: Option<model::BookmarkId>,
+        order: Option<(&str, u64)>,
+    ) {
+        let body = Resume {
+            instance_id: InstanceId::new(instance),
+            bookmark_id: bookmark.clone(),
+            input: Map::new(),
+            ..Resume::default()
+        };
+        let mut command = Command::new(CommandId::new(id), Body::Resume(body));
+        command.sequence =
+            order.map(|(sender, number)| Sequence { sender: sender.to_owned(), number });
+        self.accept(command, Some(InstanceId::new(instance)), bookmark).await;
+    }
+
+    pub(crate) async fn cancel(&self, id: &str, instance: &str) {
+        let body = Cancel { instance_id: InstanceId::new(instance), reason: None };
+        let command = Command::new(CommandId::new(id), Body::Cancel(body));
+        self.accept(command, Some(InstanceId::new(instance)), None).await;
+    }
+
+    pub(crate) async fn raise(&self, id: &str, name: &str) {
+        let body = EventRaised { event_name: name.to_owned(), ..EventRaised::default() };
+        self.accept(Command::new(CommandId::new(id), Body::Event(body)), None, None).await;
+    }
+
+    async fn accept(
+        &self,
+        command: Command,
+        instance_id: Option<InstanceId>,
+        bookmark_id: Option<model::BookmarkId>,
+    ) {
+        let message = command.encode().unwrap();
+        let pending = PendingCommand {
+            id: command.id.clone(),
+            instance_id,
+            bookmark_id,
+            hash: None,
+            correlation_id: None,
+            command: message.clone(),
+            accepted_at: self.clock.now(),
+            expires_at: None,
+            waiting: false,
+        };
+        while self.store.accept_command(pending.clone()).await.is_err() {
+            self.again().await;
+        }
+        self.publish_perhaps(message).await;
+    }
+
+    /// Publishes once, a few times, or not at all.
+    async fn publish_perhaps(&self, message: Message) {
+        let tries = *self.dice.pick(&[0, 1, 1, 1, 1, 1, 2, 4]);
+        for _ in 0..tries {
+            if self.bus.publish(message.clone()).await.is_err() || self.dice.hits(5_000) {
+                self.again().await;
+            }
+        }
+    }
+
+    async fn publish(&self, message: Message) {
+        while self.bus.publish(message.clone()).await.is_err() {
+            self.again().await;
+        }
+    }
+}
+
+/// The id of the instance that an event starts by a trigger: the same on every try.
+pub(crate) fn triggered_id(event: &str, trigger: &Trigger) -> InstanceId {
+    let (definition, activity) = (trigger.definition_id.as_str(), trigger.activity_id.as_str());
+    let command = CommandId::new(model::derived(&["event", event, definition, activity]));
+    let start = Start { definition_id: trigger.definition_id.clone(), ..Start::default() };
+    start.instance_id(&command)
+}

@@ -1,0 +1,202 @@
+//! The nodes: started, killed, replaced.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bus::{Bucket, Bus, Member, MemoryBus, Presence};
+use catalog::Catalog;
+use chassis::{Chance as _, Clock as _, Life, SeededChance, TokioClock};
+use engine::Engine;
+use store::Store;
+use store::memory::MemoryStore;
+use tokio::task::JoinHandle;
+
+use crate::nemesis::{Nemesis, NodeStore};
+use crate::outside::Outside;
+use crate::planted::{BrokenBus, Planted};
+
+const PRESENCE_TTL: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Executor,
+    Timer,
+    Notifier,
+}
+
+/// The parts that all nodes share.
+pub(crate) struct Cluster {
+    pub(crate) clock: TokioClock,
+    pub(crate) store: MemoryStore,
+    pub(crate) bus: MemoryBus,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) nemesis: Arc<Nemesis>,
+    pub(crate) outside: Arc<Outside>,
+    pub(crate) planted: Option<Planted>,
+    chance: Arc<SeededChance>,
+    nodes: Mutex<BTreeMap<String, Node>>,
+}
+
+struct Node {
+    role: Role,
+    life: Life,
+    task: JoinHandle<()>,
+}
+
+impl Cluster {
+    pub(crate) fn new(
+        clock: TokioClock,
+        engine: Arc<Engine>,
+        nemesis: Arc<Nemesis>,
+        outside: Arc<Outside>,
+        planted: Option<Planted>,
+        seed: u64,
+    ) -> Arc<Self> {
+        let now = move || clock.now();
+        Arc::new(Self {
+            clock,
+            store: MemoryStore::new(Arc::new(now)),
+            bus: MemoryBus::with_faults(Arc::new(now), nemesis.clone()),
+            engine,
+            nemesis,
+            outside,
+            planted,
+            chance: Arc::new(SeededChance::new(seed)),
+            nodes: Mutex::default(),
+        })
+    }
+
+    /// The bus as one node has it.
+    pub(crate) fn bus_of(&self, node: &str) -> Arc<dyn Bus> {
+        let bus = self.bus.as_node(node);
+        Arc::new(BrokenBus { bus, planted: self.planted, chance: self.nonces() })
+    }
+
+    /// The database as one node has it.
+    pub(crate) fn store_of(&self, node: &str) -> Arc<dyn Store> {
+        let faults = NodeStore { node: node.to_owned(), nemesis: Arc::clone(&self.nemesis) };
+        Arc::new(self.store.with_faults(Arc::new(faults)))
+    }
+
+    pub(crate) fn nonces(&self) -> bus::Chance {
+        let chance = Arc::clone(&self.chance);
+        Arc::new(move || chance.new_id())
+    }
+
+    /// Starts a node; it keeps trying until the world lets it in.
+    pub(crate) fn start(self: &Arc<Self>, node: &str, role: Role) {
+        let life = Life::new(Duration::from_secs(30));
+        let (cluster, name, living) = (Arc::clone(self), node.to_owned(), life.clone());
+        let task = tokio::spawn(async move {
+            let kill = living.kill();
+            let run = cluster.run(&name, role, living);
+            kill.run_until_cancelled(run).await.unwrap_or_default();
+        });
+        self.nemesis.note(node, "starts");
+        self.nodes.lock().unwrap().insert(node.to_owned(), Node { role, life, task });
+    }
+
+    /// Takes a node down at once; what it was.
+    pub(crate) async fn kill(&self, node: &str) -> Option<Role> {
+        let node = self.nodes.lock().unwrap().remove(node)?;
+        node.life.begin_kill();
+        node.task.await.unwrap();
+        Some(node.role)
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.nodes.lock().unwrap().keys().cloned().collect()
+    }
+
+    /// Stops all nodes as an operator does, so that nothing is left of them.
+    pub(crate) async fn stop(&self) {
+        for name in self.names() {
+            let node = self.nodes.lock().unwrap().remove(&name);
+            if let Some(node) = node {
+                node.life.begin_stop();
+                node.task.await.unwrap();
+            }
+        }
+    }
+
+    async fn run(&self, node: &str, role: Role, life: Life) {
+        loop {
+            match self.try_run(node, role, life.clone()).await {
+                Ok(()) => return,
+                Err(error) => self.nemesis.note(node, &format!("cannot start: {error:#}")),
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+
+    async fn try_run(&self, node: &str, role: Role, life: Life) -> anyhow::Result<()> {
+        let (bus, store) = (self.bus_of(node), self.store_of(node));
+        let me = Member {
+            node: node.to_owned(),
+            roles: vec![
+                match role {
+                    Role::Executor => "executor",
+                    Role::Timer => timer::ROLE,
+                    Role::Notifier => cache_notifier::ROLE,
+                }
+                .to_owned(),
+            ],
+            started_at: self.clock.now(),
+            address: None,
+        };
+        let presence =
+            Presence::join(bus.kv(Bucket::Nodes), me, PRESENCE_TTL, self.nonces()).await?;
+        let ran = match role {
+            Role::Executor => self.execute(node, store, bus, presence.clone(), life).await,
+            Role::Timer => {
+                let config = timer::Config::default();
+                let nonces = self.nonces();
+                let cx =
+                    timer::Context::new(node, store, bus, presence.clone(), nonces, config);
+                timer::run(cx, life).await
+            }
+            Role::Notifier => {
+                let config = cache_notifier::Config::default();
+                let nonces = self.nonces();
+                let of = presence.clone();
+                let cx =
+                    cache_notifier::Context::start(node, store, bus, of, nonces, config).await?;
+                cache_notifier::run(cx, life).await
+            }
+        };
+        presence.leave().await;
+        ran
+    }
+
+    async fn execute(
+        &self,
+        node: &str,
+        store: Arc<dyn Store>,
+        bus: Arc<dyn Bus>,
+        presence: Presence,
+        life: Life,
+    ) -> anyhow::Result<()> {
+        let engine = Arc::clone(&self.engine);
+        let (of_store, of_bus) = (Arc::clone(&store), Arc::clone(&bus));
+        let catalog =
+            Catalog::start(of_store, of_bus, Arc::clone(&engine), self.nonces(), node).await?;
+        let chance: Arc<dyn chassis::Chance> = self.chance.clone();
+        let context = executor::Context {
+            node: node.to_owned(),
+            store,
+            bus,
+            engine,
+            catalog: catalog.clone(),
+            clock: Arc::new(self.clock),
+            chance,
+            presence,
+            calls: self.outside.clone(),
+            points: Some(self.nemesis.clone()),
+            config: executor::Config { offload_scripts: false, ..executor::Config::default() },
+        };
+        let ran = executor::run(context, life).await;
+        catalog.close().await;
+        ran
+    }
+}

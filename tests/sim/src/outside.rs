@@ -1,0 +1,45 @@
+//! The world outside: a service that is called. It remembers the keys it has seen, as a good one
+//! does, and so shows whether a call was ever made under two.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use engine::Call;
+use executor::calls::{Answer, Calls};
+use model::Map;
+use serde_json::json;
+
+use crate::chance::Dice;
+
+/// Answers every call, after a while.
+pub(crate) struct Outside {
+    dice: Dice,
+    /// How often each key was seen, by URL.
+    seen: Mutex<BTreeMap<String, BTreeMap<String, u64>>>,
+}
+
+impl Outside {
+    pub(crate) fn new(dice: Dice) -> Arc<Self> {
+        Arc::new(Self { dice, seen: Mutex::default() })
+    }
+
+    /// The keys under which a URL was called.
+    pub(crate) fn keys(&self, url: &str) -> Vec<String> {
+        let seen = self.seen.lock().unwrap();
+        seen.get(url).map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+    }
+}
+
+#[async_trait]
+impl Calls for Outside {
+    async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> Answer {
+        tokio::time::sleep(self.dice.millis(900)).await;
+        {
+            let mut seen = self.seen.lock().unwrap();
+            *seen.entry(call.url.clone()).or_default().entry(call.key.clone()).or_default() += 1;
+        }
+        tokio::time::sleep(self.dice.millis(900)).await;
+        Answer::Response { status_code: 200, headers: Map::new(), content: json!({"ok": true}) }
+    }
+}

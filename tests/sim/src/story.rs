@@ -1,0 +1,282 @@
+//! What happens in a world: stories, each with what must come of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{BookmarkId, SubStatus};
+use serde_json::{Value, json};
+use store::{BookmarkFilter, Bookmarks as _, Definitions as _, Instances as _};
+
+use crate::client::{Client, triggered_id};
+use crate::oracle::{Expect, Expectations};
+use crate::world::World;
+
+pub(crate) const URL: &str = "http://outside.test/";
+/// A schedule fires this often.
+pub(crate) const TICK: Duration = Duration::from_secs(7);
+
+fn line(text: &str) -> Value {
+    json!({"type": "WriteLine", "text": text})
+}
+
+fn wait_for(event: &str) -> Value {
+    json!({"type": "Event", "eventName": event})
+}
+
+fn sequence(activities: Vec<Value>) -> Value {
+    json!({"type": "Sequence", "activities": activities})
+}
+
+fn delay(span: &str) -> Value {
+    json!({"type": "Delay", "timeSpan": span})
+}
+
+/// Everything that can be started.
+pub(crate) fn definitions() -> Vec<(&'static str, Value)> {
+    let child = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "child",
+        "waitForCompletion": true});
+    let call = json!({"type": "SendHttpRequest", "url": {"js": "URL + getInput('who')"}});
+    drop(call);
+    let calls = |path: &str, then: &str| {
+        json!({"type": "SendHttpRequest", "url": format!("{URL}{path}"), "method": "POST",
+            "expectedStatusCodes": [{"statusCode": 200, "activity": line(then)}]})
+    };
+    let rounds = |body: Vec<Value>| {
+        json!({"type": "For", "start": 1, "end": 3, "body": sequence(body)})
+    };
+    let told = json!({"type": "PublishEvent", "eventName": "told"});
+    let on_tick = json!({"type": "Event", "id": "on-tick", "canStartWorkflow": true,
+        "eventName": "tick"});
+    vec![
+        ("hello", sequence(vec![line("a"), line("b")])),
+        (
+            "waiter",
+            sequence(vec![line("a"), wait_for("one"), line("b"), wait_for("two"), line("c")]),
+        ),
+        ("sleeper", sequence(vec![line("a"), delay("00:00:03"), line("b"), delay("00:00:08")])),
+        ("child", sequence(vec![line("x"), delay("00:00:01"), line("y")])),
+        ("parent", sequence(vec![line("a"), child, line("b")])),
+        ("rounds", rounds(vec![line("in"), delay("00:00:02"), line("out")])),
+        ("collector", rounds(vec![wait_for("item"), line("item")])),
+        ("listener", sequence(vec![wait_for("tick"), line("heard")])),
+        ("triggered", sequence(vec![on_tick, line("triggered")])),
+        ("caller", sequence(vec![calls("first", "called"), line("a"), calls("second", "again")])),
+        ("teller", sequence(vec![line("a"), told, line("b")])),
+        ("told", sequence(vec![wait_for("told"), line("heard")])),
+        ("ticker", sequence(vec![
+            json!({"type": "Timer", "id": "every", "canStartWorkflow": true,
+                "interval": format!("00:00:{:02}", TICK.as_secs())}),
+            line("tock"),
+        ])),
+    ]
+}
+
+/// All that is told in a world.
+pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
+    let mut tasks = tokio::task::JoinSet::new();
+    let mut spawn = |label: u64, story: Story| {
+        let world = Arc::clone(world);
+        tasks.spawn(async move {
+            let client = world.client(label);
+            tokio::time::sleep(client.dice.millis(14_000)).await;
+            story.tell(&world, &client, label).await
+        });
+    };
+    let dice = world.dice.fork(7);
+    let mut label = 0;
+    for story in Story::ALL {
+        for _ in 0..=dice.below(2) {
+            label += 1;
+            spawn(label, story);
+        }
+    }
+    let mut expectations = Expectations::default();
+    while let Some(told) = tasks.join_next().await {
+        expectations.extend(told.unwrap());
+    }
+    expectations
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Story {
+    Hello,
+    HelloByStream,
+    EarlyResume,
+    ThirtyResumes,
+    Cancelled,
+    Sleeper,
+    Parent,
+    Rounds,
+    Collector,
+    InOrder,
+    Fanned,
+    Caller,
+    Teller,
+}
+
+impl Story {
+    const ALL: [Self; 13] = [
+        Self::Hello,
+        Self::HelloByStream,
+        Self::EarlyResume,
+        Self::ThirtyResumes,
+        Self::Cancelled,
+        Self::Sleeper,
+        Self::Parent,
+        Self::Rounds,
+        Self::Collector,
+        Self::InOrder,
+        Self::Fanned,
+        Self::Caller,
+        Self::Teller,
+    ];
+
+    async fn tell(self, world: &World, client: &Client, label: u64) -> Vec<Expect> {
+        let id = format!("{self:?}-{label}");
+        let finished = |lines: &[&str]| vec![Expect::lines(&id, lines)];
+        match self {
+            Self::Hello => {
+                client.start("hello", &id).await;
+                finished(&["a", "b"])
+            }
+            Self::HelloByStream if world.loses_streams() => Vec::new(),
+            Self::HelloByStream => {
+                client.start_by_stream("hello", &id).await;
+                finished(&["a", "b"])
+            }
+            Self::EarlyResume => {
+                // Perhaps before the instance has a bookmark, perhaps after.
+                client.start("waiter", &id).await;
+                client.resume(&format!("early-{id}"), &id, None, None).await;
+                world.until_lines(&id, 2).await;
+                let bookmark = world.bookmark(&id).await;
+                client.resume(&format!("late-{id}"), &id, Some(bookmark), None).await;
+                finished(&["a", "b", "c"])
+            }
+            Self::ThirtyResumes => {
+                client.start("waiter", &id).await;
+                let bookmark = world.bookmark(&id).await;
+                let resumes = (0..30).map(|number| {
+                    let command = format!("{number}-{id}");
+                    let bookmark = Some(bookmark.clone());
+                    async move { client.resume(&command, &id_of(label, self), bookmark, None).await }
+                });
+                futures::future::join_all(resumes).await;
+                world.until_lines(&id, 2).await;
+                let bookmark = world.bookmark(&id).await;
+                client.resume(&format!("last-{id}"), &id, Some(bookmark), None).await;
+                finished(&["a", "b", "c"])
+            }
+            Self::Cancelled => {
+                client.start("waiter", &id).await;
+                tokio::time::sleep(client.dice.millis(3_000)).await;
+                client.cancel(&format!("cancel-{id}"), &id).await;
+                vec![Expect::cancelled(&id)]
+            }
+            Self::Sleeper => {
+                client.start("sleeper", &id).await;
+                let gap = Duration::from_secs(3);
+                vec![Expect { gap: Some(gap), ..Expect::lines(&id, &["a", "b"]) }]
+            }
+            Self::Parent => {
+                client.start("parent", &id).await;
+                vec![Expect { children: 1, ..Expect::lines(&id, &["a", "b"]) }]
+            }
+            Self::Rounds => {
+                client.start("rounds", &id).await;
+                finished(&["in", "out", "in", "out", "in", "out"])
+            }
+            Self::Collector => {
+                client.start("collector", &id).await;
+                for round in 0..3 {
+                    world.until_lines(&id, round).await;
+                    let bookmark = world.bookmark(&id).await;
+                    for copy in 0..3 {
+                        let command = format!("{round}-{copy}-{id}");
+                        client.resume(&command, &id, Some(bookmark.clone()), None).await;
+                    }
+                }
+                finished(&["item", "item", "item"])
+            }
+            Self::InOrder => {
+                client.start("collector", &id).await;
+                world.bookmark(&id).await;
+                let mut numbers = vec![1, 2, 3];
+                while !numbers.is_empty() {
+                    let place = client.dice.below(numbers.len() as u64) as usize;
+                    let number = numbers.swap_remove(place);
+                    let (command, order) = (format!("{number}-{id}"), Some(("me", number)));
+                    client.resume(&command, &id, None, order).await;
+                }
+                finished(&["item", "item", "item"])
+            }
+            Self::Fanned => {
+                let ids: Vec<_> = (0..3).map(|number| format!("{id}-{number}")).collect();
+                for id in &ids {
+                    client.start("listener", id).await;
+                }
+                for id in &ids {
+                    world.until_lines_or_bookmark(id).await;
+                }
+                let event = format!("tick-{id}");
+                client.raise(&event, "tick").await;
+                let mut expected: Vec<_> =
+                    ids.iter().map(|id| Expect::lines(id, &["heard"])).collect();
+                let hash = model::Stimulus::event("tick").hash();
+                for trigger in world.cluster.store.triggers(&hash).await.unwrap() {
+                    let id = triggered_id(&event, &trigger);
+                    expected.push(Expect::lines(id.as_str(), &["triggered"]));
+                }
+                expected
+            }
+            Self::Caller => {
+                client.start("caller", &id).await;
+                vec![Expect { calls: 2, ..Expect::lines(&id, &["called", "a", "again"]) }]
+            }
+            Self::Teller => {
+                let listener = format!("{id}-told");
+                client.start("told", &listener).await;
+                world.until_lines_or_bookmark(&listener).await;
+                client.start("teller", &id).await;
+                vec![Expect::lines(&id, &["a", "b"]), Expect::lines(&listener, &["heard"])]
+            }
+        }
+    }
+}
+
+fn id_of(label: u64, story: Story) -> String {
+    format!("{story:?}-{label}")
+}
+
+impl World {
+    /// The bookmark of an instance, once it has one.
+    async fn bookmark(&self, id: &str) -> BookmarkId {
+        loop {
+            let filter =
+                BookmarkFilter { instance_id: Some(id.into()), ..BookmarkFilter::default() };
+            let open = self.cluster.store.find(&filter, 10).await.unwrap();
+            if let [bookmark] = open.as_slice() {
+                return bookmark.bookmark.id.clone();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    async fn until_lines(&self, id: &str, count: usize) {
+        while self.lines(id).await.len() < count {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Until an instance waits, or has heard an event that others raised.
+    async fn until_lines_or_bookmark(&self, id: &str) {
+        loop {
+            let loaded = self.cluster.store.load(&id.into()).await.unwrap();
+            let status = loaded.map(|loaded| loaded.instance.status);
+            if status.is_some_and(|is| is == SubStatus::Suspended || is.is_final()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
