@@ -163,7 +163,8 @@ pub(crate) fn headers_out(headers: &Headers) -> Result<HeaderMap, Error> {
     let mut out = HeaderMap::new();
     for (name, value) in headers {
         let invalid = |what: &str| Error::Corrupt(format!("the header {name:?} {what}"));
-        let name: HeaderName = name.parse().map_err(|error| invalid(&format!("is no name: {error}")))?;
+        let name: HeaderName =
+            name.parse().map_err(|error| invalid(&format!("is no name: {error}")))?;
         let value = value.replace(['\r', '\n'], " ");
         let value: HeaderValue =
             value.parse().map_err(|error| invalid(&format!("has no such value: {error}")))?;

@@ -185,7 +185,11 @@ impl Hub {
         }
         let place = Place::of(message).ok_or("a message has no place in the stream")?;
         if place.delivered != progress.seen + 1 {
-            return Err(format!("changes {} to {} are missing", progress.seen + 1, place.delivered));
+            return Err(format!(
+                "changes {} to {} are missing",
+                progress.seen + 1,
+                place.delivered
+            ));
         }
         progress.seen = place.delivered;
         let prefix = format!("$KV.{}.", self.bucket);
@@ -313,9 +317,15 @@ mod tests {
 
     #[test]
     fn both_forms_of_the_address_are_read() {
-        for reply in ["$JS.ACK.S.C.1.22.3.1700000000000000000.5", "$JS.ACK._.AC.S.C.1.22.3.1700000000000000000.5.x"] {
+        for reply in [
+            "$JS.ACK.S.C.1.22.3.1700000000000000000.5",
+            "$JS.ACK._.AC.S.C.1.22.3.1700000000000000000.5.x",
+        ] {
             let place = place(reply).unwrap();
-            assert_eq!((place.attempt, place.sequence, place.delivered, place.pending), (1, 22, 3, 5));
+            assert_eq!(
+                (place.attempt, place.sequence, place.delivered, place.pending),
+                (1, 22, 3, 5)
+            );
         }
         assert!(place("_INBOX.x").is_none());
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_nats::HeaderMap;
-use async_nats::jetstream::{self, ErrorCode};
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
+use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
 use bus::{Bucket, Entry, Error, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 use bytes::Bytes;
@@ -152,7 +152,8 @@ impl Kv for NatsKv {
         let subject = self.subject(key)?;
         let stream = self.stream().await?;
         let bucket = name(self.bucket);
-        let what = |error: &dyn std::fmt::Display| format!("the read of {key} in {bucket}: {error}");
+        let what =
+            |error: &dyn std::fmt::Display| format!("the read of {key} in {bucket}: {error}");
         match stream.get_last_raw_message_by_subject(&subject).await {
             Ok(message) => {
                 let is_tombstone = is_tombstone(Some(&message.headers));
@@ -164,7 +165,11 @@ impl Kv for NatsKv {
                 LastRawMessageErrorKind::JetStream(cause)
                     if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
                 {
-                    if self.heal().await { Ok(None) } else { Err(Error::NotProvisioned(what(&error))) }
+                    if self.heal().await {
+                        Ok(None)
+                    } else {
+                        Err(Error::NotProvisioned(what(&error)))
+                    }
                 }
                 _ => Err(Error::Unavailable(what(&error))),
             },

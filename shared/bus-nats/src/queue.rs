@@ -13,7 +13,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::NatsBus;
-use crate::api::{ANSWER_MAX, DUPLICATE_IN_PROCESS, Refusal, STREAM_NOT_FOUND, headers_in, headers_out, message_in};
+use crate::api::{
+    ANSWER_MAX, DUPLICATE_IN_PROCESS, Refusal, STREAM_NOT_FOUND, headers_in, headers_out,
+    message_in,
+};
 use crate::hub::Place;
 
 /// Longer than the election of a leader (4 to 9 s).

@@ -77,7 +77,8 @@ impl NatsBus {
         let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
         let call = format!("CONSUMER.INFO.{stream}.{consumer}");
         let info = inner.control_api.call(&call, &Value::Null).await;
-        let info = info.map_err(|refusal| refusal.into_error(&format!("the consumer {consumer}")))?;
+        let info =
+            info.map_err(|refusal| refusal.into_error(&format!("the consumer {consumer}")))?;
         let server = inner.data.client.server_info();
         Ok(Status {
             is_connected: self.is_connected(),

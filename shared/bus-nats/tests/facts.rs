@@ -303,7 +303,9 @@ async fn a_tombstone_with_an_expiry_vanishes_without_another_one() {
     let last = stream.cached_info().state.last_sequence;
     let refused = write(&context, "$KV.b.a", &[expected(2)]).await;
     let anew = write(&context, "$KV.b.a", &[expected(0)]).await;
-    println!("after a purge with an expiry and an expiry with a marker the last sequence is {last}");
+    println!(
+        "after a purge with an expiry and an expiry with a marker the last sequence is {last}"
+    );
     println!("from the tombstone's sequence: {refused}; from nothing: {anew}");
     assert_eq!(last, 4, "a value, its tombstone, a value, its marker");
     assert_eq!(refused["error"]["err_code"], 10071);

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use bus::{Bucket, Bus as _, Change, Endpoint, Error, Kv, Leases, Put, Queue as _, Terms, Watch, Wire as _};
+use bus::{
+    Bucket, Bus as _, Change, Endpoint, Error, Kv, Leases, Put, Queue as _, Terms, Watch, Wire as _,
+};
 use bus_nats::{NatsBus, Options, Topology, connect};
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -132,11 +134,8 @@ async fn all_followers_of_a_bucket_share_one_consumer() {
 async fn leases_are_lost_and_had_again_when_their_bucket_is_lost() {
     let mut server = nats().await;
     let bus = bus_on(&server).await;
-    let terms = Terms {
-        ttl: Duration::from_secs(6),
-        guard: Duration::from_secs(1),
-        wait_max: BOUND,
-    };
+    let terms =
+        Terms { ttl: Duration::from_secs(6), guard: Duration::from_secs(1), wait_max: BOUND };
     let leases = Leases::start(bus.kv(Bucket::Leases), "one", terms, chance());
     let lease = leases.acquire("a").await.unwrap();
     // The bucket is in memory: it does not outlive the server.
@@ -294,7 +293,8 @@ async fn a_wiped_server_is_provisioned_again_where_that_is_asked_for() {
     put(&*kv, "a", 0).await;
     eventually("everything is there", BOUND, async || {
         put(&*bus.kv(Bucket::Timers), &testkit::unique("t"), 0).await;
-        bus.kv(Bucket::Leases).get("a").await.is_ok() && bus.kv(Bucket::Nodes).get("a").await.is_ok()
+        bus.kv(Bucket::Leases).get("a").await.is_ok()
+            && bus.kv(Bucket::Nodes).get("a").await.is_ok()
     })
     .await;
 }

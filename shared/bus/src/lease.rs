@@ -195,7 +195,13 @@ const DEPARTED_MAX: usize = 1_000;
 
 impl std::fmt::Debug for Leases {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Leases({}, {} held, {} handles)", self.inner.owner, self.held(), Arc::strong_count(&self.running))
+        write!(
+            f,
+            "Leases({}, {} held, {} handles)",
+            self.inner.owner,
+            self.held(),
+            Arc::strong_count(&self.running)
+        )
     }
 }
 

@@ -132,9 +132,8 @@ impl Pointers {
         let inner = &self.inner;
         let key = subject::token(definition_id.as_str());
         let value = Value { version_id: version_id.cloned(), version };
-        let bytes: Bytes = serde_json::to_vec(&value)
-            .map_err(|error| Error::Corrupt(error.to_string()))?
-            .into();
+        let bytes: Bytes =
+            serde_json::to_vec(&value).map_err(|error| Error::Corrupt(error.to_string()))?.into();
         let mut nonce = (inner.chance)();
         let mut pace = Pace::until(Instant::now() + BUDGET, &nonce);
         let mut current = inner.read(&key).await?;
@@ -205,8 +204,9 @@ fn replaces(new: &Value, old: &Pointer) -> bool {
         return new.version_id.is_some() || new.version > old.version || old.version == 0;
     };
     match &new.version_id {
-        Some(version_id) => new.version > old.version
-            || (new.version == old.version && version_id != published),
+        Some(version_id) => {
+            new.version > old.version || (new.version == old.version && version_id != published)
+        }
         None => new.version >= old.version,
     }
 }

@@ -166,10 +166,15 @@ impl Inner {
                     *own = revision;
                     nonce = (self.chance)();
                     sent = Instant::now();
-                    Error::Unknown("the own presence key keeps changing: is there another node \
-                        of the same name?".to_owned())
+                    Error::Unknown(
+                        "the own presence key keeps changing: is there another node \
+                        of the same name?"
+                            .to_owned(),
+                    )
                 }
-                Ok(Put::Lost(_)) => Error::Unknown("the own presence key is being written".to_owned()),
+                Ok(Put::Lost(_)) => {
+                    Error::Unknown("the own presence key is being written".to_owned())
+                }
                 Err(error) if error.is_passing() => error,
                 Err(error) => return Err(error),
             };

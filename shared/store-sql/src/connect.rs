@@ -38,7 +38,7 @@ pub struct SqlStore {
 
 enum Pools {
     Sqlite { writer: SqlitePool, reader: SqlitePool },
-    Postgres(PgPool),
+    Postgres { writer: PgPool, reader: PgPool },
 }
 
 /// The connections, and how they are used.
@@ -147,7 +147,7 @@ impl Database {
         };
         let (writer, reader) = match &pools {
             Pools::Sqlite { writer, reader } => (writer.clone().into(), reader.clone().into()),
-            Pools::Postgres(pool) => (pool.clone().into(), pool.clone().into()),
+            Pools::Postgres { writer, reader } => (writer.clone().into(), reader.clone().into()),
         };
         Ok(Self { pools, writer, reader, options, counters: Counters::default() })
     }
@@ -156,7 +156,7 @@ impl Database {
     pub(crate) fn committers(&self) -> usize {
         match self.pools {
             Pools::Sqlite { .. } => 1,
-            Pools::Postgres(_) => self.options.committers.max(1),
+            Pools::Postgres { .. } => self.options.committers.max(1),
         }
     }
 
@@ -164,7 +164,7 @@ impl Database {
     pub(crate) async fn begin(&self) -> Result<Tx, Failure> {
         Ok(match &self.pools {
             Pools::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
-            Pools::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+            Pools::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
         })
     }
 
@@ -172,7 +172,7 @@ impl Database {
     pub(crate) async fn read(&self) -> Result<Tx, Failure> {
         Ok(match &self.pools {
             Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
-            Pools::Postgres(pool) => Tx::PostgresReader(pool.acquire().await?),
+            Pools::Postgres { reader, .. } => Tx::PostgresReader(reader.acquire().await?),
         })
     }
 
@@ -209,7 +209,9 @@ impl Database {
             Pools::Sqlite { writer, reader } => {
                 (writer.size() + reader.size(), writer.num_idle() + reader.num_idle())
             }
-            Pools::Postgres(pool) => (pool.size(), pool.num_idle()),
+            Pools::Postgres { writer, reader } => {
+                (writer.size() + reader.size(), writer.num_idle() + reader.num_idle())
+            }
         }
     }
 
@@ -219,7 +221,10 @@ impl Database {
                 reader.close().await;
                 writer.close().await;
             }
-            Pools::Postgres(pool) => pool.close().await,
+            Pools::Postgres { writer, reader } => {
+                reader.close().await;
+                writer.close().await;
+            }
         }
     }
 }
@@ -272,22 +277,25 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
         .options([("statement_timeout", timeout)])
         .statement_cache_capacity(STATEMENTS_MAX)
         .disable_statement_logging();
-    let pool = PgPoolOptions::new()
-        .max_connections(options.max_connections.max(2))
-        .acquire_timeout(options.acquire_timeout)
-        .test_before_acquire(false)
-        .before_acquire(|connection, meta| {
-            Box::pin(async move {
-                if meta.idle_for > IDLE_MAX {
-                    connection.ping().await?;
-                }
-                Ok(true)
+    let pool = |connections| {
+        PgPoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(options.acquire_timeout)
+            .test_before_acquire(false)
+            .before_acquire(|connection, meta| {
+                Box::pin(async move {
+                    if meta.idle_for > IDLE_MAX {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
             })
-        })
-        .connect_with(settings)
-        .await
-        .map_err(failed)?;
-    Ok(Pools::Postgres(pool))
+    };
+    let writers = u32::try_from(options.committers).unwrap_or(1).max(1).saturating_add(2);
+    let writer = pool(writers).connect_with(settings.clone()).await.map_err(failed)?;
+    let reader =
+        pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?;
+    Ok(Pools::Postgres { writer, reader })
 }
 
 fn failed(error: sea_orm::sqlx::Error) -> Error {

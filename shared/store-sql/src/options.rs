@@ -5,7 +5,8 @@ use std::time::Duration;
 /// How a database is used. The defaults suit a node in production.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Connections at most; on SQLite those that read, beside the one that writes.
+    /// Connections that read, at most. Beside them SQLite has one that writes, PostgreSQL one for
+    /// each committer and two more.
     pub max_connections: u32,
     /// Brings the schema up to date first. Otherwise an old schema is refused.
     pub migrate: bool,
@@ -15,7 +16,7 @@ pub struct Options {
     pub batch_max: usize,
     /// Bytes that share a transaction at most; a larger burst has one of its own.
     pub batch_bytes_max: usize,
-    /// Bursts that wait for a transaction at most.
+    /// Bursts that wait for a transaction at most; a large one counts once for each 64 KiB.
     pub queue_max: usize,
     /// How long a burst waits for a place in the queue before the database is called overloaded.
     pub queue_wait: Duration,
@@ -32,7 +33,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            max_connections: 10,
+            max_connections: 8,
             migrate: false,
             committers: 2,
             batch_max: 64,

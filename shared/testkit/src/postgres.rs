@@ -228,7 +228,8 @@ impl Drop for Server {
 }
 
 async fn run(command: &mut Command) -> anyhow::Result<()> {
-    let mut command = tokio::process::Command::from(std::mem::replace(command, Command::new("true")));
+    let mut command =
+        tokio::process::Command::from(std::mem::replace(command, Command::new("true")));
     let program = format!("{:?}", command.as_std());
     let output = command.kill_on_drop(true).output().await.with_context(|| program.clone())?;
     let said = String::from_utf8_lossy(&output.stderr);

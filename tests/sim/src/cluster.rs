@@ -152,8 +152,7 @@ impl Cluster {
             Role::Timer => {
                 let config = timer::Config::default();
                 let nonces = self.nonces();
-                let cx =
-                    timer::Context::new(node, store, bus, presence.clone(), nonces, config);
+                let cx = timer::Context::new(node, store, bus, presence.clone(), nonces, config);
                 timer::run(cx, life).await
             }
             Role::Notifier => {

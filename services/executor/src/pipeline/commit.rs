@@ -4,8 +4,11 @@
 use std::time::Duration;
 
 use engine::Effect;
-use protocol::{HttpAnswer, Message};
-use store::Commit;
+use model::Timestamp;
+use protocol::{
+    ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject,
+};
+use store::{Commit, StoredBookmark};
 use tokio::time::Instant;
 
 use bus::Lease;
@@ -20,6 +23,9 @@ use crate::point::Point;
 
 /// How long a burst whose commit is in doubt waits before it looks again.
 const DOUBT_PAUSE: Duration = Duration::from_millis(50);
+/// Timers that are due sooner than this are announced; the others are found by a look into the
+/// database.
+const ARMED_WITHIN: Duration = Duration::from_secs(60);
 
 /// How a commit ended.
 #[derive(Debug)]
@@ -50,6 +56,8 @@ pub(crate) struct Done {
 pub(crate) struct Outgoing {
     pub(super) outbox: Vec<store::OutboxRow>,
     pub(super) commands: Vec<Message>,
+    /// Timers that are due soon.
+    pub(super) armed: Vec<Message>,
     pub(super) journal: Option<Message>,
 }
 
@@ -71,6 +79,7 @@ pub(crate) async fn commit(cx: &Cx, lease: &Lease, ran: Ran) -> Result<Committed
             .map(|start| start.command.clone())
             .chain(burst.commands.iter().map(|kept| kept.command.clone()))
             .collect(),
+        armed: armed(&burst.created, cx.now().after(ARMED_WITHIN)),
         journal,
     };
     let began = Instant::now();
@@ -95,6 +104,24 @@ pub(crate) async fn commit(cx: &Cx, lease: &Lease, ran: Ran) -> Result<Committed
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// What tells the owners of timers about those that are due before `end`; they look into the
+/// database for the others.
+fn armed(created: &[StoredBookmark], end: Timestamp) -> Vec<Message> {
+    let message = |stored: &StoredBookmark| {
+        let due_at = stored.bookmark.due_at.filter(|due_at| *due_at < end)?;
+        let armed = TimerArmed {
+            instance_id: stored.instance_id.clone(),
+            bookmark_id: stored.bookmark.id.clone(),
+            due_at,
+            shard: stored.shard,
+        };
+        let payload = encode_body(ContentType::Json, &armed).ok()?;
+        let subject = subject::TIMER_ARMED.to_owned();
+        Some(Message { subject, headers: Headers::new(), payload })
+    };
+    created.iter().filter_map(message).collect()
 }
 
 /// Drafts the transaction. What does not fit ends the instance with an incident that says so.

@@ -17,11 +17,16 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Publishes what was committed. Does not fail: what is left is published by the sweep.
 pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
-    let Outgoing { outbox, commands, journal } = outgoing;
-    if outbox.is_empty() && commands.is_empty() && journal.is_none() {
+    let Outgoing { outbox, commands, armed, journal } = outgoing;
+    if outbox.is_empty() && commands.is_empty() && armed.is_empty() && journal.is_none() {
         return;
     }
     cx.at(Point::BeforePublish).await;
+    for hint in armed {
+        if let Err(error) = cx.bus.send(hint).await {
+            tracing::debug!(%error, "a timer was not announced; its owner finds it a little later");
+        }
+    }
     // Sent in this order without waiting in between: the events of one instance keep their order.
     let events = outbox.iter().map(|row| stored(cx, &row.message));
     let (stored_events, ()) = tokio::join!(join_all(events), send_all(cx, commands));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{change, change_of, chance, must, synced};
+use super::{chance, change, change_of, must, synced};
 use crate::{Bucket, Bus, Change, Entry, Kv, Put, Revision};
 
 /// Runs everything here, each on a bus of its own.
@@ -113,7 +113,8 @@ async fn an_expiry_is_renewed_and_taken_back(kv: &dyn Kv) {
     put(kv, "short", "1", 0, Some(2)).await;
     assert!(change_of(&mut watch, "short").await.0);
     assert!(!change_of(&mut watch, "short").await.0);
-    let revision = |entry: Option<Entry>| entry.filter(|it| it.value.is_some()).map(|it| it.revision);
+    let revision =
+        |entry: Option<Entry>| entry.filter(|it| it.value.is_some()).map(|it| it.revision);
     assert_eq!(revision(get(kv, "kept").await), Some(kept));
     assert_eq!(revision(get(kv, "renewed").await), Some(renewed));
 }

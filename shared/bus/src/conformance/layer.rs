@@ -6,9 +6,7 @@ use model::{DefinitionId, Timestamp, VersionId};
 use tokio::time::Instant;
 
 use super::{chance, must, within};
-use crate::{
-    Bucket, Bus, Busy, Claim, Claims, Leases, Member, Pointers, Presence, Terms,
-};
+use crate::{Bucket, Bus, Busy, Claim, Claims, Leases, Member, Pointers, Presence, Terms};
 
 /// Runs everything here, each on a bus of its own.
 pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
@@ -148,18 +146,15 @@ fn member(node: &str) -> Member {
 }
 
 async fn join(bus: &impl Bus, node: &str) -> Presence {
-    let joined = Presence::join(
-        bus.kv(Bucket::Nodes),
-        member(node),
-        Duration::from_secs(3),
-        chance(),
-    );
+    let joined =
+        Presence::join(bus.kv(Bucket::Nodes), member(node), Duration::from_secs(3), chance());
     must("join", joined.await)
 }
 
 async fn wait_live(presence: &Presence, wanted: &[&str]) {
     let mut changed = presence.changed();
-    let is_so = |live: &Vec<Member>| live.iter().map(|it| it.node.as_str()).eq(wanted.iter().copied());
+    let is_so =
+        |live: &Vec<Member>| live.iter().map(|it| it.node.as_str()).eq(wanted.iter().copied());
     let what = format!("live nodes {wanted:?}");
     assert!(within(&what, changed.wait_for(is_so)).await.is_ok());
 }
@@ -204,8 +199,7 @@ async fn a_pointer_reaches_every_node_and_never_goes_back(bus: &impl Bus) {
     assert!(back > retracted, "after a retraction, any version may be published");
 
     let (eight, nine) = (version(8), version(9));
-    let (left, right) =
-        tokio::join!(one.put(&id, Some(&nine), 9), two.put(&id, Some(&eight), 8));
+    let (left, right) = tokio::join!(one.put(&id, Some(&nine), 9), two.put(&id, Some(&eight), 8));
     let last = must("put", left).max(must("put", right));
     within("the pointer", two.applied(&id, last)).await;
     within("the pointer", one.applied(&id, last)).await;

@@ -83,7 +83,8 @@ async fn services_of_one_name_share_requests<B: Bus + Clone>(bus: B) {
         }));
     }
     for number in 0..20 {
-        let subject = format!("staunch.api.{}.{number}", if number % 2 == 0 { "get" } else { "start" });
+        let subject =
+            format!("staunch.api.{}.{number}", if number % 2 == 0 { "get" } else { "start" });
         let answer = bus.request(message(&subject, None, ""), Duration::from_secs(5)).await;
         assert!(matches!(&must("request", answer).payload[..], b"0" | b"1"));
     }

@@ -84,7 +84,16 @@ enum Step {
 impl<'a> Contest<'a> {
     fn new(inner: &'a Arc<Inner>, key: &'a str, give_up: Instant) -> Self {
         let trying = Trying::new(inner, key);
-        Self { inner, key, give_up, trying, contended: false, sent: None, refused: None, stranger: None }
+        Self {
+            inner,
+            key,
+            give_up,
+            trying,
+            contended: false,
+            sent: None,
+            refused: None,
+            stranger: None,
+        }
     }
 
     async fn run(&mut self, turn: &queue::Turn) -> Result<Won, Busy> {

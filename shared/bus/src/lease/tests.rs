@@ -170,10 +170,7 @@ async fn a_lease_that_another_writes_is_lost_at_once() {
     let kv = bus.kv(Bucket::Leases);
     let theirs = Holder { owner: "two".to_owned(), nonce: "x".to_owned() };
     let bytes = serde_json::to_vec(&theirs).unwrap().into();
-    assert!(matches!(
-        kv.put_if("a", bytes, lease.token(), None, "x").await.unwrap(),
-        Put::Won(_)
-    ));
+    assert!(matches!(kv.put_if("a", bytes, lease.token(), None, "x").await.unwrap(), Put::Won(_)));
     let started = Instant::now();
     lease.lost().await;
     assert!(started.elapsed() < SECOND);

@@ -107,9 +107,7 @@ impl Log {
                 break;
             }
             consumer.delivered = *sequence;
-            consumer
-                .pending
-                .insert(*sequence, Pending { attempt: 1, again_at: now + ACK_WAIT });
+            consumer.pending.insert(*sequence, Pending { attempt: 1, again_at: now + ACK_WAIT });
             pulled.push(Pulled {
                 sequence: *sequence,
                 attempt: 1,

@@ -26,7 +26,8 @@ pub(crate) fn text(span: Duration) -> String {
 }
 
 fn worded(text: &str) -> Option<Duration> {
-    let span: jiff::SignedDuration = text.parse().ok()?;
+    let span: jiff::Span = text.parse().ok()?;
+    let span = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok()?;
     Duration::try_from(span).ok()
 }
 
@@ -93,6 +94,7 @@ mod tests {
         check("-00:00:05");
         check("-PT5S");
         check("1:2:3:4");
+        check("P1M");
         check("00:00:05.12345678901");
         check("99999999999999999999.00:00:00");
     }

@@ -16,6 +16,8 @@ use crate::stats::Counters;
 const PUBLISHED_MAX: usize = 100_000;
 /// Published outbox rows that one transaction removes.
 const PUBLISHED_BATCH: usize = 2_000;
+/// Bytes that take one place in the queue.
+const PLACE_BYTES: usize = 64 * 1024;
 /// Jobs that are looked at to fill one batch.
 const SCAN_MAX: usize = 1_024;
 
@@ -24,7 +26,7 @@ pub(crate) struct Job {
     pub(crate) work: Work,
     pub(crate) answer: oneshot::Sender<Result<Answer, Error>>,
     bytes: usize,
-    /// Its place in the queue, given back when it is taken.
+    /// Its places in the queue, given back when its transaction is over.
     _place: OwnedSemaphorePermit,
 }
 
@@ -48,6 +50,7 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Notify,
     places: Arc<Semaphore>,
+    places_max: usize,
     batch_max: usize,
     batch_bytes_max: usize,
     queue_wait: Duration,
@@ -56,10 +59,12 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(crate) fn new(options: &Options) -> Self {
+        let places_max = options.queue_max.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             state: Mutex::default(),
             changed: Notify::new(),
-            places: Arc::new(Semaphore::new(options.queue_max.max(1))),
+            places: Arc::new(Semaphore::new(places_max)),
+            places_max,
             batch_max: options.batch_max.max(1),
             batch_bytes_max: options.batch_bytes_max,
             queue_wait: options.queue_wait,
@@ -74,7 +79,10 @@ impl Queue {
         work: Work,
         answer: oneshot::Sender<Result<Answer, Error>>,
     ) -> Result<(), Error> {
-        let place = Arc::clone(&self.places).acquire_owned();
+        let bytes = work.bytes();
+        let places = (1 + bytes / PLACE_BYTES).min(self.places_max);
+        let places = u32::try_from(places).unwrap_or(u32::MAX);
+        let place = Arc::clone(&self.places).acquire_many_owned(places);
         let place = match tokio::time::timeout(self.queue_wait, place).await {
             Ok(Ok(place)) => place,
             Ok(Err(error)) => return Err(Error::Unavailable(error.to_string())),
@@ -83,7 +91,6 @@ impl Queue {
                 return Err(Error::Overloaded("too many bursts wait to be committed".to_owned()));
             }
         };
-        let bytes = work.bytes();
         let mut state = self.lock();
         if state.closed {
             return Err(closed());
@@ -96,6 +103,10 @@ impl Queue {
 
     pub(crate) fn published(&self, ids: Vec<String>) {
         let mut state = self.lock();
+        // After closing there may be no transaction to go with; the sweep publishes them again.
+        if state.closed {
+            return;
+        }
         let room = PUBLISHED_MAX.saturating_sub(state.published.len());
         state.published.extend(ids.into_iter().take(room));
     }

@@ -1,0 +1,84 @@
+//! The schema comes once, and a database without it is refused.
+
+use store::{Error, Store as _};
+use store_sql::{Options, connect, migrate, pending_migrations};
+use testkit::sqlite_url;
+
+async fn comes_once(url: &str) {
+    let all = pending_migrations(url).await.unwrap();
+    assert!(all.len() >= 10, "{all:?}");
+
+    let refused = connect(url, Options::default()).await;
+    let Err(error @ Error::Schema(_)) = refused else { panic!("an empty database is refused") };
+    assert!(error.to_string().contains("run `staunch migrate`"), "{error}");
+    assert!(error.to_string().contains("m0001_definitions"), "{error}");
+
+    assert_eq!(migrate(url).await.unwrap(), all);
+    assert_eq!(pending_migrations(url).await.unwrap(), Vec::<String>::new());
+    assert_eq!(migrate(url).await.unwrap(), Vec::<String>::new());
+
+    let store = connect(url, Options::default()).await.unwrap();
+    store.ping().await.unwrap();
+    store.close().await;
+    assert!(matches!(store.ping().await, Err(Error::Unavailable(_))));
+}
+
+async fn may_come_from_many_at_once(url: &str) {
+    let running: Vec<_> = (0..4)
+        .map(|_| {
+            let url = url.to_owned();
+            tokio::spawn(async move {
+                let options = Options { migrate: true, ..Options::default() };
+                connect(&url, options).await.unwrap().close().await;
+            })
+        })
+        .collect();
+    for one in running {
+        one.await.unwrap();
+    }
+    assert_eq!(pending_migrations(url).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn sqlite_is_migrated_once() {
+    let folder = tempfile::tempdir().unwrap();
+    comes_once(&sqlite_url(&folder.path().join("new/folder"))).await;
+}
+
+#[tokio::test]
+async fn postgres_is_migrated_once() {
+    let Some(database) = testkit::postgres().await else { return };
+    comes_once(&database.url()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_may_migrate_sqlite_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    may_come_from_many_at_once(&sqlite_url(folder.path())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_may_migrate_postgres_at_once() {
+    let Some(database) = testkit::postgres().await else { return };
+    may_come_from_many_at_once(&database.url()).await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_reached_is_said() {
+    let unknown = connect("mysql://localhost/a", Options::default()).await;
+    let Err(Error::Unavailable(text)) = unknown else { panic!("there is no such driver") };
+    assert!(text.contains("sqlite://") && text.contains("mysql"), "{text}");
+
+    let url = format!("postgres://postgres@127.0.0.1:{}/a", testkit::free_port());
+    let nobody = connect(&url, Options::default()).await;
+    assert!(matches!(nobody, Err(Error::Unavailable(_))));
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "not a database, but long enough to be looked at as one").unwrap();
+    let text = connect(&format!("sqlite://{}", file.display()), Options::default()).await;
+    assert!(matches!(text, Err(Error::Unavailable(_) | Error::Corrupt(_))));
+    let below = connect(&format!("sqlite://{}/a.db", file.display()), Options::default()).await;
+    let Err(Error::Unavailable(text)) = below else { panic!("a file is no folder") };
+    assert!(text.contains("cannot be made"), "{text}");
+}

@@ -1,0 +1,229 @@
+//! What must be there in the end: everything that was accepted, once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use bus::Stream;
+use executor::Record;
+use model::{Entry, Instance, InstanceId, SubStatus, What, derived};
+use store::{InstanceFilter, Instances as _, Page};
+
+use crate::story::{TICK, URL};
+use crate::world::World;
+
+/// What must come of one instance.
+#[derive(Clone, Debug)]
+pub(crate) struct Expect {
+    pub(crate) id: String,
+    pub(crate) status: SubStatus,
+    /// The lines it writes, in order; unknown for one that is cancelled somewhere.
+    pub(crate) lines: Option<Vec<String>>,
+    /// At least so much time between the first two lines.
+    pub(crate) gap: Option<Duration>,
+    /// Child instances that it starts.
+    pub(crate) children: usize,
+    /// Calls that it makes.
+    pub(crate) calls: usize,
+}
+
+pub(crate) type Expectations = Vec<Expect>;
+
+impl Expect {
+    pub(crate) fn lines(id: &str, lines: &[&str]) -> Self {
+        Self {
+            id: id.to_owned(),
+            status: SubStatus::Finished,
+            lines: Some(lines.iter().map(|line| (*line).to_owned()).collect()),
+            gap: None,
+            children: 0,
+            calls: 0,
+        }
+    }
+
+    pub(crate) fn cancelled(id: &str) -> Self {
+        Self { status: SubStatus::Cancelled, lines: None, ..Self::lines(id, &[]) }
+    }
+}
+
+/// Everything that is there in the end.
+pub(crate) struct Found {
+    instances: BTreeMap<InstanceId, (Instance, Vec<Entry>)>,
+}
+
+impl Found {
+    pub(crate) async fn read(world: &World) -> Self {
+        let store = &world.cluster.store;
+        let mut instances = BTreeMap::new();
+        let listed = store.list(&InstanceFilter::default(), Page::first()).await.unwrap();
+        assert!(listed.total <= listed.items.len() as u64, "too many instances for one page");
+        for instance in listed.items {
+            let loaded = store.load(&instance.id).await.unwrap().unwrap();
+            let journal = store.journal(&instance.id, Page::first()).await.unwrap().items;
+            instances.insert(instance.id, (loaded.instance, journal));
+        }
+        Self { instances }
+    }
+
+    /// What is not as it must be. Empty when the world has settled well.
+    pub(crate) fn complaints(&self, world: &World, expected: &Expectations) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for expect in expected {
+            self.check_expected(expect, &mut complaints);
+        }
+        self.check_each(&mut complaints);
+        self.check_children(expected, &mut complaints);
+        self.check_ticker(world, &mut complaints);
+        self.check_calls(world, expected, &mut complaints);
+        self.check_events(world, &mut complaints);
+        check_leftovers(world, &mut complaints);
+        complaints
+    }
+
+    fn check_expected(&self, expect: &Expect, complaints: &mut Vec<String>) {
+        let id = &expect.id;
+        let Some((instance, journal)) = self.instances.get(&InstanceId::new(id)) else {
+            complaints.push(format!("{id}: accepted and lost"));
+            return;
+        };
+        if instance.status != expect.status {
+            complaints.push(format!("{id} is {}, not {}", instance.status, expect.status));
+        }
+        let written = lines(journal);
+        if expect.lines.as_ref().is_some_and(|lines| *lines != written) {
+            complaints.push(format!("{id} wrote {written:?}, not {:?}", expect.lines));
+        }
+        if let Some(gap) = expect.gap {
+            let times: Vec<_> = journal
+                .iter()
+                .filter(|entry| entry.what == What::Line)
+                .map(|entry| entry.timestamp)
+                .collect();
+            if times.len() > 1 && times[1].since(times[0]) < gap {
+                complaints.push(format!("{id}: a timer fired early: {times:?}"));
+            }
+        }
+    }
+
+    /// What holds for every instance.
+    fn check_each(&self, complaints: &mut Vec<String>) {
+        for (id, (instance, journal)) in &self.instances {
+            if !instance.status.is_final() {
+                complaints
+                    .push(format!("{id} ({}) is {}", instance.definition_id, instance.status));
+            }
+            let sequences = journal.iter().map(|entry| entry.sequence);
+            if !sequences.eq(1..=journal.len() as u64) {
+                let sequences: Vec<_> = journal.iter().map(|entry| entry.sequence).collect();
+                complaints.push(format!("{id}: the journal is not without gaps: {sequences:?}"));
+            }
+            match Record::decode(&instance.state) {
+                Ok(record) if record.state.journal_sequence != journal.len() as u64 => {
+                    complaints.push(format!("{id}: the journal is not that of its state"));
+                }
+                Ok(_) => {}
+                Err(error) => complaints.push(format!("{id}: the state is unreadable: {error}")),
+            }
+        }
+    }
+
+    fn check_children(&self, expected: &Expectations, complaints: &mut Vec<String>) {
+        let parents: usize = expected.iter().map(|expect| expect.children).sum();
+        let children: Vec<_> = self.of("child").collect();
+        if children.len() != parents {
+            complaints.push(format!("{} children of {parents} parents", children.len()));
+        }
+        for (id, journal) in children {
+            if lines(journal) != ["x", "y"] {
+                complaints.push(format!("child {id} wrote {:?}", lines(journal)));
+            }
+        }
+    }
+
+    /// Every occurrence of the schedule is there, once, and none was early.
+    fn check_ticker(&self, world: &World, complaints: &mut Vec<String>) {
+        let ticks: BTreeSet<_> = self.of("ticker").map(|(id, _)| id.clone()).collect();
+        let (schedule, first, until) =
+            (&world.ticker.id, world.ticker_first(), world.ticker_until());
+        let whole = until.since(first).as_millis() / TICK.as_millis();
+        let due = usize::try_from(whole).unwrap() + 1;
+        if ticks.len() < due || ticks.len() > due + 1 {
+            complaints.push(format!("{} ticks, not {due}", ticks.len()));
+        }
+        for occurrence in 0..ticks.len() {
+            let id = derived(&["schedule", schedule.as_str(), &occurrence.to_string()]);
+            let Some((instance, journal)) = self.instances.get(&InstanceId::new(id)) else {
+                complaints.push(format!("tick {occurrence} is missing"));
+                continue;
+            };
+            if lines(journal) != ["tock"] {
+                complaints.push(format!("tick {occurrence} wrote {:?}", lines(journal)));
+            }
+            let nominal = first.after(TICK * u32::try_from(occurrence).unwrap());
+            if instance.created_at <= nominal {
+                complaints.push(format!("tick {occurrence} came early: {}", instance.created_at));
+            }
+        }
+    }
+
+    fn check_calls(&self, world: &World, expected: &Expectations, complaints: &mut Vec<String>) {
+        let callers = expected.iter().filter(|expect| expect.calls > 0).count();
+        for path in ["first", "second"] {
+            let keys = world.cluster.outside.keys(&format!("{URL}{path}"));
+            if keys.len() != callers {
+                let count = keys.len();
+                complaints.push(format!("{path} was called under {count} keys by {callers}"));
+            }
+        }
+    }
+
+    /// What was committed was told: each instance that is over has its event.
+    fn check_events(&self, world: &World, complaints: &mut Vec<String>) {
+        if world.loses_streams() {
+            return;
+        }
+        let mut ends: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (_, message) in world.cluster.bus.stored(Stream::Events) {
+            let id = message.id().unwrap_or_default().to_owned();
+            ends.entry(message.subject).or_default().insert(id);
+        }
+        for (id, (instance, _)) in &self.instances {
+            let what = match instance.status {
+                SubStatus::Finished => "finished",
+                SubStatus::Cancelled => "cancelled",
+                _ => continue,
+            };
+            let subject = protocol::subject::lifecycle(&instance.definition_id, id, what);
+            let count = ends.get(&subject).map_or(0, BTreeSet::len);
+            if count != 1 {
+                complaints.push(format!("{id}: {count} events say that it is {what}"));
+            }
+        }
+    }
+
+    fn of(&self, definition: &str) -> impl Iterator<Item = (&InstanceId, &Vec<Entry>)> {
+        self.instances
+            .iter()
+            .filter(move |(_, (instance, _))| instance.definition_id.as_str() == definition)
+            .map(|(id, (_, journal))| (id, journal))
+    }
+}
+
+fn lines(journal: &[Entry]) -> Vec<String> {
+    let lines = journal.iter().filter(|entry| entry.what == What::Line);
+    lines.filter_map(|entry| entry.message.clone()).collect()
+}
+
+fn check_leftovers(world: &World, complaints: &mut Vec<String>) {
+    let sizes = world.cluster.store.sizes();
+    if (sizes.bookmarks, sizes.pending, sizes.outbox, sizes.tokens) != (0, 0, 0, 0) {
+        complaints.push(format!("left in the database: {sizes:?}"));
+    }
+    let commands = world.cluster.bus.stored(Stream::Commands);
+    if let Some((_, message)) = commands.first() {
+        complaints.push(format!("{} commands left, as {}", commands.len(), message.subject));
+    }
+    for (_, message) in world.cluster.bus.stored(Stream::Dead) {
+        let reason = message.header(protocol::header::REASON).unwrap_or_default();
+        complaints.push(format!("{} is among the dead: {reason}", message.subject));
+    }
+}

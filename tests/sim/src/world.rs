@@ -1,0 +1,257 @@
+//! One world: from its seed to its end.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bus::Bucket;
+use chassis::{Clock as _, TokioClock};
+use engine::{Engine, Env};
+use model::{Definition, Misfire, Schedule, Timestamp, What};
+use serde_json::json;
+use store::{Definitions as _, Instances as _, Page, Publication, shard_of};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
+
+use crate::chance::Dice;
+use crate::client::Client;
+use crate::cluster::{Cluster, Role};
+use crate::nemesis::{Nemesis, Plan};
+use crate::oracle::Found;
+use crate::outside::Outside;
+use crate::planted::Planted;
+use crate::story::{self, TICK};
+
+/// Virtual time that the world may take to settle when the faults are over.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// What makes a world.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) seed: u64,
+    pub(crate) planted: Option<Planted>,
+    /// Nothing goes wrong.
+    pub(crate) calm: bool,
+}
+
+/// How a world ended.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) complaints: Vec<String>,
+    /// The whole history as a number: the same seed gives the same.
+    pub(crate) trace: (u64, u64),
+    pub(crate) crashes: u64,
+    pub(crate) took: Duration,
+    pub(crate) instances: usize,
+    pub(crate) lines: Vec<String>,
+}
+
+pub(crate) struct World {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) dice: Dice,
+    pub(crate) ticker: Schedule,
+    ticker_until: Mutex<Timestamp>,
+}
+
+/// Lives a world through on a single thread with a clock of its own.
+pub(crate) fn run(engine: &Arc<Engine>, options: &Options) -> Report {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let report = runtime.block_on(live(Arc::clone(engine), options.clone()));
+    drop(runtime);
+    report
+}
+
+async fn live(engine: Arc<Engine>, options: Options) -> Report {
+    let began = Instant::now();
+    let dice = Dice::new(options.seed);
+    let plan = if options.calm { Plan::calm() } else { Plan::draw(&dice) };
+    let (nemesis, crashed) = Nemesis::new(dice.fork(1), plan, options.planted);
+    let clock = TokioClock::starting_at(Timestamp::from_millis(1_793_000_000_000));
+    let outside = Outside::new(dice.fork(2));
+    let planted = options.planted;
+    let cluster = Cluster::new(clock, engine, Arc::clone(&nemesis), outside, planted, options.seed);
+    let ticker = publish(&cluster).await;
+    let until = Mutex::new(clock.now());
+    let world = Arc::new(World { cluster, dice, ticker, ticker_until: until });
+    populate(&world);
+    let trouble = tokio::spawn(trouble(Arc::clone(&world)));
+    let replacing = tokio::spawn(replace(Arc::clone(&world), crashed));
+
+    let told = tokio::time::timeout(PATIENCE, story::tell(&world)).await;
+    tokio::time::sleep_until(began + nemesis.plan().lasts).await;
+    nemesis.calm_down();
+    trouble.abort();
+    let complaints = match told {
+        Ok(expected) => {
+            world.retire_ticker().await;
+            settle(&world, &expected).await
+        }
+        Err(_) => vec!["the clients did not get to an end".to_owned()],
+    };
+    replacing.abort();
+    world.cluster.stop().await;
+    Report {
+        complaints,
+        trace: nemesis.trace(),
+        crashes: nemesis.crashes(),
+        took: began.elapsed(),
+        instances: world.cluster.store.sizes().instances,
+        lines: nemesis.lines(),
+    }
+}
+
+/// Waits until nothing is left to complain about, and a little longer.
+async fn settle(world: &World, expected: &crate::oracle::Expectations) -> Vec<String> {
+    let give_up = Instant::now() + PATIENCE;
+    let mut is_settled = false;
+    loop {
+        let complaints = Found::read(world).await.complaints(world, expected);
+        if complaints.is_empty() && is_settled {
+            return complaints;
+        }
+        is_settled = complaints.is_empty();
+        if Instant::now() > give_up {
+            return complaints;
+        }
+        let wait = if is_settled { 20 } else { 3 };
+        tokio::time::sleep(Duration::from_secs(wait)).await;
+    }
+}
+
+fn populate(world: &World) {
+    let executors = 2 + world.dice.below(3);
+    for number in 0..executors {
+        world.cluster.start(&format!("executor-{number}"), Role::Executor);
+    }
+    for number in 0..2 {
+        world.cluster.start(&format!("timer-{number}"), Role::Timer);
+    }
+    if world.dice.below(2) == 0 {
+        world.cluster.start("notifier-0", Role::Notifier);
+    }
+}
+
+/// Puts a new node in the place of one that crashed: under the same name, or another.
+async fn replace(world: Arc<World>, mut crashed: UnboundedReceiver<String>) {
+    let dice = world.dice.fork(3);
+    let mut count = 0;
+    while let Some(name) = crashed.recv().await {
+        let Some(role) = world.cluster.kill(&name).await else { continue };
+        count += 1;
+        let again = if dice.hits(5_000) { name } else { format!("{name}.{count}") };
+        let (world, wait) = (Arc::clone(&world), dice.millis(6_000));
+        tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            world.cluster.start(&again, role);
+        });
+    }
+}
+
+/// What happens to the servers rather than to one operation.
+async fn trouble(world: Arc<World>) {
+    let nemesis = Arc::clone(&world.cluster.nemesis);
+    let (plan, bus) = (nemesis.plan().clone(), &world.cluster.bus);
+    let never = Duration::from_secs(86_400);
+    let mut expiry = tokio::time::interval(plan.lease_expires_every.unwrap_or(never));
+    let mut redelivery = tokio::time::interval(plan.redelivers_every.unwrap_or(never));
+    let wipe = tokio::time::sleep(plan.wipe_at.unwrap_or(never));
+    tokio::pin!(wipe);
+    let mut is_wiped = false;
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut wipe, if !is_wiped => {
+                is_wiped = true;
+                nemesis.note("bus", "is wiped");
+                bus.wipe();
+            }
+            _ = expiry.tick() => if let Some(key) = nemesis.some_lease() {
+                nemesis.note("bus", &format!("lets the lease {key} expire"));
+                bus.expire(Bucket::Leases, &key);
+            },
+            _ = redelivery.tick() => {
+                nemesis.note("bus", "delivers again");
+                bus.redeliver();
+                bus.reset_watches(Bucket::Leases);
+            }
+        }
+    }
+}
+
+/// Publishes all definitions; the schedule of the one that is started by time.
+async fn publish(cluster: &Cluster) -> Schedule {
+    let mut ticker = None;
+    for (id, root) in story::definitions() {
+        let document = json!({
+            "id": format!("{id}-1"), "definitionId": id, "version": 1,
+            "isLatest": true, "isPublished": true, "root": root
+        });
+        let definition: Definition = serde_json::from_value(document).unwrap();
+        let program = match cluster.engine.compile(&definition) {
+            Ok(program) => program,
+            Err(problems) => panic!("{id}: {problems:?}"),
+        };
+        let now = cluster.clock.now();
+        let env = Env { now, seed: [0; 32], command_id: "publish".into(), base_url: String::new() };
+        let found = cluster.engine.triggers(&program, &env).unwrap();
+        let mut schedules = found.schedules;
+        for schedule in &mut schedules {
+            schedule.next_at = Some(now.after(TICK));
+            schedule.shard = shard_of(schedule.id.as_str());
+            schedule.misfire = Misfire::FireAll { max: 1_000 };
+            ticker = Some(schedule.clone());
+        }
+        let publication = Publication { definition, triggers: found.stimuli, schedules };
+        cluster.store.publish(publication).await.unwrap();
+    }
+    ticker.unwrap()
+}
+
+impl World {
+    pub(crate) fn client(&self, label: u64) -> Client {
+        Client {
+            store: self.cluster.store_of("client"),
+            bus: self.cluster.bus_of("client"),
+            clock: self.cluster.clock,
+            dice: self.dice.fork(100 + label),
+        }
+    }
+
+    /// The broker forgets: what is only there is lost.
+    pub(crate) fn loses_streams(&self) -> bool {
+        self.cluster.nemesis.plan().wipe_at.is_some()
+    }
+
+    pub(crate) async fn lines(&self, id: &str) -> Vec<String> {
+        let journal = self.cluster.store.journal(&id.into(), Page::first()).await.unwrap();
+        let lines = journal.items.into_iter().filter(|entry| entry.what == What::Line);
+        lines.filter_map(|entry| entry.message).collect()
+    }
+
+    pub(crate) fn ticker_first(&self) -> Timestamp {
+        self.ticker.next_at.unwrap()
+    }
+
+    pub(crate) fn ticker_until(&self) -> Timestamp {
+        *self.ticker_until.lock().unwrap()
+    }
+
+    /// Lets the schedule catch up, then ends it.
+    async fn retire_ticker(&self) {
+        let catches_up = Instant::now() + PATIENCE;
+        loop {
+            let schedules = self.cluster.store.schedules().await.unwrap();
+            let now = self.cluster.clock.now();
+            let next_at = schedules.iter().find_map(|schedule| schedule.next_at);
+            if next_at.is_none_or(|next_at| next_at > now) || Instant::now() > catches_up {
+                *self.ticker_until.lock().unwrap() = now;
+                self.cluster.store.retract(&"ticker".into()).await.unwrap();
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    }
+}
