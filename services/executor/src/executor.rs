@@ -116,13 +116,19 @@ impl Executor {
         self.0.gone.run_until_cancelled(work).await.unwrap_or_default();
     }
 
-    /// Finishes what is in hand and gives every lease back. Outgoing calls get a moment; those
-    /// that take longer are made again elsewhere. To be called when nothing is handed over any
-    /// more.
-    pub async fn stop(&self) {
+    /// From now on outgoing calls get only a moment more: those that take longer are made again
+    /// elsewhere.
+    pub fn begin_stop(&self) {
         let cx = &self.0;
         cx.give_up_at.get_or_init(|| Instant::now() + cx.config.call_grace);
         cx.stopping.cancel();
+    }
+
+    /// Finishes what is in hand and gives every lease back. To be called when nothing is handed
+    /// over any more.
+    pub async fn stop(&self) {
+        self.begin_stop();
+        let cx = &self.0;
         cx.tasks.close();
         cx.tasks.wait().await;
         cx.leases.close().await;

@@ -54,16 +54,12 @@ points! {
     BeforeRelease "before_release";
     /// The lease is given back.
     Released "released";
-    /// The outbox is about to be published.
+    /// What was committed is about to be published: the outbox, and commands of others.
     BeforePublish "before_publish";
-    /// The outbox is published, its rows are still there.
+    /// It is published, and the outbox rows are still there.
     Published "published";
     /// The outbox rows are marked as published.
     Marked "marked";
-    /// Commands and starts of others are about to be published.
-    BeforeDispatch "before_dispatch";
-    /// Commands and starts of others are published.
-    Dispatched "dispatched";
     /// An outgoing call is committed and about to be made.
     BeforeCall "before_call";
     /// An outgoing call is answered, and the answer is not recorded.

@@ -17,7 +17,11 @@ pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
     let stop = life.stop();
     let work = async {
         let answering = api::answer(&executor, requests, stop.clone());
-        tokio::join!(pull::pull(&executor, stop.clone()), answering);
+        let begin_stop = async {
+            stop.cancelled().await;
+            executor.begin_stop();
+        };
+        tokio::join!(pull::pull(&executor, stop.clone()), answering, begin_stop);
         executor.stop().await;
     };
     if life.kill().run_until_cancelled(work).await.is_none() {

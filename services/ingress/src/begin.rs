@@ -49,7 +49,10 @@ async fn program(app: &App, beginning: &Beginning) -> Result<Arc<Program>, Probl
     if let Some(version_id) = &beginning.version_id {
         let program = app.cx.catalog.program(version_id).await?;
         return program.filter(|found| found.definition_id() == id).ok_or_else(|| {
-            Problem::not_found(format!("workflow definition {:?} has no version {version_id}", id.as_str()))
+            Problem::not_found(format!(
+                "workflow definition {:?} has no version {version_id}",
+                id.as_str()
+            ))
         });
     }
     match beginning.version {
@@ -139,8 +142,9 @@ fn activation_key(program: &Program, correlation_id: Option<&str>) -> Option<Str
         (Activation::CorrelatedSingleton, Some(id)) => {
             Some(format!("correlated:{definition}:{id}"))
         }
-        (Activation::AllowAlways | Activation::Correlation | Activation::CorrelatedSingleton, _) => {
-            None
-        }
+        (
+            Activation::AllowAlways | Activation::Correlation | Activation::CorrelatedSingleton,
+            _,
+        ) => None,
     }
 }

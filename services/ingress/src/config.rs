@@ -168,6 +168,9 @@ mod tests {
     fn urls_begin_with_what_is_configured() {
         assert_eq!(Config::default().base_url(), "http://127.0.0.1:5001");
         let url = Some("https://flow.example/".to_owned());
-        assert_eq!(Config { base_url: url, ..Config::default() }.base_url(), "https://flow.example");
+        assert_eq!(
+            Config { base_url: url, ..Config::default() }.base_url(),
+            "https://flow.example"
+        );
     }
 }

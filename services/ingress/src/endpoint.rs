@@ -153,9 +153,9 @@ fn triggered(
 ) -> Result<Option<Target>, Problem> {
     let fits = table.find(&visit.segments);
     for group in fits.chunk_by(|left, right| left.rank == right.rank) {
-        let found = group.iter().flat_map(|fit| {
-            fit.triggers(&visit.method).iter().map(move |trigger| (trigger, fit))
-        });
+        let found = group
+            .iter()
+            .flat_map(|fit| fit.triggers(&visit.method).iter().map(move |trigger| (trigger, fit)));
         match found.collect::<Vec<_>>().as_slice() {
             [] => allowed.extend(group.iter().flat_map(|fit| fit.methods())),
             [(trigger, fit)] => {
@@ -233,7 +233,8 @@ async fn waiting_methods(app: &App, visit: &Visit) -> Result<Vec<String>, Proble
     for (template, _) in candidates(app, visit).await? {
         for method in METHODS {
             let lower = method.as_str().to_lowercase();
-            if lower != visit.method && !bookmarks(app, visit, &template, &lower).await?.is_empty() {
+            if lower != visit.method && !bookmarks(app, visit, &template, &lower).await?.is_empty()
+            {
                 allowed.push(method.to_string());
             }
         }
@@ -276,7 +277,8 @@ async fn start(
     if let Some(id) = &visit.instance_id
         && !visit.asking.is_keyed
         && record::find(app, id).await?.is_some()
-        && let Some(found) = bookmarks(app, &visit, template, &visit.method).await?.into_iter().next()
+        && let Some(found) =
+            bookmarks(app, &visit, template, &visit.method).await?.into_iter().next()
     {
         return resume_with(app, &visit, found, input, patience).await;
     }

@@ -154,7 +154,10 @@ impl From<&Instance> for InstanceSummary {
             sub_status: instance.status.to_string(),
             correlation_id: instance.correlation_id.clone(),
             name: instance.name.clone(),
-            parent_workflow_instance_id: instance.parent.as_ref().map(|p| p.instance_id.to_string()),
+            parent_workflow_instance_id: instance
+                .parent
+                .as_ref()
+                .map(|p| p.instance_id.to_string()),
             incident_count: instance.incidents,
             created_at: instance.created_at.to_string(),
             updated_at: instance.updated_at.to_string(),

@@ -113,9 +113,8 @@ impl Problem {
 
     /// 415: a body that is not JSON.
     pub(crate) fn unsupported(content_type: &str) -> Self {
-        let detail = format!(
-            "the body is {content_type:?}: send JSON with Content-Type: application/json"
-        );
+        let detail =
+            format!("the body is {content_type:?}: send JSON with Content-Type: application/json");
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail)
     }
 

@@ -44,7 +44,8 @@ pub(crate) async fn save(
 ) -> Result<Saved, Problem> {
     let mut tries = 1;
     loop {
-        let latest = app.cx.store.definition(&definition.definition_id, VersionOption::Latest).await?;
+        let latest =
+            app.cx.store.definition(&definition.definition_id, VersionOption::Latest).await?;
         refuse_read_only(latest.as_ref())?;
         if publish_it
             && let Some(published) = &latest
@@ -63,7 +64,12 @@ pub(crate) async fn save(
         }
         match app.cx.store.save(&draft).await {
             Ok(()) => {
-                return Ok(Saved { definition: draft, is_new, already_published: false, noticed: None });
+                return Ok(Saved {
+                    definition: draft,
+                    is_new,
+                    already_published: false,
+                    noticed: None,
+                });
             }
             // Another has saved or published meanwhile: what follows the latest is another number.
             Err(store::Error::Refused(_)) if tries < SAVE_TRIES => tries += 1,
@@ -172,12 +178,8 @@ async fn refuse_running(
 /// The draft that follows the latest version: the same one while it is a draft, a new one after.
 fn next_draft(app: &App, content: Definition, latest: Option<Definition>) -> Definition {
     let now = app.now();
-    let mut draft = Definition {
-        is_latest: true,
-        is_published: false,
-        is_readonly: false,
-        ..content
-    };
+    let mut draft =
+        Definition { is_latest: true, is_published: false, is_readonly: false, ..content };
     draft.extra.remove(PUBLISHED_AT);
     draft.extra.remove("links");
     (draft.id, draft.version, draft.created_at) = match latest {
@@ -308,8 +310,7 @@ async fn announce(app: &App, definition: &Definition, is_published: bool) -> Opt
 
 async fn ask(app: &App, news: &Noticed) -> Result<Noticed, String> {
     let payload = encode_body(ContentType::Json, news).map_err(|error| error.to_string())?;
-    let headers =
-        Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);
+    let headers = Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);
     let message = Message { subject: subject::CACHE_CHANGED.to_owned(), headers, payload };
     let answer = app.cx.bus.request(message, BARRIER_TIME_MAX).await;
     let answer = answer.map_err(|error| error.to_string())?;

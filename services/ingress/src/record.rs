@@ -38,7 +38,8 @@ pub(crate) struct Seen {
 pub(crate) async fn find(app: &App, id: &InstanceId) -> Result<Option<Seen>, Problem> {
     let Some(loaded) = app.cx.store.load(id).await? else { return Ok(None) };
     let bytes = &loaded.instance.state;
-    let record = if bytes.is_empty() { Ok(Record::default()) } else { rmp_serde::from_slice(bytes) };
+    let record =
+        if bytes.is_empty() { Ok(Record::default()) } else { rmp_serde::from_slice(bytes) };
     let record = record.map_err(|error| {
         tracing::error!(%error, instance = %id, "the state of an instance cannot be read");
         Problem::internal()

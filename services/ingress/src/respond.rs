@@ -132,7 +132,8 @@ mod tests {
     fn what_a_workflow_says_is_sent_as_it_is() {
         let check = |content: Value, content_type: Option<&str>, expected: Option<&str>| {
             let content_type = content_type.map(str::to_owned);
-            let answer = HttpAnswer { status_code: 404, content, content_type, ..HttpAnswer::default() };
+            let answer =
+                HttpAnswer { status_code: 404, content, content_type, ..HttpAnswer::default() };
             let response = workflow_said(&"i".into(), &answer);
             let sent = response.headers().get(CONTENT_TYPE).map(|value| value.to_str().unwrap());
             assert_eq!((response.status().as_u16(), sent), (404, expected));

@@ -34,7 +34,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let config = &app.config;
     let api: Router<Arc<App>> = api(config).into();
     let root: Router<Arc<App>> = routes::root().into();
-    let mut router = root.layer(limit(config.body_bytes_max)).layer(bytes_max(config.body_bytes_max));
+    let mut router =
+        root.layer(limit(config.body_bytes_max)).layer(bytes_max(config.body_bytes_max));
     for mount in MOUNTS {
         router = router.nest(mount, api.clone());
     }

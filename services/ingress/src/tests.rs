@@ -1,1 +1,14 @@
-//! Router-level tests over the memory twins.
+//! The whole router over the memory twins, with real executors and a real cache-notifier.
+
+mod accept;
+mod access;
+mod definitions;
+mod description;
+mod endpoint;
+mod errors;
+mod events;
+mod instances;
+mod links;
+mod resume;
+mod runs;
+mod world;

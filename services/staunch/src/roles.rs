@@ -172,7 +172,7 @@ async fn run(
             cache_notifier::run(cx, life).await
         }
         _ => {
-            let config = gateway(&settings)?;
+            let config = ingress::Config::from_settings(&settings)?;
             let cx = ingress::Context { store, bus, engine, catalog, presence, clock, chance };
             ingress::start(cx, config, &life).await?;
             life.ready();
@@ -180,22 +180,4 @@ async fn run(
             Ok(())
         }
     }
-}
-
-/// How ingress is configured.
-fn gateway(settings: &Settings) -> anyhow::Result<ingress::Config> {
-    let auth = match settings.auth {
-        chassis::Auth::None => ingress::Auth::None,
-        chassis::Auth::ApiKey => ingress::Auth::ApiKey,
-        chassis::Auth::Jwt => return Err(ingress::Invalid::Jwt.into()),
-    };
-    let config = ingress::Config {
-        listen: settings.listen,
-        base_url: settings.base_url.clone(),
-        auth,
-        api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
-        cors_origins: settings.cors_origins.clone(),
-        ..ingress::Config::default()
-    };
-    Ok(config)
 }

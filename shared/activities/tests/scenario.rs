@@ -1,5 +1,6 @@
 //! Whole workflows: the same story whether or not the state was stored between turns, and the
 //! same turn for the same arguments.
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
 use engine::testing::{Player, env, parsed};
 use engine::{Engine, Input, Rest, Resume, Start, State, Turn};
@@ -270,4 +271,36 @@ fn too_much_scheduled_work_is_an_incident() {
     );
     assert_eq!(turn.state.status, SubStatus::Faulted);
     assert_eq!(turn.state.incidents[0].code, "TooMuchWork");
+}
+
+#[test]
+fn an_instance_that_runs_too_long_is_stopped() {
+    let engine = engine();
+    let (program, mut turn) = started(&engine, json!({"type": "While", "condition": true}));
+    turn.state.steps = model::limits::STEPS_PER_INSTANCE_MAX;
+    let over = engine.turn(&program, turn.state, Input::Continue, &env(1));
+    assert_eq!((over.rest, over.state.status), (Rest::Finished, SubStatus::Faulted));
+    assert_eq!(over.state.incidents[0].code, "TooManySteps");
+}
+
+#[test]
+fn engines_and_programs_are_shared_between_threads() {
+    fn check<T: Send + Sync>(_: &T) {}
+    let engine = engine();
+    let (program, _) = started(&engine, json!({"type": "WriteLine"}));
+    check(&engine);
+    check(&program);
+}
+
+#[test]
+fn a_long_flowchart_runs_in_one_turn() {
+    let engine = engine();
+    let nodes: Vec<Value> =
+        (0..5_000).map(|at| json!({"type": "Start", "id": format!("n{at}")})).collect();
+    let links: Vec<Value> = (1..5_000)
+        .map(|at| json!({"source": format!("n{}", at - 1), "target": format!("n{at}")}))
+        .collect();
+    let (_, turn) =
+        started(&engine, json!({"type": "Flowchart", "activities": nodes, "connections": links}));
+    assert_eq!((turn.rest, turn.state.steps), (Rest::Finished, 5_001));
 }

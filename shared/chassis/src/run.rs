@@ -13,7 +13,7 @@ const KILLED: u8 = 130;
 
 /// A service of Staunch: durable workflows on NATS.
 #[derive(clap::Parser)]
-#[command(version, about)]
+#[command(version)]
 struct Command {
     #[command(flatten)]
     args: Args,

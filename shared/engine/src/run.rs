@@ -191,6 +191,10 @@ impl<'a> Run<'a> {
     fn execute(&mut self, work: Work) {
         self.steps += 1;
         self.state.steps += 1;
+        if self.state.steps > limits::STEPS_PER_INSTANCE_MAX {
+            self.stop_endless(&work);
+            return;
+        }
         let Some(key) = work.node else {
             self.child_is_over(work.owner, None, work.tag, Vec::new());
             return;
@@ -214,13 +218,21 @@ impl<'a> Run<'a> {
         self.apply(number, node, decision);
     }
 
+    /// The instance has run for too long: it is faulted, whatever its strategy.
+    fn stop_endless(&mut self, work: &Work) {
+        let program = self.program;
+        let owner = work.owner.and_then(|owner| self.state.executions.get(&owner));
+        let key = work.node.as_ref().or(owner.map(|owner| &owner.node));
+        let node = key.map_or_else(|| program.root(), |key| program.keyed(key).1);
+        let max = limits::STEPS_PER_INSTANCE_MAX;
+        let message = format!("the instance has run {max} activities: is there an endless loop?");
+        let failure = Failure::new("TooManySteps", message.clone());
+        self.write(work.owner.unwrap_or_default(), What::Faulted, Some(message), None);
+        self.incident(node, None, &failure);
+        self.halt(SubStatus::Faulted);
+    }
+
     fn begin(&mut self, number: u64, node_ref: NodeRef, node: &Node) -> Decision {
-        if self.state.steps > limits::STEPS_PER_INSTANCE_MAX {
-            let max = limits::STEPS_PER_INSTANCE_MAX;
-            let message =
-                format!("the instance has run {max} activities: is there an endless loop?");
-            return Err(Failure::new("TooManySteps", message));
-        }
         let is_trigger = self.state.trigger.as_ref() == Some(&node.key);
         let received = if is_trigger { self.state.trigger_input.take() } else { None };
         let step = &mut Step::new(self, number, node_ref);

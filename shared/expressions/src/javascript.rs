@@ -14,9 +14,9 @@ mod lifetime;
 mod plan;
 mod run;
 mod session;
+mod simple;
 #[cfg(test)]
 mod tests;
-mod trivial;
 
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,7 @@ impl Language for JavaScript {
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
         let plan = self.plan(source);
         let plan = plan.as_ref().as_ref().map_err(Clone::clone)?;
-        if let Some(value) = plan.trivial.as_ref().and_then(|trivial| trivial.evaluate(scope)) {
+        if let Some(value) = plan.simple.as_ref().and_then(|simple| simple.evaluate(scope)) {
             return Ok(value);
         }
         run::evaluate(source, plan, scope, Instant::now() + self.time_max)

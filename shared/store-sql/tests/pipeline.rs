@@ -1,5 +1,6 @@
 //! The group-commit pipeline: what fails fails alone, what is taken is done, and a database that
 //! goes away comes back.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use std::time::Duration;
 
@@ -210,9 +211,9 @@ async fn a_full_queue_is_overload_and_a_locked_database_is_waited_for() {
             tokio::spawn(async move { store.commit(burst(&format!("i{number}"), 0)).await })
         })
         .collect();
-    // One is being written, three wait, there is no place for the others.
-    eventually("six find no place", SOON, async || store.stats().overloaded == 6).await;
-    assert_eq!(store.stats().queued, 3);
+    // One is being written, two wait, there is no place for the others.
+    eventually("seven find no place", SOON, async || store.stats().overloaded == 7).await;
+    assert_eq!(store.stats().queued, 2);
     // Readers do not wait for the writer.
     assert_eq!(store.load(&"i0".into()).await.unwrap(), None);
 
@@ -227,7 +228,7 @@ async fn a_full_queue_is_overload_and_a_locked_database_is_waited_for() {
             Err(error) => assert!(matches!(error, Error::Overloaded(_)), "{error}"),
         }
     }
-    assert_eq!(committed, 4);
+    assert_eq!(committed, 3);
     store.close().await;
 }
 

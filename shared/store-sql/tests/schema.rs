@@ -1,4 +1,5 @@
 //! The schema comes once, and a database without it is refused.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use store::{Error, Store as _};
 use store_sql::{Options, connect, migrate, pending_migrations};

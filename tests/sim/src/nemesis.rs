@@ -25,6 +25,8 @@ pub(crate) struct Plan {
     pub(crate) slow_max_ms: u64,
     pub(crate) crash_rate: u64,
     pub(crate) lease_expires_every: Option<Duration>,
+    /// Commits that take long, while others get in.
+    pub(crate) slow_commits: u64,
     pub(crate) redelivers_every: Option<Duration>,
     pub(crate) bus_outage: Option<(Duration, Duration)>,
     pub(crate) store_outage: Option<(Duration, Duration)>,
@@ -88,7 +90,7 @@ pub(crate) struct Nemesis {
 struct State {
     trace: Trace,
     calm: bool,
-    /// Keys that were ever leased.
+    /// Keys that are leased, as far as the writes tell.
     leased: BTreeSet<String>,
     victim: Option<String>,
     crashed: BTreeMap<String, u64>,
@@ -143,7 +145,7 @@ impl Nemesis {
         self.state.lock().unwrap().crashed.values().sum()
     }
 
-    /// A key that is or was leased.
+    /// A key that is leased.
     pub(crate) fn some_lease(&self) -> Option<String> {
         let keys: Vec<_> = self.state.lock().unwrap().leased.iter().cloned().collect();
         if keys.is_empty() { None } else { Some(self.dice.pick(&keys).clone()) }
@@ -194,8 +196,14 @@ fn is_client(node: &str) -> bool {
 impl bus::Faults for Nemesis {
     fn on(&self, node: &str, operation: &bus::Operation<'_>) -> Fault {
         self.note(node, &format!("{operation:?}"));
-        if let bus::Operation::PutIf { bucket: Bucket::Leases, key } = operation {
-            self.state.lock().unwrap().leased.insert((*key).to_owned());
+        match operation {
+            bus::Operation::PutIf { bucket: Bucket::Leases, key } => {
+                self.state.lock().unwrap().leased.insert((*key).to_owned());
+            }
+            bus::Operation::PurgeIf { bucket: Bucket::Leases, key } => {
+                self.state.lock().unwrap().leased.remove(*key);
+            }
+            _ => {}
         }
         if self.is_calm() || node.is_empty() {
             return Fault::None;
@@ -246,6 +254,10 @@ impl store::memory::Faults for NodeStore {
     async fn before(&self, operation: store::memory::Operation) -> Result<(), store::Error> {
         let nemesis = &self.nemesis;
         tokio::time::sleep(nemesis.pause()).await;
+        let is_commit = operation == store::memory::Operation::Commit;
+        if is_commit && !nemesis.is_calm() && nemesis.dice.hits(nemesis.plan.slow_commits) {
+            tokio::time::sleep(nemesis.dice.millis(1_500)).await;
+        }
         nemesis.note(&self.node, &format!("{operation:?}"));
         if nemesis.is_calm() {
             return Ok(());

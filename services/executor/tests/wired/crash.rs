@@ -81,6 +81,7 @@ async fn publish_all(world: &World) {
         json!({"type": "PublishEvent", "eventName": "told"}),
         wait_for("go"),
         line("went on"),
+        wait_for("early"),
     ]);
     world.publish("child", line("child"), json!({})).await;
     world.publish("all", all, json!({})).await;
@@ -92,6 +93,7 @@ async fn story(point: Point, nth: usize) -> bool {
     publish_all(&world).await;
     let crash = CrashAt::nth(point, nth);
     let _first = world.peculiar("a", crash.peculiar()).await;
+    world.send(&event("e0", "early", json!({}))).await;
     world.start_kept("listener", "l").await;
     world.start_kept("all", "i").await;
     let _second = world.node("b").await;
@@ -124,7 +126,9 @@ async fn story(point: Point, nth: usize) -> bool {
 
 impl World {
     async fn start_kept(&self, definition: &str, instance: &str) {
-        self.send(&start(definition, instance, json!({}))).await;
+        let mut command = start(definition, instance, json!({}));
+        command.reply_to = Some("somebody".to_owned());
+        self.send(&command).await;
     }
 }
 

@@ -22,7 +22,7 @@ use store::{
 use tokio::task::JoinHandle;
 
 /// Virtual time that a condition may take.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_secs(3_600);
 
 pub(crate) struct World {
     pub(crate) store: MemoryStore,

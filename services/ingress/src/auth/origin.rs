@@ -108,24 +108,24 @@ mod tests {
 
     #[test]
     fn web_pages_of_other_origins_are_refused() {
-        let check = |path: &str, headers: &[(&str, &str)], expected: bool| {
+        let sent = |path: &str, headers: &[(&str, &str)], expected: bool| {
             let mut request = Request::builder().uri(path).header("host", "127.0.0.1:5001");
             for (name, value) in headers {
                 request = request.header(*name, *value);
             }
             let request = request.body(Body::empty()).unwrap();
             let allowed = ["https://studio.example".to_owned()];
-            assert_eq!(super::check(&request, &allowed).is_ok(), expected, "{path} {headers:?}");
+            assert_eq!(check(&request, &allowed).is_ok(), expected, "{path} {headers:?}");
         };
-        check("/api/x", &[], true);
-        check("/api/x", &[("origin", "http://127.0.0.1:5001")], true);
-        check("/api/x", &[("origin", "http://127.0.0.1:3000")], false);
-        check("/api/x", &[("origin", "null")], false);
-        check("/api/x", &[("origin", "https://evil.example")], false);
-        check("/api/x", &[("origin", "https://studio.example")], true);
-        check("/workflows/a", &[("sec-fetch-site", "cross-site")], false);
-        check("/workflows/a", &[("sec-fetch-site", "same-origin")], true);
-        check("/workflows/a", &[("sec-fetch-site", "none")], true);
-        check("/bookmarks/resume?t=x", &[("sec-fetch-site", "cross-site")], true);
+        sent("/api/x", &[], true);
+        sent("/api/x", &[("origin", "http://127.0.0.1:5001")], true);
+        sent("/api/x", &[("origin", "http://127.0.0.1:3000")], false);
+        sent("/api/x", &[("origin", "null")], false);
+        sent("/api/x", &[("origin", "https://evil.example")], false);
+        sent("/api/x", &[("origin", "https://studio.example")], true);
+        sent("/workflows/a", &[("sec-fetch-site", "cross-site")], false);
+        sent("/workflows/a", &[("sec-fetch-site", "same-origin")], true);
+        sent("/workflows/a", &[("sec-fetch-site", "none")], true);
+        sent("/bookmarks/resume?t=x", &[("sec-fetch-site", "cross-site")], true);
     }
 }

@@ -127,7 +127,8 @@ pub(super) struct InstanceIds {
 impl InstanceIds {
     /// The ids, at most one page; of unfinished ones only where the filter goes by definition.
     async fn find(self, app: &App, unfinished_only: bool) -> Result<Vec<InstanceId>, Problem> {
-        let mut ids: Vec<_> = self.ids.unwrap_or_default().into_iter().map(InstanceId::new).collect();
+        let mut ids: Vec<_> =
+            self.ids.unwrap_or_default().into_iter().map(InstanceId::new).collect();
         let of_many = self.workflow_definition_ids.unwrap_or_default();
         let definition_ids: Vec<_> = of_many
             .into_iter()

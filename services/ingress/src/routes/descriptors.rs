@@ -13,7 +13,8 @@ use crate::{App, Problem};
 #[utoipa::path(get, path = "/descriptors/activities", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items, count}`")))]
 pub(super) async fn activities(State(app): State<Arc<App>>) -> Json<Value> {
-    let items: Vec<_> = app.cx.engine.descriptors().into_iter().map(|descriptor| json!(descriptor)).collect();
+    let items: Vec<_> =
+        app.cx.engine.descriptors().into_iter().map(|descriptor| json!(descriptor)).collect();
     listed(items)
 }
 
@@ -53,9 +54,7 @@ pub(super) async fn variables() -> Json<Value> {
         ("StringDictionary", "Lookups"),
         ("ObjectDictionary", "Lookups"),
     ];
-    let item = |(name, category): (&str, &str)| {
-        json!({"typeName": name, "displayName": name, "category": category, "description": null})
-    };
+    let item = |(name, category): (&str, &str)| json!({"typeName": name, "displayName": name, "category": category, "description": null});
     listed(TYPES.map(item).to_vec())
 }
 
@@ -74,7 +73,8 @@ pub(super) async fn storage_drivers() -> Json<Value> {
     responses((status = 200, body = Value, description = "`{items}`")))]
 pub(super) async fn incident_strategies() -> Json<Value> {
     let item = |name: &str, description: &str| {
-        let type_name = format!("Elsa.Workflows.IncidentStrategies.{name}Strategy, Elsa.Workflows.Core");
+        let type_name =
+            format!("Elsa.Workflows.IncidentStrategies.{name}Strategy, Elsa.Workflows.Core");
         json!({"displayName": name, "description": description, "typeName": type_name})
     };
     listed(vec![
@@ -115,9 +115,7 @@ pub(super) async fn expressions(State(app): State<Arc<App>>) -> Json<Value> {
 #[utoipa::path(get, path = "/features/installed", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items, count}`")))]
 pub(super) async fn features() -> Json<Value> {
-    let item = |name: &str, display_name: &str| {
-        json!({"name": name, "namespace": "Elsa", "fullName": format!("Elsa.{name}"), "displayName": display_name, "description": ""})
-    };
+    let item = |name: &str, display_name: &str| json!({"name": name, "namespace": "Elsa", "fullName": format!("Elsa.{name}"), "displayName": display_name, "description": ""});
     listed(vec![
         item("WorkflowManagement", "Workflow management"),
         item("WorkflowRuntime", "Workflow runtime"),

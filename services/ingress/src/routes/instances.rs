@@ -8,9 +8,7 @@ use axum::http::StatusCode;
 use model::{DefinitionId, Entry, InstanceId, SubStatus, Timestamp, VersionId, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{
-    InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator,
-};
+use store::{InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator};
 use utoipa::ToSchema;
 
 use super::resume::cancel_and_wait;
@@ -326,7 +324,9 @@ impl JournalFilter {
         let excluded = self.excluded_activity_types.iter().flatten();
         has(&self.activity_ids, entry.activity_id.as_ref().map(AsRef::as_ref))
             && has(&self.event_names, name.as_str())
-            && !excluded.map(String::as_str).any(|kind| Some(kind) == entry.activity_type.as_deref())
+            && !excluded
+                .map(String::as_str)
+                .any(|kind| Some(kind) == entry.activity_type.as_deref())
     }
 }
 

@@ -48,9 +48,9 @@ pub(super) struct RunRequest {
 impl RunRequest {
     fn beginning(self, id: &str, responds: bool) -> Result<Beginning, Problem> {
         let version = self.version_options.as_deref().map(str::parse::<VersionOption>);
-        let version = version.transpose().map_err(|error| {
-            Problem::bad_request(format!("member versionOptions: {error}"))
-        })?;
+        let version = version
+            .transpose()
+            .map_err(|error| Problem::bad_request(format!("member versionOptions: {error}")))?;
         Ok(Beginning {
             definition_id: definition_id(id)?,
             version,
@@ -165,7 +165,10 @@ async fn state_of(app: &App, seen: &Seen) -> Response {
     if seen.status() == SubStatus::Faulted {
         let incidents = &seen.state().incidents;
         let messages: Vec<_> = incidents.iter().map(|i| i.message.clone()).collect();
-        return respond::of_instance(id, respond::faulted(id, &messages).with("workflowState", view));
+        return respond::of_instance(
+            id,
+            respond::faulted(id, &messages).with("workflowState", view),
+        );
     }
     respond::of_instance(id, Json(json!({"workflowState": view})))
 }

@@ -65,7 +65,7 @@ impl Run<'_> {
             json!({"code": failure.code, "category": failure.category, "type": failure.kind});
         self.write(number, What::Faulted, Some(failure.message.clone()), Some(payload));
         self.incident(node, Some(number), failure);
-        if self.program.continues_with_incidents && failure.code != "TooManySteps" {
+        if self.program.continues_with_incidents {
             return;
         }
         self.halt(SubStatus::Faulted);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use rquickjs::function::{IntoJsFunc, Opt};
-use rquickjs::{Array, Coerced, Ctx, Exception, Function, Object, Result, TypedArray, Value};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, TypedArray, Value};
 use uuid::Uuid;
 
 use super::accessor::Target;
@@ -218,11 +218,14 @@ impl<'js> Host<'_, 'js> {
     fn types(&self) -> Result<()> {
         // Whole milliseconds of a date fit a double exactly.
         let now = self.facts.now.as_millis() as f64;
-        let types = ["DateTime", "DateTimeOffset", "TimeSpan"];
-        if self.plan.mentions_any(&["Date"]) || self.plan.mentions_any(&types) {
+        let dates = self.plan.mentions_any(&["DateTime", "DateTimeOffset"]);
+        if dates || self.plan.mentions("Date") {
             self.prelude(include_str!("prelude/date.js"))?.call::<_, ()>((now,))?;
         }
-        if self.plan.mentions_any(&types) {
+        if dates || self.plan.mentions("TimeSpan") {
+            self.prelude(include_str!("prelude/timespan.js"))?.call::<_, ()>(())?;
+        }
+        if dates {
             self.prelude(include_str!("prelude/datetime.js"))?.call::<_, ()>((now,))?;
         }
         if self.plan.needs_guard() {
@@ -237,44 +240,84 @@ impl<'js> Host<'_, 'js> {
         for (name, value) in &self.facts.variables {
             variables.set(name.as_str(), convert::to_js(self.ctx, value)?)?;
         }
-        let names = ["variables", "getVariable", "setVariable", "getInput", "args"];
-        if !self.plan.mentions_any(&names) && self.facts.accessors.is_empty() {
-            return Ok(variables);
+        if self.plan.mentions("variables") {
+            self.globals.set("variables", variables.clone())?;
         }
-        let inputs = Object::new_proto(self.ctx.clone(), None)?;
-        for (name, value) in &self.facts.inputs {
-            inputs.set(name.as_str(), convert::to_js(self.ctx, value)?)?;
+        if self.plan.mentions("args") {
+            self.globals.set("args", Object::new(self.ctx.clone())?)?;
         }
-        let prelude = self.prelude(include_str!("prelude/store.js"))?;
-        prelude.call::<_, ()>((variables.clone(), inputs, self.links()?))?;
+        if self.plan.mentions_any(&["getVariable", "setVariable"])
+            || !self.facts.accessors.is_empty()
+        {
+            self.globals.set(VARIABLES, variables.clone())?;
+        }
+        self.add("getVariable", |ctx: Ctx<'js>, name: Coerced<String>| {
+            get(&ctx, VARIABLES, &name.0)
+        })?;
+        self.add("setVariable", |ctx: Ctx<'js>, name: Coerced<String>, value: Value<'js>| {
+            set(&ctx, &name.0, value)
+        })?;
+        self.inputs()?;
+        self.accessors()?;
         Ok(variables)
     }
 
-    fn links(&self) -> Result<Array<'js>> {
-        let links = Array::new(self.ctx.clone())?;
-        for (at, (word, target)) in self.facts.accessors.iter().enumerate() {
-            let link = Array::new(self.ctx.clone())?;
-            link.set(0, word.as_str())?;
+    fn inputs(&self) -> Result<()> {
+        if self.plan.mentions("getInput") {
+            let inputs = Object::new_proto(self.ctx.clone(), None)?;
+            for (name, value) in &self.facts.inputs {
+                inputs.set(name.as_str(), convert::to_js(self.ctx, value)?)?;
+            }
+            self.globals.set(INPUTS, inputs)?;
+        }
+        self.add("getInput", |ctx: Ctx<'js>, name: Coerced<String>| get(&ctx, INPUTS, &name.0))
+    }
+
+    fn accessors(&self) -> Result<()> {
+        if self.facts.accessors.is_empty() {
+            return Ok(());
+        }
+        let values = Object::new_proto(self.ctx.clone(), None)?;
+        self.globals.set(VALUES, values.clone())?;
+        for (word, target) in &self.facts.accessors {
             match target {
                 Target::Variable(name) => {
-                    link.set(1, "variable")?;
-                    link.set(2, name.as_str())?;
+                    let name = name.clone();
+                    self.add(word, move |ctx: Ctx<'js>| get(&ctx, VARIABLES, &name))?;
                 }
                 Target::SetVariable(name) => {
-                    link.set(1, "set")?;
-                    link.set(2, name.as_str())?;
+                    let name = name.clone();
+                    self.add(word, move |ctx: Ctx<'js>, value: Value<'js>| {
+                        set(&ctx, &name, value)
+                    })?;
                 }
                 Target::Input(_) | Target::Output(..) => {
                     let value = self.facts.accessor_values.get(word);
                     let value = value.unwrap_or(&serde_json::Value::Null);
-                    link.set(1, "value")?;
-                    link.set(2, convert::to_js(self.ctx, value)?)?;
+                    values.set(word.as_str(), convert::to_js(self.ctx, value)?)?;
+                    let name = word.clone();
+                    self.add(word, move |ctx: Ctx<'js>| get(&ctx, VALUES, &name))?;
                 }
             }
-            links.set(at, link)?;
         }
-        Ok(links)
+        Ok(())
     }
+}
+
+/// Where the functions find what they read; names that no script writes by accident.
+const VARIABLES: &str = "staunch:variables";
+const INPUTS: &str = "staunch:inputs";
+const VALUES: &str = "staunch:values";
+
+/// A member of one of our objects; null when it is not there.
+fn get<'js>(ctx: &Ctx<'js>, store: &str, name: &str) -> Result<Value<'js>> {
+    let store: Object<'js> = ctx.globals().get(store)?;
+    if store.contains_key(name)? { store.get(name) } else { Ok(Value::new_null(ctx.clone())) }
+}
+
+fn set<'js>(ctx: &Ctx<'js>, name: &str, value: Value<'js>) -> Result<()> {
+    let store: Object<'js> = ctx.globals().get(VARIABLES)?;
+    store.set(name, value)
 }
 
 fn answer<'js>(ctx: &Ctx<'js>, found: Option<serde_json::Value>) -> Result<Value<'js>> {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::trivial::Trivial;
+use super::simple::Simple;
 
 /// Words by which a script can reach a name that does not stand in its text.
 const REFLECTION: [&str; 5] = ["globalThis", "eval", "Function", "constructor", "this"];
@@ -28,8 +28,8 @@ pub(super) enum Mode {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) mode: Mode,
-    /// Set when the value can be found without QuickJS.
-    pub(super) trivial: Option<Trivial>,
+    /// Set when the value may be found without QuickJS.
+    pub(super) simple: Option<Simple>,
     /// Variables named by `variables.X`, `getVariable("X")` or `setVariable("X", …)`.
     pub(super) variables: Vec<String>,
     /// True when variables may be reached by computed names.
@@ -65,7 +65,7 @@ impl Plan {
         inputs.dedup();
         Self {
             mode,
-            trivial: Trivial::parse(source),
+            simple: Simple::parse(source),
             variables: reads.names,
             all_variables: reads.computed || everything,
             inputs,

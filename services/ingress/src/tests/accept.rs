@@ -1,0 +1,70 @@
+use model::Timestamp;
+use serde_json::json;
+use store::{Inbox as _, Instances as _};
+
+use super::world::{World, waits_for, writes_line};
+use bus::Queue as _;
+
+const API: &str = "/elsa/api";
+
+#[tokio::test]
+async fn a_start_that_cannot_be_published_is_accepted_all_the_same() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    world.broken.set(true);
+    let body = json!({"definitionId": "line"});
+    let answer = world.post(&format!("{API}/workflow-instances"), &body).await;
+    let location = answer.header("location").unwrap().to_owned();
+    answer.expect(202);
+    assert_eq!(world.get(&location).await.expect(200)["subStatus"], "Pending");
+    world.broken.set(false);
+    // What the sweep finds and publishes.
+    let left = world.store.unstarted(Timestamp::from_millis(i64::MAX), 10).await.unwrap();
+    assert_eq!(left.len(), 1);
+    world.bus.publish(left[0].clone()).await.unwrap();
+    let id = location.rsplit('/').next().unwrap();
+    world.until(id, "Finished").await;
+}
+
+#[tokio::test]
+async fn a_resume_that_cannot_be_published_is_accepted_all_the_same() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let id = world.begin("waits").await;
+    world.broken.set(true);
+    world.post(&format!("{API}/workflow-instances/{id}/resume"), &json!({})).await.expect(202);
+    world.broken.set(false);
+    let left = world.store.unapplied(Timestamp::from_millis(i64::MAX), 10).await.unwrap();
+    world.bus.publish(left[0].clone()).await.unwrap();
+    world.until(&id, "Finished").await;
+    testkit::eventually("its row is gone", super::world::BOUND, async || {
+        world.store.sizes().pending == 0
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_with_a_life_answers_over_the_network_and_drains() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let world = World::new().await;
+    let life = chassis::Life::new(std::time::Duration::from_secs(5));
+    let config =
+        crate::Config { listen: "127.0.0.1:0".parse().unwrap(), ..crate::Config::default() };
+    let address = crate::start(world.app.cx.clone(), config, &life).await.unwrap();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request =
+        format!("GET /health/ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
+    let question =
+        protocol::Message { subject: "staunch.api.ingress.status".into(), ..Default::default() };
+    let answer = bus::Wire::request(&world.bus, question, super::world::BOUND).await.unwrap();
+    let status: serde_json::Value = serde_json::from_slice(&answer.payload).unwrap();
+    assert_eq!(status["address"], address.to_string());
+    life.begin_stop();
+    assert!(testkit::within("the drain", super::world::BOUND, life.finished()).await);
+    assert!(tokio::net::TcpStream::connect(address).await.is_err());
+}

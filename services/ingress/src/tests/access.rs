@@ -1,0 +1,144 @@
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::json;
+
+use super::world::{World, json_request, writes_line};
+use crate::{Auth, Config};
+
+const KEY: &str = "a-bootstrap-key-of-length";
+
+async fn keyed() -> World {
+    let config = Config { auth: Auth::ApiKey, api_key: Some(KEY.to_owned()), ..Config::default() };
+    World::with(config).await
+}
+
+fn with_key(method: &str, path: &str, key: &str, body: &serde_json::Value) -> Request<Body> {
+    json_request(method, path, &[("authorization", &format!("ApiKey {key}"))], body)
+}
+
+#[tokio::test]
+async fn who_may_do_what_is_decided_by_the_key() {
+    let world = keyed().await;
+    let make = |permissions: serde_json::Value| {
+        let body = json!({"name": "test", "permissions": permissions});
+        with_key("POST", "/api/api-keys", KEY, &body)
+    };
+    let reader =
+        world.send(make(json!(["read:*"]))).await.expect(201)["key"].as_str().unwrap().to_owned();
+    let starter = world.send(make(json!(["exec:workflow-definitions"]))).await.expect(201)["key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(reader.starts_with("stk_"));
+    let definition = json!({"definitionId": "line", "root": writes_line()});
+    world.send(with_key("POST", "/api/workflow-definitions", KEY, &definition)).await.expect(201);
+    let (start, list) = (json!({"definitionId": "line"}), json!({"page": 0}));
+    for (method, path, body, expected) in [
+        // path, (nobody, reader, starter, admin)
+        ("GET", "/api/workflow-definitions", &list, [401, 200, 403, 200]),
+        ("POST", "/elsa/api/workflow-definitions", &definition, [401, 403, 403, 200]),
+        ("POST", "/api/workflow-instances", &list, [401, 200, 403, 200]),
+        ("POST", "/api/workflow-instances", &start, [401, 403, 200, 200]),
+        ("POST", "/api/events/x/trigger", &list, [401, 403, 403, 200]),
+        ("GET", "/api/api-keys", &list, [401, 200, 403, 200]),
+        ("GET", "/api/package/version", &list, [200, 200, 200, 200]),
+        ("GET", "/health/live", &list, [200, 200, 200, 200]),
+        ("GET", "/openapi.json", &list, [200, 200, 200, 200]),
+        ("GET", "/nowhere", &list, [404, 404, 404, 404]),
+    ] {
+        let keys = [None, Some(reader.as_str()), Some(starter.as_str()), Some(KEY)];
+        for (key, expected) in keys.into_iter().zip(expected) {
+            let request = match key {
+                Some(key) => with_key(method, path, key, body),
+                None => json_request(method, path, &[], body),
+            };
+            let answer = world.send(request).await;
+            assert_eq!(
+                answer.status.as_u16(),
+                expected,
+                "{method} {path} {key:?} {:#}",
+                answer.body
+            );
+            if expected == 401 {
+                assert_eq!(answer.header("www-authenticate"), Some("ApiKey"));
+            }
+            if expected >= 400 {
+                answer.problem(expected);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn keys_that_are_not_good_are_refused() {
+    let world = keyed().await;
+    let list = json!({});
+    let get = |key: &str| with_key("GET", "/api/workflow-instances", key, &list);
+    assert!(world.send(get("wrong")).await.problem(401).contains("not known, or has expired"));
+    let bearer =
+        json_request("GET", "/api/workflow-instances", &[("authorization", "Bearer x")], &list);
+    assert!(world.send(bearer).await.problem(401).contains("another scheme"));
+    let body = json!({"name": "short", "permissions": ["read:*"], "lifetimeSeconds": 0});
+    let made = world.send(with_key("POST", "/api/api-keys", KEY, &body)).await.expect(201);
+    assert_eq!(world.send(get(made["key"].as_str().unwrap())).await.status, 401);
+    let body = json!({"name": "x", "permissions": ["read:*"]});
+    let made = world.send(with_key("POST", "/api/api-keys", KEY, &body)).await.expect(201);
+    let (key, id) = (made["key"].as_str().unwrap(), made["id"].as_str().unwrap());
+    world.send(get(key)).await.expect(200);
+    let removed = with_key("DELETE", &format!("/api/api-keys/{id}"), KEY, &list);
+    assert_eq!(world.send(removed).await.status, 204);
+    assert_eq!(world.send(get(key)).await.status, 401);
+    let audit = world.send(with_key("GET", "/api/audit", KEY, &list)).await.expect(200);
+    assert_eq!(audit["items"][0]["what"], "key.delete");
+    assert!(!audit.to_string().contains(key), "keys are not written down");
+}
+
+#[tokio::test]
+async fn nobody_gives_permissions_they_do_not_have() {
+    let world = keyed().await;
+    let body =
+        json!({"name": "maker", "permissions": ["write:api-keys", "read:workflow-instances"]});
+    let made = world.send(with_key("POST", "/api/api-keys", KEY, &body)).await.expect(201);
+    let maker = made["key"].as_str().unwrap();
+    let make = |permission: &str| {
+        let body = json!({"name": "made", "permissions": [permission]});
+        with_key("POST", "/api/api-keys", maker, &body)
+    };
+    world.send(make("read:workflow-instances")).await.expect(201);
+    world.send(make("*")).await.problem(403);
+    world.send(make("read:*")).await.problem(403);
+}
+
+#[tokio::test]
+async fn without_authentication_web_pages_are_kept_out() {
+    let world = World::new().await;
+    let send = async |headers: &[(&str, &str)]| {
+        let request = json_request("GET", "/api/workflow-instances", headers, &json!({}));
+        world.send(request).await
+    };
+    send(&[]).await.expect(200);
+    assert!(send(&[("host", "evil.example")]).await.problem(403).contains("Host header"));
+    assert!(send(&[("origin", "https://evil.example")]).await.problem(403).contains("web page"));
+    assert!(send(&[("sec-fetch-site", "cross-site")]).await.problem(403).contains("web page"));
+    send(&[("origin", "http://127.0.0.1:5001")]).await.expect(200);
+    let answer = send(&[]).await;
+    assert_eq!(answer.header("access-control-allow-origin"), None);
+}
+
+#[tokio::test]
+async fn configured_origins_may_use_the_api() {
+    let origin = "https://studio.example";
+    let config = Config { cors_origins: vec![origin.to_owned()], ..Config::default() };
+    let world = World::with(config).await;
+    let request = json_request("GET", "/api/workflow-instances", &[("origin", origin)], &json!({}));
+    let answer = world.send(request).await;
+    assert_eq!(answer.header("access-control-allow-origin"), Some(origin));
+    answer.expect(200);
+    let preflight = Request::options("/api/workflow-instances")
+        .header("origin", origin)
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "content-type,idempotency-key")
+        .body(Body::empty())
+        .unwrap();
+    assert!(world.send(preflight).await.status.is_success());
+}

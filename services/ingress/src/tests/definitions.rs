@@ -1,0 +1,179 @@
+use serde_json::{Value, json};
+
+use super::world::{World, waits_for, writes_line};
+
+const API: &str = "/elsa/api/workflow-definitions";
+
+fn definition(root: Value) -> Value {
+    json!({"definitionId": "order", "name": "Order", "root": root})
+}
+
+#[tokio::test]
+async fn a_bare_definition_is_published_everywhere_before_the_answer() {
+    let world = World::new().await;
+    let answer = world.post(API, &definition(writes_line())).await;
+    assert_eq!(answer.header("location"), Some("/elsa/api/workflow-definitions/order"));
+    let body = answer.expect(201);
+    assert_eq!((&body["everywhere"], &body["missing"]), (&json!(true), &json!([])));
+    assert_eq!(body["workflowDefinition"]["isPublished"], true);
+    assert_eq!(body["alreadyPublished"], false);
+    assert_eq!(body["validationErrors"], json!([]));
+    assert!(body["revision"].as_u64().unwrap() > 0);
+    world.post(&format!("{API}/order/dispatch"), &json!({})).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_wrapped_definition_is_a_draft_unless_publish_is_set() {
+    let world = World::new().await;
+    let model = definition(writes_line());
+    let draft = world.post(API, &json!({"model": model, "publish": false})).await.expect(201);
+    assert_eq!(draft["workflowDefinition"]["isPublished"], false);
+    assert!(draft.get("everywhere").is_none());
+    let detail = world.post(&format!("{API}/order/execute"), &json!({})).await.problem(404);
+    assert!(detail.contains("is not published: publish it first"), "{detail}");
+    let body = world.post(API, &json!({"model": model, "publish": true})).await.expect(200);
+    assert_eq!(body["workflowDefinition"]["version"], 1);
+    let kept = world.post(&format!("{API}?publish=false"), &definition(waits_for("e"))).await;
+    assert_eq!(kept.expect(200)["workflowDefinition"]["isPublished"], false);
+}
+
+#[tokio::test]
+async fn published_versions_are_immutable_and_drafts_are_overwritten() {
+    let world = World::new().await;
+    let v1 = world.publish("order", writes_line()).await;
+    let import = format!("{API}/import");
+    let draft = world.post(&import, &definition(waits_for("a"))).await.expect(200);
+    assert_eq!(draft["workflowDefinition"]["version"], 2);
+    assert_ne!(draft["workflowDefinition"]["id"], v1["workflowDefinition"]["id"]);
+    let again = world.put(&format!("{API}/order/import"), &definition(waits_for("b"))).await;
+    let again = again.expect(200);
+    assert_eq!(again["workflowDefinition"]["id"], draft["workflowDefinition"]["id"]);
+    let published = world.get(&format!("{API}/order?versionOptions=Published")).await.expect(200);
+    assert_eq!((&published["version"], &published["root"]), (&json!(1), &writes_line()));
+    let v2 = world.post(&format!("{API}/order/publish"), &json!({})).await.expect(200);
+    assert_eq!(
+        (&v2["workflowDefinition"]["version"], &v2["everywhere"]),
+        (&json!(2), &json!(true))
+    );
+    let again = world.post(&format!("{API}/order/publish"), &json!({})).await.expect(200);
+    assert_eq!((&again["alreadyPublished"], &again["everywhere"]), (&json!(true), &json!(true)));
+    let versions = world.get(&format!("{API}/order/versions")).await.expect(200);
+    let shown: Vec<_> =
+        versions["items"].as_array().unwrap().iter().map(|v| &v["version"]).collect();
+    assert_eq!(shown, [2, 1]);
+}
+
+#[tokio::test]
+async fn publishing_the_same_again_makes_no_new_version() {
+    let world = World::new().await;
+    world.publish("order", writes_line()).await;
+    let again = world.put(&format!("{API}/order"), &definition(writes_line())).await;
+    // The name differs from the first: that is a change.
+    assert_eq!(again.expect(200)["workflowDefinition"]["version"], 2);
+    let body = world.put(&format!("{API}/order"), &definition(writes_line())).await.expect(200);
+    assert_eq!(body["workflowDefinition"]["version"], 2);
+    assert_eq!(body["alreadyPublished"], true);
+}
+
+#[tokio::test]
+async fn every_problem_of_a_definition_is_named() {
+    let world = World::new().await;
+    let root = json!({"type": "Elsa.Sequence", "id": "seq", "activities": [
+        {"type": "Elsa.WritLine", "id": "one", "text": "x"},
+        {"type": "Elsa.WriteLine", "id": "two", "text": {"typeName": "String",
+            "expression": {"type": "JavaScript", "value": "1 +"}}}]});
+    let answer = world.post(API, &definition(root)).await;
+    assert!(answer.body["detail"].as_str().unwrap().contains("2 problems"), "{answer:?}");
+    let errors = answer.expect(400)["validationErrors"].clone();
+    assert_eq!(errors[0]["activityId"], "one", "{errors:#}");
+    assert_eq!((&errors[1]["activityId"], &errors[1]["property"]), (&json!("two"), &json!("text")));
+    world.get(&format!("{API}/order")).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_route_belongs_to_one_definition() {
+    let world = World::new().await;
+    let root = || json!({"type": "Elsa.HttpEndpoint", "id": "h", "path": "a/{id}", "canStartWorkflow": true});
+    world.publish("first", root()).await;
+    let answer = world.post(API, &json!({"definitionId": "second", "root": root()})).await;
+    let errors = answer.expect(400)["validationErrors"].clone();
+    assert_eq!(
+        errors[0]["message"],
+        "The /a/{id} path and get method are already in use by another workflow!"
+    );
+    assert_eq!(errors[0]["activityId"], "h");
+    world.publish("first", json!({"type": "Elsa.WriteLine", "id": "w", "text": "x"})).await;
+    world.publish("second", root()).await;
+}
+
+#[tokio::test]
+async fn what_is_retracted_or_deleted_starts_nothing() {
+    let world = World::new().await;
+    world.publish("order", waits_for("e")).await;
+    let id = world.begin("order").await;
+    let detail = world.delete(&format!("{API}/order")).await.problem(409);
+    assert!(detail.contains("1 instances of it are not finished"), "{detail}");
+    let body = world.post(&format!("{API}/order/retract"), &json!({})).await.expect(200);
+    assert_eq!((&body["isPublished"], &body["everywhere"]), (&json!(false), &json!(true)));
+    world.post(&format!("{API}/order/retract"), &json!({})).await.problem(400);
+    world.post(&format!("{API}/order/dispatch"), &json!({})).await.problem(404);
+    // What was published once never changes: the next draft is a new version.
+    let draft = world.post(&format!("{API}/import"), &definition(writes_line())).await.expect(200);
+    assert_eq!(draft["workflowDefinition"]["version"], 2);
+    world.post(&format!("/elsa/api/cancel/workflow-instances/{id}"), &json!({})).await.expect(200);
+    assert_eq!(world.delete(&format!("{API}/order")).await.expect(204), "");
+    world.delete(&format!("{API}/order")).await.problem(404);
+}
+
+#[tokio::test]
+async fn definitions_are_listed_and_found() {
+    let world = World::new().await;
+    let v1 = world.publish("a", writes_line()).await;
+    world.publish("b", writes_line()).await;
+    let list = world.get(&format!("{API}?orderBy=Name&pageSize=1&page=1")).await.expect(200);
+    assert_eq!((&list["totalCount"], &list["items"][0]["definitionId"]), (&json!(2), &json!("b")));
+    let id = v1["workflowDefinition"]["id"].as_str().unwrap();
+    assert_eq!(world.get(&format!("{API}/by-id/{id}")).await.expect(200)["definitionId"], "a");
+    assert_eq!(world.get(&format!("{API}/by-definition-id/a")).await.expect(200)["id"], id);
+    assert_eq!(world.get(&format!("{API}/query/count")).await.expect(200)["count"], 2);
+    let many = world.get(&format!("{API}/many-by-id?ids={id},nope")).await.expect(200);
+    assert_eq!(many["items"].as_array().unwrap().len(), 1);
+    let unique = world.get(&format!("{API}/validation/is-name-unique?name=a")).await.expect(200);
+    assert_eq!(unique["isUnique"], false);
+    let own = format!("{API}/validation/is-name-unique?name=a&definitionId=a");
+    assert_eq!(world.get(&own).await.expect(200)["isUnique"], true);
+    assert_eq!(
+        world.get(&format!("{API}/a?versionOptions=7")).await.problem(404),
+        "workflow definition \"a\" has no version 7"
+    );
+    assert_eq!(world.get("/api/workflow-definitions").await.expect(200)["totalCount"], 2);
+}
+
+#[tokio::test]
+async fn an_older_version_comes_back_as_a_draft() {
+    let world = World::new().await;
+    world.publish("a", writes_line()).await;
+    world.publish("a", waits_for("e")).await;
+    let body = world.post(&format!("{API}/a/revert/1"), &json!({})).await.expect(200);
+    assert_eq!((&body["version"], &body["isPublished"]), (&json!(3), &json!(false)));
+    assert_eq!(body["root"], writes_line());
+    assert_eq!(world.delete(&format!("{API}/a/version/3")).await.status, 204);
+    let latest = world.get(&format!("{API}/a")).await.expect(200);
+    assert_eq!((&latest["version"], &latest["isPublished"]), (&json!(2), &json!(true)));
+}
+
+#[tokio::test]
+async fn bulk_actions_say_what_became_of_each() {
+    let world = World::new().await;
+    world.publish("a", writes_line()).await;
+    world.post(&format!("{API}/import"), &definition(writes_line())).await.expect(201);
+    let ids = json!({"definitionIds": ["a", "order", "nope"]});
+    let bulk = "/elsa/api/bulk-actions/publish/workflow-definitions/by-definition-ids";
+    let body = world.post(bulk, &ids).await.expect(200);
+    assert_eq!(body["published"], json!(["order"]));
+    assert_eq!((&body["alreadyPublished"], &body["notFound"]), (&json!(["a"]), &json!(["nope"])));
+    let bulk = "/elsa/api/bulk-actions/retract/workflow-definitions/by-definition-ids";
+    assert_eq!(world.post(bulk, &ids).await.expect(200)["retracted"], json!(["a", "order"]));
+    let bulk = "/elsa/api/bulk-actions/delete/workflow-definitions/by-definition-id";
+    assert_eq!(world.post(bulk, &ids).await.expect(200)["deleted"], 2);
+}

@@ -1,0 +1,99 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::Value;
+
+use super::world::World;
+use crate::auth::permission;
+use crate::router::openapi_text;
+
+fn described() -> BTreeSet<(String, String)> {
+    let document: Value = serde_json::from_str(openapi_text()).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    let operations = paths.iter().flat_map(|(path, item)| {
+        item.as_object().unwrap().keys().map(|method| (method.to_uppercase(), path.clone()))
+    });
+    operations.collect()
+}
+
+#[test]
+fn every_described_route_has_a_permission_and_every_permission_a_route() {
+    assert_eq!(described(), permission::listed());
+}
+
+#[tokio::test]
+async fn every_described_route_is_mounted_under_both_prefixes() {
+    let world = World::without_executor(crate::Config::default()).await;
+    for (method, path) in described() {
+        let concrete = path.replace(['{', '}'], "");
+        let other = concrete.strip_prefix("/elsa/api").map(|rest| format!("/api{rest}"));
+        for path in [Some(concrete), other].into_iter().flatten() {
+            let request = Request::builder().method(method.as_str()).uri(&path);
+            let answer = world.send(request.body(Body::empty()).unwrap()).await;
+            assert_ne!(answer.status, 405, "{method} {path}");
+            let detail = answer.body["detail"].as_str().unwrap_or_default();
+            assert!(!detail.contains("there is nothing at"), "{method} {path}");
+        }
+    }
+}
+
+#[test]
+fn operations_have_names_of_their_own() {
+    let document: Value = serde_json::from_str(openapi_text()).unwrap();
+    let mut seen = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap().to_owned();
+            assert!(
+                seen.insert(id.clone())
+                    || path.starts_with("/bookmarks")
+                    || path.starts_with("/events"),
+                "{id} of {method} {path} is there twice"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_description_in_the_schema_folder_is_fresh() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/api/openapi.json");
+    #[expect(clippy::disallowed_methods, reason = "the switch that writes generated files")]
+    let updates = std::env::var("UPDATE_EXPECT").is_ok();
+    if updates {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, openapi_text()).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(kept == openapi_text(), "schema/api/openapi.json is stale: run `just schema`");
+}
+
+#[tokio::test]
+async fn the_browser_of_the_api_needs_no_internet() {
+    let world = World::without_executor(crate::Config::default()).await;
+    let page = world.get("/docs/").await.expect(200);
+    let page = page.as_str().unwrap();
+    assert!(page.contains("swagger-ui"), "{page}");
+    assert!(!page.contains("https://"), "{page}");
+    world.get("/docs/swagger-ui-bundle.js").await.expect(200);
+    let document = world.get("/openapi.json").await.expect(200);
+    assert_eq!(document["info"]["title"], "Staunch");
+    world.get("/metrics").await.expect(200);
+    assert_eq!(
+        world.get("/elsa/api/package/version").await.expect(200)["packageVersion"],
+        chassis::version()
+    );
+    let activities = world.get("/elsa/api/descriptors/activities").await.expect(200);
+    assert!(activities["count"].as_u64().unwrap() > 20);
+    for path in [
+        "variables",
+        "storage-drivers",
+        "incident-strategies",
+        "workflow-activation-strategies",
+        "expression-descriptors",
+    ] {
+        let body = world.get(&format!("/elsa/api/descriptors/{path}")).await.expect(200);
+        assert!(!body["items"].as_array().unwrap().is_empty(), "{path}");
+    }
+}

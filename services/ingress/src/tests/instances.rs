@@ -1,0 +1,89 @@
+use serde_json::json;
+
+use super::world::{World, waits_for, writes_line};
+
+const LIST: &str = "/elsa/api/workflow-instances";
+
+#[tokio::test]
+async fn instances_are_listed_by_filter_with_get_and_post() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    world.publish("waits", waits_for("go")).await;
+    world.begin("line").await;
+    let waiting = world.begin("waits").await;
+    let check = async |query: &str, body: serde_json::Value, expected: u64| {
+        let got = world.get(&format!("{LIST}?{query}")).await.expect(200);
+        assert_eq!(got["totalCount"], expected, "{query}");
+        let posted = world.post(LIST, &body).await.expect(200);
+        assert_eq!(posted["totalCount"], expected, "{body}");
+    };
+    check("", json!({}), 2).await;
+    check("status=Running", json!({"status": "Running"}), 1).await;
+    check("subStatus=Finished", json!({"subStatuses": ["Finished"]}), 1).await;
+    check(
+        "status=Finished&subStatus=Suspended",
+        json!({"status": "Finished", "subStatus": "Suspended"}),
+        0,
+    )
+    .await;
+    check("definitionId=waits", json!({"page": 0, "definitionId": "waits"}), 1).await;
+    check("definitionIds=waits,line", json!({"definitionIds": ["waits", "line"]}), 2).await;
+    check("searchTerm=wai", json!({"searchTerm": "wai"}), 1).await;
+    check("hasIncidents=true", json!({"hasIncidents": true}), 0).await;
+    let since = |operator: &str| {
+        json!({"timestampFilters": [
+        {"column": "CreatedAt", "operator": operator, "timestamp": "2020-01-01T00:00:00Z"}]})
+    };
+    assert_eq!(world.post(LIST, &since("GreaterThan")).await.expect(200)["totalCount"], 2);
+    assert_eq!(world.post(LIST, &since("LessThan")).await.expect(200)["totalCount"], 0);
+    let page = world
+        .post(
+            LIST,
+            &json!({"page": 1, "pageSize": 1, "orderBy": "Created", "orderDirection": "Ascending"}),
+        )
+        .await;
+    let page = page.expect(200);
+    assert_eq!(page["items"][0]["id"], json!(waiting));
+    assert_eq!(page["items"][0]["status"], "Running");
+    assert_eq!(page["items"][0]["incidentCount"], 0);
+}
+
+#[tokio::test]
+async fn an_instance_shows_its_state_journal_variables_and_bookmarks() {
+    let world = World::new().await;
+    let definition = json!({"definitionId": "v", "root": waits_for("go"),
+        "variables": [{"id": "v1", "name": "Count", "typeName": "Int32", "value": 3}]});
+    world.post("/elsa/api/workflow-definitions", &definition).await.expect(201);
+    let id = world.begin("v").await;
+    let shown = world.get(&format!("{LIST}/{id}")).await.expect(200);
+    assert_eq!(shown["workflowState"]["variables"]["Count"], 3);
+    assert_eq!(shown["definitionVersionId"], shown["workflowState"]["definitionVersionId"]);
+    let state = world.get(&format!("{LIST}/{id}/execution-state")).await.expect(200);
+    assert_eq!((&state["status"], &state["subStatus"]), (&json!("Running"), &json!("Suspended")));
+    let variables = world.get(&format!("{LIST}/{id}/variables")).await.expect(200);
+    assert_eq!(variables["items"], json!([{"id": "v1", "name": "Count", "value": 3}]));
+    let bookmarks = world.get(&format!("{LIST}/{id}/bookmarks")).await.expect(200);
+    assert_eq!(bookmarks["items"][0]["activityId"], "wait");
+    let journal = world.get(&format!("{LIST}/{id}/journal?take=2")).await.expect(200);
+    assert_eq!(journal["items"].as_array().unwrap().len(), 2);
+    assert_eq!(journal["items"][0]["workflowInstanceId"], json!(id));
+    let filter = json!({"filter": {"activityIds": ["wait"], "eventNames": ["Suspended"]}});
+    let filtered = world.post(&format!("{LIST}/{id}/journal"), &filter).await.expect(200);
+    assert_eq!(filtered["totalCount"], 1, "{filtered:#}");
+    for path in ["", "/execution-state", "/journal", "/variables", "/bookmarks"] {
+        world.get(&format!("{LIST}/nope{path}")).await.problem(404);
+    }
+}
+
+#[tokio::test]
+async fn a_removed_instance_is_cancelled_and_gone() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let id = world.begin("waits").await;
+    assert_eq!(world.delete(&format!("{LIST}/{id}")).await.status, 204);
+    world.get(&format!("{LIST}/{id}")).await.problem(404);
+    world.delete(&format!("{LIST}/{id}")).await.problem(404);
+    let ids = json!({"ids": [world.begin("waits").await, "nope"]});
+    let bulk = "/elsa/api/bulk-actions/delete/workflow-instances";
+    assert_eq!(world.post(bulk, &ids).await.expect(200)["deleted"], 1);
+}

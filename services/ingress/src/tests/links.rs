@@ -1,0 +1,98 @@
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::{Value, json};
+
+use super::world::{World, waits_for};
+
+const API: &str = "/elsa/api";
+
+async fn link(world: &World, id: &str, body: &Value) -> Value {
+    let bookmarks =
+        world.get(&format!("{API}/workflow-instances/{id}/bookmarks")).await.expect(200);
+    let bookmark = bookmarks["items"][0]["id"].as_str().unwrap();
+    let path = format!("{API}/workflow-instances/{id}/bookmarks/{bookmark}/url");
+    world.post(&path, body).await.expect(200)
+}
+
+fn path_of(made: &Value) -> String {
+    let url = made["url"].as_str().unwrap();
+    url.strip_prefix("http://127.0.0.1:5001").unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_link_resumes_once_and_every_other_use_looks_the_same() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let id = world.begin("waits").await;
+    let made = link(&world, &id, &json!({})).await;
+    let path = path_of(&made);
+    assert!(path.starts_with("/bookmarks/resume?t="), "{path}");
+    assert_eq!(path.len(), "/bookmarks/resume?t=".len() + 43, "256 bits");
+    let head = Request::head(path.as_str()).body(Body::empty()).unwrap();
+    assert_eq!(world.send(head).await.status, 405, "looking at a link does not use it");
+    let broken = world.get(&format!("{path}&in={{")).await.problem(400);
+    assert!(broken.contains("query parameter in"), "{broken}");
+    // From a mail program's page, too.
+    let request = Request::get(path.as_str()).header("sec-fetch-site", "cross-site");
+    let body = world.send(request.body(Body::empty()).unwrap()).await.expect(200);
+    assert_eq!(body["subStatus"], "Finished");
+    let mut refusals = vec![
+        world.get(&path).await,
+        world.get("/bookmarks/resume?t=never-was-one").await,
+        world.get("/bookmarks/resume").await,
+        world.post(&path, &json!({"input": {}})).await,
+    ];
+    let waiting = world.begin("waits").await;
+    let short = link(&world, &waiting, &json!({"lifetimeSeconds": 1})).await;
+    let expired = path_of(&short);
+    testkit::eventually("the link expires", super::world::BOUND, async || {
+        let now = world.app.now().to_string();
+        now > short["expiresAt"].as_str().unwrap().to_owned()
+    })
+    .await;
+    refusals.push(world.get(&expired).await);
+    for refusal in refusals {
+        let body = refusal.expect(400);
+        assert_eq!(body["type"], "urn:staunch:problem:invalid-token");
+        assert_eq!(
+            body["detail"],
+            "the link is not valid: it was used before, has expired, or never was one"
+        );
+    }
+    let audit = world.get(&format!("{API}/audit")).await.expect(200);
+    let what: Vec<_> =
+        audit["items"].as_array().unwrap().iter().map(|e| e["what"].clone()).collect();
+    assert_eq!(what, ["token.grant", "token.bookmark.resume", "token.grant"]);
+    let token = path.rsplit('=').next().unwrap();
+    assert!(!audit.to_string().contains(token), "tokens are not written down");
+}
+
+#[tokio::test]
+async fn a_link_may_bring_input_and_answer_at_once() {
+    let world = World::new().await;
+    let definition = json!({"definitionId": "in", "outputs": [{"name": "Got"}], "root":
+        {"type": "Elsa.Sequence", "id": "s", "activities": [
+            {"type": "Elsa.Event", "id": "wait", "eventName": "go",
+                "result": {"typeName": "Object", "memoryReference": {"id": "Got"}}}]}});
+    world.post(&format!("{API}/workflow-definitions"), &definition).await.expect(201);
+    let id = world.begin("in").await;
+    let path = path_of(&link(&world, &id, &json!({})).await);
+    let input = json!({"input": {"__EventPayloadWorkflowInput": {"payload": {"n": 7}}}});
+    let answer = world.post(&format!("{API}{path}&async=true"), &input).await;
+    assert!(answer.header("location").is_some());
+    answer.expect(202);
+    world.until(&id, "Finished").await;
+    let shown = world.get(&format!("{API}/workflow-instances/{id}")).await.expect(200);
+    assert_eq!(shown["workflowState"]["output"]["Got"], json!({"n": 7}));
+}
+
+#[tokio::test]
+async fn links_are_made_for_open_bookmarks_only() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let id = world.begin("waits").await;
+    let path = format!("{API}/workflow-instances/{id}/bookmarks/nope/url");
+    world.post(&path, &json!({})).await.problem(404);
+    world.post(&path, &json!({"lifetimeSeconds": 0})).await.problem(400);
+    world.post(&path, &json!({"lifetime": 1})).await.problem(400);
+}

@@ -1,0 +1,265 @@
+//! One small cluster in memory, and a client of its API.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode};
+use bus::{Bucket, Bus, Fault, Faults, Member, MemoryBus, Operation, Presence};
+use catalog::Catalog;
+use chassis::{Clock as _, Life, SystemChance, TokioClock};
+use engine::Engine;
+use serde_json::{Value, json};
+use store::Store;
+use store::memory::MemoryStore;
+use tower::ServiceExt as _;
+
+use crate::{App, Config, Context, router};
+
+/// Longest wait of a test for anything.
+pub(super) const BOUND: Duration = Duration::from_secs(20);
+
+/// One ingress, one executor, one cache-notifier.
+pub(super) struct World {
+    pub(super) app: Arc<App>,
+    pub(super) store: MemoryStore,
+    pub(super) bus: MemoryBus,
+    pub(super) life: Life,
+    pub(super) broken: Arc<Broken>,
+    router: Router,
+    base: Context,
+}
+
+/// Publishes fail while it is set.
+#[derive(Default)]
+pub(super) struct Broken(AtomicBool);
+
+impl Broken {
+    pub(super) fn set(&self, broken: bool) {
+        self.0.store(broken, Ordering::SeqCst);
+    }
+}
+
+impl Faults for Broken {
+    fn on(&self, _node: &str, operation: &Operation<'_>) -> Fault {
+        let is_publish = matches!(operation, Operation::Publish { .. });
+        if is_publish && self.0.load(Ordering::SeqCst) { Fault::Unavailable } else { Fault::None }
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Value,
+}
+
+impl Answer {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The body, once the status is the expected one.
+    #[track_caller]
+    pub(super) fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{:#}", self.body);
+        self.body
+    }
+
+    /// The detail of a problem of this status.
+    #[track_caller]
+    pub(super) fn problem(self, status: u16) -> String {
+        assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
+        let body = self.expect(status);
+        for member in ["type", "title", "detail", "instance"] {
+            assert!(body[member].is_string(), "{member} of {body:#}");
+        }
+        assert_eq!(body["status"], status);
+        body["detail"].as_str().unwrap().to_owned()
+    }
+}
+
+impl World {
+    pub(super) async fn new() -> Self {
+        Self::with(Config { answer_time_max: Duration::from_secs(10), ..Config::default() }).await
+    }
+
+    /// Everything works.
+    pub(super) async fn with(config: Config) -> Self {
+        let world = Self::without_executor(config).await;
+        world.start_executor().await;
+        world
+    }
+
+    /// Nobody runs anything yet.
+    pub(super) async fn without_executor(config: Config) -> Self {
+        let clock = TokioClock::starting_at(chassis::SystemClock.now());
+        let store = MemoryStore::new(Arc::new(move || clock.now()));
+        let broken = Arc::new(Broken::default());
+        let bus = MemoryBus::with_faults(Arc::new(move || clock.now()), Arc::clone(&broken) as _);
+        let shared: (Arc<dyn Store>, Arc<dyn Bus>) =
+            (Arc::new(store.clone()), Arc::new(bus.clone()));
+        let me = Member {
+            node: "node".to_owned(),
+            roles: vec!["ingress".to_owned(), "executor".to_owned()],
+            started_at: clock.now(),
+            address: None,
+        };
+        let nodes = bus.kv(Bucket::Nodes);
+        let presence =
+            Presence::join(nodes, me, Duration::from_secs(30), testkit::chance()).await.unwrap();
+        let engine = Arc::new(Engine::new(activities::all(), expressions::all()));
+        let (of, over) = (Arc::clone(&shared.0), Arc::clone(&shared.1));
+        let catalog =
+            Catalog::start(of, over, Arc::clone(&engine), testkit::chance(), "node").await.unwrap();
+        let base = Context {
+            store: shared.0,
+            bus: shared.1,
+            engine,
+            catalog,
+            presence,
+            clock: Arc::new(clock),
+            chance: Arc::new(SystemChance),
+        };
+        let life = Life::new(Duration::from_secs(5));
+        let app = App::start(base.clone(), config).await.unwrap();
+        let router = router::router(Arc::clone(&app));
+        let world = Self { app, store, bus, life, broken, router, base };
+        world.start_notifier().await;
+        world
+    }
+
+    async fn start_notifier(&self) {
+        let cx = &self.base;
+        let notifier = cache_notifier::Context::start(
+            "node",
+            Arc::clone(&cx.store),
+            Arc::clone(&cx.bus),
+            cx.presence.clone(),
+            testkit::chance(),
+            cache_notifier::Config::default(),
+        );
+        let running = cache_notifier::run(notifier.await.unwrap(), self.life.clone());
+        self.life.spawn_fallible("cache-notifier", running);
+    }
+
+    pub(super) async fn start_executor(&self) {
+        let cx = self.base.clone();
+        let context = executor::Context {
+            node: "node".to_owned(),
+            store: cx.store,
+            bus: cx.bus,
+            engine: cx.engine,
+            catalog: cx.catalog,
+            clock: cx.clock,
+            chance: cx.chance,
+            presence: cx.presence,
+            calls: Arc::new(executor::calls::MemoryCalls::new()),
+            points: None,
+            config: executor::Config::default(),
+        };
+        self.life.spawn_fallible("executor", executor::run(context, self.life.clone()));
+    }
+
+    /// Another ingress of the same cluster.
+    pub(super) async fn another(&self) -> Router {
+        let config = self.app.config.clone();
+        router::router(App::start(self.base.clone(), config).await.unwrap())
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Answer {
+        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(super) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(json_request("POST", path, &[], body)).await
+    }
+
+    pub(super) async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send(json_request("PUT", path, &[], body)).await
+    }
+
+    pub(super) async fn delete(&self, path: &str) -> Answer {
+        self.send(Request::delete(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(super) async fn post_with(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> Answer {
+        self.send(json_request("POST", path, headers, body)).await
+    }
+
+    pub(super) async fn send(&self, request: Request<Body>) -> Answer {
+        send_to(&self.router, request).await
+    }
+
+    /// Publishes a definition with this root and waits for the barrier.
+    pub(super) async fn publish(&self, id: &str, root: Value) -> Value {
+        let definition = json!({"definitionId": id, "name": id, "root": root});
+        let answer = self.post("/elsa/api/workflow-definitions", &definition).await;
+        assert!(answer.status.is_success(), "{:#}", answer.body);
+        assert_eq!(answer.body["everywhere"], true, "{:#}", answer.body);
+        answer.body
+    }
+
+    /// Starts an instance and gives its id.
+    pub(super) async fn begin(&self, definition_id: &str) -> String {
+        let body = json!({"definitionId": definition_id});
+        let body = self.post("/elsa/api/workflow-instances", &body).await.expect(200);
+        body["workflowInstanceId"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until an instance has this sub-status.
+    pub(super) async fn until(&self, id: &str, sub_status: &str) {
+        let path = format!("/elsa/api/workflow-instances/{id}/execution-state");
+        let what = format!("{id} is {sub_status}");
+        testkit::eventually(&what, BOUND, async || {
+            self.get(&path).await.body["subStatus"] == sub_status
+        })
+        .await;
+    }
+}
+
+pub(super) fn json_request(
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &Value,
+) -> Request<Body> {
+    let mut request =
+        Request::builder().method(method).uri(path).header("content-type", "application/json");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(Body::from(body.to_string())).unwrap()
+}
+
+pub(super) async fn send_to(router: &Router, mut request: Request<Body>) -> Answer {
+    if !request.headers().contains_key("host") {
+        request.headers_mut().insert("host", "127.0.0.1:5001".parse().unwrap());
+    }
+    let answered = testkit::within("an answer", BOUND, router.clone().oneshot(request)).await;
+    let (parts, body) = answered.unwrap().into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.unwrap();
+    let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
+    let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
+    Answer { status: parts.status, headers: parts.headers, body }
+}
+
+/// A workflow that waits for an event, then ends.
+pub(super) fn waits_for(event: &str) -> Value {
+    json!({"type": "Elsa.Sequence", "id": "seq", "activities": [
+        {"type": "Elsa.Event", "id": "wait", "eventName": event},
+        {"type": "Elsa.WriteLine", "id": "done", "text": "done"}]})
+}
+
+/// A workflow that ends at once.
+pub(super) fn writes_line() -> Value {
+    json!({"type": "Elsa.WriteLine", "id": "line", "text": "hello"})
+}

@@ -1,0 +1,114 @@
+//! Scripts that are one simple expression: most of those in real workflows. They never enter
+//! QuickJS, and mean the same as if they had.
+//!
+//! Everything here is pure, and gives up wherever JavaScript would do something that is not plain:
+//! convert between types, throw, or look into a prototype. Then QuickJS has the word.
+
+mod evaluate;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use engine::Scope;
+use serde_json::Value;
+
+/// A script that may be answered without QuickJS.
+#[derive(Debug)]
+pub(super) struct Simple(Expr);
+
+/// An expression of the simple kind.
+#[derive(Clone, Debug, PartialEq)]
+enum Expr {
+    Undefined,
+    Literal(Value),
+    /// `variables.X` or `getVariable("X")`; the latter is null where the former is undefined.
+    Variable(String, Missing),
+    /// `getInput("X")`
+    Input(String),
+    /// `getX()`
+    Accessor(String),
+    /// `getOutputFrom("X", "Y")`
+    Output(String, Option<String>),
+    /// A function of ours without arguments.
+    Fact(Fact),
+    /// A value, and what is looked up in it, from left to right.
+    Chain(Box<Expr>, Vec<Step>),
+    Not(Box<Expr>),
+    Negative(Box<Expr>),
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    And(Box<Expr>, Box<Expr>),
+    Or(Box<Expr>, Box<Expr>),
+    Choice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// The parts of a template literal.
+    Text(Vec<Expr>),
+}
+
+/// What stands for a variable that is not there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Missing {
+    Undefined,
+    Null,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fact {
+    LastResult,
+    DefinitionId,
+    VersionId,
+    Version,
+    InstanceId,
+    InstanceName,
+    CorrelationId,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Step {
+    /// `?.` instead of `.`
+    optional: bool,
+    at: At,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum At {
+    Name(String),
+    Computed(Expr),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Same,
+    NotSame,
+    Equal,
+    NotEqual,
+}
+
+impl Simple {
+    /// The text as a simple expression, if it is one.
+    pub(super) fn parse(source: &str) -> Option<Self> {
+        let mut text = source.trim();
+        if let Some(rest) = text.strip_prefix("return")
+            && rest.starts_with([' ', '\t'])
+        {
+            text = rest.trim_start_matches([' ', '\t']);
+            if text.starts_with(['\n', '\r']) {
+                return None;
+            }
+        }
+        let text = text.strip_suffix(';').unwrap_or(text);
+        parse::expression(text).map(Self)
+    }
+
+    /// The value; None where only QuickJS knows what to say.
+    pub(super) fn evaluate(&self, scope: &dyn Scope) -> Option<Value> {
+        evaluate::value(&self.0, scope)
+    }
+}
