@@ -19,8 +19,8 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-pub(crate) use queue::{Actors, apply};
 use queue::Job;
+pub(crate) use queue::{Actors, apply};
 use tail::Tail;
 
 use crate::decide::Known;
@@ -350,9 +350,8 @@ impl Actor {
         let released = if is_over { self.tenure.take() } else { None };
         let replies = desk.replies(&self.id, answer);
         let cx = &self.cx;
-        let tell = join_all(
-            replies.iter().map(|(reply_to, outcome)| reply::send(cx, reply_to, outcome)),
-        );
+        let tell =
+            join_all(replies.iter().map(|(reply_to, outcome)| reply::send(cx, reply_to, outcome)));
         tokio::join!(release(cx, released), publish::publish(cx, outgoing), tell);
         if rests {
             desk.end_tails(|| Verdict::Ack);

@@ -59,7 +59,8 @@ pub fn activation_key(program: &Program, correlation_id: Option<&str>) -> Option
 pub(crate) fn draft(ran: &Ran, children: &[Child<'_>]) -> Result<Draft, Unfit> {
     let mut record = ran.record.clone();
     let mut row = row(ran)?;
-    let mut pen = Pen { ran, row: &row, starts: Vec::new(), commands: Vec::new(), outbox: Vec::new() };
+    let mut pen =
+        Pen { ran, row: &row, starts: Vec::new(), commands: Vec::new(), outbox: Vec::new() };
     let mut tokens: Vec<Token> = Vec::new();
     let mut answer = None;
     let mut children = children.iter();
@@ -254,10 +255,8 @@ impl Pen<'_> {
     }
 
     fn child(&mut self, dispatch: &Dispatch, program: Child<'_>) -> Result<(), Unfit> {
-        let parent = Parent {
-            instance_id: self.row.id.clone(),
-            bookmark_id: dispatch.bookmark_id.clone(),
-        };
+        let parent =
+            Parent { instance_id: self.row.id.clone(), bookmark_id: dispatch.bookmark_id.clone() };
         let start = Start {
             definition_id: dispatch.definition_id.clone(),
             instance_id: Some(dispatch.instance_id.clone()),
@@ -288,7 +287,9 @@ impl Pen<'_> {
 
     fn lifecycle_event(&mut self, what: &str) -> Result<(), Unfit> {
         let (row, state) = (self.row, &self.ran.record.state);
-        let id = format!("{}.{}.{what}", row.id, row.version);
+        // In this order also for a sweep, which goes by the id where the time is the same.
+        let number = self.outbox.len();
+        let id = format!("{}.{}.{number}.{what}", row.id, row.version);
         let event = LifecycleEvent {
             id: id.clone(),
             time: self.ran.now,
@@ -304,9 +305,7 @@ impl Pen<'_> {
         let subject = subject::lifecycle(&row.definition_id, &row.id, what);
         match self.outbox(id.clone(), subject.clone(), &event) {
             // An output that fits the state may not fit a message: what happened is told all the same.
-            Err(_) => {
-                self.outbox(id, subject, &LifecycleEvent { output: None, ..event })
-            }
+            Err(_) => self.outbox(id, subject, &LifecycleEvent { output: None, ..event }),
             Ok(()) => Ok(()),
         }
     }
@@ -416,7 +415,8 @@ fn message(
         )));
     }
     let mut message = Message { subject, payload, ..Message::default() };
-    let mut set = |name: &str, value: &str| message.headers.insert(name.to_owned(), value.to_owned());
+    let mut set =
+        |name: &str, value: &str| message.headers.insert(name.to_owned(), value.to_owned());
     set(header::CONTENT_TYPE, "application/json");
     if let Some(id) = id {
         set(header::MESSAGE_ID, id);

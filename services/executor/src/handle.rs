@@ -21,8 +21,7 @@ pub(crate) async fn handle(cx: &Cx, delivery: Delivery) {
     let verdict = match mark {
         Mark::Poison { crashes } => {
             let attempt = delivery.attempt;
-            let reason =
-                format!("{crashes} of {attempt} tries took their process down with them");
+            let reason = format!("{crashes} of {attempt} tries took their process down with them");
             Verdict::Park(Refusal::Dead, reason)
         }
         Mark::None | Mark::Standing { .. } => hold(cx, &delivery, apply(cx, &delivery)).await,

@@ -132,7 +132,8 @@ impl Record {
         }
         let hash = self.state.bookmarks.get(bookmark).map(|open| open.hash.clone());
         let others = self.state.bookmarks.values();
-        let others = others.filter(|open| Some(&open.hash) == hash.as_ref() && open.id != *bookmark);
+        let others =
+            others.filter(|open| Some(&open.hash) == hash.as_ref() && open.id != *bookmark);
         let others = others.map(|open| open.id.clone()).collect();
         self.events.push_back(TakenEvent { id: event.clone(), others });
         while self.events.len() > limits::APPLIED_COMMANDS_MAX {
@@ -143,8 +144,8 @@ impl Record {
     /// Keeps an answer, if it is small enough.
     pub(crate) fn keep_answer(&mut self, commands: Vec<CommandId>, answer: &HttpAnswer) {
         let size = serde_json::to_vec(answer).map_or(usize::MAX, |bytes| bytes.len());
-        self.answer = (size <= ANSWER_BYTES_MAX)
-            .then(|| KeptAnswer { commands, answer: answer.clone() });
+        self.answer =
+            (size <= ANSWER_BYTES_MAX).then(|| KeptAnswer { commands, answer: answer.clone() });
     }
 
     pub(crate) fn answer_for(&self, command: &CommandId) -> Option<&HttpAnswer> {

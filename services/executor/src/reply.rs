@@ -9,8 +9,7 @@ use crate::point::Point;
 
 /// The outcome of a command for an instance as it stands now.
 pub(crate) fn outcome(id: &InstanceId, known: Option<&Known>) -> Outcome {
-    let mut outcome =
-        Outcome { workflow_instance_id: Some(id.clone()), ..Outcome::default() };
+    let mut outcome = Outcome { workflow_instance_id: Some(id.clone()), ..Outcome::default() };
     let Some(Known { row: Some(row), record, .. }) = known else { return outcome };
     outcome.sub_status = Some(row.status);
     outcome.output = record.state.output.clone();

@@ -14,6 +14,7 @@ pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
     let executor = Executor::start(cx);
     let requests = api::serve(&executor).await?;
     life.ready();
+    life.ready();
     let stop = life.stop();
     let work = async {
         let answering = api::answer(&executor, requests, stop.clone());

@@ -58,7 +58,11 @@ pub(crate) async fn apply(cx: &Cx, command: &Command) -> Result<(), Stop> {
 
 /// Wakes an event or task that waited for a bookmark which this instance has now: its resumes for
 /// the instance are given back, to be applied while it is held; those for others are published.
-pub(crate) async fn wake(cx: &Cx, command: &Command, own: &InstanceId) -> Result<Vec<Command>, Stop> {
+pub(crate) async fn wake(
+    cx: &Cx,
+    command: &Command,
+    own: &InstanceId,
+) -> Result<Vec<Command>, Stop> {
     let Some(fanned) = fan_out(cx, command).await? else { return Ok(Vec::new()) };
     let (mine, others): (Vec<_>, Vec<_>) =
         fanned.resumes.into_iter().partition(|(instance_id, ..)| instance_id == own);
@@ -132,11 +136,8 @@ async fn receivers(
         let max = limits::EVENT_RECEIVERS_MAX;
         tracing::error!(command = %stimulated.command.id, max, "an event has too many receivers");
     }
-    let triggers = if stimulated.starts_new {
-        cx.store.triggers(&stimulated.hash).await?
-    } else {
-        Vec::new()
-    };
+    let triggers =
+        if stimulated.starts_new { cx.store.triggers(&stimulated.hash).await? } else { Vec::new() };
     Ok((bookmarks, triggers))
 }
 
@@ -173,7 +174,11 @@ async fn accept(
     let mut commands = Vec::new();
     for bookmark in bookmarks {
         let (command, kept) = resume(cx, stimulated, bookmark)?;
-        fanned.resumes.push((command.instance_id().unwrap_or_default(), command, kept.command.clone()));
+        fanned.resumes.push((
+            command.instance_id().unwrap_or_default(),
+            command,
+            kept.command.clone(),
+        ));
         commands.push(kept);
     }
     let mut starts = Vec::new();

@@ -2,8 +2,8 @@
 
 use migration::{Migrator, MigratorTrait as _};
 use sea_orm::{
-    ConnectionTrait as _, DatabaseBackend, DatabaseConnection, DbErr, Statement,
-    TransactionTrait as _,
+    ConnectionTrait, DatabaseBackend, DatabaseConnection, DbErr, SqliteTransactionMode, Statement,
+    TransactionOptions, TransactionTrait as _,
 };
 use store::Error;
 
@@ -42,7 +42,7 @@ pub(crate) fn known() -> Vec<String> {
 }
 
 /// The migrations that are missing. Those of a newer program do no harm: they only add.
-pub(crate) async fn pending(database: &DatabaseConnection) -> Result<Vec<String>, Error> {
+pub(crate) async fn pending(database: &impl ConnectionTrait) -> Result<Vec<String>, Error> {
     let applied = applied(database).await.map_err(|error| Failure::from(error).into_error())?;
     let known = known();
     let newer = applied.iter().filter(|name| !known.contains(name)).count();
@@ -52,31 +52,27 @@ pub(crate) async fn pending(database: &DatabaseConnection) -> Result<Vec<String>
     Ok(known.into_iter().filter(|name| !applied.contains(name)).collect())
 }
 
-/// Applies what is missing; one process at a time on PostgreSQL.
+/// Applies what is missing, in one transaction, one process at a time.
 pub(crate) async fn bring_up(database: &DatabaseConnection) -> Result<Vec<String>, Error> {
     let failed = |error: DbErr| Failure::from(error).into_error();
-    let lock = if database.get_database_backend() == DatabaseBackend::Postgres {
-        let lock = database.begin().await.map_err(failed)?;
-        lock.execute_unprepared(LOCK).await.map_err(failed)?;
-        Some(lock)
-    } else {
-        None
+    let options = TransactionOptions {
+        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+        ..TransactionOptions::default()
     };
-    let missing = pending(database).await?;
-    if !missing.is_empty()
-        && let Err(error) = Migrator::up(database, None).await
-        // Another process may have been faster where there is no such lock.
-        && !pending(database).await?.is_empty()
-    {
-        return Err(Error::Schema(format!("a migration failed: {error}")));
+    let tx = database.begin_with_options(options).await.map_err(failed)?;
+    if tx.get_database_backend() == DatabaseBackend::Postgres {
+        tx.execute_unprepared(LOCK).await.map_err(failed)?;
     }
-    if let Some(lock) = lock {
-        lock.rollback().await.map_err(failed)?;
+    let missing = pending(&tx).await?;
+    if !missing.is_empty() {
+        let up = Migrator::up(&tx, None).await;
+        up.map_err(|error| Error::Schema(format!("a migration failed: {error}")))?;
     }
+    tx.commit().await.map_err(failed)?;
     Ok(missing)
 }
 
-async fn applied(database: &DatabaseConnection) -> Result<Vec<String>, DbErr> {
+async fn applied(database: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
     let backend = database.get_database_backend();
     let exists = match backend {
         DatabaseBackend::Postgres => "SELECT 1 WHERE to_regclass('seaql_migrations') IS NOT NULL",

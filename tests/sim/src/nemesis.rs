@@ -57,8 +57,8 @@ impl Plan {
             slow_rate: some(3, 400),
             slow_max_ms: *dice.pick(&[300, 1_500, 6_000]),
             crash_rate: some(3, 60),
-            lease_expires_every: sometimes(2)
-                .then(|| Duration::from_millis(200 + dice.below(2_000))),
+            lease_expires_every: sometimes(2).then(|| Duration::from_millis(50 + dice.below(800))),
+            slow_commits: some(2, 3_000),
             redelivers_every: sometimes(3).then(|| Duration::from_millis(500 + dice.below(4_000))),
             bus_outage: sometimes(4).then(within),
             store_outage: sometimes(4).then(within),

@@ -128,7 +128,8 @@ impl Resolve for Resolver {
         let guard = self.0;
         Box::pin(async move {
             let host = name.as_str().to_owned();
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            let found: Vec<SocketAddr> =
+                tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
             let allowed: Vec<_> =
                 found.iter().copied().filter(|address| guard.allows(address.ip())).collect();
             if allowed.is_empty() && !found.is_empty() {

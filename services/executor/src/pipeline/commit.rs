@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use engine::Effect;
 use model::Timestamp;
-use protocol::{
-    ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject,
-};
+use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject};
 use store::{Commit, StoredBookmark};
 use tokio::time::Instant;
 

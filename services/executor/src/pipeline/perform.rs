@@ -11,11 +11,7 @@ use crate::point::Point;
 
 /// Makes one committed call, and gives what resumes its bookmark. After a crash it is made again,
 /// with the same key.
-pub(crate) async fn perform(
-    cx: Cx,
-    call: Call,
-    traceparent: Option<String>,
-) -> (BookmarkId, Map) {
+pub(crate) async fn perform(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, Map) {
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
     let answer = cx.calls.perform(&call, traceparent.as_deref()).await;

@@ -181,8 +181,11 @@ async fn park(
     METRICS.parked();
     let id = id_of(message);
     tracing::error!(
-        subject = message.subject, command = id.as_ref().map(AsRef::<str>::as_ref), attempt,
-        reason, "command parked among the dead"
+        subject = message.subject,
+        command = id.as_ref().map(AsRef::<str>::as_ref),
+        attempt,
+        reason,
+        "command parked among the dead"
     );
     cx.at(Point::Parked).await;
     if let Some(id) = id

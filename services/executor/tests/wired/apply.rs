@@ -184,8 +184,8 @@ async fn a_turn_that_runs_out_of_budget_goes_on() {
     let instance = world.instance("i").await.unwrap();
     let record = world.record("i").await;
     assert!(record.state.steps > 15_000);
-    assert_eq!(instance.version, 2);
-    assert_eq!(record.state.turns, 2);
+    assert!(instance.version > 1);
+    assert_eq!(instance.version.unsigned_abs(), record.state.turns, "one commit for each turn");
     world.until_quiet().await;
     assert_eq!(world.events("i"), ["started", "finished"]);
 }

@@ -262,8 +262,7 @@ async fn more_commands_than_a_mailbox_holds_are_delivered_again() {
     let waits = (0..100).map(|_| wait_for("x")).collect();
     world.publish("wait", sequence(waits), json!({})).await;
     let config = executor::Config { mailbox: 4, ..World::config() };
-    let _node =
-        world.peculiar("a", Peculiar { config: Some(config), ..Default::default() }).await;
+    let _node = world.peculiar("a", Peculiar { config: Some(config), ..Default::default() }).await;
     world.start("wait", "i", json!({})).await;
     for number in 0..100 {
         world.send(&resume(&format!("r{number}"), "i", None, json!({}))).await;

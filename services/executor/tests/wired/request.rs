@@ -22,11 +22,12 @@ async fn a_nats_client_can_do_everything() {
     let steps = vec![wait_for("x"), wait_for("order.paid"), line("done"), wait_for("never")];
     world.publish("steps", sequence(steps), json!({})).await;
     let _nodes = (world.node("a").await, world.node("b").await);
-    world.until("the endpoints are there", async || {
-        let probe = Message { subject: "staunch.api.get.none".into(), ..Message::default() };
-        world.bus.request(probe, Duration::from_secs(1)).await.is_ok()
-    })
-    .await;
+    world
+        .until("the endpoints are there", async || {
+            let probe = Message { subject: "staunch.api.get.none".into(), ..Message::default() };
+            world.bus.request(probe, Duration::from_secs(1)).await.is_ok()
+        })
+        .await;
     let (_, started) = request(&world, "staunch.api.start.steps", r#"{"instanceId":"i"}"#).await;
     assert_eq!(started["workflowInstanceId"], "i");
     assert_eq!(started["subStatus"], "Suspended");
@@ -50,11 +51,12 @@ async fn a_request_that_makes_no_sense_is_answered_with_a_problem() {
     let world = World::new();
     world.publish("hello", line("Hello"), json!({})).await;
     let _node = world.node("a").await;
-    world.until("the endpoints are there", async || {
-        let probe = Message { subject: "staunch.api.get.none".into(), ..Message::default() };
-        world.bus.request(probe, Duration::from_secs(1)).await.is_ok()
-    })
-    .await;
+    world
+        .until("the endpoints are there", async || {
+            let probe = Message { subject: "staunch.api.get.none".into(), ..Message::default() };
+            world.bus.request(probe, Duration::from_secs(1)).await.is_ok()
+        })
+        .await;
     let large = format!(r#"{{"input":{{"a":"{}"}}}}"#, "x".repeat(600 * 1024));
     for (subject, body, status, part) in [
         ("staunch.api.start.hello", "not json", 400, "line 1"),

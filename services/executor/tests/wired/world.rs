@@ -103,7 +103,8 @@ impl World {
             address: None,
         };
         let ttl = Duration::from_secs(3);
-        let presence = Presence::join(bus.kv(Bucket::Nodes), me, ttl, Arc::clone(&nonces)).await.unwrap();
+        let presence =
+            Presence::join(bus.kv(Bucket::Nodes), me, ttl, Arc::clone(&nonces)).await.unwrap();
         let engine = Arc::clone(&self.engine);
         let catalog = Catalog::start(store.clone(), bus.clone(), Arc::clone(&engine), nonces, name);
         let catalog = catalog.await.unwrap();
@@ -276,8 +277,7 @@ impl World {
 
     /// The open bookmarks of an instance in the database, by name.
     pub(crate) async fn bookmarks(&self, id: &str) -> BTreeMap<String, model::BookmarkId> {
-        let filter =
-            store::BookmarkFilter { instance_id: Some(id.into()), ..Default::default() };
+        let filter = store::BookmarkFilter { instance_id: Some(id.into()), ..Default::default() };
         let found = self.store.find(&filter, 100).await.unwrap();
         found.into_iter().map(|row| (row.bookmark.name, row.bookmark.id)).collect()
     }

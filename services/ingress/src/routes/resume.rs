@@ -130,12 +130,7 @@ fn ambiguous(seen: &Seen, open: &[&Bookmark]) -> Problem {
 fn about(seen: &Seen, problem: Problem) -> Problem {
     problem
         .with("workflowInstanceId", seen.instance.id.as_str())
-        .with("status", seen_status(seen))
         .with("subStatus", seen.status().as_str())
-}
-
-fn seen_status(seen: &Seen) -> String {
-    present::main(seen.status())
 }
 
 /// Accepts a resume, publishes it and waits.

@@ -228,8 +228,9 @@ impl<'js> Host<'_, 'js> {
         if dates {
             self.prelude(include_str!("prelude/datetime.js"))?.call::<_, ()>((now,))?;
         }
-        if self.plan.needs_guard() {
-            let limits = (GUARDED_ELEMENTS_MAX, GUARDED_COMPARISONS_MAX);
+        let (walkers, searches) = self.plan.guarded();
+        if !walkers.is_empty() || !searches.is_empty() {
+            let limits = (walkers, searches, GUARDED_ELEMENTS_MAX, GUARDED_COMPARISONS_MAX);
             self.prelude(include_str!("prelude/guard.js"))?.call::<_, ()>(limits)?;
         }
         Ok(())

@@ -11,6 +11,29 @@ use super::simple::Simple;
 /// Words by which a script can reach a name that does not stand in its text.
 const REFLECTION: [&str; 5] = ["globalThis", "eval", "Function", "constructor", "this"];
 
+/// Functions that walk an array without looking at the clock.
+const WALKERS: [&str; 16] = [
+    "concat",
+    "copyWithin",
+    "fill",
+    "flat",
+    "flatMap",
+    "join",
+    "reverse",
+    "shift",
+    "slice",
+    "sort",
+    "splice",
+    "toReversed",
+    "toSorted",
+    "toSpliced",
+    "unshift",
+    "with",
+];
+/// Functions that search a text without looking at the clock.
+const SEARCHES: [&str; 6] =
+    ["includes", "indexOf", "lastIndexOf", "replace", "replaceAll", "split"];
+
 /// How the text is handed to QuickJS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -84,38 +107,21 @@ impl Plan {
         self.everything || self.words.contains(word)
     }
 
-    /// True when the script may walk arrays or search texts that are too long to be left alone.
-    pub(super) fn needs_guard(&self) -> bool {
+    /// The functions without a clock that the script may call on something too long for them:
+    /// those that walk arrays, and those that search texts.
+    pub(super) fn guarded(&self) -> (Vec<&'static str>, Vec<&'static str>) {
         const SOURCES: [&str; 8] =
             ["length", "Array", "repeat", "padStart", "padEnd", "join", "concat", "from"];
-        const WALKERS: [&str; 22] = [
-            "concat",
-            "copyWithin",
-            "fill",
-            "flat",
-            "flatMap",
-            "join",
-            "reverse",
-            "shift",
-            "slice",
-            "sort",
-            "splice",
-            "toReversed",
-            "toSorted",
-            "toSpliced",
-            "unshift",
-            "with",
-            "includes",
-            "indexOf",
-            "lastIndexOf",
-            "replace",
-            "replaceAll",
-            "split",
-        ];
         let has_source = self.mentions_any(&SOURCES)
             || self.loops
             || self.words.iter().any(|word| word.len() >= 7 && word.starts_with(char::is_numeric));
-        has_source && self.mentions_any(&WALKERS)
+        if !has_source {
+            return (Vec::new(), Vec::new());
+        }
+        let mentioned = |names: &[&'static str]| {
+            names.iter().copied().filter(|name| self.mentions(name)).collect()
+        };
+        (mentioned(&WALKERS), mentioned(&SEARCHES))
     }
 
     /// True when the script may use one of these names.

@@ -1,6 +1,6 @@
 // QuickJS looks at its clock between steps of a script, but not inside these functions, so what
 // they would have to do is measured beforehand.
-(function (elements, comparisons) {
+(function (walkers, searches, elements, comparisons) {
   "use strict";
   const apply = Reflect.apply;
   const wrap = (proto, name, check) => {
@@ -18,8 +18,7 @@
       throw new RangeError(`${name}: more than ${elements} elements`);
     }
   };
-  for (const name of ["concat", "copyWithin", "fill", "flat", "flatMap", "join", "reverse", "shift", "slice",
-    "sort", "splice", "toReversed", "toSorted", "toSpliced", "unshift", "with"]) {
+  for (const name of walkers) {
     wrap(Array.prototype, name, list);
   }
   const search = (self, args, name) => {
@@ -27,7 +26,7 @@
       throw new RangeError(`${name}: the texts are too long to compare`);
     }
   };
-  for (const name of ["includes", "indexOf", "lastIndexOf", "replace", "replaceAll", "split"]) {
+  for (const name of searches) {
     wrap(String.prototype, name, search);
   }
 });
