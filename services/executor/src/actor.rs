@@ -298,7 +298,7 @@ impl Actor {
         };
         let advance = burst.instrument(span).await;
         match &advance {
-            Ok(Advance::Done(done)) => self.say(done, work, began.elapsed()),
+            Ok(Advance::Done(done)) => self.say(desk, done, work, began.elapsed()),
             Ok(_) => {}
             Err(Stop::Bug(reason)) => {
                 tracing::error!(instance = %self.id, command = %work.id, reason, "bug");
@@ -310,10 +310,10 @@ impl Actor {
     }
 
     /// One line per change in the life of an instance.
-    fn say(&self, done: &Done, work: &Work, took: Duration) {
+    fn say(&self, desk: &Desk, done: &Done, work: &Work, took: Duration) {
         METRICS.burst(took);
-        let Some(row) = &done.known.row else { return };
-        let (turn, ms) = (done.known.record.state.turns, took.as_millis() as u64);
+        let Some(Known { row: Some(row), record, .. }) = &desk.known else { return };
+        let (turn, ms) = (record.state.turns, took.as_millis() as u64);
         let (definition, status, version) = (&row.definition_id, row.status, row.version);
         if done.was == Some(status) {
             tracing::debug!(

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+/// How long a command waits here for a lease that another node holds. That node may hold it for as
+/// long as an outgoing call takes, and goes on taking commands meanwhile: one that comes again has
+/// its chance to come to that node.
+const LEASE_WAIT: Duration = Duration::from_secs(2);
+
 /// Settings of an executor.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -42,7 +47,7 @@ impl Default for Config {
             pull_wait: Duration::from_millis(500),
             mailbox: 64,
             ack_wait: Duration::from_secs(5),
-            terms: bus::Terms::default(),
+            terms: bus::Terms { wait_max: LEASE_WAIT, ..bus::Terms::default() },
             call_grace: Duration::from_millis(500),
             unknown_grace: Duration::from_secs(2),
             allow_private_addresses: false,

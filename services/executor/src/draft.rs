@@ -1,6 +1,8 @@
 //! What a burst writes: the difference between the instance before and after, as one transaction,
 //! and what is told to others once it is committed. Pure: time and ids come with the burst.
 
+use std::collections::BTreeSet;
+
 use engine::{Activation, Dispatch, Effect, Program, Publish, Task};
 use model::{BookmarkId, CommandId, Instance, InstanceId, Map, Parent, Stimulus, SubStatus, Token};
 use protocol::{
@@ -56,8 +58,7 @@ pub fn activation_key(program: &Program, correlation_id: Option<&str>) -> Option
 }
 
 /// Drafts the transaction of a burst. `children` are the programs of its dispatches, in order.
-pub(crate) fn draft(ran: &Ran, children: &[Child<'_>]) -> Result<Draft, Unfit> {
-    let mut record = ran.record.clone();
+pub(crate) fn draft(ran: &mut Ran, children: &[Child<'_>]) -> Result<Draft, Unfit> {
     let mut row = row(ran)?;
     let mut pen =
         Pen { ran, row: &row, starts: Vec::new(), commands: Vec::new(), outbox: Vec::new() };
@@ -81,9 +82,9 @@ pub(crate) fn draft(ran: &Ran, children: &[Child<'_>]) -> Result<Draft, Unfit> {
     }
     let Pen { starts, commands, outbox, .. } = pen;
     if let Some(answer) = &answer {
-        record.keep_answer(ran.work.responders.clone(), answer);
+        ran.record.keep_answer(ran.work.responders.clone(), answer);
     }
-    row.state = record.encode().map_err(|error| Unfit(format!("the state: {error}")))?;
+    row.state = ran.record.encode().map_err(|error| Unfit(format!("the state: {error}")))?;
     if row.state.len() > model::limits::STATE_BYTES_MAX {
         return Err(Unfit(format!(
             "the state of the instance has {} bytes, more than the {} that are kept: keep large \
@@ -93,13 +94,15 @@ pub(crate) fn draft(ran: &Ran, children: &[Child<'_>]) -> Result<Draft, Unfit> {
         )));
     }
     let (burned, created) = bookmarks(ran, &row);
+    let journal = journal(ran, &row);
+    let kept = Instance { state: Vec::new(), ..row.clone() };
     let settles = if ran.work.has_row() { vec![ran.work.id.clone()] } else { Vec::new() };
     let burst = Burst {
         expected: ran.before.row.as_ref().map(|row| row.version),
-        activation_key: record.activation_key.clone(),
+        activation_key: ran.record.activation_key.clone(),
         burned,
         created,
-        journal: ran.journal.clone(),
+        journal: std::mem::take(&mut ran.journal),
         starts,
         commands,
         outbox,
@@ -107,9 +110,8 @@ pub(crate) fn draft(ran: &Ran, children: &[Child<'_>]) -> Result<Draft, Unfit> {
         settles,
         instance: row,
     };
-    let journal = journal(ran, &burst.instance);
-    let row = Instance { state: Vec::new(), ..burst.instance.clone() };
-    let known = Known { row: Some(row), accepted: None, record };
+    let record = std::mem::take(&mut ran.record);
+    let known = Known { row: Some(kept), accepted: None, record };
     Ok(Draft { burst, known, journal, answer })
 }
 
@@ -189,13 +191,10 @@ pub(crate) fn accepted(
 /// Bookmarks that are gone, and those that are new. Those of calls are the holder's own business:
 /// nobody looks for them.
 fn bookmarks(ran: &Ran, row: &Instance) -> (Vec<BookmarkId>, Vec<StoredBookmark>) {
-    let (before, after) = (&ran.before.record, &ran.record);
-    let is_open = |record: &crate::record::Record, id: &BookmarkId| {
-        record.state.bookmarks.contains_key(id) && !record.state.calls.contains_key(id)
-    };
-    let burned = before.open().filter(|open| !is_open(after, &open.id));
-    let burned = burned.map(|open| open.id.clone()).collect();
-    let created = after.open().filter(|open| !is_open(before, &open.id));
+    let (before, after) = (&ran.before.open, &ran.record);
+    let open: BTreeSet<_> = after.open().map(|open| &open.id).collect();
+    let burned = before.iter().filter(|id| !open.contains(id)).cloned().collect();
+    let created = after.open().filter(|open| !before.contains(&open.id));
     let created = created.map(|open| StoredBookmark {
         instance_id: row.id.clone(),
         definition_id: row.definition_id.clone(),

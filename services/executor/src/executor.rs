@@ -206,6 +206,7 @@ async fn follow_presence(cx: Cx) {
             live.borrow_and_update().iter().map(|member| member.node.clone()).collect();
         cx.leases.presence_changed(&nodes);
         tokio::select! {
+            biased;
             () = cx.stopping() => return,
             changed = live.changed() => if changed.is_err() {
                 return;

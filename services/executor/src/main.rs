@@ -35,7 +35,10 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let me = Member { node: node.clone(), roles, started_at, address: None };
     let nodes = bus.kv(Bucket::Nodes);
     let presence = Presence::join(nodes, me, PRESENCE_TTL, Arc::clone(&nonces)).await?;
-    let engine = Arc::new(Engine::new(activities::all(), expressions::all()));
+    let engine = Arc::new(Engine::new(
+        activities::all(),
+        expressions::with_script_time(settings.script_time()),
+    ));
     let (kept, wired, ran) = (Arc::clone(&store), Arc::clone(&bus), Arc::clone(&engine));
     let catalog = Catalog::start(kept, wired, ran, nonces, &node).await?;
     let config = Config::from(&settings);

@@ -55,7 +55,7 @@ pub(crate) async fn burst(
         let ran = match load::load(cx, id, known, work).await? {
             Loaded::Ready(ready) => run::run(cx, ready).await?,
             Loaded::Ran(ran) => *ran,
-            Loaded::Tail => return Ok(Advance::Tail),
+            Loaded::Tail => return again(cx, work).await,
             Loaded::Nothing => return Ok(Advance::Nothing),
             Loaded::Refused(refusal, reason) => {
                 return refuse(cx, lease, known, work, refusal, reason).await;
@@ -74,8 +74,8 @@ pub(crate) async fn burst(
             }
         };
         match commit::commit(cx, lease, ran).await? {
-            Committed::Done(done) => {
-                *known = Some(done.known.clone());
+            Committed::Done(done, after) => {
+                *known = Some(*after);
                 return Ok(Advance::Done(done));
             }
             Committed::Conflict => *known = None,
@@ -84,6 +84,15 @@ pub(crate) async fn burst(
     }
     *known = None;
     Err(Stop::later(format!("instance {id} keeps changing under this node")))
+}
+
+/// A command that was applied before. Its row went with it, and may have come back with a second
+/// fan-out of the event that it follows from: then it goes again.
+async fn again(cx: &Cx, work: &Work) -> Result<Advance, Stop> {
+    if work.has_row() {
+        cx.store.settle(&work.id, Vec::new(), Vec::new()).await?;
+    }
+    Ok(Advance::Tail)
 }
 
 /// Ends a command that changes nothing: its row goes; a number in its sender's order is used up.
@@ -101,7 +110,7 @@ async fn refuse(
     };
     match known.take_if(|known| !known.is_pending() && is_next(known)) {
         Some(before) => match commit::commit(cx, lease, run::Ran::noted(cx, before, work)).await? {
-            Committed::Done(done) => *known = Some(done.known),
+            Committed::Done(_, after) => *known = Some(*after),
             Committed::Conflict | Committed::NotAllowed(_) => {
                 return Err(Stop::later("the instance changed under this node".to_owned()));
             }
@@ -151,8 +160,8 @@ async fn not_allowed(
     if before.row.is_some() && before.is_pending() {
         let ran = run::Ran::ended(cx, before, work, run::End::not_allowed(reason.clone()));
         match commit::commit(cx, lease, ran).await? {
-            Committed::Done(done) => {
-                *known = Some(done.known);
+            Committed::Done(done, after) => {
+                *known = Some(*after);
                 publish::publish(cx, done.outgoing).await;
             }
             Committed::Conflict | Committed::NotAllowed(_) => {

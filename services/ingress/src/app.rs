@@ -1,8 +1,9 @@
 //! What every request works with: the shared parts of the process, and what ingress keeps in
 //! memory beside them. Nothing here outlives the process.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bus::{Bus, Presence};
 use catalog::Catalog;
@@ -12,6 +13,7 @@ use model::{CommandId, Timestamp};
 use serde_json::Value;
 use store::{Audit, Store};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -21,6 +23,9 @@ use crate::idempotency::Answers;
 use crate::metrics::Metrics;
 use crate::waiters::Waiters;
 use crate::{Config, Problem};
+
+/// How long nothing is accepted after the stream of commands was full.
+const FULL_PAUSE: Duration = Duration::from_secs(1);
 
 /// The shared parts of the process that ingress works with. Cheap to clone.
 #[derive(Clone)]
@@ -53,6 +58,7 @@ pub(crate) struct App {
     /// One permit per request at work.
     pub(crate) room: Arc<Semaphore>,
     draining: AtomicBool,
+    full_until: Mutex<Option<Instant>>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -68,6 +74,7 @@ impl App {
             health: checks(&cx),
             room: Arc::new(Semaphore::new(config.requests_max)),
             draining: AtomicBool::new(false),
+            full_until: Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             cx,
@@ -127,6 +134,24 @@ impl App {
     /// Whether nothing new is taken in.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
+    }
+
+    /// The stream of commands is full: for a moment nothing more is accepted.
+    pub(crate) fn is_full(&self) {
+        let until = Instant::now() + FULL_PAUSE;
+        *self.full_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+    }
+
+    /// Refuses what could only pile up in the database.
+    pub(crate) fn must_have_room(&self) -> Result<(), Problem> {
+        let until = *self.full_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if until.is_some_and(|until| Instant::now() < until) {
+            self.metrics.refused();
+            return Err(Problem::overloaded(
+                "more commands are waiting than can be kept: try again in a moment",
+            ));
+        }
+        Ok(())
     }
 
     /// Refuses a start while this node may know an old published version.

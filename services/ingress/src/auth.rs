@@ -85,7 +85,14 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let need = need(&request);
+    let template = request.extensions().get::<MatchedPath>().cloned();
+    let template = template.as_ref().map(MatchedPath::as_str);
+    let need = template.map_or(Need::Public, |path| need(request.method(), path));
+    // What is not in the table does not happen, whatever is mounted there.
+    let others = template.map(permission::methods).unwrap_or_default();
+    if need == Need::Unlisted && !others.is_empty() {
+        return Problem::method_not_allowed(request.method().as_str(), &others).into_response();
+    }
     match admit(&app, &need, request.headers()).await {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
@@ -95,10 +102,9 @@ pub(crate) async fn guard(
     }
 }
 
-fn need(request: &Request) -> Need {
-    let Some(path) = request.extensions().get::<MatchedPath>() else { return Need::Public };
-    let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
-    permission::of(method, path.as_str())
+fn need(method: &Method, template: &str) -> Need {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    permission::of(method, template)
 }
 
 async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Problem> {

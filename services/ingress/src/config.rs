@@ -108,7 +108,8 @@ impl Config {
             auth,
             api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
             cors_origins: settings.cors_origins.clone(),
-            body_bytes_max: settings.max_body_bytes,
+            // What is accepted travels in one message: a larger body could not.
+            body_bytes_max: settings.max_body_bytes.min(limits::COMMAND_BYTES_MAX),
             ..Self::default()
         };
         config.check()?;

@@ -38,7 +38,10 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     };
     let nodes = bus.kv(Bucket::Nodes);
     let presence = Presence::join(nodes, me, PRESENCE_TTL, Arc::clone(&nonces)).await?;
-    let engine = Arc::new(Engine::new(activities::all(), expressions::all()));
+    let engine = Arc::new(Engine::new(
+        activities::all(),
+        expressions::with_script_time(settings.script_time()),
+    ));
     let (of, over) = (store.clone(), bus.clone());
     let catalog = Catalog::start(of, over, Arc::clone(&engine), nonces, &settings.node).await?;
     let cx = ingress::Context {

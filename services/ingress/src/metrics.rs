@@ -38,8 +38,11 @@ impl Metrics {
 
     /// A request was answered.
     pub(crate) fn answered(&self, method: &str, route: &str, status: u16, took: Duration) {
+        // Whatever a client makes up must not become a label.
+        let known = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
+        let method = known.into_iter().find(|known| *known == method).unwrap_or("OTHER");
         let labels = [
-            KeyValue::new("method", method.to_owned()),
+            KeyValue::new("method", method),
             KeyValue::new("route", route.to_owned()),
             KeyValue::new("status", i64::from(status)),
         ];

@@ -17,7 +17,10 @@ const RETRY_SECONDS: u64 = 1;
 
 /// What went wrong with a request.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct Problem(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
     status: StatusCode,
     slug: &'static str,
     detail: String,
@@ -52,7 +55,8 @@ impl Problem {
     /// A problem of this kind.
     pub(crate) fn new(status: StatusCode, slug: &'static str, detail: impl Into<String>) -> Self {
         let detail = detail.into();
-        Self { status, slug, detail, headers: Vec::new(), members: Map::new() }
+        let (headers, members) = (Vec::new(), Map::new());
+        Self(Box::new(Inner { status, slug, detail, headers, members }))
     }
 
     /// 400: the request makes no sense.
@@ -143,25 +147,25 @@ impl Problem {
 
     /// With a further member.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.members.insert(name.to_owned(), value.into());
+        self.0.members.insert(name.to_owned(), value.into());
         self
     }
 
     /// With a header.
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.push((name, value));
+        self.0.headers.push((name, value));
         self
     }
 
     /// What is wrong.
     pub(crate) fn detail(&self) -> &str {
-        &self.detail
+        &self.0.detail
     }
 
     /// Its HTTP status.
     #[cfg(test)]
     pub(crate) fn status(&self) -> StatusCode {
-        self.status
+        self.0.status
     }
 
     /// The problem that stands for a bare HTTP status.
@@ -183,18 +187,19 @@ impl Problem {
 
     /// The answer, with the path that was asked for where it is known.
     pub(crate) fn respond(&self, instance: Option<String>) -> Response {
+        let problem = &self.0;
         let body = ProblemBody {
-            r#type: format!("urn:staunch:problem:{}", self.slug),
-            title: title(self.slug),
-            status: self.status.as_u16(),
-            detail: self.detail.clone(),
+            r#type: format!("urn:staunch:problem:{}", problem.slug),
+            title: title(problem.slug),
+            status: problem.status.as_u16(),
+            detail: problem.detail.clone(),
             instance,
-            members: self.members.clone(),
+            members: problem.members.clone(),
         };
-        let mut response = (self.status, Json(body)).into_response();
+        let mut response = (problem.status, Json(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        for (name, value) in &self.headers {
+        for (name, value) in &problem.headers {
             headers.insert(name.clone(), value.clone());
         }
         response

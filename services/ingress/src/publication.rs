@@ -18,6 +18,9 @@ use crate::{App, Problem};
 
 /// Longest wait for the cache barrier.
 const BARRIER_TIME_MAX: Duration = Duration::from_secs(6);
+/// Tries to find someone who announces a change.
+const BARRIER_TRIES: u32 = 3;
+const BARRIER_PAUSE: Duration = Duration::from_millis(500);
 /// Tries to save a draft that others save at the same time.
 const SAVE_TRIES: u32 = 3;
 /// Marks a version that was published once: it never changes again.
@@ -312,9 +315,19 @@ async fn ask(app: &App, news: &Noticed) -> Result<Noticed, String> {
     let payload = encode_body(ContentType::Json, news).map_err(|error| error.to_string())?;
     let headers = Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);
     let message = Message { subject: subject::CACHE_CHANGED.to_owned(), headers, payload };
-    let answer = app.cx.bus.request(message, BARRIER_TIME_MAX).await;
-    let answer = answer.map_err(|error| error.to_string())?;
-    decode_body(answer.content_type(), &answer.payload).map_err(|error| error.to_string())
+    let mut tries = 1;
+    loop {
+        match app.cx.bus.request(message.clone(), BARRIER_TIME_MAX).await {
+            Ok(answer) => {
+                let noticed = decode_body(answer.content_type(), &answer.payload);
+                return noticed.map_err(|error| error.to_string());
+            }
+            // Nobody listens: perhaps a notifier is just being replaced.
+            Err(bus::Error::Unavailable(_)) if tries < BARRIER_TRIES => tries += 1,
+            Err(error) => return Err(error.to_string()),
+        }
+        tokio::time::sleep(BARRIER_PAUSE).await;
+    }
 }
 
 /// All versions, newest first.

@@ -1,6 +1,7 @@
 //! Everything that is mounted, and what every request passes on its way: trace, problems, panics,
 //! CORS, origin, load, authentication, idempotency.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use axum::extract::DefaultBodyLimit;
@@ -117,5 +118,41 @@ fn document() -> OpenApi {
     let described = OpenApiRouter::with_openapi(base)
         .merge(routes::root())
         .nest(MOUNTS[0], api(&Config::default()));
-    described.into_openapi()
+    let mut document = described.into_openapi();
+    name_operations(&mut document);
+    document
+}
+
+/// Gives every operation a name of its own: `get_workflow_instances_id`.
+fn name_operations(document: &mut OpenApi) {
+    let prefix = format!("{}/", MOUNTS[0]);
+    let below: BTreeSet<String> = document
+        .paths
+        .paths
+        .keys()
+        .filter_map(|path| path.strip_prefix(&prefix))
+        .map(str::to_owned)
+        .collect();
+    for (path, item) in &mut document.paths.paths {
+        let in_api = path.strip_prefix(&prefix);
+        let name = in_api.unwrap_or(path).trim_start_matches('/');
+        let is_link = in_api.is_none() && below.contains(name);
+        let words: String = name
+            .chars()
+            .filter(|c| !"{}".contains(*c))
+            .map(|c| if c.is_alphanumeric() { c } else { '_' })
+            .collect();
+        let suffix = if is_link { "_link" } else { "" };
+        let operations = [
+            ("get", &mut item.get),
+            ("put", &mut item.put),
+            ("post", &mut item.post),
+            ("delete", &mut item.delete),
+        ];
+        for (method, operation) in operations {
+            if let Some(operation) = operation {
+                operation.operation_id = Some(format!("{method}_{words}{suffix}"));
+            }
+        }
+    }
 }

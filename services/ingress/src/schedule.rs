@@ -1,7 +1,7 @@
 //! The first time of a schedule, set when its definition is published. Later times are the timer
 //! service's.
 
-use model::{Recurrence, Schedule, Timestamp};
+use model::{Calendar, Recurrence, Schedule, Timestamp};
 use serde_json::{Value, json};
 
 /// Sets the first time and the shard of each; what cannot be scheduled is a validation error.
@@ -26,7 +26,8 @@ fn first(recurrence: &Recurrence, now: Timestamp) -> Result<Option<Timestamp>, S
         Recurrence::Once { at } => Ok(Some(*at)),
         Recurrence::Every { interval } => Ok(Some(now.after(*interval))),
         Recurrence::Cron { expression, zone } => {
-            activities::next_occurrence(expression, zone.as_deref(), now)
+            let calendar = Calendar::read(expression, zone.as_deref());
+            calendar.map(|calendar| calendar.next(now)).map_err(|flaw| flaw.to_string())
         }
     }
 }

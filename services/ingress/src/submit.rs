@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, Method};
 use model::{CommandId, Instance};
 use protocol::{Command, Message, Outcome, ReplyWhen};
 use store::{Accepted, NewInstance, PendingCommand};
+use tokio::time::Instant;
 
 use crate::auth::{Caller, permission};
 use crate::trace::Trace;
@@ -20,6 +21,10 @@ use crate::{App, Problem};
 
 /// Tries of a publish whose answer did not come.
 const PUBLISH_TRIES: u32 = 3;
+/// Longest time of a publish; the sweep publishes what takes longer.
+const PUBLISH_TIME_MAX: Duration = Duration::from_secs(3);
+/// A duplicate that is told within this time was there before we came.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// How long the caller wants to wait, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +123,7 @@ pub(crate) async fn start(
     new: NewInstance,
     patience: Patience,
 ) -> Result<Started, Problem> {
+    app.must_have_room()?;
     let wait = expectation(app, asking, patience);
     let message = new.command.clone();
     let instance = new.instance.clone();
@@ -166,6 +172,7 @@ pub(crate) async fn command(
     pending: PendingCommand,
     patience: Patience,
 ) -> Result<Told, Problem> {
+    app.must_have_room()?;
     let wait = expectation(app, asking, patience);
     let message = pending.command.clone();
     let is_new = app.cx.store.accept_command(pending).await?;
@@ -223,19 +230,33 @@ enum Publication {
 }
 
 async fn publish(app: &App, message: Message) -> Publication {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        match app.cx.bus.publish(message.clone()).await {
-            Ok(receipt) if receipt.duplicate && tries == 1 => return Publication::Before,
-            Ok(_) => return Publication::Now,
-            Err(bus::Error::Unknown(_)) if tries < PUBLISH_TRIES => {}
-            Err(error) => {
-                let subject = &message.subject;
-                tracing::warn!(%error, subject, "accepted, but not published: the sweep will");
-                app.metrics.unpublished();
-                return Publication::Later;
+    let subject = message.subject.clone();
+    match tokio::time::timeout(PUBLISH_TIME_MAX, published(app, message)).await {
+        Ok(Ok(publication)) => return publication,
+        Ok(Err(error)) => {
+            if matches!(error, bus::Error::Full(_)) {
+                app.is_full();
             }
+            tracing::warn!(%error, subject, "accepted, but not published: the sweep will");
+        }
+        Err(_) => tracing::warn!(subject, "accepted, but not published in time: the sweep will"),
+    }
+    app.metrics.unpublished();
+    Publication::Later
+}
+
+async fn published(app: &App, message: Message) -> Result<Publication, bus::Error> {
+    let began = Instant::now();
+    let mut tries = 1;
+    loop {
+        match app.cx.bus.publish(message.clone()).await {
+            // One that is told late may be our own, repeated because its first answer was lost.
+            Ok(receipt) if receipt.duplicate && tries == 1 && began.elapsed() < AT_ONCE => {
+                return Ok(Publication::Before);
+            }
+            Ok(_) => return Ok(Publication::Now),
+            Err(bus::Error::Unknown(_)) if tries < PUBLISH_TRIES => tries += 1,
+            Err(error) => return Err(error),
         }
     }
 }

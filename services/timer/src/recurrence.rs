@@ -6,32 +6,12 @@
 
 use std::time::Duration;
 
-use croner::Cron;
-use croner::parser::{CronParser, Seconds, Year};
-use jiff::Zoned;
-use jiff::tz::TimeZone;
-use model::{Misfire, Recurrence, Timestamp};
+use model::{Calendar, InvalidCalendar, Misfire, Recurrence, Timestamp};
 
 /// Missed occurrences are counted up to here, and no more than this many are made up for at once.
 pub const MISSED_MAX: u32 = 1_000;
 /// The shortest interval.
 const INTERVAL_MIN: Duration = Duration::from_secs(1);
-
-/// Why a recurrence gives no times.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-pub enum Invalid {
-    /// The expression cannot be read.
-    #[error("{expression:?} is no cron expression of 5 or 6 fields: {reason}")]
-    Cron {
-        /// As written.
-        expression: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// There is no such time zone.
-    #[error("{0:?} is no IANA time zone: use a name such as Europe/Berlin, or none for UTC")]
-    Zone(String),
-}
 
 /// What a schedule does now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,12 +28,12 @@ pub struct Plan {
 /// from somewhere (`Every`), `nominal` is a time that it counts from.
 ///
 /// # Errors
-/// [`Invalid`] says what is wrong with the expression or the zone.
+/// [`InvalidCalendar`] says what is wrong with the expression or the zone.
 pub fn next_after(
     recurrence: &Recurrence,
     nominal: Timestamp,
     after: Timestamp,
-) -> Result<Option<Timestamp>, Invalid> {
+) -> Result<Option<Timestamp>, InvalidCalendar> {
     match recurrence {
         Recurrence::Once { at } => Ok((*at > after).then_some(*at)),
         Recurrence::Every { interval } => {
@@ -78,14 +58,14 @@ pub fn next_after(
 /// older than `grace` when a newer one is due as well, or under [`Misfire::Skip`], are missed.
 ///
 /// # Errors
-/// [`Invalid`] says what is wrong with the expression or the zone.
+/// [`InvalidCalendar`] says what is wrong with the expression or the zone.
 pub fn plan(
     recurrence: &Recurrence,
     misfire: Misfire,
     next_at: Timestamp,
     now: Timestamp,
     grace: Duration,
-) -> Result<Plan, Invalid> {
+) -> Result<Plan, InvalidCalendar> {
     if next_at > now {
         return Ok(Plan { next_at: Some(next_at), ..Plan::default() });
     }
@@ -114,7 +94,7 @@ fn newest_due(
     recurrence: &Recurrence,
     next_at: Timestamp,
     now: Timestamp,
-) -> Result<Vec<Timestamp>, Invalid> {
+) -> Result<Vec<Timestamp>, InvalidCalendar> {
     let max = MISSED_MAX as usize;
     match recurrence {
         Recurrence::Once { .. } => Ok(vec![next_at]),
@@ -141,58 +121,6 @@ fn newest_due(
 
 fn interval_millis(interval: Duration) -> i64 {
     i64::try_from(interval.max(INTERVAL_MIN).as_millis()).unwrap_or(i64::MAX)
-}
-
-/// A cron expression in a time zone.
-struct Calendar {
-    cron: Cron,
-    zone: TimeZone,
-}
-
-impl Calendar {
-    fn read(expression: &str, zone: Option<&str>) -> Result<Self, Invalid> {
-        let zone = match zone.filter(|zone| !zone.is_empty()) {
-            None => TimeZone::UTC,
-            Some(name) => TimeZone::get(name).map_err(|_| Invalid::Zone(name.to_owned()))?,
-        };
-        let parser =
-            CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build();
-        let cron = parser.parse(expression).map_err(|error| Invalid::Cron {
-            expression: expression.to_owned(),
-            reason: error.to_string(),
-        })?;
-        Ok(Self { cron, zone })
-    }
-
-    fn next(&self, after: Timestamp) -> Option<Timestamp> {
-        let found = self.cron.find_next_occurrence(&self.local(after)?, false);
-        found.ok().map(|next| timestamp(&next)).filter(|next| *next > after)
-    }
-
-    /// Occurrences at or before `from`, newest first.
-    fn backwards(&self, from: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
-        let mut at = self.local(from);
-        let mut inclusive = true;
-        std::iter::from_fn(move || {
-            let start = at.take()?;
-            let previous = self.cron.find_previous_occurrence(&start, inclusive).ok()?;
-            if !inclusive && previous.timestamp() >= start.timestamp() {
-                return None;
-            }
-            inclusive = false;
-            at = Some(previous.clone());
-            Some(timestamp(&previous))
-        })
-    }
-
-    fn local(&self, at: Timestamp) -> Option<Zoned> {
-        let instant = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
-        Some(instant.to_zoned(self.zone.clone()))
-    }
-}
-
-fn timestamp(zoned: &Zoned) -> Timestamp {
-    Timestamp::from_millis(zoned.timestamp().as_millisecond())
 }
 
 #[cfg(test)]

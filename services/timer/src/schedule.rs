@@ -5,11 +5,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use model::{CommandId, Instance, InstanceId, Schedule, SubStatus, Timestamp, VersionId, derived};
+use model::{
+    CommandId, Instance, InstanceId, InvalidCalendar, Schedule, SubStatus, Timestamp, VersionId,
+    derived,
+};
 use protocol::{Body, Command, Start};
 use store::{Firing, NewInstance};
 
-use crate::recurrence::{self, Invalid, Plan};
+use crate::recurrence::{self, Plan};
 use crate::{Context, Error};
 
 /// Version numbers remembered at most.
@@ -27,7 +30,7 @@ pub(crate) enum Fired {
     /// Another replica has, or the schedule is gone.
     Elsewhere,
     /// Its times cannot be computed.
-    Invalid(Invalid),
+    Invalid(InvalidCalendar),
 }
 
 impl Versions {

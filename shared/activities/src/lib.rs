@@ -53,4 +53,3 @@ mod write_line;
 mod tests;
 
 pub use all::all;
-pub use cron::next_occurrence;

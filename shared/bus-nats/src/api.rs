@@ -176,7 +176,6 @@ pub(crate) fn headers_out(headers: &Headers) -> Result<HeaderMap, Error> {
 /// Headers from the wire; of several values, the first.
 pub(crate) fn headers_in(headers: Option<&HeaderMap>) -> Headers {
     let mut out = Headers::new();
-    #[expect(clippy::iter_over_hash_type, reason = "into a map that is sorted")]
     for (name, values) in headers.into_iter().flat_map(HeaderMap::iter) {
         if let Some(value) = values.first() {
             out.insert(name.to_string(), value.to_string());

@@ -150,7 +150,7 @@ fn merge(there: &Value, wanted: &Value) -> Value {
     if let (Some(merged), Some(wanted)) = (merged.as_object_mut(), wanted.as_object()) {
         for (name, value) in wanted {
             let is_default = value == &json!(0) || value == &json!(false);
-            if !(is_default && !merged.contains_key(name)) {
+            if !is_default || merged.contains_key(name) {
                 merged.insert(name.clone(), value.clone());
             }
         }

@@ -191,7 +191,7 @@ impl NatsBus {
 }
 
 fn api_error(stream: &str, cause: &jetstream::Error) -> Error {
-    let says = Refusal::Says { code: u64::from(cause.error_code().0), text: cause.to_string() };
+    let says = Refusal::Says { code: cause.error_code().0, text: cause.to_string() };
     says.into_error(&format!("the stream {stream}"))
 }
 

@@ -1,5 +1,7 @@
 //! The suite of the port, on a real nats-server.
 
+#![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
+
 use bus_nats::{NatsBus, Options, connect};
 use testkit::{TestNats, nats};
 use tokio::sync::Mutex;

@@ -1,6 +1,12 @@
 //! What nats-server and async-nats really do, where Staunch builds on it. Each test prints what it
 //! has found; `docs/nats-behaviour.md` records it. Run with `--nocapture`.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test ends with the first thing that is wrong"
+)]
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,11 @@
 //! What the adapter makes of a server that crashes, is wiped, is cut off, or is not as it should be.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends with the first thing that is wrong"
+)]
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

@@ -16,6 +16,7 @@ pub(crate) async fn follow(kv: &dyn Kv, stop: &CancellationToken, mut apply: imp
     let mut pause = FIRST_PAUSE;
     loop {
         let opened = tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             opened = kv.watch() => opened,
         };
@@ -37,6 +38,7 @@ pub(crate) async fn follow(kv: &dyn Kv, stop: &CancellationToken, mut apply: imp
             Err(error) => tracing::warn!(%error, "cannot watch a bucket, trying again"),
         }
         tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
         }

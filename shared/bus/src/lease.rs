@@ -282,6 +282,7 @@ impl Held {
         while self.is_held() {
             let deadline = lock(&self.times).deadline;
             tokio::select! {
+                biased;
                 () = self.lost.cancelled() => {}
                 () = tokio::time::sleep_until(deadline) => {}
             }

@@ -242,10 +242,12 @@ async fn renew(inner: Arc<Inner>) {
     ticks.reset();
     loop {
         tokio::select! {
+            biased;
             () = inner.stop.cancelled() => return,
             _ = ticks.tick() => {}
         }
         let written = tokio::select! {
+            biased;
             () = inner.stop.cancelled() => return,
             written = inner.write(Instant::now() + inner.ttl) => written,
         };

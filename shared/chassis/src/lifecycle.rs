@@ -61,6 +61,7 @@ impl Life {
         self.0.tasks.spawn(async move {
             let mut running = tokio::spawn(task.instrument(span));
             let end = tokio::select! {
+                biased;
                 end = &mut running => end,
                 () = life.0.hard.cancelled() => {
                     running.abort();

@@ -4,6 +4,7 @@
 //! It never decides anything, reads no clock, draws no random number and does no I/O.
 
 mod bookmark;
+mod calendar;
 mod definition;
 mod id;
 mod incident;
@@ -15,6 +16,7 @@ mod stimulus;
 mod time;
 
 pub use bookmark::{Bookmark, Token, TokenTarget};
+pub use calendar::{Calendar, InvalidCalendar};
 pub use definition::{Argument, Definition, Options, Variable};
 pub use id::{
     ActivityId, BookmarkId, CommandId, DefinitionId, InstanceId, InvalidId, ScheduleId, VersionId,

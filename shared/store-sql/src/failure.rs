@@ -3,6 +3,9 @@
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 use store::Error;
 
+/// The unique index that two starts of one activation key run into.
+const ACTIVATION_KEY: &str = "instances_activation_key";
+
 /// Why an attempt failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
@@ -52,6 +55,10 @@ impl From<&sqlx::Error> for Failure {
     fn from(error: &sqlx::Error) -> Self {
         let text = error.to_string();
         match error {
+            // Another process was faster; who looks again finds who holds the key.
+            sqlx::Error::Database(database) if database.constraint() == Some(ACTIVATION_KEY) => {
+                Self::Passing(Error::Unavailable(text))
+            }
             sqlx::Error::Database(database) => {
                 let code = database.code().unwrap_or_default();
                 match code.parse::<u32>() {
@@ -106,6 +113,8 @@ pub(crate) fn is_answer(error: &DbErr) -> bool {
 fn postgres(code: &str, text: String) -> Failure {
     match (code.get(..2).unwrap_or_default(), code) {
         (_, "42P01" | "42703") => Failure::Final(Error::Schema(text)),
+        // The statement took too long; it would take as long again.
+        (_, "57014") => Failure::Final(Error::Unavailable(text)),
         // A standby that is not promoted yet refuses writes.
         (_, "25006") | ("08" | "40" | "53" | "55" | "57", _) => {
             Failure::Passing(Error::Unavailable(text))

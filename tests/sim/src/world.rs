@@ -8,7 +8,7 @@ use chassis::{Clock as _, TokioClock};
 use engine::{Engine, Env};
 use model::{Definition, Misfire, Schedule, Timestamp, What};
 use serde_json::json;
-use store::{Definitions as _, Instances as _, Page, Publication, shard_of};
+use store::{Definitions as _, Inbox as _, Instances as _, Page, Publication, shard_of};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
@@ -40,8 +40,6 @@ pub(crate) struct Report {
     /// The whole history as a number: the same seed gives the same.
     pub(crate) trace: (u64, u64),
     pub(crate) crashes: u64,
-    pub(crate) took: Duration,
-    pub(crate) instances: usize,
     pub(crate) lines: Vec<String>,
 }
 
@@ -97,8 +95,6 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
         complaints,
         trace: nemesis.trace(),
         crashes: nemesis.crashes(),
-        took: began.elapsed(),
-        instances: world.cluster.store.sizes().instances,
         lines: nemesis.lines(),
     }
 }
@@ -114,11 +110,28 @@ async fn settle(world: &World, expected: &crate::oracle::Expectations) -> Vec<St
         }
         is_settled = complaints.is_empty();
         if Instant::now() > give_up {
-            return complaints;
+            return [complaints, kept(world).await].concat();
         }
         let wait = if is_settled { 20 } else { 3 };
         tokio::time::sleep(Duration::from_secs(wait)).await;
     }
+}
+
+/// The commands that are kept in the end.
+async fn kept(world: &World) -> Vec<String> {
+    let end_of_time = Timestamp::from_millis(i64::MAX);
+    let unapplied = world.cluster.store.unapplied(end_of_time, 100).await.unwrap();
+    let waiting = world.cluster.store.expire(end_of_time, 100).await.unwrap();
+    let waiting = waiting.iter().map(|kept| ("waits", &kept.command));
+    unapplied
+        .iter()
+        .map(|message| ("is not applied", message))
+        .chain(waiting)
+        .map(|(how, message)| {
+            let id = message.id().unwrap_or_default();
+            format!("{} {id} {how}", message.subject)
+        })
+        .collect()
 }
 
 fn populate(world: &World) {

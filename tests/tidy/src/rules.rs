@@ -217,7 +217,7 @@ fn subjects_are_spelled_once() {
                 line.contains(&format!("\"staunch.{prefix}."))
                     || line.contains(&format!("\"staunch.{prefix}\""))
             };
-            if prefixes.iter().any(|prefix| is_subject(&prefix)) {
+            if prefixes.iter().any(is_subject) {
                 complaints.push(format!("{}:{number}: use protocol::subject", file.path));
             }
         }

@@ -74,7 +74,7 @@ impl Actors {
                 Err(TrySendError::Full(job)) => {
                     drop(actors);
                     let reason = format!("too many commands of instance {id} wait here");
-                    return job.stop(&Stop::later(reason));
+                    return job.stop(&Stop::soon(reason));
                 }
                 // Its task has died.
                 Err(TrySendError::Closed(job)) => job,

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use bus::Lease;
 
+use super::load;
 use super::run::{End, Ran};
 use super::settle::Stop;
 use crate::decide::Known;
@@ -29,7 +30,7 @@ const ARMED_WITHIN: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) enum Committed {
     /// It is written.
-    Done(Box<Done>),
+    Done(Box<Done>, Box<Known>),
     /// Someone else was here, or nobody knows: load and run again.
     Conflict,
     /// The activation strategy forbids the instance.
@@ -39,7 +40,6 @@ pub(crate) enum Committed {
 /// A committed burst, and what is left to do for it.
 #[derive(Debug)]
 pub(crate) struct Done {
-    pub(crate) known: Known,
     /// Where the instance was before; none when it is new.
     pub(crate) was: Option<model::SubStatus>,
     pub(crate) outgoing: Outgoing,
@@ -60,9 +60,9 @@ pub(crate) struct Outgoing {
 }
 
 /// Writes the burst, if the instance is still at the version that was loaded.
-pub(crate) async fn commit(cx: &Cx, lease: &Lease, ran: Ran) -> Result<Committed, Stop> {
+pub(crate) async fn commit(cx: &Cx, lease: &Lease, mut ran: Ran) -> Result<Committed, Stop> {
     let was = ran.before.row.as_ref().map(|row| row.status);
-    let Draft { burst, known, journal, answer } = fit(cx, ran).await?;
+    let Draft { burst, known, journal, answer } = fit(cx, &mut ran).await?;
     cx.at(Point::BeforeCommit).await;
     // Another may have the lease by now: its burst is as good as this one, and this one would only
     // make it run twice.
@@ -86,7 +86,8 @@ pub(crate) async fn commit(cx: &Cx, lease: &Lease, ran: Ran) -> Result<Committed
     match committed {
         Ok(Commit::Done { waiting: woken }) => {
             cx.at(Point::Committed).await;
-            Ok(Committed::Done(Box::new(Done { known, was, outgoing, answer, woken })))
+            let done = Done { was, outgoing, answer, woken };
+            Ok(Committed::Done(Box::new(done), Box::new(known)))
         }
         Ok(Commit::Conflict) => {
             METRICS.conflict();
@@ -123,7 +124,7 @@ fn armed(created: &[StoredBookmark], end: Timestamp) -> Vec<Message> {
 }
 
 /// Drafts the transaction. What does not fit ends the instance with an incident that says so.
-async fn fit(cx: &Cx, ran: Ran) -> Result<Draft, Stop> {
+async fn fit(cx: &Cx, ran: &mut Ran) -> Result<Draft, Stop> {
     let mut programs = Vec::new();
     for effect in &ran.effects {
         if let Effect::Dispatch(dispatch) = effect {
@@ -139,12 +140,16 @@ async fn fit(cx: &Cx, ran: Ran) -> Result<Draft, Stop> {
         }
     }
     let children: Vec<_> = programs.iter().map(|program| program.as_deref()).collect();
-    match draft(&ran, &children) {
+    match draft(ran, &children) {
         Ok(draft) => Ok(draft),
         Err(unfit) => {
             let end = End::too_large(unfit.to_string());
-            let ended = Ran::ended(cx, ran.before, &ran.work, end);
-            draft(&ended, &[]).map_err(|unfit| Stop::Bug(unfit.to_string()))
+            let before = match &ran.before.row {
+                Some(row) => load::read(cx, &row.id).await?,
+                None => Known::default(),
+            };
+            let mut ended = Ran::ended(cx, before, &ran.work, end);
+            draft(&mut ended, &[]).map_err(|unfit| Stop::Bug(unfit.to_string()))
         }
     }
 }

@@ -74,8 +74,9 @@ pub(super) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
     cx.at(Point::BeforeLoad).await;
     let loaded = cx.store.load(id).await?;
     cx.at(Point::Loaded).await;
-    let Some(loaded) = loaded else { return Ok(Known::default()) };
-    let record = Record::decode(&loaded.instance.state)
+    let Some(mut loaded) = loaded else { return Ok(Known::default()) };
+    let state = std::mem::take(&mut loaded.instance.state);
+    let record = Record::decode(&state)
         .map_err(|error| Stop::unreadable(format!("the state of instance {id}: {error}")))?;
     let accepted = loaded.command.as_ref().and_then(id_of);
     Ok(Known { row: Some(loaded.instance), accepted, record })

@@ -28,7 +28,7 @@ pub(crate) async fn lock(cx: &Cx, id: &InstanceId) -> Result<Lease, Stop> {
         Err(Busy::Held { by }) => {
             METRICS.lease_failed("held");
             tracing::info!(key = %id, holder = %by, "lease busy");
-            Err(Stop::later(format!("the lease on instance {id} is held by {by}")))
+            Err(Stop::soon(format!("the lease on instance {id} is held by {by}")))
         }
         Err(Busy::Unavailable(error)) => {
             METRICS.lease_failed("unavailable");

@@ -1,9 +1,12 @@
 //! run: the pure engine. It cannot fail; only a bug stops it, and then nothing is committed.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::{Effect, Env, Input, Rest, State, Turn};
-use model::{ActivityId, Entry, Incident, SubStatus, Timestamp, VersionId, What};
+use model::{
+    ActivityId, BookmarkId, Entry, Incident, Instance, SubStatus, Timestamp, VersionId, What,
+};
 use protocol::Body;
 
 use super::load::Ready;
@@ -17,7 +20,7 @@ use crate::work::{self, Work};
 
 /// What a burst makes of an instance. Nothing of it has happened yet.
 pub(crate) struct Ran {
-    pub(crate) before: Known,
+    pub(crate) before: Before,
     pub(crate) record: Record,
     pub(crate) effects: Vec<Effect>,
     pub(crate) journal: Vec<Entry>,
@@ -27,6 +30,14 @@ pub(crate) struct Ran {
     /// The instance itself changed, not only what is remembered beside it.
     pub(crate) has_moved: bool,
     pub(crate) now: Timestamp,
+}
+
+/// What the difference is taken to.
+pub(crate) struct Before {
+    /// None when the burst makes the instance.
+    pub(crate) row: Option<Instance>,
+    /// Bookmarks that are in the database.
+    pub(crate) open: BTreeSet<BookmarkId>,
 }
 
 /// Why an instance ends without the engine.
@@ -64,7 +75,7 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
         command_id: work.id.clone(),
         base_url: cx.config.base_url.clone(),
     };
-    let mut record = before.record.clone();
+    let (before, mut record) = split(before);
     take(&mut record, &work, &input);
     if let Input::Start(start) = &input
         && start.parent.is_none()
@@ -97,7 +108,7 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
 impl Ran {
     /// A command that changes nothing but its sender's order.
     pub(crate) fn noted(cx: &Cx, before: Known, work: &Work) -> Self {
-        let mut record = before.record.clone();
+        let (before, mut record) = split(before);
         remember(&mut record, work);
         let work = work.clone();
         let (effects, journal, now) = (Vec::new(), Vec::new(), cx.now());
@@ -107,18 +118,19 @@ impl Ran {
     /// An instance that ends without the engine.
     pub(crate) fn ended(cx: &Cx, before: Known, work: &Work, end: End) -> Self {
         let now = cx.now();
-        let mut record = before.record.clone();
+        let is_pending = before.is_pending();
+        let (before, mut record) = split(before);
         remember(&mut record, work);
         record.unfinished = false;
         let state = &mut record.state;
         if let work::What::Command(Body::Start(start)) = &work.what
-            && before.is_pending()
+            && is_pending
         {
             state.parent = start.parent.clone();
             state.correlation_id = start.correlation_id.clone();
             state.name = start.name.clone();
             state.input = start.input.clone();
-        } else if let Some(row) = before.row.as_ref().filter(|_| before.is_pending()) {
+        } else if let Some(row) = before.row.as_ref().filter(|_| is_pending) {
             state.parent = row.parent.clone();
             state.correlation_id = row.correlation_id.clone();
             state.name = row.name.clone();
@@ -127,6 +139,12 @@ impl Ran {
         let (effects, work) = (Vec::new(), work.clone());
         Self { before, record, effects, journal, version: None, work, has_moved: true, now }
     }
+}
+
+/// What the burst starts from, and what it changes.
+fn split(known: Known) -> (Before, Record) {
+    let open = known.record.open().map(|open| open.id.clone()).collect();
+    (Before { row: known.row, open }, known.record)
 }
 
 /// Ends a state as the engine would.

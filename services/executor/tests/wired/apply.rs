@@ -21,6 +21,10 @@ async fn a_start_runs_to_its_end_and_tells_everyone() {
     assert_eq!(world.lines("i").await, ["Hello"]);
     world.until_quiet().await;
     assert_eq!(world.events("i"), ["started", "finished"]);
+    let journal = world.bus.stored(bus::Stream::Events).into_iter();
+    let mut journal = journal.filter(|(_, message)| message.subject.ends_with(".journal"));
+    let body: Value = serde_json::from_slice(&journal.next().unwrap().1.payload).unwrap();
+    assert_eq!((&body["version"], journal.count()), (&json!(1), 0), "one message for each burst");
     let sizes = world.store.sizes();
     assert_eq!((sizes.pending, sizes.outbox, sizes.bookmarks), (0, 0, 0));
     node.stop().await;

@@ -69,6 +69,22 @@ async fn a_cancel_gives_a_running_call_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cancel_finds_the_node_that_makes_the_call() {
+    let world = World::new();
+    world.calls.hold();
+    world.publish("pay", call(), json!({})).await;
+    let _nodes = (world.node("a").await, world.node("b").await, world.node("c").await);
+    world.send(&start("pay", "i", json!({}))).await;
+    world.until("the call is made", async || world.calls.asked().len() == 1).await;
+    let began = tokio::time::Instant::now();
+    let outcome = world.ask(cancel("c", "i"), ReplyWhen::Committed).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Cancelled));
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+    world.until_quiet().await;
+    assert_eq!(world.calls.asked().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_result_waits_for_the_database_and_the_call_is_not_made_again() {
     let world = World::new();
     world.calls.respond(URL, 200, json!({}));

@@ -287,3 +287,56 @@ async fn a_state_that_grows_too_large_ends_the_instance_with_an_incident() {
     assert!(!outcome.incidents.is_empty());
     world.until_quiet().await;
 }
+
+/// Writes to one bucket do not get through while this lasts.
+struct Unheard {
+    bucket: Bucket,
+    is_on: AtomicBool,
+}
+
+impl bus::Faults for Unheard {
+    fn on(&self, node: &str, operation: &bus::Operation<'_>) -> bus::Fault {
+        let is_it =
+            matches!(operation, bus::Operation::PutIf { bucket, .. } if *bucket == self.bucket);
+        if is_it && node == "a" && self.is_on.load(Ordering::SeqCst) {
+            bus::Fault::Unavailable
+        } else {
+            bus::Fault::None
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_cut_off_starts_nothing_new() {
+    let unheard = Arc::new(Unheard { bucket: Bucket::Nodes, is_on: AtomicBool::new(false) });
+    let world = World::with_faults(unheard.clone());
+    world.publish("wait", sequence(vec![wait_for("x")]), json!({})).await;
+    let _node = world.node("a").await;
+    world.start("wait", "i1", json!({})).await;
+    unheard.is_on.store(true, Ordering::SeqCst);
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    world.send(&start("wait", "i2", json!({}))).await;
+    let resumed = world.ask(resume("r", "i1", None, json!({})), ReplyWhen::Settled).await;
+    assert_eq!(resumed.sub_status, Some(SubStatus::Finished), "what runs goes on");
+    tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+    assert_eq!(world.status("i2").await, None);
+    unheard.is_on.store(false, Ordering::SeqCst);
+    world.until_status("i2", SubStatus::Suspended).await;
+    assert!(world.dead().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_gets_no_leases_leaves_the_work_to_others() {
+    let unheard = Arc::new(Unheard { bucket: Bucket::Leases, is_on: AtomicBool::new(true) });
+    let world = World::with_faults(unheard);
+    world.publish("hello", line("Hello"), json!({})).await;
+    let _nodes = (world.node("a").await, world.node("b").await);
+    for number in 0..20 {
+        world.send(&start("hello", &format!("i{number}"), json!({}))).await;
+    }
+    world.until_quiet().await;
+    for number in 0..20 {
+        let id = format!("i{number}");
+        assert_eq!(world.lines(&id).await, ["Hello"]);
+    }
+}

@@ -68,10 +68,22 @@ impl World {
     }
 
     pub(crate) fn with_engine(engine: Engine) -> Self {
+        Self::made(engine, None)
+    }
+
+    /// A world whose bus fails so.
+    pub(crate) fn with_faults(faults: Arc<dyn bus::Faults>) -> Self {
+        Self::made(Engine::new(activities::all(), expressions::all()), Some(faults))
+    }
+
+    fn made(engine: Engine, faults: Option<Arc<dyn bus::Faults>>) -> Self {
         let clock = TokioClock::starting_at(Timestamp::from_millis(1_767_225_600_000));
         Self {
             store: MemoryStore::new(Arc::new(move || clock.now())),
-            bus: MemoryBus::new(Arc::new(move || clock.now())),
+            bus: match faults {
+                Some(faults) => MemoryBus::with_faults(Arc::new(move || clock.now()), faults),
+                None => MemoryBus::new(Arc::new(move || clock.now())),
+            },
             calls: MemoryCalls::new(),
             engine: Arc::new(engine),
             chance: Arc::new(SeededChance::new(1)),

@@ -143,6 +143,14 @@ pub(crate) fn of(method: &Method, template: &str) -> Need {
     in_api.and_then(|template| find(API, method, template)).unwrap_or(Need::Unlisted)
 }
 
+/// The methods that the route with this template has, for whoever used another.
+pub(crate) fn methods(template: &str) -> Vec<String> {
+    let below = MOUNTS.iter().find_map(|mount| template.strip_prefix(mount));
+    let api = API.iter().filter(|row| below == Some(row.1));
+    let root = ROOT.iter().filter(|row| row.1 == template);
+    api.chain(root).map(|row| row.0.to_owned()).collect()
+}
+
 /// The path below the mount, so that both mounts mean the same.
 pub(crate) fn unmounted(path: &str) -> &str {
     let rest = MOUNTS.iter().find_map(|mount| path.strip_prefix(mount));

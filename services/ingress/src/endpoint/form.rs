@@ -34,7 +34,7 @@ pub(super) fn multipart(content_type: &str, bytes: &[u8]) -> Result<Form, Proble
         }
         rest = after_line_end(rest).ok_or_else(broken)?;
         let head_end = find(rest, b"\r\n\r\n").ok_or_else(broken)?;
-        let head = std::str::from_utf8(&rest[..head_end]).map_err(|_| broken())?;
+        let head = std::str::from_utf8(&rest[..head_end]).map_err(|_not_text| broken())?;
         let body = &rest[head_end + 4..];
         let closing = [b"\r\n", delimiter.as_slice()].concat();
         let end = find(body, &closing).ok_or_else(broken)?;

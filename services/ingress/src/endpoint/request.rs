@@ -59,7 +59,7 @@ fn content(
         }
         Some("application/x-www-form-urlencoded") => {
             let text = std::str::from_utf8(bytes)
-                .map_err(|_| Problem::bad_request("the form is not UTF-8"))?;
+                .map_err(|error| Problem::bad_request(format!("the form is not UTF-8: {error}")))?;
             Ok((Value::Null, Form { fields: query(text), files: Vec::new() }))
         }
         Some("multipart/form-data") => {

@@ -188,11 +188,8 @@ impl Routes {
     fn look_for_changes(&self) {
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut is_news = false;
-        loop {
-            match changes.try_recv() {
-                Ok(_) | Err(TryRecvError::Lagged(_)) => is_news = true,
-                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
-            }
+        while let Ok(_) | Err(TryRecvError::Lagged(_)) = changes.try_recv() {
+            is_news = true;
         }
         if is_news {
             self.wanted.fetch_add(1, Ordering::SeqCst);

@@ -410,10 +410,11 @@ pub(super) async fn delete(
     asking: Asking,
 ) -> Result<StatusCode, Problem> {
     let id = record::id(&id)?;
-    match remove(&app, &asking, &id).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Problem::not_found(format!("there is no workflow instance {id}"))),
+    if !remove(&app, &asking, &id).await? {
+        return Err(Problem::not_found(format!("there is no workflow instance {id}")));
     }
+    app.audit(&asking.caller, "instance.delete", id.as_str(), Value::Null).await;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Cancels and removes; false when there is no such instance.

@@ -6,10 +6,11 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use model::VersionId;
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::VersionOption;
 
 use super::definitions::{definition_id, no_version};
+use crate::auth::Caller;
 use crate::present::{self, SavedDefinition};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, publication};
@@ -25,8 +26,11 @@ use crate::{App, Problem, publication};
 pub(super) async fn publish(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    caller: Caller,
 ) -> Result<Json<SavedDefinition>, Problem> {
     let saved = publication::publish(&app, &definition_id(&id)?).await?;
+    let details = json!({"version": saved.definition.version});
+    app.audit(&caller, "definition.publish", &id, details).await;
     Ok(Json(SavedDefinition::from(&saved)))
 }
 
@@ -38,10 +42,12 @@ pub(super) async fn publish(
 pub(super) async fn retract(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    caller: Caller,
 ) -> Result<Json<Value>, Problem> {
     let id = definition_id(&id)?;
     match publication::retract(&app, &id).await? {
         Some(saved) => {
+            app.audit(&caller, "definition.retract", id.as_str(), Value::Null).await;
             let value = present::definition(&saved.definition);
             Ok(Json(present::with_news(value, saved.noticed.as_ref())))
         }
@@ -76,12 +82,14 @@ pub(super) async fn revert(
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    caller: Caller,
 ) -> Result<StatusCode, Problem> {
     let id = definition_id(&id)?;
-    match publication::delete(&app, &id).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(publication::unknown(&id)),
+    if !publication::delete(&app, &id).await? {
+        return Err(publication::unknown(&id));
     }
+    app.audit(&caller, "definition.delete", id.as_str(), Value::Null).await;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Removes one version, by its number.

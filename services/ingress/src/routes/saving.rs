@@ -8,7 +8,7 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use model::{Definition, DefinitionId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::definitions::definition_id;
 use crate::body::{Body, Params};
@@ -173,6 +173,11 @@ async fn store_document(
         definition.definition_id = definition_id(definition.definition_id.as_str())?;
     }
     let saved = publication::save(app, definition, publish).await?;
+    if publish && !saved.already_published {
+        let definition = &saved.definition;
+        let (id, details) = (&definition.definition_id, json!({"version": definition.version}));
+        app.audit(&asking.caller, "definition.publish", id.as_str(), details).await;
+    }
     Ok(answer(&saved))
 }
 

@@ -68,3 +68,15 @@ async fn a_server_with_a_life_answers_over_the_network_and_drains() {
     assert!(testkit::within("the drain", super::world::BOUND, life.finished()).await);
     assert!(tokio::net::TcpStream::connect(address).await.is_err());
 }
+
+#[tokio::test]
+async fn a_full_stream_pushes_back_before_anything_is_accepted() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    world.app.is_full();
+    let body = json!({"definitionId": "line"});
+    let answer = world.post(&format!("{API}/workflow-instances"), &body).await;
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    answer.problem(503);
+    assert_eq!(world.store.sizes().instances, 0);
+}

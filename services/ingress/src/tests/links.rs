@@ -1,6 +1,8 @@
 use axum::body::Body;
 use axum::http::Request;
+use model::{Token, TokenTarget};
 use serde_json::{Value, json};
+use store::Tokens as _;
 
 use super::world::{World, waits_for};
 
@@ -60,8 +62,8 @@ async fn a_link_resumes_once_and_every_other_use_looks_the_same() {
         );
     }
     let audit = world.get(&format!("{API}/audit")).await.expect(200);
-    let what: Vec<_> =
-        audit["items"].as_array().unwrap().iter().map(|e| e["what"].clone()).collect();
+    let what = audit["items"].as_array().unwrap().iter().map(|entry| entry["what"].clone());
+    let what: Vec<_> = what.filter(|what| what != "definition.publish").collect();
     assert_eq!(what, ["token.grant", "token.bookmark.resume", "token.grant"]);
     let token = path.rsplit('=').next().unwrap();
     assert!(!audit.to_string().contains(token), "tokens are not written down");
@@ -95,4 +97,24 @@ async fn links_are_made_for_open_bookmarks_only() {
     world.post(&path, &json!({})).await.problem(404);
     world.post(&path, &json!({"lifetimeSeconds": 0})).await.problem(400);
     world.post(&path, &json!({"lifetime": 1})).await.problem(400);
+}
+
+#[tokio::test]
+async fn a_link_may_trigger_an_event_for_its_instance_alone() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let (one, two) = (world.begin("waits").await, world.begin("waits").await);
+    let token = Token {
+        hash: crate::auth::hash_of("secret"),
+        instance_id: one.as_str().into(),
+        target: TokenTarget::Event("go".to_owned()),
+        created_at: world.app.now(),
+        expires_at: world.app.now().after(super::world::BOUND),
+    };
+    world.store.grant(token).await.unwrap();
+    let body = world.get(&format!("{API}/events/trigger?t=secret")).await.expect(200);
+    assert_eq!((&body["eventName"], &body["affected"]), (&json!("go"), &json!(1)));
+    world.until(&one, "Finished").await;
+    world.until(&two, "Suspended").await;
+    world.get("/events/trigger?t=secret").await.problem(400);
 }

@@ -144,6 +144,7 @@ impl World {
         );
         let running = cache_notifier::run(notifier.await.unwrap(), self.life.clone());
         self.life.spawn_fallible("cache-notifier", running);
+        testkit::eventually("the notifier listens", BOUND, async || self.life.is_ready()).await;
     }
 
     pub(super) async fn start_executor(&self) {

@@ -107,6 +107,7 @@ async fn renew(inner: &Arc<Inner>, held: &Arc<Held>, mut revision: OwnedMutexGua
     let mut pace = Pace::until(lock(&held.times).deadline, &nonce);
     while held.is_held() {
         let put = tokio::select! {
+            biased;
             () = held.lost.cancelled() => return,
             put = inner.kv.put_if(&held.key, value.clone(), *revision, Some(ttl), &nonce) => put,
         };

@@ -51,18 +51,21 @@ async fn over_http(api: &Api) {
 
 async fn by_request(world: &World) {
     let client = world.client().await;
-    for (subject, body, refusal) in [
-        ("staunch.api.start.good", "{", "garbled"),
-        ("staunch.api.start.good", r#"{"inputs":{}}"#, "garbled"),
-        ("staunch.api.start.missing", "{}", "notFound"),
-        ("staunch.api.resume.missing", "{}", "notFound"),
-        ("staunch.api.cancel.missing", "{}", "notFound"),
+    for (subject, body, status) in [
+        ("staunch.api.start.good", "{", 400),
+        ("staunch.api.start.good", r#"{"inputs":{}}"#, 400),
+        ("staunch.api.start.missing", "{}", 404),
+        ("staunch.api.resume.missing", "{}", 404),
+        ("staunch.api.cancel.missing", "{}", 404),
     ] {
         let request = client.request(subject, body.into());
         let answer = within(subject, SOON, request).await.unwrap();
-        let outcome: Value = serde_json::from_slice(&answer.payload).unwrap();
-        assert_eq!(outcome["refusal"], refusal, "{subject} {body}: {outcome}");
-        assert!(outcome["message"].as_str().is_some_and(|text| !text.is_empty()), "{outcome}");
+        let problem: Value = serde_json::from_slice(&answer.payload).unwrap();
+        assert_eq!(problem["status"], status, "{subject} {body}: {problem}");
+        assert!(problem["detail"].as_str().is_some_and(|text| !text.is_empty()), "{problem}");
+        let headers = answer.headers.unwrap();
+        let code = headers.get("Nats-Service-Error-Code").map(|code| code.as_str().to_owned());
+        assert_eq!(code, Some(status.to_string()), "{subject} {body}: {problem}");
     }
 }
 
