@@ -2,7 +2,8 @@
 //!
 //! The count of deliveries alone cannot tell poison from a long outage of the database. So a
 //! command that comes again and again leaves a mark before it is tried and takes it away however
-//! the try ends; a mark that is found standing means that a process died over it.
+//! the try ends; a mark that is found standing, and whose process does not live any more, means
+//! that the process died over it.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::executor::Cx;
 
 /// From this delivery on, tries leave a mark.
 const SUSPECT_FROM: i64 = limits::DELIVERIES_MAX - CRASHES_MAX;
-/// Marks found standing before a command is poison.
+/// Processes that died over a command before it is poison.
 const CRASHES_MAX: i64 = 5;
 const MARK_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -37,13 +38,20 @@ pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     let kv = cx.bus.kv(Bucket::Timers);
     let key = format!("poison.{}", delivery.sequence);
     let entry = kv.get(&key).await.ok().flatten();
-    let crashes = entry.as_ref().and_then(|entry| entry.value.as_ref()).and_then(count);
-    let crashes = crashes.unwrap_or_default();
+    let lives = lives(cx);
+    let Some(own) = lives.iter().find(|life| is_of(life, &cx.node)) else { return Mark::None };
+    let found = entry.as_ref().and_then(|entry| entry.value.as_ref()).and_then(read);
+    let crashes = match &found {
+        // It is tried elsewhere too, or the mark could not be taken away.
+        Some((crashes, by)) if lives.contains(by) => *crashes,
+        Some((crashes, _)) => crashes + 1,
+        None => 0,
+    };
     if delivery.attempt > limits::DELIVERIES_MAX && crashes >= CRASHES_MAX {
         return Mark::Poison { crashes };
     }
     let expected = entry.map_or(0, |entry| entry.revision);
-    let value = Bytes::from((crashes + 1).to_string());
+    let value = Bytes::from(format!("{crashes} {own}"));
     match kv.put_if(&key, value, expected, Some(MARK_TTL), &cx.chance.new_id()).await {
         Ok(Put::Won(revision)) => Mark::Standing { key, revision },
         Ok(Put::Lost(_)) | Err(_) => Mark::None,
@@ -59,6 +67,18 @@ pub(crate) async fn clear(cx: &Cx, mark: Mark) {
     }
 }
 
-fn count(value: &Bytes) -> Option<i64> {
-    std::str::from_utf8(value).ok()?.parse().ok()
+/// The processes that live: a node that was started anew is another one.
+fn lives(cx: &Cx) -> Vec<String> {
+    let live = cx.presence.live().into_iter();
+    live.map(|member| format!("{}@{}", member.node, member.started_at.as_millis())).collect()
+}
+
+fn is_of(life: &str, node: &str) -> bool {
+    life.strip_prefix(node).is_some_and(|rest| rest.starts_with('@'))
+}
+
+/// How many processes had died when the mark was made, and who made it.
+fn read(value: &Bytes) -> Option<(i64, String)> {
+    let (crashes, by) = std::str::from_utf8(value).ok()?.split_once(' ')?;
+    Some((crashes.parse().ok()?, by.to_owned()))
 }

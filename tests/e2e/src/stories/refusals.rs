@@ -51,12 +51,12 @@ async fn over_http(api: &Api) {
 
 async fn by_request(world: &World) {
     let client = world.client().await;
+    // What is refused at the door has the form of a problem.
     for (subject, body, status) in [
         ("staunch.api.start.good", "{", 400),
         ("staunch.api.start.good", r#"{"inputs":{}}"#, 400),
         ("staunch.api.start.missing", "{}", 404),
-        ("staunch.api.resume.missing", "{}", 404),
-        ("staunch.api.cancel.missing", "{}", 404),
+        ("staunch.api.get.missing", "{}", 404),
     ] {
         let request = client.request(subject, body.into());
         let answer = within(subject, SOON, request).await.unwrap();
@@ -66,6 +66,14 @@ async fn by_request(world: &World) {
         let headers = answer.headers.unwrap();
         let code = headers.get("Nats-Service-Error-Code").map(|code| code.as_str().to_owned());
         assert_eq!(code, Some(status.to_string()), "{subject} {body}: {problem}");
+    }
+    // What is refused by whoever would apply it has the form of an outcome.
+    for subject in ["staunch.api.resume.missing", "staunch.api.cancel.missing"] {
+        let request = client.request(subject, "{}".into());
+        let answer = within(subject, SOON, request).await.unwrap();
+        let outcome: Value = serde_json::from_slice(&answer.payload).unwrap();
+        assert_eq!(outcome["refusal"], "notFound", "{subject}: {outcome}");
+        assert!(outcome["message"].as_str().is_some_and(|text| !text.is_empty()), "{outcome}");
     }
 }
 
