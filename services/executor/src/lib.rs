@@ -22,6 +22,8 @@ mod record;
 mod reply;
 mod role;
 mod route;
+#[cfg(test)]
+mod wired;
 mod work;
 
 pub use config::Config;

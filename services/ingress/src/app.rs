@@ -1,7 +1,6 @@
 //! What every request works with: the shared parts of the process, and what ingress keeps in
 //! memory beside them. Nothing here outlives the process.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +23,8 @@ use crate::metrics::Metrics;
 use crate::waiters::Waiters;
 use crate::{Config, Problem};
 
+/// How long requests still wait for outcomes when the server stops.
+const DRAIN_GRACE: Duration = Duration::from_millis(500);
 /// How long nothing is accepted after the stream of commands was full.
 const FULL_PAUSE: Duration = Duration::from_secs(1);
 
@@ -57,7 +58,7 @@ pub(crate) struct App {
     pub(crate) health: Health,
     /// One permit per request at work.
     pub(crate) room: Arc<Semaphore>,
-    draining: AtomicBool,
+    draining: CancellationToken,
     full_until: Mutex<Option<Instant>>,
     stop: CancellationToken,
     tasks: TaskTracker,
@@ -73,7 +74,7 @@ impl App {
             metrics: Metrics::new(),
             health: checks(&cx),
             room: Arc::new(Semaphore::new(config.requests_max)),
-            draining: AtomicBool::new(false),
+            draining: CancellationToken::new(),
             full_until: Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -128,12 +129,18 @@ impl App {
 
     /// From now on nothing new is taken in.
     pub(crate) fn drain(&self) {
-        self.draining.store(true, Ordering::Relaxed);
+        self.draining.cancel();
     }
 
     /// Whether nothing new is taken in.
     pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
+        self.draining.is_cancelled()
+    }
+
+    /// Completes a moment after draining has begun: what is accepted need not be waited for.
+    pub(crate) async fn drained(&self) {
+        self.draining.cancelled().await;
+        tokio::time::sleep(DRAIN_GRACE).await;
     }
 
     /// The stream of commands is full: for a moment nothing more is accepted.

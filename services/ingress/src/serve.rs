@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::serve::ListenerExt as _;
 use bus::{Endpoint, Subscription};
 use chassis::Life;
 use futures::StreamExt as _;
@@ -66,6 +67,11 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
             }
         };
         let service = router::router(Arc::clone(&app));
+        let listener = listener.tap_io(|stream| {
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "a connection could not be set to send at once");
+            }
+        });
         let end = axum::serve(listener, service).with_graceful_shutdown(drained).await;
         app.close().await;
         end

@@ -183,7 +183,7 @@ pub(crate) async fn command(
         app.cx.store.settle(&asking.id, Vec::new(), Vec::new()).await?;
         return Ok(Told::Before);
     }
-    Ok(told(receipt, wait, patience).await)
+    Ok(told(app, receipt, wait, patience).await)
 }
 
 /// Publishes a command that is accepted by other means, and waits.
@@ -194,7 +194,7 @@ pub(crate) async fn publish_and_wait(
     patience: Patience,
 ) -> Told {
     let receipt = publish(app, message).await;
-    told(receipt, wait, patience).await
+    told(app, receipt, wait, patience).await
 }
 
 /// The wait for a command's outcome, begun before anyone can send one.
@@ -205,16 +205,19 @@ pub(crate) fn expectation(app: &App, asking: &Asking, patience: Patience) -> Opt
     }
 }
 
-async fn told(receipt: Publication, wait: Option<Wait>, patience: Patience) -> Told {
+async fn told(app: &App, receipt: Publication, wait: Option<Wait>, patience: Patience) -> Told {
     let (Some(wait), Patience::Until(_, time)) = (wait, patience) else { return Told::Accepted };
     // Nobody will tell us soon: the sweep has to publish it, or it was asked for elsewhere.
     let is_under_way = receipt == Publication::Now || wait.has_company();
     if !is_under_way {
         return Told::Accepted;
     }
-    match wait.within(time).await {
-        Some(outcome) => Told::Outcome(Box::new(outcome)),
-        None => Told::Late,
+    tokio::select! {
+        outcome = wait.within(time) => match outcome {
+            Some(outcome) => Told::Outcome(Box::new(outcome)),
+            None => Told::Late,
+        },
+        () = app.drained() => Told::Accepted,
     }
 }
 

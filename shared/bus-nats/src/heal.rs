@@ -33,9 +33,25 @@ impl Healer {
         Ok(Self { api, topology, replicas, at_work: Arc::default() })
     }
 
+    /// Sees to it that a stream is there, beside what goes on: an election looks the same from
+    /// outside, and answers late. Whoever noticed tries again by itself.
+    pub(crate) fn heal_soon(&self, stream: &str) {
+        // Someone is at it already.
+        let Ok(at_work) = Arc::clone(&self.at_work).try_lock_owned() else { return };
+        let (healer, stream) = (self.clone(), stream.to_owned());
+        tokio::spawn(async move {
+            healer.check(&stream).await;
+            drop(at_work);
+        });
+    }
+
     /// Sees to it that a stream is there; false when it is not, and may not be made.
     pub(crate) async fn heal(&self, stream: &str) -> bool {
         let _at_work = self.at_work.lock().await;
+        self.check(stream).await
+    }
+
+    async fn check(&self, stream: &str) -> bool {
         match self.api.call(&format!("STREAM.INFO.{stream}"), &Value::Null).await {
             Ok(_) => self.heal_consumer(stream).await,
             Err(refusal) if refusal.code() == Some(STREAM_NOT_FOUND) => {

@@ -58,7 +58,7 @@ impl NatsKv {
         written.is_ok_and(|it| it.headers.get(MESSAGE_ID).is_some_and(|id| id.as_str() == nonce))
     }
 
-    /// Nobody answers: an election, or has the server lost the bucket?
+    /// The server has lost the bucket.
     async fn heal(&self) -> bool {
         let Ok(inner) = self.bus.open() else { return false };
         inner.healer.heal(&format!("KV_{}", name(self.bucket))).await
@@ -84,9 +84,10 @@ impl NatsKv {
         all.insert(EXPECTED, expected.to_string());
         all.insert(MESSAGE_ID, nonce);
         headers(&mut all);
-        let mut answer = api.publish(subject.clone(), all.clone(), value.clone(), ANSWER_MAX).await;
-        if matches!(answer, Err(Refusal::Nobody)) && self.heal().await {
-            answer = api.publish(subject, all, value, ANSWER_MAX).await;
+        let answer = api.publish(subject, all, value, ANSWER_MAX).await;
+        if matches!(answer, Err(Refusal::Nobody)) {
+            // An election, or has the server lost the bucket?
+            self.bus.open()?.healer.heal_soon(&format!("KV_{}", name(self.bucket)));
         }
         match answer {
             Ok(stored) => Ok(Put::Won(stored.sequence)),

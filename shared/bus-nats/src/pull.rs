@@ -83,7 +83,7 @@ impl Puller {
                 End::Broken(why) => {
                     tracing::debug!(why, "a pull is repeated");
                     if why == NOBODY {
-                        self.healer.heal(subject::COMMANDS_STREAM).await;
+                        self.healer.heal_soon(subject::COMMANDS_STREAM);
                     }
                 }
             }

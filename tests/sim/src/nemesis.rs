@@ -68,12 +68,15 @@ impl Plan {
     }
 }
 
-/// Everything that was done, as one number, and the last of it in words.
+/// Takes down at most this many nodes: what fails all the time is another matter.
+const CRASHES_MAX: u64 = 12;
+
+/// Everything that was done, as one number and, where it is wanted, in words.
 #[derive(Default)]
 struct Trace {
     hash: u64,
     steps: u64,
-    tail: std::collections::VecDeque<String>,
+    lines: Option<Vec<String>>,
 }
 
 /// Decides what goes wrong.
@@ -101,9 +104,12 @@ impl Nemesis {
         dice: Dice,
         plan: Plan,
         planted: Option<Planted>,
+        keeps_lines: bool,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<String>) {
         let (crashes, crashed) = mpsc::unbounded_channel();
-        let state = Mutex::default();
+        let lines = keeps_lines.then(Vec::new);
+        let trace = Trace { lines, ..Trace::default() };
+        let state = Mutex::new(State { trace, ..State::default() });
         (Arc::new(Self { dice, plan, began: Instant::now(), planted, state, crashes }), crashed)
     }
 
@@ -122,12 +128,10 @@ impl Nemesis {
         let line = format!("{at:>7} {node}: {what}");
         let trace = &mut self.state.lock().unwrap().trace;
         trace.steps += 1;
-        for byte in line.bytes() {
-            trace.hash = (trace.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        trace.tail.push_back(line);
-        if trace.tail.len() > 4_000_000 {
-            trace.tail.pop_front();
+        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        trace.hash = line.bytes().fold(trace.hash, hash);
+        if let Some(lines) = &mut trace.lines {
+            lines.push(line);
         }
     }
 
@@ -137,8 +141,9 @@ impl Nemesis {
         (trace.hash, trace.steps)
     }
 
+    /// The trace in words, if it was to be kept.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.state.lock().unwrap().trace.tail.iter().cloned().collect()
+        self.state.lock().unwrap().trace.lines.take().unwrap_or_default()
     }
 
     pub(crate) fn crashes(&self) -> u64 {
@@ -181,6 +186,9 @@ impl Nemesis {
     /// Takes a node down; true when it is.
     fn crash(&self, node: &str, odds: u64) -> bool {
         if self.is_calm() || is_client(node) || !self.dice.hits(odds) {
+            return false;
+        }
+        if self.crashes() >= CRASHES_MAX {
             return false;
         }
         self.note(node, "crashes");

@@ -16,8 +16,8 @@ fn engine() -> &'static Arc<Engine> {
     ENGINE.get_or_init(|| Arc::new(Engine::new(activities::all(), expressions::all())))
 }
 
-fn live(seed: u64) -> Report {
-    run(engine(), &Options { seed, planted: None, calm: false })
+fn live(seed: u64, keeps_lines: bool) -> Report {
+    run(engine(), &Options { seed, planted: None, calm: false, keeps_lines })
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long to search is for whoever runs the test")]
@@ -29,10 +29,8 @@ fn check(seed: u64, report: &Report) {
     if report.complaints.is_empty() {
         return;
     }
-    if variable("SIM_SEED").is_some() {
-        for line in &report.lines {
-            println!("{line}");
-        }
+    for line in &report.lines {
+        println!("{line}");
     }
     panic!(
         "seed {seed}, after {} steps and {} crashes:\n  {}\nreplay it with\n  \
@@ -65,20 +63,21 @@ fn search(seeds: std::ops::Range<u64>, visit: impl Fn(u64) + Sync) {
 #[test]
 fn every_seed_ends_well() {
     if let Some(seed) = variable("SIM_SEED") {
-        check(seed, &live(seed));
+        check(seed, &live(seed, true));
         return;
     }
     let count = variable("SIM_SEEDS").unwrap_or(SEEDS);
     let first = variable("SIM_FIRST").unwrap_or(1);
     let began = Instant::now();
-    search(first..first + count, |seed| check(seed, &live(seed)));
+    search(first..first + count, |seed| check(seed, &live(seed, false)));
     println!("{count} seeds in {:?}", began.elapsed());
 }
 
 #[test]
 fn where_nothing_goes_wrong_nothing_has_to_be_mended() {
     for seed in 1..=3 {
-        let report = run(engine(), &Options { seed, planted: None, calm: true });
+        let report =
+            run(engine(), &Options { seed, planted: None, calm: true, keeps_lines: false });
         check(seed, &report);
         assert_eq!(report.crashes, 0);
     }
@@ -87,7 +86,7 @@ fn where_nothing_goes_wrong_nothing_has_to_be_mended() {
 #[test]
 fn a_seed_replays_the_same_history() {
     for seed in [3, 17, 42] {
-        let (first, second) = (live(seed), live(seed));
+        let (first, second) = (live(seed, true), live(seed, true));
         let differ = first.lines.iter().zip(&second.lines).position(|(a, b)| a != b);
         if let Some(at) = differ {
             let from = at.saturating_sub(12);
@@ -106,7 +105,8 @@ fn every_planted_bug_is_found() {
     for planted in Planted::ALL {
         let began = Instant::now();
         let found = (1..=SEEDS_PER_BUG).find(|seed| {
-            let options = Options { seed: *seed, planted: Some(planted), calm: false };
+            let planted = Some(planted);
+            let options = Options { seed: *seed, planted, calm: false, keeps_lines: false };
             !run(engine(), &options).complaints.is_empty()
         });
         let found =

@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bus::Bucket;
+use bus::{Bucket, Stream};
 use chassis::{Clock as _, TokioClock};
 use engine::{Engine, Env};
-use model::{Definition, Misfire, Schedule, Timestamp, What};
+use model::{Definition, Misfire, Schedule, SubStatus, Timestamp, What};
 use serde_json::json;
-use store::{Definitions as _, Inbox as _, Instances as _, Page, Publication, shard_of};
+use store::{
+    Definitions as _, Inbox as _, InstanceFilter, Instances as _, Page, Publication, shard_of,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
@@ -31,6 +33,8 @@ pub(crate) struct Options {
     pub(crate) planted: Option<Planted>,
     /// Nothing goes wrong.
     pub(crate) calm: bool,
+    /// The report has the history in words.
+    pub(crate) keeps_lines: bool,
 }
 
 /// How a world ended.
@@ -66,7 +70,7 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
     let began = Instant::now();
     let dice = Dice::new(options.seed);
     let plan = if options.calm { Plan::calm() } else { Plan::draw(&dice) };
-    let (nemesis, crashed) = Nemesis::new(dice.fork(1), plan, options.planted);
+    let (nemesis, crashed) = Nemesis::new(dice.fork(1), plan, options.planted, options.keeps_lines);
     let clock = TokioClock::starting_at(Timestamp::from_millis(1_793_000_000_000));
     let outside = Outside::new(dice.fork(2));
     let planted = options.planted;
@@ -104,17 +108,36 @@ async fn settle(world: &World, expected: &crate::oracle::Expectations) -> Vec<St
     let give_up = Instant::now() + PATIENCE;
     let mut is_settled = false;
     loop {
-        let complaints = Found::read(world).await.complaints(world, expected);
-        if complaints.is_empty() && is_settled {
-            return complaints;
-        }
-        is_settled = complaints.is_empty();
-        if Instant::now() > give_up {
-            return [complaints, kept(world).await].concat();
+        let is_over = Instant::now() > give_up;
+        if is_over || is_quiet(world).await {
+            let complaints = Found::read(world).await.complaints(world, expected);
+            if complaints.is_empty() && is_settled {
+                return complaints;
+            }
+            if is_over {
+                return [complaints, kept(world).await].concat();
+            }
+            is_settled = complaints.is_empty();
+        } else {
+            is_settled = false;
         }
         let wait = if is_settled { 20 } else { 3 };
         tokio::time::sleep(Duration::from_secs(wait)).await;
     }
+}
+
+/// Nothing is under way, at a glance.
+async fn is_quiet(world: &World) -> bool {
+    let sizes = world.cluster.store.sizes();
+    if (sizes.bookmarks, sizes.pending, sizes.outbox) != (0, 0, 0) {
+        return false;
+    }
+    let filter = InstanceFilter {
+        sub_statuses: vec![SubStatus::Pending, SubStatus::Executing, SubStatus::Suspended],
+        ..InstanceFilter::default()
+    };
+    world.cluster.store.list(&filter, Page::new(0, 1)).await.unwrap().total == 0
+        && world.cluster.bus.stored(Stream::Commands).is_empty()
 }
 
 /// The commands that are kept in the end.

@@ -151,6 +151,23 @@ async fn a_stopping_server_takes_nothing_in() {
 }
 
 #[tokio::test]
+async fn a_stopping_server_does_not_wait_for_outcomes() {
+    let world = World::without_executor(Config::default()).await;
+    world.publish("line", writes_line()).await;
+    let body = json!({"definitionId": "line"});
+    let start = world.post("/api/workflow-instances", &body);
+    let stop = async {
+        testkit::eventually("it waits", super::world::BOUND, async || {
+            world.app.waiters.count() == 1
+        })
+        .await;
+        world.app.drain();
+    };
+    let (answer, ()) = tokio::join!(start, stop);
+    answer.expect(202);
+}
+
+#[tokio::test]
 async fn a_panic_is_a_problem_that_says_nothing_of_the_inside() {
     let router = axum::Router::new()
         .route("/panics", axum::routing::get(async || -> &'static str { panic!("secret") }))

@@ -49,7 +49,7 @@ async fn a_link_resumes_once_and_every_other_use_looks_the_same() {
     let expired = path_of(&short);
     testkit::eventually("the link expires", super::world::BOUND, async || {
         let now = world.app.now().to_string();
-        now > short["expiresAt"].as_str().unwrap().to_owned()
+        now.as_str() > short["expiresAt"].as_str().unwrap()
     })
     .await;
     refusals.push(world.get(&expired).await);

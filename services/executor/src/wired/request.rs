@@ -6,7 +6,7 @@ use bus::Wire as _;
 use protocol::{Message, header};
 use serde_json::{Value, json};
 
-use crate::world::{World, line, sequence, wait_for};
+use crate::wired::world::{World, line, sequence, wait_for};
 
 async fn request(world: &World, subject: &str, body: &str) -> (Message, Value) {
     let mut message = Message { subject: subject.to_owned(), ..Message::default() };

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::calls::MemoryCalls;
+use crate::{Config, Context, Points, Record};
 use bus::{Bucket, Bus as _, Member, MemoryBus, Presence, Queue as _, Stream, Wire as _};
 use catalog::Catalog;
 use chassis::{Clock as _, Life, SeededChance, TokioClock};
 use engine::{Engine, Env};
-use executor::calls::MemoryCalls;
-use executor::{Config, Context, Points, Record};
 use futures::StreamExt as _;
 use model::{CommandId, Definition, Entry, Instance, InstanceId, Map, SubStatus, Timestamp, What};
 use protocol::{Body, Command, Message, Outcome, Perform, ReplyWhen, Start};
@@ -135,7 +135,7 @@ impl World {
         };
         let running = life.clone();
         let task = tokio::spawn(async move {
-            executor::run(context, running.clone()).await.unwrap();
+            crate::run(context, running.clone()).await.unwrap();
             if !running.kill().is_cancelled() {
                 presence.leave().await;
                 catalog.close().await;

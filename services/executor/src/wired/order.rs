@@ -4,7 +4,7 @@ use model::SubStatus;
 use protocol::{Command, Refusal, ReplyWhen, Sequence};
 use serde_json::json;
 
-use crate::world::{World, cancel, line, resume, sequence, wait_for};
+use crate::wired::world::{World, cancel, line, resume, sequence, wait_for};
 
 fn numbered(mut command: Command, number: u64) -> Command {
     command.sequence = Some(Sequence { sender: "till-1".into(), number });

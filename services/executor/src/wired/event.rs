@@ -4,9 +4,9 @@ use model::SubStatus;
 use protocol::{Refusal, ReplyWhen};
 use serde_json::json;
 
-use crate::crash::CrashAt;
-use crate::world::{World, event, line, sequence, start, wait_for};
-use executor::Point;
+use crate::Point;
+use crate::wired::crash::CrashAt;
+use crate::wired::world::{World, event, line, sequence, start, wait_for};
 
 #[tokio::test(start_paused = true)]
 async fn an_event_resumes_all_who_wait_and_starts_what_it_triggers() {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::{Point, Points};
 use async_trait::async_trait;
 use chassis::Life;
-use executor::{Point, Points};
 use model::SubStatus;
 use protocol::ReplyWhen;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::world::{Peculiar, World, event, line, resume, sequence, start, wait_for};
+use crate::wired::world::{Peculiar, World, event, line, resume, sequence, start, wait_for};
 
 /// Takes its node down when a command is at this point for the nth time.
 pub(crate) struct CrashAt {

@@ -1,13 +1,13 @@
 //! Outgoing calls.
 
-use executor::calls::Answer;
+use crate::calls::Answer;
 use model::SubStatus;
 use protocol::{Body, Command, Refusal, ReplyWhen, Start};
 use serde_json::{Value, json};
 
-use crate::crash::CrashAt;
-use crate::world::{Peculiar, World, cancel, line, resume, sequence, start};
-use executor::Point;
+use crate::Point;
+use crate::wired::crash::CrashAt;
+use crate::wired::world::{Peculiar, World, cancel, line, resume, sequence, start};
 
 const URL: &str = "http://example.test/pay";
 
@@ -89,7 +89,7 @@ async fn a_result_waits_for_the_database_and_the_call_is_not_made_again() {
     let world = World::new();
     world.calls.respond(URL, 200, json!({}));
     world.publish("pay", call(), json!({})).await;
-    let faults = crate::fault::Outage::new(store::memory::Operation::Commit);
+    let faults = crate::wired::fault::Outage::new(store::memory::Operation::Commit);
     let store = world.store.with_faults(faults.clone());
     world.calls.hold();
     let _node = world.peculiar("a", Peculiar { store: Some(store), ..Default::default() }).await;

@@ -5,7 +5,7 @@ use protocol::{Body, Command, Refusal, ReplyWhen, Start, TaskCompleted};
 use serde_json::{Value, json};
 use store::{Instances as _, NewInstance};
 
-use crate::world::{World, cancel, line, resume, sequence, start, wait_for};
+use crate::wired::world::{World, cancel, line, resume, sequence, start, wait_for};
 
 #[tokio::test(start_paused = true)]
 async fn a_start_runs_to_its_end_and_tells_everyone() {

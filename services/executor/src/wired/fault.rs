@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::{Point, Points};
 use async_trait::async_trait;
 use bus::Bucket;
 use engine::{Activity, Decision, Descriptor, Engine, Languages, Registry, Step};
-use executor::{Point, Points};
 use model::{SubStatus, limits};
 use protocol::{Refusal, ReplyWhen, header};
 use serde_json::json;
@@ -14,7 +14,7 @@ use store::memory::{Faults, MemoryStore, Operation};
 use store::{Burst, Instances as _};
 use tokio::sync::Notify;
 
-use crate::world::{Peculiar, World, cancel, line, resume, sequence, start, wait_for};
+use crate::wired::world::{Peculiar, World, cancel, line, resume, sequence, start, wait_for};
 
 /// One operation of the database fails while this lasts.
 pub(crate) struct Outage {
@@ -261,7 +261,7 @@ async fn more_commands_than_a_mailbox_holds_are_delivered_again() {
     let world = World::new();
     let waits = (0..100).map(|_| wait_for("x")).collect();
     world.publish("wait", sequence(waits), json!({})).await;
-    let config = executor::Config { mailbox: 4, ..World::config() };
+    let config = crate::Config { mailbox: 4, ..World::config() };
     let _node = world.peculiar("a", Peculiar { config: Some(config), ..Default::default() }).await;
     world.start("wait", "i", json!({})).await;
     for number in 0..100 {
