@@ -4,18 +4,17 @@
 //! An actor lives from the first command to the last; a tenure is the time it holds the lease.
 //! While outgoing calls run, it goes on taking commands, so that a cancel reaches them.
 
+mod desk;
 mod queue;
 mod tail;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use bus::Lease;
 use futures::future::join_all;
-use model::{BookmarkId, InstanceId, Map};
+use model::InstanceId;
 use protocol::{Body, Command, Outcome, Refusal};
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
@@ -34,10 +33,10 @@ use crate::pipeline::{self, Advance, publish};
 use crate::point::Point;
 use crate::reply;
 use crate::route;
-use crate::work::{Work, responds};
+use crate::work::Work;
 
-const PAUSE_FIRST: Duration = Duration::from_millis(100);
-const PAUSE_LONGEST: Duration = Duration::from_secs(5);
+/// When a command comes again whose calls vanished.
+const STUCK_PAUSE: Duration = Duration::from_secs(5);
 
 struct Actor {
     cx: Cx,
@@ -52,40 +51,12 @@ struct Tenure {
     since: Instant,
 }
 
-/// What an actor remembers while it has the lease.
-#[derive(Default)]
-struct Desk {
-    /// The instance after the last burst.
-    known: Option<Known>,
-    /// Commands that are committed, and whose senders or calls are not done with.
-    tails: Vec<Tail>,
-    /// Commands that waited for a bookmark which is there now.
-    woken: VecDeque<Command>,
-    /// Answers of calls that are not recorded yet.
-    results: VecDeque<(BookmarkId, Map)>,
-    calls: JoinSet<(BookmarkId, Map)>,
-    in_flight: BTreeMap<BookmarkId, AbortHandle>,
-    /// `Input::Continue` is due.
-    unfinished: bool,
-    /// Own work waits until then, because the world failed it.
-    pause: Option<(Instant, Duration)>,
-    /// Own work has its turn before the next command.
-    own_turn: bool,
-    traceparent: Option<String>,
-}
-
 /// What is done next.
 enum Next {
     Job(Job),
     Woken(Command),
     Own(Own),
     End(End),
-}
-
-/// What an actor owes its instance.
-enum Own {
-    Continue,
-    Result(BookmarkId, Map),
 }
 
 /// Why a tenure ends.
@@ -410,95 +381,10 @@ impl Actor {
             }
             End::Stuck => {
                 tracing::error!(instance = %self.id, "calls ended without an answer");
-                desk.end_tails(|| Verdict::Retry(PAUSE_LONGEST));
+                desk.end_tails(|| Verdict::Retry(STUCK_PAUSE));
             }
         }
         release(&self.cx, tenure).await;
-    }
-}
-
-impl Desk {
-    /// Nothing runs and nothing waits here.
-    fn is_idle(&self) -> bool {
-        self.woken.is_empty()
-            && self.results.is_empty()
-            && self.in_flight.is_empty()
-            && !self.unfinished
-    }
-
-    /// Own work that is due.
-    fn owed(&mut self) -> Option<Own> {
-        if self.pause.is_some_and(|(until, _)| Instant::now() < until) {
-            return None;
-        }
-        if let Some((bookmark_id, input)) = self.results.pop_front() {
-            return Some(Own::Result(bookmark_id, input));
-        }
-        self.unfinished.then_some(Own::Continue)
-    }
-
-    fn put_back(&mut self, own: Own) {
-        if let Own::Result(bookmark_id, input) = own {
-            self.results.push_front((bookmark_id, input));
-        }
-        let pause = self.pause.map_or(PAUSE_FIRST, |(_, pause)| (pause * 2).min(PAUSE_LONGEST));
-        self.pause = Some((Instant::now() + pause, pause));
-    }
-
-    /// Takes the answers that are there.
-    fn collect(&mut self) {
-        while let Some(answer) = self.calls.try_join_next() {
-            self.answered(answer);
-        }
-    }
-
-    fn answered(&mut self, answer: Result<(BookmarkId, Map), tokio::task::JoinError>) {
-        match answer {
-            Ok((bookmark_id, input)) => {
-                // One that was given up is nobody's any more.
-                if self.in_flight.remove(&bookmark_id).is_some() {
-                    self.results.push_back((bookmark_id, input));
-                }
-            }
-            Err(error) if error.is_panic() => {
-                tracing::error!(%error, "an outgoing call panicked");
-                self.in_flight.retain(|_, call| !call.is_finished());
-            }
-            Err(_) => {}
-        }
-    }
-
-    /// Whose HTTP clients wait for what `WriteHttpResponse` says.
-    fn responders(&self, command: Option<&Command>) -> Vec<model::CommandId> {
-        let waiting = self.tails.iter().filter(|tail| !tail.is_told()).map(Tail::command);
-        let all = waiting.chain(command).filter(|command| responds(command));
-        all.map(|command| command.id.clone()).collect()
-    }
-
-    /// The outcomes that are due now: (where to, what).
-    fn replies(
-        &mut self,
-        id: &InstanceId,
-        answer: Option<protocol::HttpAnswer>,
-    ) -> Vec<(String, Outcome)> {
-        let Some(known) = &self.known else { return Vec::new() };
-        let rests = known.rests();
-        let mut replies = Vec::new();
-        for tail in &mut self.tails {
-            let kept = known.record.answer_for(&tail.command().id);
-            let answer = answer.as_ref().filter(|_| responds(tail.command())).or(kept).cloned();
-            if let Some(reply_to) = tail.tell(rests, answer.is_some()) {
-                let outcome = reply::with_answer(reply::outcome(id, Some(known)), answer);
-                replies.push((reply_to, outcome));
-            }
-        }
-        replies
-    }
-
-    fn end_tails(&mut self, verdict: impl Fn() -> Verdict) {
-        for tail in self.tails.drain(..) {
-            tail.end(verdict());
-        }
     }
 }
 

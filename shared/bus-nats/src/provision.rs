@@ -45,7 +45,8 @@ impl NatsBus {
         Ok(())
     }
 
-    /// Compares what is there with the embedded topology. Limits and replicas may differ.
+    /// Compares what is there with the embedded topology. Limits and replicas may differ. Buckets
+    /// in memory that a single server has forgotten in a restart are made again first.
     ///
     /// # Errors
     /// [`Error::NotProvisioned`] names everything that is missing or differs.
@@ -53,12 +54,17 @@ impl NatsBus {
         let api = &self.open()?.data_api;
         let topology = Topology::embedded()?;
         let mut faults = Vec::new();
+        let commands = topology.stream.first().map(|spec| spec.name.as_str()).unwrap_or_default();
+        let is_provisioned = stream_config(api, commands).await?.is_some();
         for spec in &topology.stream {
             let there = stream_config(api, &spec.name).await?;
             compare(&spec.name, there, &spec.config(1), &StreamSpec::CHECKED, &mut faults);
         }
         for spec in &topology.bucket {
-            let there = stream_config(api, &spec.stream()).await?;
+            let mut there = stream_config(api, &spec.stream()).await?;
+            if there.is_none() && is_provisioned && self.inner.healer.heal(&spec.stream()).await {
+                there = stream_config(api, &spec.stream()).await?;
+            }
             let name = format!("bucket {}", spec.name);
             compare(&name, there, &spec.config(1), &BucketSpec::CHECKED, &mut faults);
         }

@@ -147,6 +147,7 @@ async fn leases_are_lost_and_had_again_when_their_bucket_is_lost() {
     // The bucket is in memory: it does not outlive the server.
     server.server().kill().unwrap();
     server.server().restart().await.unwrap();
+    connect(Options::new(server.url())).await.unwrap().verify().await.unwrap();
     within("the loss", BOUND, lease.lost()).await;
     drop(lease);
     let again = within("the lease", BOUND, leases.acquire("a")).await.unwrap();

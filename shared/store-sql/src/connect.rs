@@ -28,6 +28,8 @@ use crate::stats::{Counters, Stats};
 const STATEMENTS_MAX: usize = 512;
 /// A connection that nobody used for this long is tried before it is used.
 const IDLE_MAX: Duration = Duration::from_secs(5);
+/// What PostgreSQL lets a transaction do nothing for, in milliseconds.
+const IDLE_IN_TRANSACTION_MAX: &str = "4000";
 
 /// The database port on SQLite or PostgreSQL. Clones share connections and pipeline.
 #[derive(Clone)]
@@ -274,7 +276,11 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
     let settings = PgConnectOptions::from_str(url)
         .map_err(failed)?
         .application_name("staunch")
-        .options([("statement_timeout", timeout)])
+        .options([
+            ("statement_timeout", timeout),
+            // A node that stops in the middle of a transaction must not keep its locks.
+            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MAX.to_owned()),
+        ])
         .statement_cache_capacity(STATEMENTS_MAX)
         .disable_statement_logging();
     let pool = |connections| {

@@ -347,7 +347,6 @@ async fn one_of_two_processes_wins() {
         assert_eq!(four.iter().filter(|result| **result == done()).count(), 1, "{four:?}");
     }
     for store in stores {
-        eprintln!("RETRIES {:?}", store.stats().retries);
         store.close().await;
     }
 }

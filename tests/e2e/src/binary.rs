@@ -7,8 +7,6 @@ use tokio::sync::OnceCell;
 
 static BUILT: OnceCell<()> = OnceCell::const_new();
 
-const PACKAGES: [&str; 5] = ["staunch", "executor", "ingress", "timer", "cache-notifier"];
-
 /// The binary of this name, as the sources are now.
 pub(crate) async fn binary(name: &str) -> PathBuf {
     let folder = folder();
@@ -29,7 +27,7 @@ fn folder() -> PathBuf {
 
 fn build(folder: &Path) {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.arg("build").args(PACKAGES.iter().flat_map(|name| ["--package", name]));
+    cargo.args(["build", "--workspace", "--bins"]);
     if folder.ends_with("release") {
         cargo.arg("--release");
     }
