@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
+use desk::{Desk, Own};
 use queue::Job;
 pub(crate) use queue::{Actors, apply};
 use tail::Tail;
@@ -162,7 +163,7 @@ impl Actor {
             Ok(Advance::Tail) => {
                 desk.tails.push(Tail::new(job));
                 self.perform(desk);
-                self.reply(desk, None).await;
+                self.reply(desk).await;
                 None
             }
             Ok(Advance::Nothing) => {
@@ -238,7 +239,7 @@ impl Actor {
             Ok(Advance::Tail | Advance::Nothing | Advance::Refused(..)) => {
                 desk.pause = None;
                 self.perform(desk);
-                self.reply(desk, None).await;
+                self.reply(desk).await;
                 None
             }
             Err(stop) if stop.is_passing() => {
@@ -330,8 +331,8 @@ impl Actor {
     }
 
     /// Tells those who may know how things stand, after nothing new was committed.
-    async fn reply(&mut self, desk: &mut Desk, answer: Option<protocol::HttpAnswer>) {
-        for (reply_to, outcome) in desk.replies(&self.id, answer) {
+    async fn reply(&self, desk: &mut Desk) {
+        for (reply_to, outcome) in desk.replies(&self.id, None) {
             reply::send(&self.cx, &reply_to, &outcome).await;
         }
         if desk.known.as_ref().is_some_and(Known::rests) {

@@ -46,7 +46,7 @@ impl Default for Config {
             batch: 128,
             pull_wait: Duration::from_millis(500),
             mailbox: 64,
-            ack_wait: Duration::from_secs(5),
+            ack_wait: Duration::from_secs(3),
             terms: bus::Terms { wait_max: LEASE_WAIT, ..bus::Terms::default() },
             call_grace: Duration::from_millis(500),
             unknown_grace: Duration::from_secs(2),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Activation, Dispatch, Effect, Program, Publish, Task};
+use engine::{Dispatch, Effect, Program, Publish, Task};
 use model::{BookmarkId, CommandId, Instance, InstanceId, Map, Parent, Stimulus, SubStatus, Token};
 use protocol::{
     Body, BurstJournal, Command, ContentType, EventRaised, HttpAnswer, LifecycleEvent, Message,
@@ -39,21 +39,6 @@ pub(crate) struct Unfit(String);
 impl From<protocol::Garbled> for Unfit {
     fn from(error: protocol::Garbled) -> Self {
         Self(error.to_string())
-    }
-}
-
-/// The key that at most one unfinished instance may have; none when any number may run.
-#[must_use]
-pub fn activation_key(program: &Program, correlation_id: Option<&str>) -> Option<String> {
-    let definition = program.definition_id();
-    match (program.activation(), correlation_id) {
-        (Activation::AllowAlways, _) => None,
-        (Activation::Singleton, _) => Some(format!("singleton:{definition}")),
-        (Activation::Correlation, Some(id)) => Some(format!("correlation:{id}")),
-        (Activation::CorrelatedSingleton, Some(id)) => {
-            Some(format!("correlated:{definition}:{id}"))
-        }
-        (Activation::Correlation | Activation::CorrelatedSingleton, None) => None,
     }
 }
 
@@ -184,7 +169,7 @@ pub(crate) fn accepted(
     }
     let activation_key = program
         .filter(|_| start.parent.is_none())
-        .and_then(|program| activation_key(program, start.correlation_id.as_deref()));
+        .and_then(|program| program.activation_key(start.correlation_id.as_deref()));
     Ok(NewInstance { instance, command: command.encode()?, activation_key })
 }
 

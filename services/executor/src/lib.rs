@@ -27,7 +27,6 @@ mod wired;
 mod work;
 
 pub use config::Config;
-pub use draft::activation_key;
 pub use executor::{Context, Executor};
 pub use point::{Point, Points};
 pub use record::{KeptAnswer, Record, TakenEvent};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Activation, Program};
+use engine::Program;
 use model::{ActivityId, DefinitionId, Instance, InstanceId, Map, SubStatus, VersionId};
 use protocol::{Body, Start};
 use store::{NewInstance, VersionOption};
@@ -129,22 +129,6 @@ fn prepare(
         finished_at: None,
         state: Vec::new(),
     };
-    let activation_key = activation_key(program, correlation_id.as_deref());
+    let activation_key = program.activation_key(correlation_id.as_deref());
     Ok(NewInstance { instance, command: submit::encoded(&command)?, activation_key })
-}
-
-/// The key that at most one unfinished instance may have; none when any number may run.
-fn activation_key(program: &Program, correlation_id: Option<&str>) -> Option<String> {
-    let definition = program.definition_id();
-    match (program.activation(), correlation_id) {
-        (Activation::Singleton, _) => Some(format!("singleton:{definition}")),
-        (Activation::Correlation, Some(id)) => Some(format!("correlation:{id}")),
-        (Activation::CorrelatedSingleton, Some(id)) => {
-            Some(format!("correlated:{definition}:{id}"))
-        }
-        (
-            Activation::AllowAlways | Activation::Correlation | Activation::CorrelatedSingleton,
-            _,
-        ) => None,
-    }
 }

@@ -16,7 +16,12 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ClientArgs {
     /// Where the HTTP API listens
-    #[arg(long, env = "STAUNCH_SERVER", default_value = "http://127.0.0.1:5001", value_name = "URL")]
+    #[arg(
+        long,
+        env = "STAUNCH_SERVER",
+        default_value = "http://127.0.0.1:5001",
+        value_name = "URL"
+    )]
     server: String,
     /// The API key, where the server asks for one
     #[arg(long, env = "STAUNCH_API_KEY", hide_env_values = true, value_name = "KEY")]

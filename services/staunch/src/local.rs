@@ -88,8 +88,7 @@ pub(crate) fn on_a_free_port(settings: &mut Settings) -> Result<(), Failure> {
         return Ok(());
     }
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
-    settings.listen =
-        free.map_err(|error| Failure::failed(format!("no port is free: {error}")))?;
+    settings.listen = free.map_err(|error| Failure::failed(format!("no port is free: {error}")))?;
     Ok(())
 }
 

@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let rows = vec![vec!["a".to_owned(), "äöü".to_owned()], vec!["long".to_owned(), "b".into()]];
+        let rows =
+            vec![vec!["a".to_owned(), "äöü".to_owned()], vec!["long".to_owned(), "b".into()]];
         let lines = aligned(&["ID", "N"], &rows);
         assert_eq!(lines, ["ID    N", "a     äöü", "long  b"]);
     }

@@ -47,7 +47,10 @@ impl Process {
         };
         let nodes = bus.kv(Bucket::Nodes);
         let presence = Presence::join(nodes, me, PRESENCE_TTL, nonces()).await?;
-        let engine = Arc::new(Engine::new(activities::all(), expressions::with_script_time(settings.script_time())));
+        let engine = Arc::new(Engine::new(
+            activities::all(),
+            expressions::with_script_time(settings.script_time()),
+        ));
         let catalog = Catalog::start(
             Arc::clone(&store),
             Arc::clone(&bus),

@@ -155,7 +155,17 @@ async fn run(
             let calls = Arc::new(HttpCalls::new(Guard { allow_private }));
             let points = None;
             let cx = executor::Context {
-                node, store, bus, engine, catalog, clock, chance, presence, calls, points, config,
+                node,
+                store,
+                bus,
+                engine,
+                catalog,
+                clock,
+                chance,
+                presence,
+                calls,
+                points,
+                config,
             };
             executor::run(cx, life).await
         }

@@ -55,7 +55,7 @@ pub struct Timer {
 enum Done {
     Scan(Result<Found, store::Error>),
     Timer(DueTimer, Result<Ending, bus::Error>),
-    Schedule(Schedule, Result<Fired, Error>),
+    Schedule(Box<(Schedule, Result<Fired, Error>)>),
 }
 
 /// What a scan found.
@@ -144,7 +144,10 @@ impl Timer {
                 };
                 fired += u64::from(matches!(done, Done::Timer(_, Ok(Ending::Fired))));
                 fired += match &done {
-                    Done::Schedule(_, Ok(Fired::Done { started, .. })) => started.len() as u64,
+                    Done::Schedule(done) => match &done.1 {
+                        Ok(Fired::Done { started, .. }) => started.len() as u64,
+                        _ => 0,
+                    },
                     _ => 0,
                 };
                 self.finish(done);
@@ -225,7 +228,8 @@ impl Timer {
                     }
                 }
             }
-            Done::Schedule(schedule, fired) => {
+            Done::Schedule(done) => {
+                let (schedule, fired) = *done;
                 self.in_flight.remove(&Key::Schedule(schedule.id.clone(), schedule.occurrence));
                 self.finish_schedule(schedule, fired);
             }
@@ -346,7 +350,7 @@ impl Timer {
             }),
             Due::Schedule(schedule) => self.work.spawn(async move {
                 let fired = fire_schedule(&cx, schedule.clone(), now).await;
-                Done::Schedule(schedule, fired)
+                Done::Schedule(Box::new((schedule, fired)))
             }),
         };
     }

@@ -299,7 +299,7 @@ impl Settings {
                 "256",
             )?,
             lease_ttl: from.take("lease-ttl", args.lease_ttl.as_deref(), "4s")?,
-            ack_wait: from.take("ack-wait", args.ack_wait.as_deref(), "10s")?,
+            ack_wait: from.take("ack-wait", args.ack_wait.as_deref(), "3s")?,
             drain_seconds: from.take("drain-seconds", args.drain_seconds.as_deref(), "30")?,
             script_time_ms: from.take("script-time-ms", args.script_time_ms.as_deref(), "1000")?,
             allow_private_addresses: from.take(

@@ -129,6 +129,21 @@ impl Program {
         self.activation
     }
 
+    /// The key that at most one unfinished instance may have; none when any number may run.
+    #[must_use]
+    pub fn activation_key(&self, correlation_id: Option<&str>) -> Option<String> {
+        let definition = self.definition_id();
+        match (self.activation(), correlation_id) {
+            (Activation::AllowAlways, _) => None,
+            (Activation::Singleton, _) => Some(format!("singleton:{definition}")),
+            (Activation::Correlation, Some(id)) => Some(format!("correlation:{id}")),
+            (Activation::CorrelatedSingleton, Some(id)) => {
+                Some(format!("correlated:{definition}:{id}"))
+            }
+            (Activation::Correlation | Activation::CorrelatedSingleton, None) => None,
+        }
+    }
+
     /// The id, type and name of every activity, children before their owner.
     pub fn activities(&self) -> impl Iterator<Item = (&ActivityId, &'static str, Option<&str>)> {
         self.nodes.iter().map(|node| (&node.id, node.descriptor().type_name, node.name.as_deref()))

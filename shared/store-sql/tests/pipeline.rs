@@ -350,3 +350,41 @@ async fn one_of_two_processes_wins() {
         store.close().await;
     }
 }
+
+/// The other process holds the key, but has not committed when this one looks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_loses_its_key_to_another_process_is_told_who_has_it() {
+    use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
+    let Some(database) = testkit::postgres().await else { return };
+    let options = Options { migrate: true, ..Options::default() };
+    let store = connect(&database.url(), options).await.unwrap();
+    let other = sea_orm::Database::connect(database.url()).await.unwrap();
+    let tx = other.begin().await.unwrap();
+    let insert =
+        "INSERT INTO instances (id, definition_id, version_id, definition_version, version,
+        status, incidents, created_at, updated_at, activation_key, search, state)
+        VALUES ('other', 'order', 'order-1', 1, 0, 'Pending', 0, 0, 0, 'key', '', '')";
+    tx.execute_unprepared(insert).await.unwrap();
+
+    let start = NewInstance {
+        instance: instance("a", 0),
+        command: Message::default(),
+        activation_key: Some("key".to_owned()),
+    };
+    let accepting = {
+        let store = store.clone();
+        tokio::spawn(async move { store.accept(start).await })
+    };
+    let waits = "SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waits = sea_orm::Statement::from_string(sea_orm::DatabaseBackend::Postgres, waits);
+    eventually("the start waits for the other", SOON, async || {
+        other.query_one_raw(waits.clone()).await.unwrap().is_some()
+    })
+    .await;
+    tx.commit().await.unwrap();
+    let result = accepting.await.unwrap().unwrap();
+    assert_eq!(result, Accepted::NotAllowed("other".into()));
+    assert_eq!(store.stats().retries, 1);
+    store.close().await;
+}

@@ -30,8 +30,7 @@ stories! {
     contention: thirty_resumes_over_three_nodes_and_one_wins_g3;
     crash:
         a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7
-        a_stopped_executor_drains_and_loses_nothing_g7
-        an_executor_that_slept_through_its_leases_changes_nothing_g3;
+        a_stopped_executor_drains_and_loses_nothing_g7;
     doors: a_start_comes_in_by_every_door;
     events: events_are_readable_json_in_order;
     publication: a_new_version_runs_everywhere_at_once_g10;
@@ -41,4 +40,14 @@ stories! {
         an_instance_waits_for_a_timer_and_for_a_resume
         two_hundred_timers_fire_once_and_not_early_after_their_node_died_g6;
     wiped: suspended_instances_go_on_after_the_broker_lost_everything_g4;
+}
+
+mod postgres_only {
+    use super::crash::an_executor_that_slept_through_its_leases_changes_nothing_g3_g11 as slept;
+    use super::{Database, run};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_executor_that_slept_through_its_leases_changes_nothing_g3_g11() {
+        run(Database::Postgres, slept).await;
+    }
 }

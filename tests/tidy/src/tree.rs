@@ -8,27 +8,52 @@ pub(crate) struct File {
     pub(crate) path: String,
     /// Its text.
     pub(crate) text: String,
+    /// All of it is compiled for tests only.
+    pub(crate) is_test: bool,
 }
 
 impl File {
-    /// Whether all of it is test code.
-    pub(crate) fn is_test(&self) -> bool {
-        let path = &self.path;
-        path.starts_with("tests/")
-            || path.starts_with("shared/testkit/")
-            || path.contains("/tests/")
-            || path.ends_with("/tests.rs")
-            || path.contains("/conformance")
-    }
-
-    /// The code that is in the product: no comments, no test modules at the end.
+    /// The code that is in the product, numbered: no comments, no test module at the end.
     pub(crate) fn product_lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        let text = if self.is_test() { "" } else { self.text.as_str() };
-        text.lines()
-            .take_while(|line| line.trim() != "#[cfg(test)]")
+        let text = if self.is_test { "" } else { self.text.as_str() };
+        let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+        text[..end]
+            .lines()
             .enumerate()
             .map(|(index, line)| (index + 1, line))
             .filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+
+    /// Where the modules lie that this file declares for tests only, without an extension.
+    fn test_modules(&self) -> Vec<String> {
+        let stem = self.path.strip_suffix(".rs").unwrap_or(&self.path);
+        let folder = match stem.rsplit_once('/') {
+            Some((folder, "lib" | "main")) => folder,
+            _ => stem,
+        };
+        let declared = self.text.lines().zip(self.text.lines().skip(1));
+        let declared = declared.filter(|(mark, _)| mark.trim() == "#[cfg(test)]");
+        declared
+            .filter_map(|(_, line)| line.trim().strip_suffix(';')?.split("mod ").nth(1))
+            .map(|name| format!("{folder}/{name}"))
+            .collect()
+    }
+}
+
+/// Marks what is compiled for tests only.
+fn mark_tests(files: &mut [File]) {
+    let modules: Vec<_> = files.iter().flat_map(File::test_modules).collect();
+    for file in files {
+        let path = &file.path;
+        let is_module = modules.iter().any(|module| {
+            path.strip_prefix(module.as_str())
+                .is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        });
+        let whole = ["tests/", "shared/testkit/"].iter().any(|folder| path.starts_with(folder));
+        let within = ["/tests/", "/examples/", "/benches/", "/conformance"]
+            .iter()
+            .any(|folder| path.contains(folder));
+        file.is_test = is_module || whole || within;
     }
 }
 
@@ -57,10 +82,14 @@ pub(crate) fn files(folders: &[&str], extension: &str) -> Vec<File> {
             .collect::<Vec<_>>()
             .join("/")
     };
-    found
-        .iter()
-        .map(|path| File { path: relative(path), text: std::fs::read_to_string(path).unwrap() })
-        .collect()
+    let read = |path: &PathBuf| File {
+        path: relative(path),
+        text: std::fs::read_to_string(path).unwrap(),
+        is_test: false,
+    };
+    let mut files: Vec<_> = found.iter().map(read).collect();
+    mark_tests(&mut files);
+    files
 }
 
 fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {

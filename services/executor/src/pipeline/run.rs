@@ -12,7 +12,6 @@ use protocol::Body;
 use super::load::Ready;
 use super::settle::Stop;
 use crate::decide::Known;
-use crate::draft::activation_key;
 use crate::executor::Cx;
 use crate::point::Point;
 use crate::record::{Place, Record};
@@ -80,7 +79,7 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     if let Input::Start(start) = &input
         && start.parent.is_none()
     {
-        record.activation_key = activation_key(&program, start.correlation_id.as_deref());
+        record.activation_key = program.activation_key(start.correlation_id.as_deref());
     }
     let state = std::mem::take(&mut record.state);
     let now = env.now;

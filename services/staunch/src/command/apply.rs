@@ -209,11 +209,7 @@ fn definition_in(body: &Value) -> &Value {
 
 fn print(applied: &[Applied], format: Format) -> Result<(), Failure> {
     for slow in applied.iter().filter(|applied| !applied.everywhere) {
-        say::talk(&format!(
-            "{}: not yet known to {}",
-            slow.definition_id,
-            slow.missing.join(", ")
-        ));
+        say::talk(&format!("{}: not yet known to {}", slow.definition_id, slow.missing.join(", ")));
     }
     if format == Format::Json {
         let items: Vec<Value> = applied.iter().map(as_json).collect();
