@@ -9,7 +9,7 @@ use crate::command::{
     apply, config, dead, demo, dev, instance, key, migrate, provision, run, server,
 };
 use crate::output::Format;
-use crate::{Failure, local, process, say};
+use crate::{Failure, local, say};
 
 /// Durable workflows on NATS
 #[derive(Parser, Debug)]
@@ -142,13 +142,13 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Apply(args) => apply::run(args, format).await,
         Command::Instance(args) => instance::run(args, format).await,
         Command::Dead(args) => {
-            let bus = process::connect(&load(&args.settings)?).await?;
+            let bus = node::connect(&load(&args.settings)?).await?;
             let done = dead::run(args.verb, &bus, format).await;
             bus.close().await;
             done
         }
         Command::Key(args) => {
-            let store = process::open_store(&load(&args.settings)?).await?;
+            let store = node::open_store(&load(&args.settings)?).await?;
             let done = key::run(args.verb, &*store, format).await;
             store.close().await;
             done

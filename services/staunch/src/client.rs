@@ -24,7 +24,13 @@ pub(crate) struct ClientArgs {
     )]
     server: String,
     /// The API key, where the server asks for one
-    #[arg(long, env = "STAUNCH_API_KEY", hide_env_values = true, value_name = "KEY")]
+    #[arg(
+        long,
+        global = true,
+        env = "STAUNCH_API_KEY",
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
     api_key: Option<String>,
 }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use bus::Bus;
 use chassis::{Life, Settings};
 use executor::calls::{Guard, HttpCalls};
+use node::{Node, nonces};
 use tokio::task::JoinSet;
 
-use crate::process::{Process, nonces};
+use crate::process::Process;
 use crate::{Failure, say};
 
 /// Every role there is.
@@ -65,7 +66,7 @@ impl Roles {
 
     /// The bus of this process.
     pub(crate) fn bus(&self) -> Arc<dyn Bus> {
-        Arc::clone(&self.process.bus)
+        Arc::clone(&self.process.node.bus)
     }
 
     /// Waits until all roles have ended, then leaves the live nodes and closes what they shared.
@@ -146,8 +147,8 @@ async fn run(
     process: Process,
     life: Life,
 ) -> anyhow::Result<()> {
-    let Process { store, bus, engine, clock, chance, presence, catalog, .. } = process;
-    let node = settings.node.clone();
+    let Process { node, engine, catalog } = process;
+    let Node { name: node, store, bus, clock, chance, presence, .. } = node;
     match role {
         "executor" => {
             let config = executor::Config::from(&settings);

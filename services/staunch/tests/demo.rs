@@ -3,7 +3,7 @@
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use testkit::{Guard, eventually, signal, within};
+use testkit::{Guard, eventually, free_port, signal, within};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -20,7 +20,8 @@ struct Demo {
 impl Demo {
     fn begin() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_staunch"));
-        command.args(["demo", "--exit"]).stdin(Stdio::null());
+        let listen = format!("127.0.0.1:{}", free_port());
+        command.args(["demo", "--exit", "--listen", &listen]).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
         let guard = Some(Guard::watch(child.id().unwrap(), "KILL", None).unwrap());
@@ -40,10 +41,11 @@ impl Demo {
             }
             None
         });
-        match line.await {
-            Some(line) => line,
-            None => panic!("not told: {text:?}\n{}{}", self.told, self.complaint().await),
+        if let Some(line) = line.await {
+            return line;
         }
+        let complaint = self.complaint().await;
+        panic!("not told: {text:?}\n{}{complaint}", self.told);
     }
 
     async fn complaint(&mut self) -> String {

@@ -1,6 +1,5 @@
 //! `docs/activities.md` is what the registry says, not what someone remembers.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use engine::{Descriptor, Engine};
@@ -22,30 +21,28 @@ fn the_documented_activities_are_the_registered_ones() {
     for descriptor in descriptors {
         if descriptor.category != category {
             category = descriptor.category;
-            write!(page, "\n## {category}\n").unwrap();
+            page += &format!("\n## {category}\n");
         }
-        describe(&mut page, descriptor);
+        page += &described(descriptor);
     }
-    compare(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/activities.md"), &page);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/activities.md");
+    #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not configuration")]
+    if std::env::var("UPDATE_EXPECT").is_ok() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == page, "docs/activities.md is stale: run with UPDATE_EXPECT=1");
 }
 
-fn describe(page: &mut String, descriptor: &Descriptor) {
-    write!(page, "\n**{}**. {}\n", descriptor.type_name, descriptor.description).unwrap();
+fn described(descriptor: &Descriptor) -> String {
+    let mut lines =
+        vec![format!("\n**{}**. {}", descriptor.type_name, descriptor.description), String::new()];
     for input in &descriptor.inputs {
         let plain = if input.is_wrapped { "" } else { " (plain)" };
-        writeln!(page, "- `{}`{plain}: {}", input.name, input.description).unwrap();
+        lines.push(format!("- `{}`{plain}: {}", input.name, input.description));
     }
     for output in &descriptor.outputs {
-        writeln!(page, "- gives `{}`: {}", output.name, output.description).unwrap();
+        lines.push(format!("- gives `{}`: {}", output.name, output.description));
     }
-}
-
-fn compare(path: &Path, expected: &str) {
-    #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not configuration")]
-    let updates = std::env::var("UPDATE_EXPECT").is_ok();
-    if updates {
-        std::fs::write(path, expected).unwrap();
-    }
-    let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == expected, "docs/activities.md is stale: run with UPDATE_EXPECT=1");
+    lines.join("\n") + "\n"
 }

@@ -35,6 +35,11 @@ impl Api {
         Self { http, url: url.to_owned() }
     }
 
+    /// The same node over connections of its own.
+    pub(crate) fn afresh(&self) -> Self {
+        Self::new(&self.url)
+    }
+
     /// Sends a body as it is, below the node's address.
     pub(crate) async fn raw(&self, method: Method, path: &str, body: Option<String>) -> Answer {
         self.try_raw(method, path, body).await.unwrap()

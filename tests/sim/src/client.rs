@@ -7,7 +7,10 @@ use std::time::Duration;
 use bus::Bus;
 use chassis::{Clock as _, TokioClock};
 use model::{CommandId, DefinitionId, Instance, InstanceId, Map, SubStatus, Trigger};
-use protocol::{Body, Cancel, Command, EventRaised, Message, Resume, Sequence, Start};
+use protocol::{
+    Body, Cancel, Command, ContentType, EventRaised, Headers, Message, Noticed, Resume, Sequence,
+    Start, decode_body, encode_body, subject,
+};
 use store::{Accepted, NewInstance, PendingCommand, Store};
 
 use crate::chance::Dice;
@@ -101,6 +104,26 @@ impl Client {
     pub(crate) async fn raise(&self, id: &str, name: &str) {
         let body = EventRaised { event_name: name.to_owned(), ..EventRaised::default() };
         self.accept(Command::new(CommandId::new(id), Body::Event(body)), None, None).await;
+    }
+
+    /// Announces a version that is published; true when every live node has it.
+    pub(crate) async fn announce(&self, definition: &str, version: u32) -> bool {
+        let noticed = Noticed {
+            definition_id: definition.into(),
+            version_id: None,
+            version,
+            revision: 0,
+            everywhere: false,
+            missing: Vec::new(),
+        };
+        let payload = encode_body(ContentType::Json, &noticed).unwrap();
+        let subject = subject::CACHE_CHANGED.to_owned();
+        let message = Message { subject, headers: Headers::new(), payload };
+        let answer = self.bus.request(message, Duration::from_secs(6)).await;
+        answer.is_ok_and(|answer| {
+            let noticed: Noticed = decode_body(ContentType::Json, &answer.payload).unwrap();
+            noticed.everywhere
+        })
     }
 
     async fn accept(

@@ -58,6 +58,7 @@ pub(crate) fn definitions() -> Vec<(&'static str, Value)> {
         ("listener", sequence(vec![wait_for("tick"), line("heard")])),
         ("triggered", sequence(vec![on_tick, line("triggered")])),
         ("caller", sequence(vec![calls("first", "called"), line("a"), calls("second", "again")])),
+        ("versioned", line("v1")),
         ("teller", sequence(vec![line("a"), told, line("b")])),
         ("told", sequence(vec![wait_for("told"), line("heard")])),
         (
@@ -85,8 +86,8 @@ pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
     let dice = world.dice.fork(7);
     let mut label = 0;
     for story in Story::ALL {
-        // What one teller tells, everyone hears.
-        let most = if matches!(story, Story::Teller) { 1 } else { 2 };
+        // What one teller tells, everyone hears; a version is published once.
+        let most = if matches!(story, Story::Teller | Story::Republished) { 1 } else { 2 };
         for _ in 0..=dice.below(most) {
             label += 1;
             spawn(label, story);
@@ -114,10 +115,11 @@ enum Story {
     Fanned,
     Caller,
     Teller,
+    Republished,
 }
 
 impl Story {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Hello,
         Self::HelloByStream,
         Self::EarlyResume,
@@ -131,6 +133,7 @@ impl Story {
         Self::Fanned,
         Self::Caller,
         Self::Teller,
+        Self::Republished,
     ];
 
     async fn tell(self, world: &World, client: &Client, label: u64) -> Vec<Expect> {
@@ -234,6 +237,19 @@ impl Story {
             Self::Caller => {
                 client.start("caller", &id).await;
                 vec![Expect { calls: 2, ..Expect::lines(&id, &["called", "a", "again"]) }]
+            }
+            Self::Republished if world.loses_streams() => Vec::new(),
+            Self::Republished => {
+                let (before, after) = (format!("{id}-before"), format!("{id}-after"));
+                client.start_by_stream("versioned", &before).await;
+                world.publish_version("versioned", 2, line("v2")).await;
+                let is_everywhere = client.announce("versioned", 2).await;
+                client.start_by_stream("versioned", &after).await;
+                // Until all nodes are known to have the new version, either may run.
+                let any = |id: &str| Expect { lines: None, ..Expect::lines(id, &[]) };
+                let after =
+                    if is_everywhere { Expect::lines(&after, &["v2"]) } else { any(&after) };
+                vec![any(&before), after]
             }
             Self::Teller => {
                 let listener = format!("{id}-told");

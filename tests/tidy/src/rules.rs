@@ -151,7 +151,8 @@ fn crates_import_only_what_they_may() {
 fn adapters_are_named_where_processes_are_made_and_nowhere_else() {
     let mut complaints = Vec::new();
     for file in tree::files(&["services"], "rs") {
-        if file.path.ends_with("/main.rs") || file.path.starts_with("services/staunch/") {
+        // Migrating is the one thing that is said to a database and not to the port.
+        if file.path == "services/staunch/src/command/migrate.rs" {
             continue;
         }
         for (number, line) in file.product_lines() {

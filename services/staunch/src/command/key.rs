@@ -52,7 +52,10 @@ pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result
         Verb::Create { name, permissions, days } => create(store, name, permissions, days).await,
         Verb::Ls => list(&store.keys().await?, format),
         Verb::Rm { id } => match store.delete_key(&id).await? {
-            true => Ok(say::talk(&format!("{id} is gone"))),
+            true => {
+                say::talk(&format!("{id} is gone"));
+                Ok(())
+            }
             false => {
                 let why = format!("there is no key {id}; see `staunch key ls`");
                 Err(Failure::new(Kind::NotFound, why))

@@ -25,7 +25,10 @@ pub(crate) async fn run(check: bool, settings: &Settings) -> Result<(), Failure>
         let missing = store_sql::pending_migrations(url).await?;
         missing.iter().try_for_each(|name| say::data(name))?;
         return match missing.len() {
-            0 => Ok(say::talk("the schema is up to date")),
+            0 => {
+                say::talk("the schema is up to date");
+                Ok(())
+            }
             count => Err(Failure::failed(format!("{count} migrations are missing"))),
         };
     }

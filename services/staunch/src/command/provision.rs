@@ -3,7 +3,7 @@
 use chassis::Settings;
 use clap::Args;
 
-use crate::{Failure, process, say};
+use crate::{Failure, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct ProvisionArgs {
@@ -22,7 +22,7 @@ pub(crate) struct ProvisionArgs {
 /// # Errors
 /// When the broker does not answer, or something cannot be made or differs.
 pub(crate) async fn run(replicas: usize, check: bool, settings: &Settings) -> Result<(), Failure> {
-    let bus = process::connect(settings).await?;
+    let bus = node::connect(settings).await?;
     if !check {
         bus.provision(replicas).await?;
     }

@@ -1,0 +1,8 @@
+//! Joins a process to the cluster: the database, the broker, and its place among the live nodes.
+//!
+//! The only crate that names the adapters. It knows which roles a process has, and nothing of
+//! what they do.
+
+mod join;
+
+pub use join::{Node, connect, nonces, open_bus, open_store};
