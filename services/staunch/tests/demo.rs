@@ -1,5 +1,11 @@
 //! The demo as a newcomer runs it: it works, and nothing outlives it.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends with the first thing that is wrong"
+)]
+
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
