@@ -9,6 +9,7 @@ use chassis::{Life, Settings};
 use executor::calls::{Guard, HttpCalls};
 use node::{Node, nonces};
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::process::Process;
 use crate::{Failure, say};
@@ -16,6 +17,10 @@ use crate::{Failure, say};
 /// Every role there is.
 pub(crate) const ALL: [&str; 4] = ["ingress", "executor", "timer", "cache-notifier"];
 
+/// The role whose callers wait for the others.
+const GATEWAY: &str = "ingress";
+/// How long the other roles go on for them when the process is asked to stop.
+const ANSWERS_TIME_MAX: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Running roles.
@@ -35,14 +40,21 @@ impl Roles {
         let roles = chosen(settings)?;
         let process = Process::join(settings, &roles).await?;
         let mut hosted = Self { process, running: JoinSet::new(), lives: Vec::new() };
+        let (answered, later) = (CancellationToken::new(), CancellationToken::new());
+        if !roles.contains(&GATEWAY) {
+            answered.cancel();
+        }
+        hosted.running.spawn(hold_back(life.stop(), answered.clone(), later.clone()));
         for role in roles {
             let own = Life::new(life.drain_time());
-            hosted.running.spawn(host(
-                role,
-                run(role, settings.clone(), hosted.process.clone(), own.clone()),
-                own.clone(),
-                life.clone(),
-            ));
+            let running = run(role, settings.clone(), hosted.process.clone(), own.clone());
+            let stop = if role == GATEWAY { life.stop() } else { later.clone() };
+            let hosting = host(role, running, own.clone(), life.clone(), stop);
+            let ended = (role == GATEWAY).then(|| answered.clone().drop_guard());
+            hosted.running.spawn(async move {
+                hosting.await;
+                drop(ended);
+            });
             hosted.lives.push((role, own));
         }
         for (role, own) in &hosted.lives {
@@ -97,28 +109,31 @@ fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
     Ok(roles)
 }
 
-/// Runs one role under a life of its own, which ends with the life of the process. A role that
-/// fails ends the process.
+/// Lets the gateway end first: its callers wait for what the other roles do.
+async fn hold_back(stop: CancellationToken, answered: CancellationToken, later: CancellationToken) {
+    stop.cancelled().await;
+    if tokio::time::timeout(ANSWERS_TIME_MAX, answered.cancelled()).await.is_err() {
+        tracing::info!("callers still wait for answers; stopping all the same");
+    }
+    later.cancel();
+}
+
+/// Runs one role under a life of its own, which ends when `stop` says so. A role that fails ends
+/// the process.
 async fn host(
     role: &'static str,
     running: impl Future<Output = anyhow::Result<()>> + Send + 'static,
     own: Life,
     life: Life,
+    stop: CancellationToken,
 ) {
     let mut running = tokio::spawn(running);
-    let (stop, kill) = (life.stop(), life.kill());
+    let kill = life.kill();
     let ended = tokio::select! {
         ended = &mut running => ended,
-        () = stop.cancelled() => {
-            own.begin_stop();
-            tokio::select! {
-                ended = &mut running => ended,
-                () = kill.cancelled() => {
-                    own.begin_kill();
-                    running.abort();
-                    running.await
-                }
-            }
+        () = killed(&stop, &kill, &own) => {
+            running.abort();
+            running.await
         }
     };
     match ended {
@@ -138,6 +153,16 @@ async fn host(
     if !life.is_draining() {
         life.fail(format!("{role} has ended by itself"));
     }
+}
+
+/// Hands a stop on to a role; completes when it is killed.
+async fn killed(stop: &CancellationToken, kill: &CancellationToken, own: &Life) {
+    tokio::select! {
+        () = stop.cancelled() => own.begin_stop(),
+        () = kill.cancelled() => {}
+    }
+    kill.cancelled().await;
+    own.begin_kill();
 }
 
 /// One role to its end.

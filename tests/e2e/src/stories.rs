@@ -30,7 +30,8 @@ stories! {
     contention: thirty_resumes_over_three_nodes_and_one_wins_g3;
     crash:
         a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7
-        a_stopped_executor_drains_and_loses_nothing_g7;
+        a_stopped_executor_drains_and_loses_nothing_g7
+        a_stopped_node_answers_those_who_wait_g7;
     doors: a_start_comes_in_by_every_door;
     events: events_are_readable_json_in_order;
     publication: a_new_version_runs_everywhere_at_once_g10;

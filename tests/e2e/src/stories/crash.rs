@@ -87,6 +87,47 @@ pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3
     println!("G3 G11: paused for {taken_over:?}, {} starts finished once, 0 twice", accepted.len());
 }
 
+/// G7: a node with every role that is stopped answers those who wait for an end, and what it has
+/// accepted is finished by whoever comes next.
+pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
+    let node = world.node("leaving", "all").await;
+    let api = Api::new(&node.url);
+    api.publish(&workflow::quick("load")).await;
+    let callers = tokio::spawn({
+        let calls = stream::iter(0..STARTS).map(move |number| execute(api.clone(), number));
+        calls.buffer_unordered(16).collect::<Vec<_>>()
+    });
+    let client = world.client().await;
+    let finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
+    within("some are finished", SOON, finished.take(FINISHED_BEFORE).count()).await;
+    let asked = Instant::now();
+    let status = node.stop().await;
+    let drained = asked.elapsed();
+    assert!(status.success(), "{status}");
+    let answers = callers.await.unwrap();
+    let answered = answers.iter().filter(|answer| **answer == Some(200)).count();
+    // After the stop nothing listens; before, a node that drains refuses with 503.
+    let others = answers.iter().all(|answer| matches!(answer, None | Some(200 | 503)));
+    assert!(answered >= FINISHED_BEFORE && others, "{answers:?}");
+    let next = world.node("next", "all").await;
+    let api = Api::new(&next.url);
+    eventually("what was accepted is finished", SOON, async || {
+        api.count("load", Some("Finished")).await == api.count("load", None).await
+    })
+    .await;
+    let accepted = api.count("load", None).await;
+    println!("G7: stopped in {drained:?}: {answered} of {accepted} accepted callers were answered");
+    assert!(accepted >= answered as u64);
+}
+
+/// Runs an instance to its end; the answer's status, where there is an answer.
+async fn execute(api: Api, number: usize) -> Option<u16> {
+    let path = "/elsa/api/workflow-definitions/load/execute";
+    let body = json!({"input": {"Number": number}}).to_string();
+    let answer = api.try_raw(reqwest::Method::POST, path, Some(body)).await;
+    answer.ok().map(|answer| answer.status)
+}
+
 /// Begins to start instances, and gives them when some are finished and others are not.
 async fn under_way(world: &World, api: &Api) -> JoinHandle<BTreeSet<String>> {
     let client = world.client().await;
