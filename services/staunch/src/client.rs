@@ -18,6 +18,7 @@ pub(crate) struct ClientArgs {
     /// Where the HTTP API listens
     #[arg(
         long,
+        global = true,
         env = "STAUNCH_SERVER",
         default_value = "http://127.0.0.1:5001",
         value_name = "URL"

@@ -102,22 +102,27 @@ fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// What to try next, with this server and broker.
-pub(crate) fn next_steps(server: &str, nats_url: &str, definition: &str) {
+/// What to try next, with this server and broker: the example where it is there, else one's own.
+pub(crate) fn next_steps(server: &str, nats_url: &str, example: Option<&str>) {
     let body = r#"'{"input": {"OrderId": "7", "Amount": 10}}'"#;
-    say::heading("Try next, in another terminal");
-    for line in [
-        format!(
-            "curl -X POST {server}/elsa/api/workflow-definitions/{definition}/execute \
-             -H 'Content-Type: application/json' -d {body}"
-        ),
-        format!("nats -s {nats_url} pub staunch.cmd.start.{definition} {body}"),
+    let own = ["staunch apply -f WORKFLOW.json", "staunch run DEFINITION -i '{}' --wait"];
+    let first = match example {
+        Some(definition) => [
+            format!(
+                "curl -X POST {server}/elsa/api/workflow-definitions/{definition}/execute \
+                 -H 'Content-Type: application/json' -d {body}"
+            ),
+            format!("nats -s {nats_url} pub staunch.cmd.start.{definition} {body}"),
+        ],
+        None => own.map(|command| format!("{command} --server {server}")),
+    };
+    let then = [
         format!("nats -s {nats_url} sub 'staunch.event.>'"),
         format!("nats -s {nats_url} micro ls"),
         format!("staunch instance ls --server {server}"),
-    ] {
-        say::story(&format!("  {line}"));
-    }
+    ];
+    say::heading("Try next, in another terminal");
+    first.iter().chain(&then).for_each(|line| say::story(&format!("  {line}")));
     say::story(&format!("\nThe HTTP API is at {server}, its description at {server}/openapi.json"));
     say::story("Ctrl-C stops everything");
 }

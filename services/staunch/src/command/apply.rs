@@ -176,13 +176,26 @@ async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>,
 
 /// Absent, null and empty are one.
 fn same(left: &Value, right: &Value, name: &str) -> bool {
-    let present = |value: &Value| match value.get(name) {
-        None | Some(Value::Null) => None,
-        Some(Value::Array(items)) if items.is_empty() => None,
-        Some(Value::Object(members)) if members.values().all(Value::is_null) => None,
-        Some(other) => Some(other.clone()),
+    let present = |value: &Value| {
+        value.get(name).map(without_nulls).filter(|value| match value {
+            Value::Null => false,
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(members) => !members.is_empty(),
+            _ => true,
+        })
     };
     present(left) == present(right)
+}
+
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let present = members.iter().filter(|(_, member)| !member.is_null());
+            present.map(|(name, member)| (name.clone(), without_nulls(member))).collect()
+        }
+        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        other => other.clone(),
+    }
 }
 
 async fn publish(client: &Client, definition_id: &str) -> Result<Applied, Failure> {
@@ -237,7 +250,7 @@ mod tests {
     #[test]
     fn absent_and_empty_are_the_same_content() {
         let left = json!({"inputs": [], "root": {"type": "A"}});
-        let right = json!({"inputs": null, "root": {"type": "A"}, "id": "other"});
+        let right = json!({"inputs": null, "root": {"type": "A", "name": null}, "id": "other"});
         assert!(CONTENT.iter().all(|name| same(&left, &right, name)));
         assert!(!same(&left, &json!({"root": {"type": "B"}}), "root"));
     }

@@ -44,7 +44,7 @@ pub(crate) async fn run(data: &Path, mut settings: Settings, life: Life) -> Resu
     settings.role = roles::ALL.map(str::to_owned).to_vec();
     let hosted = Roles::start(&settings, &life).await?;
     say::story(&format!("every role is ready: {}", settings.public_url()));
-    local::next_steps(&settings.public_url(), &settings.nats_url, "DEFINITION");
+    local::next_steps(&settings.public_url(), &settings.nats_url, None);
     hosted.ended().await;
     match broker {
         Some(mut broker) => broker.stop().await,

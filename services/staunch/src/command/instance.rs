@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, ClientArgs};
 use crate::command::run::{ended, output_of};
+use crate::failure::Kind;
 use crate::journal::{self, Journal};
 use crate::output::{self, Format};
 use crate::{Failure, input, say};
@@ -185,7 +186,11 @@ async fn watch(client: &Client, id: &InstanceId, format: Format) -> Result<(), F
 
 async fn cancel(client: &Client, id: &InstanceId, reason: Option<&str>) -> Result<(), Failure> {
     let path = format!("/cancel/workflow-instances/{id}");
-    client.post(&path, &json!({"reason": reason})).await?;
+    let answer = client.post(&path, &json!({"reason": reason})).await?.body;
+    if answer.get("cancelled").and_then(Value::as_bool) == Some(false) {
+        let status = output::text(&answer, "subStatus");
+        return Err(Failure::new(Kind::Conflict, format!("{id} was over before: it is {status}")));
+    }
     say::talk(&format!("{id} is cancelled"));
     Ok(())
 }

@@ -130,7 +130,7 @@ impl Stage {
 
     /// What to try next.
     pub(super) fn next_steps(&self) {
-        local::next_steps(self.client.server(), &self.local.nats_url(), "order-approval");
+        local::next_steps(self.client.server(), &self.local.nats_url(), Some("order-approval"));
     }
 
     /// Ends everything in order.
