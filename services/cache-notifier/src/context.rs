@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bus::{Bucket, Bus, Chance, Pointers, Presence, owner_of};
+use chassis::{Points, Trail};
 use store::Store;
 
 use crate::metrics::Metrics;
@@ -23,6 +24,7 @@ pub struct Context {
     pub(crate) pointers: Pointers,
     pub(crate) metrics: Metrics,
     pub(crate) config: Config,
+    pub(crate) trail: Trail,
 }
 
 impl Context {
@@ -40,7 +42,14 @@ impl Context {
     ) -> Result<Self, Error> {
         let pointers = Pointers::start(bus.kv(Bucket::Definitions), chance).await?;
         let metrics = Metrics::new();
-        Ok(Self { node: Arc::from(node), store, bus, presence, pointers, metrics, config })
+        let (node, trail) = (Arc::from(node), Trail::default());
+        Ok(Self { node, store, bus, presence, pointers, metrics, config, trail })
+    }
+
+    /// The same notifier, whose way those points are told of.
+    #[must_use]
+    pub fn watched(self, points: Option<Arc<dyn Points>>) -> Self {
+        Self { trail: Trail::new(&self.node, points), ..self }
     }
 
     /// Stops following the pointers.

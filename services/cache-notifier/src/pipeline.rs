@@ -11,6 +11,7 @@ mod coalesce;
 use std::collections::BTreeMap;
 
 use bus::{Endpoint, Incoming, Subscription};
+use chassis::Point;
 use futures::StreamExt as _;
 use model::DefinitionId;
 use protocol::{Noticed, subject};
@@ -103,6 +104,7 @@ impl Notifier {
     fn write(&mut self, definition_id: DefinitionId, version: u32) {
         let cx = self.cx.clone();
         self.work.spawn(async move {
+            cx.trail.at(Point::Heard).await;
             let written = broadcast::point(&cx, &definition_id, version).await;
             Some((definition_id, written))
         });
@@ -143,6 +145,7 @@ impl Notifier {
         let (cx, definition_id) = (self.cx.clone(), definition_id.clone());
         self.work.spawn(async move {
             broadcast::ask(&cx, &definition_id).await;
+            cx.trail.at(Point::Asked).await;
             None
         });
     }

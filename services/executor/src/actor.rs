@@ -11,6 +11,7 @@ mod tail;
 use std::time::Duration;
 
 use bus::Lease;
+use chassis::Point;
 use futures::future::join_all;
 use model::InstanceId;
 use protocol::{Body, Command, Outcome, Refusal};
@@ -31,7 +32,6 @@ use crate::pipeline::lock::lock;
 use crate::pipeline::perform::perform;
 use crate::pipeline::settle::{Stop, Verdict};
 use crate::pipeline::{self, Advance, publish};
-use crate::point::Point;
 use crate::reply;
 use crate::route;
 use crate::work::Work;

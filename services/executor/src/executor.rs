@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use bus::{Bucket, Bus, Delivery, Leases, Presence};
 use catalog::Catalog;
-use chassis::{Chance, Clock};
+use chassis::{Chance, Clock, Point, Points, Trail};
 use engine::Engine;
 use model::Timestamp;
 use store::Store;
@@ -17,7 +17,7 @@ use crate::actor::Actors;
 use crate::calls::Calls;
 use crate::config::Config;
 use crate::handle;
-use crate::point::{Point, Points};
+use crate::trodden::trodden;
 
 /// What an executor needs of the world.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ pub(crate) struct Inner {
     pub(crate) chance: Arc<dyn Chance>,
     pub(crate) presence: Presence,
     pub(crate) calls: Arc<dyn Calls>,
-    pub(crate) points: Option<Arc<dyn Points>>,
+    trail: Trail,
     pub(crate) config: Config,
     pub(crate) leases: Leases,
     /// Bursts that may run now.
@@ -83,7 +83,9 @@ impl Executor {
         let Context { presence, calls, points, config, .. } = context;
         let nonces = Arc::clone(&chance);
         let nonces: bus::Chance = Arc::new(move || nonces.new_id());
-        let leases = Leases::start(bus.kv(Bucket::Leases), &node, config.terms, nonces);
+        let trail = Trail::new(&node, points);
+        let leases =
+            Leases::start(trodden(bus.kv(Bucket::Leases), &trail), &node, config.terms, nonces);
         let inner = Inner {
             bursts: Semaphore::new(config.concurrency.max(1)),
             actors: Actors::default(),
@@ -100,7 +102,7 @@ impl Executor {
             chance,
             presence,
             calls,
-            points,
+            trail,
             config,
             leases,
         };
@@ -167,9 +169,7 @@ impl Inner {
 
     /// Passes a point.
     pub(crate) async fn at(&self, point: Point) {
-        if let Some(points) = &self.points {
-            points.at(&self.node, point).await;
-        }
+        self.trail.at(point).await;
     }
 
     /// Runs a task that a stop waits for and a kill drops.

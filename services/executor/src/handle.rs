@@ -1,13 +1,13 @@
 //! One delivery, from the stream to its answer. While it is in hand, it says that it is.
 
 use bus::Delivery;
+use chassis::Point;
 use protocol::{Body, Command, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::executor::Cx;
 use crate::metrics::METRICS;
 use crate::pipeline::settle::{Stop, Verdict, settle};
-use crate::point::Point;
 use crate::poison::{self, Mark};
 use crate::{actor, route};
 

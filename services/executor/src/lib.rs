@@ -15,19 +15,19 @@ mod executor;
 mod handle;
 mod metrics;
 mod pipeline;
-mod point;
 mod poison;
 mod pull;
 mod record;
 mod reply;
 mod role;
 mod route;
+mod trodden;
 #[cfg(test)]
 mod wired;
 mod work;
 
+pub use chassis::{Point, Points};
 pub use config::Config;
 pub use executor::{Context, Executor};
-pub use point::{Point, Points};
 pub use record::{KeptAnswer, Record, TakenEvent};
 pub use role::run;

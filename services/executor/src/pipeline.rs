@@ -14,13 +14,13 @@ pub(crate) mod run;
 pub(crate) mod settle;
 
 use bus::Lease;
+use chassis::Point;
 use model::{InstanceId, limits};
 use protocol::{Body, Refusal};
 use store::PendingCommand;
 
 use crate::decide::Known;
 use crate::executor::Cx;
-use crate::point::Point;
 use crate::work::{What, Work};
 use commit::{Committed, Done};
 use load::Loaded;

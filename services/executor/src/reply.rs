@@ -1,11 +1,11 @@
 //! What the sender of a command is told.
 
+use chassis::Point;
 use model::InstanceId;
 use protocol::{Command, ContentType, HttpAnswer, Message, Outcome, encode_body, header};
 
 use crate::decide::Known;
 use crate::executor::Cx;
-use crate::point::Point;
 
 /// The outcome of a command for an instance as it stands now.
 pub(crate) fn outcome(id: &InstanceId, known: Option<&Known>) -> Outcome {

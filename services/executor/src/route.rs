@@ -1,6 +1,7 @@
 //! Events and tasks: who waits for them, found by hash. Receivers get commands of their own,
 //! accepted in one transaction with the end of the event; publishing them comes after.
 
+use chassis::Point;
 use model::{CommandId, InstanceId, Map, Stimulus, Trigger, limits};
 use protocol::{Body, Command, Message, Outcome, Refusal, Resume, Start};
 use serde_json::{Value, json};
@@ -10,7 +11,6 @@ use crate::draft;
 use crate::executor::Cx;
 use crate::pipeline::publish;
 use crate::pipeline::settle::Stop;
-use crate::point::Point;
 use crate::reply;
 
 /// The input under which an event's payload arrives.

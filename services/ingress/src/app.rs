@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bus::{Bus, Presence};
 use catalog::Catalog;
-use chassis::{Chance, Clock, Health};
+use chassis::{Chance, Clock, Health, Trail};
 use engine::{Engine, Env};
 use model::{CommandId, Timestamp};
 use serde_json::Value;
@@ -45,6 +45,8 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// Ids and seeds.
     pub chance: Arc<dyn Chance>,
+    /// Told where each request is; nobody in production.
+    pub trail: Trail,
 }
 
 /// One ingress.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use catalog::Catalog;
-use chassis::{Life, Settings};
+use chassis::{Life, Settings, Trail};
 use engine::Engine;
 use ingress::{Config, Context};
 use node::{Node, nonces};
@@ -21,7 +21,8 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let engine = Arc::new(Engine::new(activities::all(), languages));
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
-    let cx = Context { store, bus, engine, catalog: catalog.clone(), presence, clock, chance };
+    let (of, trail) = (catalog.clone(), Trail::default());
+    let cx = Context { store, bus, engine, catalog: of, presence, clock, chance, trail };
     ingress::start(cx, config, &life).await?;
     life.ready();
     life.stop().cancelled().await;

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chassis::Point;
 use engine::Problem as Flaw;
 use model::{CommandId, Definition, DefinitionId, Stimulus, Trigger, VersionId};
 use protocol::{ContentType, Headers, Message, Noticed, decode_body, encode_body, header, subject};
@@ -215,6 +216,7 @@ async fn publish_version(app: &Arc<App>, definition: Definition) -> Result<Saved
     definition.extra.insert(PUBLISHED_AT.to_owned(), json!(app.now()));
     (definition.is_latest, definition.is_published) = (true, true);
     let publication = Publication { definition: definition.clone(), triggers, schedules };
+    app.cx.trail.at(Point::BeforePublication).await;
     match app.cx.store.publish(publication).await? {
         Published::Done => {}
         Published::RouteTaken { by } => return Err(Problem::invalid_definition(vec![taken(&by)])),
@@ -223,7 +225,9 @@ async fn publish_version(app: &Arc<App>, definition: Definition) -> Result<Saved
     tracing::info!(
         definition = %definition.definition_id, version = definition.version, "published"
     );
+    app.cx.trail.at(Point::Publicised).await;
     let noticed = announce(app, &definition, true).await;
+    app.cx.trail.at(Point::Announced).await;
     Ok(Saved { definition, is_new: false, already_published: false, noticed })
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::extract::{FromRequestParts, OriginalUri};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
+use chassis::Point;
 use model::{CommandId, Instance};
 use protocol::{Command, Message, Outcome, ReplyWhen};
 use store::{Accepted, NewInstance, PendingCommand};
@@ -127,6 +128,7 @@ pub(crate) async fn start(
     let wait = expectation(app, asking, patience);
     let message = new.command.clone();
     let instance = new.instance.clone();
+    app.cx.trail.at(Point::BeforeAccept).await;
     match app.cx.store.accept(new).await? {
         Accepted::New => {
             let told = publish_and_wait(app, message, wait, patience).await;
@@ -175,6 +177,7 @@ pub(crate) async fn command(
     app.must_have_room()?;
     let wait = expectation(app, asking, patience);
     let message = pending.command.clone();
+    app.cx.trail.at(Point::BeforeAccept).await;
     let is_new = app.cx.store.accept_command(pending).await?;
     let has_company = wait.as_ref().is_some_and(Wait::has_company);
     let receipt = publish(app, message).await;
@@ -233,9 +236,13 @@ enum Publication {
 }
 
 async fn publish(app: &App, message: Message) -> Publication {
+    app.cx.trail.at(Point::Accepted).await;
     let subject = message.subject.clone();
     match tokio::time::timeout(PUBLISH_TIME_MAX, published(app, message)).await {
-        Ok(Ok(publication)) => return publication,
+        Ok(Ok(publication)) => {
+            app.cx.trail.at(Point::Sent).await;
+            return publication;
+        }
         Ok(Err(error)) => {
             if matches!(error, bus::Error::Full(_)) {
                 app.is_full();

@@ -12,6 +12,7 @@ mod command;
 mod failure;
 mod input;
 mod journal;
+mod listen;
 mod local;
 mod output;
 mod process;
@@ -20,3 +21,4 @@ mod say;
 
 pub use cli::main;
 pub(crate) use failure::Failure;
+pub use listen::listen;

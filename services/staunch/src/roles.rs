@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::process::Process;
-use crate::{Failure, say};
+use crate::{Failure, listen, say};
 
 /// Every role there is.
 pub(crate) const ALL: [&str; 4] = ["ingress", "executor", "timer", "cache-notifier"];
@@ -179,7 +179,7 @@ async fn run(
             let config = executor::Config::from(&settings);
             let allow_private = config.allow_private_addresses;
             let calls = Arc::new(HttpCalls::new(Guard { allow_private }));
-            let points = None;
+            let points = listen::points();
             let cx = executor::Context {
                 node,
                 store,
@@ -198,18 +198,28 @@ async fn run(
         "timer" => {
             let config = timer::Config::from_settings(&settings);
             let cx = timer::Context::new(&node, store, bus, presence, nonces(), config);
-            timer::run(cx, life).await
+            timer::run(cx.watched(listen::points()), life).await
         }
         "cache-notifier" => {
             let config = cache_notifier::Config::default();
             let chance = nonces();
             let cx =
                 cache_notifier::Context::start(&node, store, bus, presence, chance, config).await?;
-            cache_notifier::run(cx, life).await
+            cache_notifier::run(cx.watched(listen::points()), life).await
         }
         _ => {
             let config = ingress::Config::from_settings(&settings)?;
-            let cx = ingress::Context { store, bus, engine, catalog, presence, clock, chance };
+            let trail = chassis::Trail::new(&node, listen::points());
+            let cx = ingress::Context {
+                store,
+                bus,
+                engine,
+                catalog,
+                presence,
+                clock,
+                chance,
+                trail,
+            };
             ingress::start(cx, config, &life).await?;
             life.ready();
             life.stop().cancelled().await;

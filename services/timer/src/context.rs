@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bus::{Bucket, Bus, Chance, Claims, Presence};
+use chassis::{Points, Trail};
 use store::Store;
 
 use crate::Config;
@@ -20,6 +21,7 @@ pub struct Context {
     pub(crate) versions: Arc<Versions>,
     pub(crate) metrics: Metrics,
     pub(crate) config: Config,
+    pub(crate) trail: Trail,
 }
 
 impl Context {
@@ -45,6 +47,13 @@ impl Context {
             versions: Arc::default(),
             metrics: Metrics::new(),
             config,
+            trail: Trail::default(),
         }
+    }
+
+    /// The same replica, whose way those points are told of.
+    #[must_use]
+    pub fn watched(self, points: Option<Arc<dyn Points>>) -> Self {
+        Self { trail: Trail::new(&self.node, points), ..self }
     }
 }

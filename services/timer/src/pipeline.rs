@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bus::Incoming;
+use chassis::Point;
 use futures::StreamExt as _;
 use model::{Schedule, Timestamp};
 use protocol::{TimerArmed, subject};
@@ -386,6 +387,7 @@ async fn scan(cx: &Context, shards: Vec<i32>, limit: u64) -> Result<Found, store
     let before = clock.after(cx.config.window);
     let timers = cx.store.due_timers(&shards, before, limit).await?;
     let schedules = cx.store.due_schedules(&shards, before, limit).await?;
+    cx.trail.at(Point::Scanned).await;
     let full = usize::try_from(limit).unwrap_or(usize::MAX);
     let is_cut_short = timers.len() >= full || schedules.len() >= full;
     Ok(Found { began, reading, shards, timers, schedules, is_cut_short })
@@ -406,12 +408,14 @@ async fn fire_timer(
             claim::Won::Elsewhere => return Ok(Ending::Elsewhere),
         },
     };
+    cx.trail.at(Point::Claimed).await;
     if let Err(error) = publish::publish(cx, timer).await {
         if let Some(claimed) = claimed {
             settle::give_back(cx, claimed, &error).await;
         }
         return Err(error);
     }
+    cx.trail.at(Point::Fired).await;
     let lateness = now.after(began.elapsed()).since(timer.due_at);
     let Some(claimed) = claimed else {
         tracing::warn!(bookmark = %timer.bookmark_id, instance = %timer.instance_id,
@@ -421,6 +425,7 @@ async fn fire_timer(
     cx.metrics.fired("timer", lateness);
     log_fired(&timer.bookmark_id, &timer.instance_id, lateness);
     settle::done(cx, claimed).await;
+    cx.trail.at(Point::Settled).await;
     Ok(Ending::Fired)
 }
 

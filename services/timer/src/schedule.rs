@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use chassis::Point;
 use model::{
     CommandId, Instance, InstanceId, InvalidCalendar, Schedule, SubStatus, Timestamp, VersionId,
     derived,
@@ -77,9 +78,11 @@ pub(crate) async fn fire(cx: &Context, schedule: Schedule, now: Timestamp) -> Re
         starts: starts.clone(),
     };
     let occurrence = firing.occurrence_next;
+    cx.trail.at(Point::BeforeOccurrence).await;
     if !cx.store.fire(firing).await? {
         return Ok(Fired::Elsewhere);
     }
+    cx.trail.at(Point::Occurred).await;
     for start in starts {
         if let Err(error) = cx.bus.publish(start.command).await {
             tracing::warn!(%error, instance = %start.instance.id,

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use chassis::Point;
 use futures::StreamExt as _;
 use model::{CommandId, InstanceId, Timestamp, derived};
 use protocol::{Body, Command, Message, Perform, header, subject};
@@ -89,6 +90,7 @@ impl Sweep {
     /// When the database or the bus fails; what was mended before that stays mended.
     pub async fn run_once(&mut self) -> Result<Mended, Error> {
         self.lately.prune();
+        self.cx.trail.at(Point::BeforeSweep).await;
         let now = self.cx.store.clock().await?;
         let mended = Mended {
             published: self.outbox(now).await?,
@@ -136,6 +138,7 @@ impl Sweep {
         let (ids, ending) = self.publish(rows).await;
         let count = ids.len() as u64;
         if !ids.is_empty() {
+            self.cx.trail.at(Point::Resent).await;
             self.cx.store.published(ids).await?;
         }
         ending.map(|()| count)

@@ -24,6 +24,7 @@ mod clock;
 mod config;
 mod health;
 mod lifecycle;
+mod point;
 mod run;
 mod telemetry;
 
@@ -33,5 +34,6 @@ pub use clock::{Clock, SystemClock, TokioClock};
 pub use config::{Args, Auth, ConfigError, LogFormat, Misfire, Origin, Secret, Setting, Settings};
 pub use health::{Health, HealthReport, Outcome};
 pub use lifecycle::Life;
+pub use point::{Point, Points, Trail};
 pub use run::{host, main};
 pub use telemetry::{Telemetry, inject, link, metrics_text, set_parent};

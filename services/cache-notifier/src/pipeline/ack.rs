@@ -1,5 +1,6 @@
 //! Answers those who wait: everywhere, or who is missing.
 
+use chassis::Point;
 use protocol::{ContentType, Headers, Message, Noticed, encode_body};
 
 use super::coalesce::Waiter;
@@ -13,8 +14,10 @@ pub(super) async fn answer(cx: &Context, waiter: Waiter, noticed: Noticed, nodes
         revision = noticed.revision, nodes, missing = ?noticed.missing, ms,
         "cache invalidation announced");
     let Some(subject) = waiter.reply else { return };
+    cx.trail.at(Point::BeforeAnswer).await;
     let Ok(payload) = encode_body(ContentType::Json, &noticed) else { return };
     if let Err(error) = cx.bus.send(Message { subject, headers: Headers::new(), payload }).await {
         tracing::debug!(%error, "the publisher could not be answered");
     }
+    cx.trail.at(Point::Answered).await;
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chassis::Point;
 use model::DefinitionId;
 use protocol::{CachePosition, ContentType, Headers, Message, Noticed, encode_body, subject};
 use store::VersionOption;
@@ -23,6 +24,7 @@ pub(crate) async fn point(
     let mut published = published(cx, definition_id).await?;
     for _ in 0..ROUNDS_MAX {
         let known = cx.pointers.get(definition_id);
+        cx.trail.at(Point::BeforePoint).await;
         let revision = match (&published, &known) {
             (Some((version_id, number)), _) => {
                 cx.pointers.put(definition_id, Some(version_id), *number).await?
@@ -34,6 +36,7 @@ pub(crate) async fn point(
             // It never was published; nobody has it.
             (None, None) => 0,
         };
+        cx.trail.at(Point::Pointed).await;
         if revision > 0 {
             let applied = cx.pointers.applied(definition_id, revision);
             if tokio::time::timeout(VIEW_WAIT_MAX, applied).await.is_err() {

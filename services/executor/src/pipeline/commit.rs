@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use chassis::Point;
 use engine::Effect;
 use model::Timestamp;
 use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject};
@@ -18,7 +19,6 @@ use crate::decide::Known;
 use crate::draft::{Draft, draft};
 use crate::executor::Cx;
 use crate::metrics::METRICS;
-use crate::point::Point;
 
 /// How long a burst whose commit is in doubt waits before it looks again.
 const DOUBT_PAUSE: Duration = Duration::from_millis(50);

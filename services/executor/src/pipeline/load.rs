@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use chassis::Point;
 use engine::{Input, Program};
 use model::{InstanceId, Timestamp};
 use protocol::{Body, Refusal, Start};
@@ -11,7 +12,6 @@ use super::run::{End, Ran};
 use super::settle::Stop;
 use crate::decide::{Decision, Known, decide, id_of};
 use crate::executor::Cx;
-use crate::point::Point;
 use crate::record::Record;
 use crate::work::{What, Work};
 

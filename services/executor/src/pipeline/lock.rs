@@ -1,12 +1,12 @@
 //! lock: one writer per instance. It saves work, not truth: `commit` checks the version.
 
 use bus::{Busy, Lease};
+use chassis::Point;
 use model::InstanceId;
 
 use super::settle::Stop;
 use crate::executor::Cx;
 use crate::metrics::METRICS;
-use crate::point::Point;
 
 /// Takes the instance's lease, waiting for another holder at most as long as the terms say.
 pub(crate) async fn lock(cx: &Cx, id: &InstanceId) -> Result<Lease, Stop> {

@@ -1,13 +1,13 @@
 //! perform: outgoing calls, made while the instance is held, after their intent is committed. The
 //! answer comes back as the next burst of the same holder.
 
+use chassis::Point;
 use engine::Call;
 use model::{BookmarkId, Map};
 use tokio::time::Instant;
 
 use crate::executor::Cx;
 use crate::metrics::METRICS;
-use crate::point::Point;
 
 /// Makes one committed call, and gives what resumes its bookmark. After a crash it is made again,
 /// with the same key.

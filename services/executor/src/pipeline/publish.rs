@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
+use chassis::Point;
 use futures::future::join_all;
 use protocol::Message;
 
 use super::commit::Outgoing;
 use crate::executor::Cx;
 use crate::metrics::METRICS;
-use crate::point::Point;
 
 /// How often a message is tried before it is left to the sweep.
 const TRIES_MAX: u32 = 4;

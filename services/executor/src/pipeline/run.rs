@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use chassis::Point;
 use engine::{Effect, Env, Input, Rest, State, Turn};
 use model::{
     ActivityId, BookmarkId, Entry, Incident, Instance, SubStatus, Timestamp, VersionId, What,
@@ -13,7 +14,6 @@ use super::load::Ready;
 use super::settle::Stop;
 use crate::decide::Known;
 use crate::executor::Cx;
-use crate::point::Point;
 use crate::record::{Place, Record};
 use crate::work::{self, Work};
 

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use bus::Delivery;
+use chassis::Point;
 use protocol::{Garbled, Message, Outcome, Refusal, header, subject};
 
 use crate::decide::id_of;
 use crate::executor::Cx;
 use crate::metrics::METRICS;
-use crate::point::Point;
 use crate::reply;
 
 const RETRY_FIRST: Duration = Duration::from_millis(100);

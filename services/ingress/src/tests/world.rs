@@ -123,6 +123,7 @@ impl World {
             presence,
             clock: Arc::new(clock),
             chance: Arc::new(SystemChance),
+            trail: chassis::Trail::default(),
         };
         let life = Life::new(Duration::from_secs(5));
         let app = App::start(base.clone(), config).await.unwrap();

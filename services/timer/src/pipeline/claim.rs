@@ -2,6 +2,7 @@
 //! have been won, or winning one twice, costs work and nothing else: the bookmark burns once.
 
 use bus::{Claim, Claimed, Error};
+use chassis::Point;
 use protocol::subject;
 use store::DueTimer;
 
@@ -18,6 +19,7 @@ pub(super) enum Won {
 }
 
 pub(super) async fn claim(cx: &Context, timer: &DueTimer) -> Result<Won, Error> {
+    cx.trail.at(Point::BeforeClaim).await;
     let key =
         format!("{}.{}", subject::token(timer.bookmark_id.as_str()), timer.due_at.as_millis());
     let live = cx.presence.live();

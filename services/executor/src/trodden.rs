@@ -1,0 +1,52 @@
+//! The lease bucket as it is where somebody watches the trail: each write passes a point before
+//! and after, renewals included.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bus::{Entry, Error, Kv, Put, Revision, Watch};
+use bytes::Bytes;
+use chassis::{Point, Trail};
+
+/// The bucket itself where nobody watches.
+pub(crate) fn trodden(kv: Arc<dyn Kv>, trail: &Trail) -> Arc<dyn Kv> {
+    if trail.is_watched() { Arc::new(Trodden { kv, trail: trail.clone() }) } else { kv }
+}
+
+struct Trodden {
+    kv: Arc<dyn Kv>,
+    trail: Trail,
+}
+
+#[async_trait]
+impl Kv for Trodden {
+    async fn put_if(
+        &self,
+        key: &str,
+        value: Bytes,
+        expected: Revision,
+        ttl: Option<Duration>,
+        nonce: &str,
+    ) -> Result<Put, Error> {
+        self.trail.at(Point::BeforeLease).await;
+        let put = self.kv.put_if(key, value, expected, ttl, nonce).await;
+        self.trail.at(Point::Leased).await;
+        put
+    }
+
+    async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error> {
+        self.trail.at(Point::BeforeLease).await;
+        let put = self.kv.purge_if(key, expected, nonce).await;
+        self.trail.at(Point::Leased).await;
+        put
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
+        self.kv.get(key).await
+    }
+
+    async fn watch(&self) -> Result<Watch, Error> {
+        self.kv.watch().await
+    }
+}
