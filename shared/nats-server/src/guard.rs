@@ -12,6 +12,7 @@ use anyhow::{Context as _, ensure};
 const SCRIPT: &str = r#"trap '' INT TERM HUP
 if read -r line; then exit 0; fi
 kill -"$2" "$1" 2>/dev/null
+kill -CONT "$1" 2>/dev/null
 if [ -n "$3" ]; then
     tries=0
     while kill -0 "$1" 2>/dev/null && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries+1)); done

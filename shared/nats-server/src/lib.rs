@@ -7,10 +7,12 @@
 mod fetch;
 mod find;
 mod guard;
+mod port;
 mod server;
 mod version;
 
 pub use find::{Binary, Find, find};
 pub use guard::{Guard, signal};
+pub use port::free_port;
 pub use server::{Options, Server};
 pub use version::{MINIMUM, TESTED, Version};

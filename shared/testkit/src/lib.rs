@@ -8,6 +8,6 @@ mod wait;
 
 pub use nats::{TestNats, binary, nats, nats_cluster, nats_with, shared_nats};
 pub use nats_server::{Guard, signal};
-pub use postgres::{TestPostgres, own_postgres, postgres};
+pub use postgres::{TestPostgres, postgres};
 pub use unique::{chance, free_port, now, sqlite_url, unique};
 pub use wait::{eventually, skip, within};

@@ -1,0 +1,326 @@
+//! Runs one PostgreSQL as a child on loopback.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use nats_server::{Guard, free_port, signal};
+use tempfile::TempDir;
+use tokio::time::Instant;
+
+use crate::Programs;
+use crate::find::run;
+
+const START_MAX: Duration = Duration::from_secs(60);
+const STOP_MAX: Duration = Duration::from_secs(20);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// Enough for several nodes, each with its pool.
+const CONNECTIONS_MAX: &str = "max_connections=300";
+/// What makes a server fast that need not survive its machine.
+const CARELESS: [&str; 3] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+
+/// How a server is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Its programs, as [`crate::find()`] finds them.
+    pub programs: Programs,
+    /// Every commit reaches the disk.
+    pub durable: bool,
+    /// A library that is loaded before all others (`LD_PRELOAD`), to slow down fsync for example.
+    pub preload: Option<PathBuf>,
+    /// Further arguments, such as `-c`, `shared_buffers=1GB`.
+    pub arguments: Vec<String>,
+}
+
+impl Options {
+    /// A server that is durable, or fast and careless.
+    #[must_use]
+    pub fn new(programs: Programs, durable: bool) -> Self {
+        Self { programs, durable, preload: None, arguments: Vec::new() }
+    }
+}
+
+/// A running server with an empty store: it ends with this value, and with this process.
+#[derive(Debug)]
+pub struct Server {
+    options: Options,
+    port: u16,
+    running: Option<Running>,
+    // Removed after the server has ended.
+    directory: TempDir,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    guard: Guard,
+}
+
+impl Server {
+    /// Makes a store, starts a server on it, and waits until it answers.
+    ///
+    /// # Errors
+    /// When it does not start within 60 s: the text has its log.
+    pub async fn start(options: Options) -> anyhow::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("staunch-pg-").tempdir()?;
+        options.programs.own(directory.path()).await?;
+        let mut initdb = options.programs.command("initdb");
+        initdb.args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale"]);
+        initdb.arg("--no-sync").arg("--pgdata").arg(directory.path().join("data"));
+        run(initdb).await?;
+        let mut server = Self { options, port: free_port()?, running: None, directory };
+        server.launch().await?;
+        Ok(server)
+    }
+
+    /// Where clients of this database connect.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Makes an empty database.
+    ///
+    /// # Errors
+    /// When the server does not run, or has a database of that name.
+    pub async fn create(&self, database: &str) -> anyhow::Result<()> {
+        let mut create = self.options.programs.command("createdb");
+        create.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "postgres", database]);
+        run(create).await
+    }
+
+    /// The process id of its first process, while it runs.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.running.as_ref().map(|running| running.child.id())
+    }
+
+    /// The port, the same over restarts.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its log file.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.directory.path().join("log")
+    }
+
+    /// Where it keeps everything.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Ends it at once, as a crash does: nothing is written any more.
+    ///
+    /// # Errors
+    /// When it does not run, or the system does not let us.
+    pub fn kill(&mut self) -> anyhow::Result<()> {
+        let Running { mut child, guard } = self.running.take().context("PostgreSQL is not up")?;
+        // Its other processes first: they would notice its death only after a while.
+        let orphans = children(child.id());
+        let killed = child.kill().context("cannot kill PostgreSQL");
+        for orphan in orphans {
+            if let Err(error) = signal(orphan, "KILL") {
+                tracing::debug!(%error, "a backend was gone already");
+            }
+        }
+        let waited = child.wait().context("cannot wait for PostgreSQL");
+        guard.dismiss();
+        killed.and(waited).map(drop)
+    }
+
+    /// Ends it in order: clients are cut off, everything is written.
+    ///
+    /// # Errors
+    /// When it does not run, or does not end within 20 s.
+    pub async fn stop(&mut self) -> anyhow::Result<()> {
+        let running = self.running.as_mut().context("PostgreSQL is not up")?;
+        signal(running.child.id(), "INT")?;
+        let give_up = Instant::now() + STOP_MAX;
+        while running.child.try_wait()?.is_none() {
+            ensure!(Instant::now() < give_up, "PostgreSQL does not stop within {STOP_MAX:?}");
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        if let Some(running) = self.running.take() {
+            running.guard.dismiss();
+        }
+        Ok(())
+    }
+
+    /// Starts it again after [`Server::kill`] or [`Server::stop`], on the same port and data.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub async fn restart(&mut self) -> anyhow::Result<()> {
+        if self.running.is_some() {
+            self.kill()?;
+        }
+        let give_up = Instant::now() + START_MAX;
+        while let Err(error) = self.launch().await {
+            // Its old backends notice the death of their parent one after the other.
+            let is_passing = format!("{error:#}").contains("pre-existing shared memory");
+            if !is_passing || Instant::now() >= give_up {
+                return Err(error);
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        Ok(())
+    }
+
+    /// Stops the clock of all its processes, as a paused machine does.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn suspend(&self) -> anyhow::Result<()> {
+        let pid = self.pid().context("PostgreSQL is not up")?;
+        // The first one stops first, so that no more are made meanwhile.
+        signal(pid, "STOP")?;
+        signal_all(&children(pid), "STOP");
+        Ok(())
+    }
+
+    /// Lets them go on.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn resume(&self) -> anyhow::Result<()> {
+        let pid = self.pid().context("PostgreSQL is not up")?;
+        signal_all(&children(pid), "CONT");
+        signal(pid, "CONT")
+    }
+
+    async fn launch(&mut self) -> anyhow::Result<()> {
+        let mut child = self.command()?.spawn().context("cannot run PostgreSQL")?;
+        // When we are killed, QUIT ends all backends at once.
+        let guard = match Guard::watch(child.id(), "QUIT", Some(self.directory.path())) {
+            Ok(guard) => guard,
+            Err(error) => {
+                child.kill()?;
+                child.wait()?;
+                return Err(error);
+            }
+        };
+        self.running = Some(Running { child, guard });
+        let ready = self.wait_ready().await;
+        if ready.is_err()
+            && let Err(error) = self.kill()
+        {
+            tracing::debug!(%error, "PostgreSQL was gone already");
+        }
+        ready
+    }
+
+    fn command(&self) -> anyhow::Result<Command> {
+        let Options { programs, durable, preload, arguments } = &self.options;
+        let folder = self.directory.path();
+        let mut postgres = programs.command("postgres");
+        postgres.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
+        postgres.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]);
+        postgres.args(["-c", CONNECTIONS_MAX, "-c", "timezone=UTC"]);
+        if !durable {
+            postgres.args(CARELESS.iter().flat_map(|setting| ["-c", *setting]));
+        }
+        postgres.args(arguments);
+        if let Some(library) = preload {
+            postgres.env("LD_PRELOAD", library);
+        }
+        // Its own group: Ctrl-C is for us, who stop it last.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut postgres, 0);
+        postgres.stdout(Stdio::null()).stderr(File::create(self.log())?);
+        Ok(postgres)
+    }
+
+    async fn wait_ready(&mut self) -> anyhow::Result<()> {
+        let give_up = Instant::now() + START_MAX;
+        let log = self.log();
+        let said = || std::fs::read_to_string(&log).unwrap_or_default();
+        loop {
+            let mut ready = self.options.programs.command("pg_isready");
+            ready.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
+            if run(ready).await.is_ok() {
+                return Ok(());
+            }
+            let running = self.running.as_mut().context("PostgreSQL is not up")?;
+            if let Some(status) = running.child.try_wait()? {
+                bail!("PostgreSQL has ended ({status}):\n{}", said());
+            }
+            ensure!(Instant::now() < give_up, "PostgreSQL does not start:\n{}", said());
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let Some(Running { mut child, guard }) = self.running.take() else { return };
+        // One that is paused hears nothing else.
+        let pid = child.id();
+        let paused = children(pid);
+        let ended = signal(pid, "QUIT").and_then(|()| signal(pid, "CONT"));
+        signal_all(&paused, "CONT");
+        match ended.and_then(|()| Ok(child.wait()?)) {
+            Ok(_) => guard.dismiss(),
+            Err(error) => tracing::warn!(%error, "a PostgreSQL could not be ended"),
+        }
+    }
+}
+
+/// The processes that a process has started.
+fn children(pid: u32) -> Vec<u32> {
+    let found = Command::new("pgrep").args(["-P", &pid.to_string()]).stdin(Stdio::null()).output();
+    let text = found.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().filter_map(|line| line.trim().parse().ok()).collect()
+}
+
+fn signal_all(pids: &[u32], name: &str) {
+    for pid in pids {
+        if let Err(error) = signal(*pid, name) {
+            tracing::debug!(%error, "a backend was gone already");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(url: &str) -> bool {
+        let sql = ["-q", "-t", "-c", "select 1"];
+        let run = Command::new("timeout").arg("2").arg("psql").arg(url).args(sql).output();
+        run.is_ok_and(|ran| ran.status.success())
+    }
+
+    #[tokio::test]
+    async fn a_server_survives_a_kill_a_stop_and_a_pause_and_dies_with_its_handle() {
+        let Some(programs) = crate::find() else {
+            println!("SKIPPED: PostgreSQL is not installed");
+            return;
+        };
+        let mut server = Server::start(Options::new(programs, true)).await.unwrap();
+        server.create("kept").await.unwrap();
+        let (url, folder) = (server.url("kept"), server.directory().to_owned());
+        assert!(answers(&url));
+        server.kill().unwrap();
+        assert!(!answers(&url));
+        server.restart().await.unwrap();
+        assert!(answers(&url));
+        server.stop().await.unwrap();
+        assert!(!answers(&url));
+        server.restart().await.unwrap();
+        assert!(answers(&url));
+        server.suspend().unwrap();
+        assert!(!answers(&url));
+        server.resume().unwrap();
+        assert!(answers(&url));
+        server.suspend().unwrap();
+        drop(server);
+        assert!(!answers(&url));
+        assert!(!folder.exists());
+    }
+}
