@@ -135,8 +135,17 @@ impl Cluster {
     /// # Errors
     /// When it cannot be started.
     pub fn begin(&mut self, plan: NodePlan) -> anyhow::Result<&mut Node> {
-        self.nodes.push(Node::begin(plan, self.around.clone())?);
+        let node = self.apart(plan)?;
+        self.nodes.push(node);
         self.nodes.last_mut().context("a node was added")
+    }
+
+    /// Starts a node that belongs to the caller, and waits for nothing.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn apart(&self, plan: NodePlan) -> anyhow::Result<Node> {
+        Node::begin(plan, self.around.clone())
     }
 
     /// Makes the streams and buckets, with a copy on every broker.
