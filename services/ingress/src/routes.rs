@@ -8,6 +8,7 @@ mod events;
 mod health;
 mod instances;
 mod keys;
+mod nodes;
 mod publishing;
 mod resume;
 mod run;
@@ -76,6 +77,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(keys::list, keys::make))
         .routes(routes!(keys::delete))
         .routes(routes!(keys::audit))
+        .routes(routes!(nodes::list))
 }
 
 /// What is mounted under each prefix of the API and takes whole definitions.

@@ -41,6 +41,7 @@ pub struct Presence {
 }
 
 struct Inner {
+    node: String,
     kv: Arc<dyn Kv>,
     key: String,
     value: Bytes,
@@ -79,6 +80,7 @@ impl Presence {
         let stop = CancellationToken::new();
         let inner = Arc::new(Inner {
             key: subject::token(&me.node),
+            node: me.node,
             kv,
             value: value.into(),
             ttl,
@@ -102,6 +104,12 @@ impl Presence {
             Ok(Ok(_)) => Ok(Self { inner, _running: running }),
             _ => Err(Error::Unavailable("the live nodes cannot be read".to_owned())),
         }
+    }
+
+    /// This node's name.
+    #[must_use]
+    pub fn node(&self) -> &str {
+        &self.inner.node
     }
 
     /// Who lives, sorted by node. What was last known while this node is cut off.

@@ -371,6 +371,7 @@ impl<'a> Run<'a> {
             what,
             message,
             payload,
+            node: None,
         });
     }
 
@@ -388,6 +389,7 @@ impl<'a> Run<'a> {
             what: What::Workflow,
             message: Some(status.to_string()),
             payload,
+            node: None,
         });
     }
 }

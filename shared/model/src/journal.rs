@@ -49,4 +49,7 @@ pub struct Entry {
     pub message: Option<String>,
     /// Outcomes, and other readable details.
     pub payload: Option<Value>,
+    /// The node that ran the burst; on the first line of each burst alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }

@@ -80,6 +80,7 @@ fn burst(id: &str, version: i64) -> Burst {
         what: What::Completed,
         message: Some("a line that was written".to_owned()),
         payload: None,
+        node: None,
     };
     let first = u64::try_from(version * 4 - 3).unwrap();
     let outbox_id = format!("{id}-{version}");

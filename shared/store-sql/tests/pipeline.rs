@@ -51,6 +51,7 @@ fn burst(id: &str, loaded: i64) -> Burst {
         what: What::Workflow,
         message: None,
         payload: None,
+        node: None,
     };
     let outbox = OutboxRow {
         id: format!("{id}-{sequence}"),

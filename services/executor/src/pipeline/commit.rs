@@ -140,6 +140,7 @@ async fn fit(cx: &Cx, ran: &mut Ran) -> Result<Draft, Stop> {
         }
     }
     let children: Vec<_> = programs.iter().map(|program| program.as_deref()).collect();
+    sign(cx, ran);
     match draft(ran, &children) {
         Ok(draft) => Ok(draft),
         Err(unfit) => {
@@ -149,7 +150,15 @@ async fn fit(cx: &Cx, ran: &mut Ran) -> Result<Draft, Stop> {
                 None => Known::default(),
             };
             let mut ended = Ran::ended(cx, before, &ran.work, end);
+            sign(cx, &mut ended);
             draft(&mut ended, &[]).map_err(|unfit| Stop::Bug(unfit.to_string()))
         }
+    }
+}
+
+/// Writes into the journal who ran this burst.
+fn sign(cx: &Cx, ran: &mut Ran) {
+    if let Some(first) = ran.journal.first_mut() {
+        first.node = Some(cx.node.clone());
     }
 }

@@ -177,6 +177,7 @@ fn halt(state: &mut State, end: End, now: Timestamp) -> Vec<Entry> {
         what: What::Workflow,
         message: Some(end.status.to_string()),
         payload: message.map(|message| serde_json::json!({ "message": message })),
+        node: None,
     }]
 }
 

@@ -74,6 +74,11 @@ async fn of_thirty_simultaneous_resumes_one_wins() {
     assert!(lost.iter().all(|outcome| outcome.refusal == Some(Refusal::AlreadyDone)));
     assert_eq!(world.lines("i").await, ["went on"]);
     assert_eq!(world.instance("i").await.unwrap().version, 2);
+    // The journal says who ran each burst, once.
+    let signed = world.journal("i").await.into_iter().filter_map(|entry| entry.node);
+    let signed: Vec<_> = signed.collect();
+    assert_eq!(signed.len(), 2);
+    assert!(signed.iter().all(|node| ["a", "b", "c"].contains(&node.as_str())), "{signed:?}");
     world.until_quiet().await;
     assert_eq!(world.store.sizes().pending, 0);
 }

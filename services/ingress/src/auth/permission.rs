@@ -111,6 +111,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/api-keys", P("write:api-keys")),
     ("DELETE", "/api-keys/{id}", P("delete:api-keys")),
     ("GET", "/audit", P("read:audit")),
+    ("GET", "/nodes", P("read:nodes")),
 ];
 
 /// The routes outside the API.

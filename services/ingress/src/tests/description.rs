@@ -41,6 +41,15 @@ async fn every_described_route_is_mounted_under_both_prefixes() {
     }
 }
 
+#[tokio::test]
+async fn a_server_knows_its_name_and_the_live_nodes() {
+    let world = World::new().await;
+    let body = world.get("/elsa/api/nodes").await.expect(200);
+    assert_eq!(body["node"], "node");
+    assert_eq!(body["items"][0]["node"], "node");
+    assert!(body["items"][0]["roles"].is_array(), "{body}");
+}
+
 #[test]
 fn operations_have_names_of_their_own() {
     let document: Value = serde_json::from_str(openapi_text()).unwrap();

@@ -172,6 +172,7 @@ pub(super) fn entry(sequence: u64, text: &str) -> Entry {
         what: What::Line,
         message: Some(text.to_owned()),
         payload: Some(json!({"Outcomes": ["Done"], "half": 0.5, "big": u64::MAX})),
+        node: (sequence == 1).then(|| "node".to_owned()),
     }
 }
 
