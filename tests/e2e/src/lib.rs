@@ -7,10 +7,6 @@
 #[cfg(test)]
 mod api;
 #[cfg(test)]
-mod binary;
-#[cfg(test)]
-mod node;
-#[cfg(test)]
 mod stories;
 #[cfg(test)]
 mod workflow;

@@ -19,7 +19,7 @@ pub(crate) async fn thirty_resumes_over_three_nodes_and_one_wins_g3(world: World
         world.node("two", "all").await,
         world.node("three", "all").await,
     ];
-    let apis: Vec<Api> = nodes.iter().map(|node| Api::new(&node.url)).collect();
+    let apis: Vec<Api> = nodes.iter().map(|node| Api::new(&node.url())).collect();
     apis[0].publish(&workflow::waiting("contended")).await;
     for round in 0..5 {
         let id = apis[round % 3].start("contended", json!({})).await;

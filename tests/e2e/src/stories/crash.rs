@@ -19,12 +19,12 @@ const SOON: Duration = Duration::from_secs(90);
 /// G1, G2, G7: what was accepted is done exactly once when an executor is killed under load.
 pub(crate) async fn a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7(world: World) {
     let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
-    let victim = world.node("victim", "executor").await;
-    let other = world.node("other", "executor").await;
-    let api = Api::new(&gateway.url);
+    let mut victim = world.node("victim", "executor").await;
+    let mut other = world.node("other", "executor").await;
+    let api = Api::new(&gateway.url());
     api.publish(&workflow::quick("load")).await;
     let accepting = under_way(&world, &api).await;
-    victim.kill().await;
+    victim.kill().unwrap();
     let killed = Instant::now();
     let at_kill = api.count("load", Some("Finished")).await;
     let accepted = accepting.await.unwrap();
@@ -38,19 +38,19 @@ pub(crate) async fn a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7(w
         killed.elapsed(),
         all_accepted.elapsed()
     );
-    assert!(other.stop().await.success());
+    assert!(other.stop().await.unwrap().status.success());
 }
 
 /// G7: a stop in order hands everything over, and takes under a second where no call is out.
 pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World) {
     let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
-    let leaving = world.node("leaving", "executor").await;
+    let mut leaving = world.node("leaving", "executor").await;
     let staying = world.node("staying", "executor").await;
-    let api = Api::new(&gateway.url);
+    let api = Api::new(&gateway.url());
     api.publish(&workflow::quick("load")).await;
     let accepting = under_way(&world, &api).await;
     let asked = Instant::now();
-    let status = leaving.stop().await;
+    let status = leaving.stop().await.unwrap().status;
     let drained = asked.elapsed();
     assert!(status.success(), "{status}");
     let accepted = accepting.await.unwrap();
@@ -66,23 +66,23 @@ pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World)
 /// On PostgreSQL only: on SQLite a process that stops in the middle of a transaction stops all.
 pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3_g11(world: World) {
     let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
-    let sleeper = world.node("sleeper", "executor").await;
-    let other = world.node("other", "executor").await;
-    let api = Api::new(&gateway.url);
+    let mut sleeper = world.node("sleeper", "executor").await;
+    let mut other = world.node("other", "executor").await;
+    let api = Api::new(&gateway.url());
     api.publish(&workflow::quick("load")).await;
     let accepting = under_way(&world, &api).await;
-    sleeper.pause();
+    sleeper.suspend().unwrap();
     let paused = Instant::now();
     let accepted = accepting.await.unwrap();
     all_finished_once(&api, &accepted).await;
     let taken_over = paused.elapsed();
-    sleeper.go_on();
+    sleeper.resume().unwrap();
     // It is back when it takes part in new work.
     let accepted: BTreeSet<String> = accepted.union(&load(api.clone()).await).cloned().collect();
     assert_eq!(accepted.len(), 2 * STARTS);
     all_finished_once(&api, &accepted).await;
-    assert!(sleeper.stop().await.success());
-    assert!(other.stop().await.success());
+    assert!(sleeper.stop().await.unwrap().status.success());
+    assert!(other.stop().await.unwrap().status.success());
     each_once(&api, &accepted).await;
     println!("G3 G11: paused for {taken_over:?}, {} starts finished once, 0 twice", accepted.len());
 }
@@ -90,8 +90,8 @@ pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3
 /// G7: a node with every role that is stopped answers those who wait for an end, and what it has
 /// accepted is finished by whoever comes next.
 pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
-    let node = world.node("leaving", "all").await;
-    let api = Api::new(&node.url);
+    let mut node = world.node("leaving", "all").await;
+    let api = Api::new(&node.url());
     api.publish(&workflow::quick("load")).await;
     let callers = tokio::spawn({
         let calls = stream::iter(0..STARTS).map(move |number| execute(api.clone(), number));
@@ -101,7 +101,7 @@ pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
     let finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
     within("some are finished", SOON, finished.take(FINISHED_BEFORE).count()).await;
     let asked = Instant::now();
-    let status = node.stop().await;
+    let status = node.stop().await.unwrap().status;
     let drained = asked.elapsed();
     assert!(status.success(), "{status}");
     let answers = callers.await.unwrap();
@@ -110,7 +110,7 @@ pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
     let others = answers.iter().all(|answer| matches!(answer, None | Some(200 | 503)));
     assert!(answered >= FINISHED_BEFORE && others, "{answers:?}");
     let next = world.node("next", "all").await;
-    let api = Api::new(&next.url);
+    let api = Api::new(&next.url());
     eventually("what was accepted is finished", SOON, async || {
         api.count("load", Some("Finished")).await == api.count("load", None).await
     })

@@ -14,7 +14,7 @@ const SOON: Duration = Duration::from_secs(15);
 /// The three doors lead to the same instances.
 pub(crate) async fn a_start_comes_in_by_every_door(world: World) {
     let node = world.node("all", "all").await;
-    let api = Api::new(&node.url);
+    let api = Api::new(&node.url());
     api.publish(&workflow::quick("doors")).await;
 
     let id = api.start("doors", json!({"Number": 1})).await;

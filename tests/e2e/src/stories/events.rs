@@ -13,7 +13,7 @@ use crate::world::World;
 /// Anyone can read the life of an instance from NATS, as JSON.
 pub(crate) async fn events_are_readable_json_in_order(world: World) {
     let node = world.node("all", "all").await;
-    let api = Api::new(&node.url);
+    let api = Api::new(&node.url());
     api.publish(&workflow::delayed("told", 1)).await;
     let client = world.client().await;
     let mut events = client.subscribe("staunch.event.>").await.unwrap();

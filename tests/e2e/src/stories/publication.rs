@@ -12,7 +12,7 @@ use crate::world::World;
 pub(crate) async fn a_new_version_runs_everywhere_at_once_g10(world: World) {
     const VERSIONS: u32 = 8;
     let (one, two) = (world.node("one", "all").await, world.node("two", "all").await);
-    let (first, second) = (Api::new(&one.url), Api::new(&two.url));
+    let (first, second) = (Api::new(&one.url()), Api::new(&two.url()));
     let mut slowest = Duration::ZERO;
     for version in 1..=VERSIONS {
         let script = format!("{version}");

@@ -15,12 +15,12 @@ const SOON: Duration = Duration::from_secs(20);
 /// HTTP, publish, request and CLI: each says what is wrong.
 pub(crate) async fn bad_input_is_refused_at_every_door_with_a_reason(world: World) {
     let node = world.node("all", "all").await;
-    let api = Api::new(&node.url);
+    let api = Api::new(&node.url());
     api.publish(&workflow::quick("good")).await;
     over_http(&api).await;
     by_request(&world).await;
     by_publish(&world).await;
-    on_the_command_line(&world, &node.url).await;
+    on_the_command_line(&world, &node.url()).await;
     // And the door is still open.
     let id = api.start("good", json!({"Number": 1})).await;
     api.reaches(&id, "Finished", SOON).await;
@@ -90,11 +90,11 @@ async fn by_publish(world: &World) {
         client.publish(subject, body.into()).await.unwrap();
     }
     client.flush().await.unwrap();
-    let url = world.nats.url();
+    let url = world.cluster.nats_url();
     let list = ["-o", "json", "dead", "ls", "--nats-url", &url];
     let mut dead: Vec<Value> = Vec::new();
     eventually("each of them is among the dead", SOON, async || {
-        dead = serde_json::from_str(&world.done(&list).await).unwrap();
+        dead = serde_json::from_str(&world.cluster.command(&list).await.unwrap()).unwrap();
         let is_dead = |subject: &str| dead.iter().any(|one| one["subject"] == subject);
         commands.iter().all(|(subject, _)| is_dead(subject))
     })
@@ -104,10 +104,10 @@ async fn by_publish(world: &World) {
     }
     let garbled = dead.iter().find(|one| one["subject"] == "staunch.cmd.start.good").unwrap();
     let number = garbled["number"].to_string();
-    let shown = world.done(&["dead", "show", &number, "--nats-url", &url]).await;
+    let shown = world.cluster.command(&["dead", "show", &number, "--nats-url", &url]).await.unwrap();
     assert!(shown.contains("not json"), "{shown}");
-    world.done(&["dead", "rm", "--all", "--nats-url", &url]).await;
-    let left: Value = serde_json::from_str(&world.done(&list).await).unwrap();
+    world.cluster.command(&["dead", "rm", "--all", "--nats-url", &url]).await.unwrap();
+    let left: Value = serde_json::from_str(&world.cluster.command(&list).await.unwrap()).unwrap();
     assert_eq!(left, json!([]));
 }
 
@@ -120,7 +120,7 @@ async fn on_the_command_line(world: &World, url: &str) {
         (vec!["apply", "-f", "/no/such/file.json", "--server", url], 2),
         (vec!["no-such-command"], 2),
     ] {
-        let output = world.cli(&arguments).await;
+        let output = world.cluster.cli(&arguments).await.unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "staunch {arguments:?}: {said}");
         assert!(!said.is_empty() && output.stdout.is_empty(), "staunch {arguments:?}: {said}");

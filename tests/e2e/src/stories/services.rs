@@ -15,7 +15,7 @@ pub(crate) async fn separate_binaries_make_a_cluster(world: World) {
     let _executor = world.service("executor").await;
     let _timer = world.service("timer").await;
     let _notifier = world.service("cache-notifier").await;
-    let api = Api::new(&ingress.url);
+    let api = Api::new(&ingress.url());
     let activities = [workflow::delay("pause", 1), workflow::event("wait", "go")];
     let answer = api.publish(&workflow::sequence("apart", &activities)).await;
     assert_eq!(answer["everywhere"], true, "{answer}");

@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(20);
 /// A delay ends by itself, a wait by a resume.
 pub(crate) async fn an_instance_waits_for_a_timer_and_for_a_resume(world: World) {
     let node = world.node("all", "all").await;
-    let api = Api::new(&node.url);
+    let api = Api::new(&node.url());
     let activities = [workflow::delay("pause", 1), workflow::event("wait", "go")];
     api.publish(&workflow::sequence("waits", &activities)).await;
     let id = api.start("waits", json!({})).await;
@@ -34,15 +34,15 @@ pub(crate) async fn two_hundred_timers_fire_once_and_not_early_after_their_node_
 ) {
     const TIMERS: usize = 200;
     const SECONDS: u32 = 3;
-    let (one, two) = (world.node("one", "all").await, world.node("two", "all").await);
-    let first = Api::new(&one.url);
+    let (mut one, two) = (world.node("one", "all").await, world.node("two", "all").await);
+    let first = Api::new(&one.url());
     first.publish(&workflow::delayed("timers", SECONDS)).await;
     let mut ids = Vec::with_capacity(TIMERS);
     for number in 0..TIMERS {
         ids.push(first.start("timers", json!({"Number": number})).await);
     }
-    one.kill().await;
-    let api = Api::new(&two.url);
+    one.kill().unwrap();
+    let api = Api::new(&two.url());
     eventually("all timers have fired", Duration::from_secs(60), async || {
         api.count("timers", Some("Finished")).await == TIMERS as u64
     })

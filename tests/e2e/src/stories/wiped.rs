@@ -16,7 +16,7 @@ pub(crate) async fn suspended_instances_go_on_after_the_broker_lost_everything_g
     mut world: World,
 ) {
     let node = world.node("all", "all").await;
-    let api = Api::new(&node.url);
+    let api = Api::new(&node.url());
     api.publish(&workflow::waiting("events")).await;
     api.publish(&workflow::delayed("timers", 8)).await;
     let (mut waiting, mut timed) = (Vec::new(), Vec::new());
@@ -31,8 +31,8 @@ pub(crate) async fn suspended_instances_go_on_after_the_broker_lost_everything_g
         api.reaches(id, "Suspended", Duration::from_secs(20)).await;
     }
 
-    world.nats.wipe().await;
-    world.provision().await;
+    world.cluster.brokers_mut().wipe().await.unwrap();
+    world.cluster.provision().await.unwrap();
 
     for id in &waiting {
         let path = format!("/workflow-instances/{id}/resume");
