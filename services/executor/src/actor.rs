@@ -193,7 +193,8 @@ impl Actor {
     async fn wake(&mut self, desk: &mut Desk, command: Command) -> Option<End> {
         if matches!(command.body, Body::Event(_) | Body::Task(_)) {
             match route::wake(&self.cx, &command, &self.id).await {
-                Ok(mine) => desk.woken.extend(mine),
+                // Before whatever else waited: the next event is for the bookmark after this one.
+                Ok(mine) => mine.into_iter().rev().for_each(|own| desk.woken.push_front(own)),
                 Err(stop) => tracing::debug!(%stop, command = %command.id, "left to the sweep"),
             }
             return None;
@@ -312,7 +313,7 @@ impl Actor {
         let Done { outgoing, answer, woken, .. } = *done;
         for message in &woken {
             match Command::decode(message, "") {
-                Ok(command) => desk.woken.push_back(command),
+                Ok(command) => desk.wake(command),
                 Err(error) => tracing::error!(%error, "a kept command cannot be read"),
             }
         }

@@ -81,7 +81,8 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Child<'_>]) -> Result<Draft, Unfi
     let (burned, created) = bookmarks(ran, &row);
     let journal = journal(ran, &row);
     let kept = Instance { state: Vec::new(), ..row.clone() };
-    let settles = if ran.work.has_row() { vec![ran.work.id.clone()] } else { Vec::new() };
+    let own = ran.work.has_row().then(|| ran.work.id.clone());
+    let settles = own.into_iter().chain(ran.work.event().cloned()).collect();
     let burst = Burst {
         expected: ran.before.row.as_ref().map(|row| row.version),
         activation_key: ran.record.activation_key.clone(),

@@ -104,6 +104,11 @@ async fn refuse(
     refusal: Refusal,
     reason: String,
 ) -> Result<Advance, Stop> {
+    if let Some(event) = work.event()
+        && known.as_ref().is_some_and(|known| known.record.has_taken(event))
+    {
+        cx.store.settle(event, Vec::new(), Vec::new()).await?;
+    }
     let is_next = |known: &Known| {
         let place = work.sequence.as_ref().map(|sequence| known.record.place(sequence));
         place == Some(crate::record::Place::Next)

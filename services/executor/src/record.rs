@@ -124,6 +124,11 @@ impl Record {
         taken.is_none_or(|taken| taken.others.contains(bookmark))
     }
 
+    /// Whether a bookmark of this instance has taken the event.
+    pub(crate) fn has_taken(&self, event: &CommandId) -> bool {
+        self.events.iter().any(|taken| taken.id == *event)
+    }
+
     /// Takes an event at a bookmark that is still open.
     pub(crate) fn take(&mut self, event: &CommandId, bookmark: &BookmarkId) {
         if let Some(taken) = self.events.iter_mut().find(|taken| taken.id == *event) {

@@ -9,7 +9,7 @@ use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
 
 use crate::draft;
 use crate::executor::Cx;
-use crate::pipeline::publish;
+use crate::pipeline::{load, publish};
 use crate::pipeline::settle::Stop;
 use crate::reply;
 
@@ -75,14 +75,19 @@ pub(crate) async fn wake(
 async fn fan_out(cx: &Cx, command: &Command) -> Result<Option<Fanned>, Stop> {
     let Some(stimulated) = stimulated(command) else { return Ok(None) };
     cx.at(Point::BeforeRoute).await;
-    let mut is_kept = false;
+    // One for a certain instance is kept until a burst has taken it: the bookmark that is found now
+    // may be burned by another event, and the instance may wait for it again.
+    let mut is_kept = stimulated.instance_id.is_some();
+    if is_kept {
+        keep(cx, &stimulated).await?;
+    }
     let (bookmarks, triggers) = loop {
         let (bookmarks, triggers) = receivers(cx, &stimulated).await?;
         if !bookmarks.is_empty() || !triggers.is_empty() {
             break (bookmarks, triggers);
         }
         if is_kept {
-            return Ok(None);
+            return forget_if_taken(cx, &stimulated).await.map(|()| None);
         }
         // Written first, looked second; whoever creates bookmarks does the same.
         keep(cx, &stimulated).await?;
@@ -92,6 +97,16 @@ async fn fan_out(cx: &Cx, command: &Command) -> Result<Option<Fanned>, Stop> {
     let fanned = accept(cx, &stimulated, bookmarks, triggers).await?;
     cx.at(Point::FannedOut).await;
     Ok(Some(fanned))
+}
+
+/// An event for one instance that comes a second time, after it was taken, waits for nothing.
+async fn forget_if_taken(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<(), Stop> {
+    let Some(instance_id) = &stimulated.instance_id else { return Ok(()) };
+    let event = &stimulated.command.id;
+    if load::read(cx, instance_id).await?.record.has_taken(event) {
+        cx.store.settle(event, Vec::new(), Vec::new()).await?;
+    }
+    Ok(())
 }
 
 fn stimulated(command: &Command) -> Option<Stimulated<'_>> {
@@ -163,7 +178,8 @@ async fn keep(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Accepts one command per receiver, and ends the event with the last of them.
+/// Accepts one command per receiver, and ends the event with the last of them, or where it is for
+/// one instance, leaves that to the burst that takes it.
 async fn accept(
     cx: &Cx,
     stimulated: &Stimulated<'_>,
@@ -188,14 +204,15 @@ async fn accept(
         starts.push(start);
     }
     let id = &stimulated.command.id;
+    // Under an id that nothing has: nothing ends with these.
+    let part = CommandId::new(format!("{id}.part"));
     while commands.len() > CHUNK {
         let rest = commands.split_off(CHUNK);
         let chunk = std::mem::replace(&mut commands, rest);
-        // Under an id that nothing has: the event ends with the last chunk.
-        let part = CommandId::new(format!("{id}.part"));
         cx.store.settle(&part, Vec::new(), chunk).await?;
     }
-    cx.store.settle(id, starts, commands).await?;
+    let ends = if stimulated.instance_id.is_some() { &part } else { id };
+    cx.store.settle(ends, starts, commands).await?;
     Ok(fanned)
 }
 

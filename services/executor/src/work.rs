@@ -75,6 +75,14 @@ impl Work {
         Self::own(CommandId::new(model::derived(&parts)), What::Continue, traceparent)
     }
 
+    /// The event it stems from.
+    pub(crate) fn event(&self) -> Option<&CommandId> {
+        match &self.what {
+            What::Command(Body::Resume(resume)) => resume.event_id.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Whether an accepted row may be kept for it, which goes when it is applied.
     pub(crate) fn has_row(&self) -> bool {
         matches!(&self.what, What::Command(Body::Resume(_) | Body::Cancel(_)))

@@ -55,6 +55,13 @@ impl Desk {
             && !self.unfinished
     }
 
+    /// A command that waited has its bookmark, unless it is here for another one already.
+    pub(super) fn wake(&mut self, command: Command) {
+        if !self.woken.iter().any(|woken| woken.id == command.id) {
+            self.woken.push_back(command);
+        }
+    }
+
     /// Own work that is due.
     pub(super) fn owed(&mut self) -> Option<Own> {
         if self.pause.is_some_and(|(until, _)| Instant::now() < until) {

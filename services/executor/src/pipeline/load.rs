@@ -70,7 +70,7 @@ pub(crate) async fn load(
 }
 
 /// Reads the instance from the database.
-pub(super) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
+pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
     cx.at(Point::BeforeLoad).await;
     let loaded = cx.store.load(id).await?;
     cx.at(Point::Loaded).await;

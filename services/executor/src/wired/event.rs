@@ -72,6 +72,77 @@ async fn an_event_delivered_twice_is_taken_once_by_a_loop_that_waits_for_it_agai
     world.until_status("i", SubStatus::Finished).await;
 }
 
+/// Three waits, and three events for this instance.
+async fn three_waits(world: &World) -> [protocol::Command; 3] {
+    let waits = sequence(vec![wait_for("x"), wait_for("x"), wait_for("x"), line("through")]);
+    world.publish("waits", waits, json!({})).await;
+    ["e1", "e2", "e3"].map(|id| {
+        let mut raised = event(id, "x", json!({}));
+        if let protocol::Body::Event(event) = &mut raised.body {
+            event.instance_id = Some("i".into());
+        }
+        raised
+    })
+}
+
+async fn all_are_taken(world: &World) {
+    world.until_status("i", SubStatus::Finished).await;
+    assert_eq!(world.lines("i").await, ["through"]);
+    world.until_quiet().await;
+    assert_eq!(world.store.sizes().pending, 0);
+    assert!(world.dead().is_empty(), "{:?}", world.dead());
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_that_came_early_are_each_taken_by_a_wait_of_its_own() {
+    let world = World::new();
+    let events = three_waits(&world).await;
+    let _nodes = (world.node("a").await, world.node("b").await);
+    for event in events {
+        let early = world.ask(event, ReplyWhen::Committed).await;
+        assert_eq!(early.refusal, Some(Refusal::Waiting));
+    }
+    world.start("waits", "i", json!({})).await;
+    all_are_taken(&world).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_that_come_together_are_each_taken_by_a_wait_of_its_own() {
+    let world = World::new();
+    let events = three_waits(&world).await;
+    let _nodes = (world.node("a").await, world.node("b").await);
+    world.start("waits", "i", json!({})).await;
+    world.until_status("i", SubStatus::Suspended).await;
+    // All find the same bookmark, and one of them burns it.
+    for event in events {
+        world.send(&event).await;
+    }
+    all_are_taken(&world).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_for_an_instance_that_comes_again_leaves_nothing_behind() {
+    for point in [Point::FannedOut, Point::BeforeAck] {
+        let world = World::new();
+        world.publish("wait", sequence(vec![wait_for("x")]), json!({})).await;
+        let crash = CrashAt::nth(point, if point == Point::BeforeAck { 2 } else { 1 });
+        let first = world.peculiar("a", crash.peculiar()).await;
+        world.start("wait", "i", json!({})).await;
+        world.until_status("i", SubStatus::Suspended).await;
+        let [raised, ..] = three_waits(&world).await;
+        world.send(&raised).await;
+        crash.happened().await;
+        first.kill().await;
+        let _second = world.node("b").await;
+        world.sweep().await;
+        world.until_status("i", SubStatus::Finished).await;
+        world.until_quiet().await;
+        world.sweep().await;
+        world.until_quiet().await;
+        assert_eq!(world.store.sizes().pending, 0, "{point:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_correlated_event_reaches_only_its_own() {
     let world = World::new();
