@@ -252,13 +252,14 @@ async fn a_lock_that_is_never_given_back_is_unavailable() {
 /// What was answered is there afterwards; what was not answered may be loaded and repeated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_crashes_loses_nothing_that_was_answered() {
-    let Some(database) = testkit::own_postgres(true).await else { return };
+    let Some(mut server) = testkit::own_postgres(true).await else { return };
+    server.create("crashes").await.unwrap();
     let options = Options {
         migrate: true,
         acquire_timeout: Duration::from_millis(500),
         ..Options::default()
     };
-    let store = connect(&database.url(), options).await.unwrap();
+    let store = connect(&server.url("crashes"), options).await.unwrap();
     let writers: Vec<_> = (0..8)
         .map(|writer| {
             let store = store.clone();
@@ -290,8 +291,8 @@ async fn a_database_that_crashes_loses_nothing_that_was_answered() {
         })
         .collect();
     eventually("some are committed", SOON, async || store.stats().bursts > 40).await;
-    database.kill();
-    database.restart().await;
+    server.kill().unwrap();
+    server.restart().await.unwrap();
     for writer in writers {
         writer.await.unwrap();
     }

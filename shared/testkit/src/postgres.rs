@@ -1,5 +1,5 @@
 //! A database on a real PostgreSQL for tests, where its programs are installed: one server per test
-//! process, without durability. A test that kills its server starts one by `postgres_server`.
+//! process, without durability; or a server of its own, for a test that kills it.
 
 use postgres_server::{Options, Server, find};
 use tokio::sync::OnceCell;
@@ -25,13 +25,25 @@ pub async fn postgres() -> Option<TestPostgres> {
         let options = Options::new(find()?, false);
         Some(Server::start(options).await.expect("PostgreSQL starts"))
     });
-    let Some(server) = shared.await else {
-        skip("pg", "postgres", "no initdb found; apt install postgresql");
-        return None;
-    };
+    let Some(server) = shared.await else { return skipped() };
     let database = unique("test").replace('-', "_");
     server.create(&database).await.expect("a database can be made");
     Some(TestPostgres { url: server.url(&database) })
+}
+
+/// A server of its own without databases, durable (`fsync = on`) where asked: to kill and restart.
+///
+/// # Panics
+/// As [`postgres`].
+#[expect(clippy::expect_used, reason = "a test without its server cannot go on")]
+pub async fn own_postgres(durable: bool) -> Option<Server> {
+    let Some(programs) = find() else { return skipped() };
+    Some(Server::start(Options::new(programs, durable)).await.expect("PostgreSQL starts"))
+}
+
+fn skipped<T>() -> Option<T> {
+    skip("pg", "postgres", "no initdb found; apt install postgresql");
+    None
 }
 
 impl TestPostgres {
