@@ -6,7 +6,7 @@ use chassis::{Life, Settings};
 use clap::{Args, Parser, Subcommand};
 
 use crate::command::{
-    apply, config, dead, demo, dev, instance, key, migrate, provision, run, server,
+    apply, config, dead, demo, dev, instance, key, migrate, provision, run, server, validate,
 };
 use crate::output::Format;
 use crate::{Failure, local, say};
@@ -34,6 +34,8 @@ enum Command {
     Provision(provision::ProvisionArgs),
     /// Brings the database's schema up to date
     Migrate(migrate::MigrateArgs),
+    /// Proves on a running cluster, or on one of its own, that a cluster keeps its promises
+    Validate(validate::ValidateArgs),
     /// Shows every setting and where its value comes from
     Config(SettingsArgs),
     /// Starts an instance
@@ -138,6 +140,7 @@ fn at_once(command: Command, format: Format) -> Result<(), Failure> {
 
 async fn done(command: Command, format: Format) -> Result<(), Failure> {
     match command {
+        Command::Validate(args) => validate::run(args, format).await,
         Command::Run(args) => run::run(args, format).await,
         Command::Apply(args) => apply::run(args, format).await,
         Command::Instance(args) => instance::run(args, format).await,

@@ -9,8 +9,10 @@ use serde_json::Value;
 use crate::failure::Kind;
 use crate::{Failure, output};
 
-/// Longest wait for one answer.
+/// Longest wait for one answer, where nobody wants less.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+/// What to do about a server that does not answer.
+const HINT: &str = "start a server with `staunch dev`, or name another with --server";
 
 /// Where the API is and who asks.
 #[derive(Args, Clone, Debug)]
@@ -41,11 +43,15 @@ pub(crate) struct Client {
     http: reqwest::Client,
     server: String,
     api_key: Option<String>,
+    answer_time_max: Duration,
+    hint: &'static str,
 }
 
-/// The body of an answer that is a success; text where it is no JSON.
+/// An answer that is a success.
 #[derive(Debug)]
 pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    /// The body; text where it is no JSON.
     pub(crate) body: Value,
 }
 
@@ -72,15 +78,19 @@ impl Client {
                 "the server {server:?} is no address: use one such as http://127.0.0.1:5001"
             )));
         };
-        let builder = reqwest::Client::builder()
-            .connect_timeout(Duration::from_secs(5))
-            .timeout(ANSWER_TIME_MAX);
+        let builder = reqwest::Client::builder().connect_timeout(Duration::from_secs(5));
         // A proxy that is meant for the world outside cannot reach this machine's loopback.
         let near = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
         let http = if near { builder.no_proxy() } else { builder }
             .build()
             .map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
-        Ok(Self { http, server, api_key })
+        let (answer_time_max, hint) = (ANSWER_TIME_MAX, HINT);
+        Ok(Self { http, server, api_key, answer_time_max, hint })
+    }
+
+    /// The same with another longest wait for one answer, and another word on what to do then.
+    pub(crate) fn with_patience(self, answer_time_max: Duration, hint: &'static str) -> Self {
+        Self { answer_time_max, hint, ..self }
     }
 
     /// Where the server is.
@@ -104,6 +114,14 @@ impl Client {
         self.send(Method::POST, path, Some(body), None).await
     }
 
+    /// Deletes something below `/elsa/api`.
+    ///
+    /// # Errors
+    /// What the server says, or that it says nothing.
+    pub(crate) async fn delete(&self, path: &str) -> Result<Answer, Failure> {
+        self.send(Method::DELETE, path, None, None).await
+    }
+
     /// Posts something under an idempotency key: done once, however often it is tried.
     ///
     /// # Errors
@@ -122,7 +140,8 @@ impl Client {
     /// # Errors
     /// What the server says, or that it says nothing.
     pub(crate) async fn open(&self, url: &str) -> Result<Answer, Failure> {
-        let answer = self.http.get(url).send().await.map_err(|error| self.silent(&error))?;
+        let request = self.http.get(url).timeout(self.answer_time_max);
+        let answer = request.send().await.map_err(|error| self.silent(&error))?;
         self.read(answer).await
     }
 
@@ -133,7 +152,8 @@ impl Client {
         body: Option<&Value>,
         key: Option<&str>,
     ) -> Result<Answer, Failure> {
-        let mut request = self.http.request(method, format!("{}/elsa/api{path}", self.server));
+        let url = format!("{}/elsa/api{path}", self.server);
+        let mut request = self.http.request(method, url).timeout(self.answer_time_max);
         if let Some(api_key) = &self.api_key {
             request = request.header("Authorization", format!("ApiKey {api_key}"));
         }
@@ -152,21 +172,18 @@ impl Client {
         let bytes = answer.bytes().await.map_err(|error| self.silent(&error))?;
         let body = serde_json::from_slice(&bytes)
             .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).trim().to_owned()));
-        if status.is_success() { Ok(Answer { body }) } else { Err(refused(status, &body)) }
+        if status.is_success() { Ok(Answer { status, body }) } else { Err(refused(status, &body)) }
     }
 
     fn silent(&self, error: &reqwest::Error) -> Failure {
         let why = if error.is_timeout() {
-            format!("no answer within {} s", ANSWER_TIME_MAX.as_secs())
+            format!("no answer within {} s", self.answer_time_max.as_secs())
         } else if error.is_connect() {
             "nothing listens there".to_owned()
         } else {
             error.to_string()
         };
-        Failure::unavailable(format!(
-            "{}: {why}; start a server with `staunch dev`, or name another with --server",
-            self.server
-        ))
+        Failure::unavailable(format!("{}: {why}; {}", self.server, self.hint))
     }
 }
 

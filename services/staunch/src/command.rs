@@ -11,3 +11,4 @@ pub(crate) mod migrate;
 pub(crate) mod provision;
 pub(crate) mod run;
 pub(crate) mod server;
+pub(crate) mod validate;

@@ -1,0 +1,102 @@
+//! A cluster on this machine, for as long as it is validated.
+
+use cluster::{Cluster, Database, Plan};
+
+use crate::{Failure, say};
+
+/// More would only wait for each other on one machine.
+const NODES_MAX: usize = 16;
+
+/// Nodes of our own: to kill and to restart.
+#[derive(Debug)]
+pub(super) struct Arena {
+    pub(super) cluster: Cluster,
+    /// The database goes with the cluster.
+    pub(super) is_throwaway: bool,
+}
+
+impl Arena {
+    /// Starts a cluster of this binary.
+    ///
+    /// # Errors
+    /// When it makes no sense, or does not start.
+    pub(super) async fn open(
+        count: usize,
+        brokers: Option<usize>,
+        database: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let brokers = brokers.unwrap_or(1);
+        if !(2..=NODES_MAX).contains(&count) {
+            return Err(Failure::usage(format!(
+                "--local {count}: a cluster has 2 to {NODES_MAX} nodes"
+            )));
+        }
+        if !matches!(brokers, 1 | 3) {
+            return Err(Failure::usage(format!("--brokers {brokers}: use 1 or 3")));
+        }
+        let binary = std::env::current_exe()
+            .map_err(|error| Failure::failed(format!("this binary cannot be found: {error}")))?;
+        let database = read(database.unwrap_or("sqlite"))?;
+        let is_throwaway = !matches!(database, Database::Url(_));
+        say::talk(&format!(
+            "starting {count} nodes, {brokers} nats-server{} and {}",
+            if brokers == 1 { "" } else { "s as one cluster" },
+            name(&database),
+        ));
+        let plan = Plan { brokers, database, ..Plan::new(&binary).with_nodes(count) };
+        let cluster = Cluster::start(plan).await?;
+        Ok(Self { cluster, is_throwaway })
+    }
+
+    /// Ends everything: in order, or at once.
+    ///
+    /// # Errors
+    /// When a node does not end in order.
+    pub(super) async fn close(self, at_once: bool) -> Result<(), Failure> {
+        if !at_once {
+            self.cluster.stop().await?;
+        }
+        Ok(())
+    }
+}
+
+fn read(text: &str) -> Result<Database, Failure> {
+    match text {
+        "sqlite" => Ok(Database::Sqlite),
+        "postgres" if postgres_server::find().is_none() => Err(Failure::failed(
+            "--database postgres: PostgreSQL is not installed here: install it, or name a running \
+             one, such as postgres://user@host/an_empty_database",
+        )),
+        "postgres" => Ok(Database::Postgres { durable: true }),
+        url if url.contains("://") => Ok(Database::Url(url.to_owned())),
+        other => Err(Failure::usage(format!(
+            "--database {other:?}: use sqlite, postgres, or a URL such as postgres://user@host/name"
+        ))),
+    }
+}
+
+fn name(database: &Database) -> &str {
+    match database {
+        Database::Sqlite => "SQLite",
+        Database::Postgres { .. } => "PostgreSQL",
+        Database::Url(_) => "the given database",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Kind;
+
+    #[tokio::test]
+    async fn what_makes_no_cluster_is_a_usage_error() {
+        for (count, brokers, database) in
+            [(1, None, None), (17, None, None), (3, Some(2), None), (3, None, Some("mysql"))]
+        {
+            let failure = Arena::open(count, brokers, database).await.unwrap_err();
+            assert_eq!(failure.kind, Kind::Usage, "{failure}");
+        }
+        assert_eq!(read("sqlite").unwrap(), Database::Sqlite);
+        assert!(matches!(read("postgres://x@y/z").unwrap(), Database::Url(_)));
+    }
+}

@@ -1,0 +1,109 @@
+//! Part 5, high availability: every node is restarted in turn, and no execution fails.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::Failure;
+
+use super::arena::Arena;
+use super::figure::{Times, many};
+use super::load::{Load, Tally};
+use super::report::Report;
+use super::runtime::count_of;
+use super::site::Site;
+use super::workflow;
+
+const CALLERS: usize = 16;
+/// Executions between one restart and the next.
+const BETWEEN: usize = 60;
+/// Executions where no node is restarted.
+const ALL: usize = 500;
+
+pub(super) async fn run(
+    site: &Arc<Site>,
+    arena: Option<&mut Arena>,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let definition = site.name("availability");
+    site.publish(site.any(0), &workflow::quick(&definition, 1)).await?;
+    let Some(arena) = arena else {
+        report.skip(
+            "a rolling restart fails nothing",
+            "nodes that others started are not restarted: use --local",
+        );
+        report.doing(&format!("{CALLERS} callers over all nodes"));
+        let load = Load::begin(site, &definition, CALLERS);
+        load.more(ALL).await?;
+        return judge("load over all nodes fails nothing", site, load, report).await;
+    };
+    report.doing(&format!("{CALLERS} callers while each node is restarted in turn"));
+    let load = Load::begin(site, &definition, CALLERS);
+    load.more(BETWEEN).await?;
+    let restarts = restart_each(site, arena, &load).await?;
+    judge("a rolling restart fails nothing", site, load, report).await?;
+    let Restarts { stops, starts, bad } = restarts;
+    let wrong = bad.join(", ");
+    let figures = format!(
+        "{} in order; stops {stops}; starts {starts} {wrong}",
+        many(stops.len() - bad.len(), "node")
+    );
+    let data = json!({"stops": stops.json(), "starts": starts.json()});
+    report.check(
+        "every node ends in order and comes back",
+        bad.is_empty(),
+        figures.trim_end(),
+        data,
+    );
+    Ok(())
+}
+
+struct Restarts {
+    stops: Times,
+    starts: Times,
+    bad: Vec<String>,
+}
+
+/// As an operator would: out of the balancer, SIGTERM, start, back into the balancer.
+async fn restart_each(site: &Site, arena: &mut Arena, load: &Load) -> Result<Restarts, Failure> {
+    let (mut stops, mut starts, mut bad) = (Vec::<Duration>::new(), Vec::new(), Vec::new());
+    for (number, member) in site.members.iter().enumerate() {
+        let node = arena.cluster.node_mut(number);
+        site.set_out(number, true);
+        let exit = node.stop().await?;
+        stops.push(exit.took);
+        if !exit.status.success() {
+            bad.push(format!("{} ended with {}", member.node, exit.status));
+        }
+        load.more(BETWEEN).await?;
+        let began = tokio::time::Instant::now();
+        node.restart().await?;
+        starts.push(began.elapsed());
+        site.set_out(number, false);
+        load.more(BETWEEN).await?;
+    }
+    Ok(Restarts { stops: stops.into_iter().collect(), starts: starts.into_iter().collect(), bad })
+}
+
+async fn judge(name: &str, site: &Site, load: Load, report: &mut Report) -> Result<(), Failure> {
+    let tally = load.end().await;
+    let mut wrong = tally.failures.clone();
+    for (id, journal) in tally.ids.iter().zip(site.journals(&tally.ids).await?) {
+        let lines = count_of(&journal, "Line");
+        if lines != 1 {
+            wrong.push(format!("{id} ran {lines} times"));
+        }
+    }
+    let Tally { ids, moved, .. } = &tally;
+    let times = tally.times();
+    let figures = format!(
+        "{} executions, {} failed, {} asked again elsewhere; {times} {}",
+        ids.len(),
+        wrong.len(),
+        moved,
+        wrong.join(", ")
+    );
+    report.check(name, wrong.is_empty(), figures.trim_end(), times.json());
+    Ok(())
+}

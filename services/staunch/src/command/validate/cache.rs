@@ -1,0 +1,55 @@
+//! Part 3, cache invalidation: once a publication says that it is known everywhere, every node
+//! starts the new version.
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::Failure;
+
+use super::figure::Times;
+use super::report::Report;
+use super::site::Site;
+use super::workflow;
+
+/// Versions published, each at the next node.
+const VERSIONS: u32 = 10;
+
+pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
+    let definition = site.name("changing");
+    report.doing(&format!("{VERSIONS} versions, each started at once at every node"));
+    let (mut times, mut missing, mut stale) = (Vec::new(), Vec::new(), Vec::new());
+    let mut starts = 0;
+    for version in 1..=VERSIONS {
+        let publisher = site.any(version as usize);
+        let began = Instant::now();
+        let applied = site.publish(publisher, &workflow::quick(&definition, version)).await?;
+        times.push(began.elapsed());
+        if !applied.everywhere {
+            missing.extend(applied.missing);
+        }
+        let runs = site.members.iter().enumerate().map(|(number, member)| {
+            let id = format!("{definition}-{version}-{number}");
+            let definition = &definition;
+            async move {
+                let ended = site.execute(&member.client, definition, &id).await?;
+                Ok::<_, Failure>((member, ended))
+            }
+        });
+        for ran in futures::future::join_all(runs).await {
+            let (member, ended) = ran?;
+            starts += 1;
+            if ended.result != version {
+                stale.push(format!("{} started {} after {version}", member.node, ended.result));
+            }
+        }
+    }
+    let times: Times = times.into_iter().collect();
+    let is_known = missing.is_empty();
+    let wrong = if is_known { String::new() } else { format!("; missing: {}", missing.join(", ")) };
+    let figures = format!("{VERSIONS} of {VERSIONS} versions; {times}{wrong}");
+    report.check("a publication is known everywhere", is_known, &figures, times.json());
+    let figures = format!("{starts} starts, {} stale {}", stale.len(), stale.join(", "));
+    let data = json!({"starts": starts, "stale": stale});
+    report.check("no node starts an old version", stale.is_empty(), figures.trim_end(), data);
+    Ok(())
+}

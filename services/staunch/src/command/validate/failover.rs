@@ -1,0 +1,154 @@
+//! Part 4, failover: a node dies in the middle of its work, and the others do it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::{Clock as _, SystemClock};
+use model::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{Failure, output};
+
+use super::arena::Arena;
+use super::figure::{Times, many, short};
+use super::load::{Load, Tally};
+use super::report::Report;
+use super::runtime::count_of;
+use super::site::{SOON, Site};
+use super::{timers, workflow};
+
+const CALLERS: usize = 32;
+/// Executions before the kill, and after it.
+const WARM_UP: usize = 200;
+/// Timers that are pending at the kill, and how long they wait.
+const TIMERS: usize = 30;
+const TIMER_SECONDS: u64 = 3;
+/// The longest that work of a dead node may lie.
+const TAKEOVER_MAX: Duration = Duration::from_secs(5);
+
+pub(super) async fn run(
+    site: &Arc<Site>,
+    arena: Option<&mut Arena>,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let Some(arena) = arena else {
+        report.skip(
+            "a killed node's work runs elsewhere",
+            "nodes that others started are not killed: use --local",
+        );
+        return Ok(());
+    };
+    let (load, delayed) = (site.name("failover"), site.name("failover-timers"));
+    site.publish(site.any(0), &workflow::quick(&load, 1)).await?;
+    site.publish(site.any(0), &workflow::delayed(&delayed, TIMER_SECONDS)).await?;
+    let victim = site.members.len() - 1;
+    let name = site.members[victim].node.clone();
+    report.doing(&format!("{CALLERS} callers and {TIMERS} timers, then kill -9 {name}"));
+    // Its callers would only see that it is gone: what it has taken from the others is of interest.
+    site.set_out(victim, true);
+    let running = Load::begin(site, &load, CALLERS);
+    let pending = timers::begin(site, &delayed, TIMERS).await?;
+    running.more(WARM_UP).await?;
+    arena.cluster.node_mut(victim).kill()?;
+    let killed = SystemClock.now();
+    running.more(WARM_UP).await?;
+    let tally = running.end().await;
+    executions(site, &load, &tally, killed, report).await?;
+    pending_timers(site, &delayed, &pending, report).await?;
+    arena.cluster.node_mut(victim).restart().await?;
+    site.set_out(victim, false);
+    Ok(())
+}
+
+async fn executions(
+    site: &Site,
+    definition: &str,
+    tally: &Tally,
+    killed: Timestamp,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let kept = site.count(definition, None).await?;
+    let mut twice = Vec::new();
+    for (id, journal) in tally.ids.iter().zip(site.journals(&tally.ids).await?) {
+        let lines = count_of(&journal, "Line");
+        if lines != 1 {
+            twice.push(format!("{id} ran {lines} times"));
+        }
+    }
+    let astray: Vec<_> = tally.failures.iter().chain(&twice).map(String::as_str).collect();
+    let figures = format!(
+        "{} accepted, {} finished once {}",
+        tally.ids.len(),
+        tally.times.len(),
+        astray.join(", ")
+    );
+    let all = tally.ids.len() as u64 == kept && astray.is_empty();
+    report.check(
+        "nothing is lost, nothing runs twice",
+        all,
+        figures.trim_end(),
+        json!({"kept": kept}),
+    );
+    // Those that were under way at the kill, and how long after it they ended.
+    let after = under_way(site, definition, killed).await?;
+    let within = after.at(0.99) <= TAKEOVER_MAX;
+    let figures = format!(
+        "{} under way at the kill; they ended after it: {after}; limit {}",
+        many(after.len(), "execution"),
+        short(TAKEOVER_MAX)
+    );
+    report.check("a killed node's work runs elsewhere", within, &figures, after.json());
+    Ok(())
+}
+
+/// How long after this moment those ended that had begun before it.
+async fn under_way(site: &Site, definition: &str, moment: Timestamp) -> Result<Times, Failure> {
+    const SIZE: usize = 500;
+    let mut times = Vec::new();
+    for page in 0.. {
+        let body = json!({
+            "definitionId": definition, "page": page, "pageSize": SIZE,
+            "orderBy": "Finished", "orderDirection": "Descending",
+        });
+        let answer = site.any(0).post("/workflow-instances", &body).await?;
+        let items = answer.body["items"].as_array().cloned().unwrap_or_default();
+        for item in &items {
+            let at = |name| Timestamp::parse(&output::text(item, name)).ok();
+            let (Some(created), Some(finished)) = (at("createdAt"), at("finishedAt")) else {
+                continue;
+            };
+            if created <= moment && finished > moment {
+                times.push(finished.since(moment));
+            }
+        }
+        let is_past = items.last().is_some_and(|item: &Value| {
+            let finished = Timestamp::parse(&output::text(item, "finishedAt"));
+            finished.is_ok_and(|finished| finished <= moment)
+        });
+        if items.len() < SIZE || is_past {
+            break;
+        }
+    }
+    Ok(times.into_iter().collect())
+}
+
+async fn pending_timers(
+    site: &Site,
+    definition: &str,
+    ids: &[String],
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let finished = site.finished(definition, ids.len(), SOON).await?;
+    let waits = timers::waits(site, ids, Duration::from_secs(TIMER_SECONDS)).await?;
+    let passed = finished == ids.len() && waits.early == 0 && waits.other.is_empty();
+    let figures = format!(
+        "{finished} of {} once, {} early; late {} {}",
+        ids.len(),
+        waits.early,
+        waits.late,
+        waits.other.join(", ")
+    );
+    let name = "timers pending at the kill fire once";
+    report.check(name, passed, figures.trim_end(), waits.late.json());
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Executions, one after the other from each of several callers, while something happens to the
+//! cluster. A caller whose node fails it asks the next one, under the same idempotency key.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+
+use crate::Failure;
+use crate::failure::Kind;
+
+use super::figure::Times;
+use super::site::{SOON, Site};
+
+/// A caller begins one execution in this time at most.
+const PACE: Duration = Duration::from_millis(100);
+const ASK_AGAIN: Duration = Duration::from_millis(50);
+
+/// What the callers have seen.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// The executions that were begun.
+    pub(super) ids: Vec<String>,
+    /// From the first asking to the good end.
+    pub(super) times: Vec<Duration>,
+    /// Why an execution has failed.
+    pub(super) failures: Vec<String>,
+    /// How often another node was asked, because one was gone or stopping.
+    pub(super) moved: usize,
+}
+
+impl Tally {
+    pub(super) fn times(&self) -> Times {
+        self.times.iter().copied().collect()
+    }
+}
+
+/// A load that goes on until it is ended, or dropped.
+#[derive(Debug)]
+pub(super) struct Load {
+    stop: CancellationToken,
+    ended: Arc<AtomicUsize>,
+    callers: JoinSet<Tally>,
+}
+
+impl Load {
+    /// Begins with so many callers, on a definition that is published.
+    pub(super) fn begin(site: &Arc<Site>, definition: &str, callers: usize) -> Self {
+        let (stop, ended) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
+        let mut all = JoinSet::new();
+        for caller in 0..callers {
+            let (site, definition) = (Arc::clone(site), definition.to_owned());
+            let (stop, ended) = (stop.clone(), Arc::clone(&ended));
+            all.spawn(call(site, definition, caller, stop, ended));
+        }
+        Self { stop, ended, callers: all }
+    }
+
+    /// Waits until so many more executions have ended.
+    ///
+    /// # Errors
+    /// When they do not, within a minute.
+    pub(super) async fn more(&self, count: usize) -> Result<(), Failure> {
+        let wanted = self.ended.load(Ordering::Relaxed) + count;
+        let give_up = Instant::now() + SOON;
+        while self.ended.load(Ordering::Relaxed) < wanted {
+            if Instant::now() >= give_up {
+                return Err(Failure::failed(format!(
+                    "the load does not get on: {count} executions take longer than {} s",
+                    SOON.as_secs()
+                )));
+            }
+            tokio::time::sleep(ASK_AGAIN).await;
+        }
+        Ok(())
+    }
+
+    /// Lets every caller finish what it has begun.
+    pub(super) async fn end(mut self) -> Tally {
+        self.stop.cancel();
+        let mut all = Tally::default();
+        while let Some(tally) = self.callers.join_next().await {
+            let Ok(tally) = tally else {
+                all.failures.push("a caller was dropped".to_owned());
+                continue;
+            };
+            all.ids.extend(tally.ids);
+            all.times.extend(tally.times);
+            all.failures.extend(tally.failures);
+            all.moved += tally.moved;
+        }
+        all
+    }
+}
+
+async fn call(
+    site: Arc<Site>,
+    definition: String,
+    caller: usize,
+    stop: CancellationToken,
+    ended: Arc<AtomicUsize>,
+) -> Tally {
+    let mut tally = Tally::default();
+    let mut pace = tokio::time::interval(PACE);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for number in caller.. {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            _ = pace.tick() => {}
+        }
+        let id = format!("{definition}-{caller}-{number}");
+        tally.ids.push(id.clone());
+        let began = Instant::now();
+        match to_the_end(&site, &definition, &id, number, &mut tally.moved).await {
+            Ok(()) => tally.times.push(began.elapsed()),
+            Err(why) => tally.failures.push(format!("{id}: {why}")),
+        }
+        ended.fetch_add(1, Ordering::Relaxed);
+    }
+    tally
+}
+
+/// One execution; asked for at another node when one is gone or stopping.
+async fn to_the_end(
+    site: &Site,
+    definition: &str,
+    id: &str,
+    first: usize,
+    moved: &mut usize,
+) -> Result<(), String> {
+    let give_up = Instant::now() + SOON;
+    for number in first.. {
+        match site.execute(site.any(number), definition, id).await {
+            Ok(ended) if ended.status == "Finished" => return Ok(()),
+            Ok(ended) => return Err(format!("it is {}", ended.status)),
+            Err(failure) if is_passing(&failure) && Instant::now() < give_up => *moved += 1,
+            Err(failure) => return Err(failure.to_string()),
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
+    }
+    Ok(())
+}
+
+/// Asking again, or elsewhere, may help.
+fn is_passing(failure: &Failure) -> bool {
+    failure.kind == Kind::Unavailable
+}

@@ -1,0 +1,163 @@
+//! What the nodes count: Prometheus' text format, read and compared.
+
+use std::collections::BTreeMap;
+
+/// The series of some nodes at one moment, each by its name and labels.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reading(BTreeMap<Series, f64>);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Series {
+    name: String,
+    labels: BTreeMap<String, String>,
+}
+
+/// A histogram: how many values are at most so large, by increasing bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Histogram(Vec<(f64, f64)>);
+
+impl Reading {
+    /// Reads what a node shows; lines that mean nothing are passed over.
+    pub(super) fn parse(text: &str) -> Self {
+        Self(text.lines().filter(|line| !line.starts_with('#')).filter_map(series).collect())
+    }
+
+    /// How much has been added to a counter since an earlier reading, over all its labels. A node
+    /// that was restarted in between has begun anew.
+    pub(super) fn added(&self, earlier: &Self, name: &str) -> f64 {
+        self.since(earlier, name).map(|(_, value)| value).sum()
+    }
+
+    /// What has been added to a histogram since an earlier reading, over all its labels.
+    pub(super) fn histogram(&self, earlier: &Self, name: &str) -> Histogram {
+        Histogram::default().plus(self.since(earlier, &format!("{name}_bucket")))
+    }
+
+    fn since<'a>(
+        &'a self,
+        earlier: &'a Self,
+        name: &str,
+    ) -> impl Iterator<Item = (&'a BTreeMap<String, String>, f64)> {
+        let named = self.0.iter().filter(move |(series, _)| series.name == name);
+        let named: Vec<_> = named.collect();
+        named.into_iter().map(|(series, now)| {
+            let before = earlier.0.get(series).copied().filter(|before| before <= now);
+            (&series.labels, now - before.unwrap_or_default())
+        })
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl Histogram {
+    fn plus<'a>(self, more: impl Iterator<Item = (&'a BTreeMap<String, String>, f64)>) -> Self {
+        let mut buckets = self.0;
+        for (labels, count) in more {
+            let bound = match labels.get("le").map(String::as_str) {
+                Some("+Inf") => f64::INFINITY,
+                Some(text) => match text.parse() {
+                    Ok(bound) => bound,
+                    Err(_) => continue,
+                },
+                None => continue,
+            };
+            match buckets.iter_mut().find(|(known, _)| *known == bound) {
+                Some((_, sum)) => *sum += count,
+                None => buckets.push((bound, count)),
+            }
+        }
+        buckets.sort_by(|left, right| left.0.total_cmp(&right.0));
+        Self(buckets)
+    }
+
+    /// The histogram of both together.
+    pub(super) fn and(self, other: &Self) -> Self {
+        let mut buckets = self.0;
+        for (bound, count) in &other.0 {
+            match buckets.iter_mut().find(|(known, _)| known == bound) {
+                Some((_, sum)) => *sum += count,
+                None => buckets.push((*bound, *count)),
+            }
+        }
+        buckets.sort_by(|left, right| left.0.total_cmp(&right.0));
+        Self(buckets)
+    }
+
+    /// How many values.
+    pub(super) fn count(&self) -> f64 {
+        self.0.last().map_or(0.0, |(_, count)| *count)
+    }
+
+    /// The part of all values that are at most so large: exact where `bound` is a bucket's.
+    pub(super) fn within(&self, bound: f64) -> f64 {
+        let below = self.0.iter().rfind(|(known, _)| *known <= bound).map_or(0.0, |(_, n)| *n);
+        if self.count() > 0.0 { below / self.count() } else { 1.0 }
+    }
+
+    /// Between which bounds the value lies that this part of all values does not exceed.
+    pub(super) fn at(&self, part: f64) -> (f64, f64) {
+        let wanted = part * self.count();
+        let mut lower = 0.0;
+        for (bound, count) in &self.0 {
+            if *count >= wanted && *count > 0.0 {
+                return (lower, *bound);
+            }
+            lower = *bound;
+        }
+        (0.0, 0.0)
+    }
+}
+
+/// `name{label="value",…} 1.5`
+fn series(line: &str) -> Option<(Series, f64)> {
+    let (key, value) = line.trim().rsplit_once(' ')?;
+    let value = value.parse().ok()?;
+    let (name, labels) = match key.split_once('{') {
+        Some((name, rest)) => (name, rest.trim_end_matches('}')),
+        None => (key, ""),
+    };
+    let mut read = BTreeMap::new();
+    // No label of ours has a comma or a quote in its value.
+    for label in labels.split(',').filter(|label| !label.is_empty()) {
+        let (name, value) = label.split_once('=')?;
+        read.insert(name.to_owned(), value.trim_matches('"').to_owned());
+    }
+    Some((Series { name: name.to_owned(), labels: read }, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str =
+        "# TYPE fired counter\nfired_total{kind=\"a\"} 3\nfired_total{kind=\"b\"} 9\n";
+    const AFTER: &str = "fired_total{kind=\"a\"} 5\nfired_total{kind=\"b\"} 1\nother 7\nnonsense\n\
+        wait_seconds_bucket{c=\"y\",le=\"0.1\"} 90\nwait_seconds_bucket{c=\"n\",le=\"0.1\"} 9\n\
+        wait_seconds_bucket{c=\"y\",le=\"+Inf\"} 91\nwait_seconds_bucket{c=\"n\",le=\"+Inf\"} 9\n\
+        wait_seconds_bucket{c=\"y\",le=\"0.001\"} 50\n";
+
+    #[test]
+    fn what_was_added_is_told_even_after_a_restart() {
+        let (before, after) = (Reading::parse(BEFORE), Reading::parse(AFTER));
+        assert_eq!(after.added(&before, "fired_total"), 2.0 + 1.0);
+        assert_eq!(after.added(&before, "other"), 7.0);
+        assert_eq!(after.added(&before, "unknown"), 0.0);
+    }
+
+    #[test]
+    fn a_histogram_sums_its_labels_and_knows_its_bounds() {
+        let waits = Reading::parse(AFTER).histogram(&Reading::default(), "wait_seconds");
+        assert_eq!(waits.count(), 100.0);
+        assert_eq!(waits.at(0.5), (0.0, 0.001));
+        assert_eq!(waits.at(0.99), (0.001, 0.1));
+        assert_eq!(waits.at(1.0), (0.1, f64::INFINITY));
+        assert_eq!(waits.within(0.1), 0.99);
+        let twice = waits.clone().and(&waits);
+        assert_eq!((twice.count(), twice.within(0.1)), (200.0, 0.99));
+        assert_eq!(Histogram::default().at(0.99), (0.0, 0.0));
+    }
+}

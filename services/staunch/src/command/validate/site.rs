@@ -1,0 +1,309 @@
+//! The cluster under validation, by its nodes' HTTP APIs.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use chassis::{Chance as _, SystemChance};
+use futures::{StreamExt as _, stream};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::client::{Answer, Client};
+use crate::command::apply::{Applied, apply};
+use crate::{Failure, output, say};
+
+use super::metrics::Reading;
+
+/// Longest wait for one answer: longer than an execution waits for its end.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
+/// Longest wait for a node to introduce itself.
+const GREETING_MAX: Duration = Duration::from_secs(10);
+const HINT: &str = "is the node running, and is this the address of its HTTP API?";
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// Questions asked at the same time.
+pub(super) const AT_ONCE: usize = 16;
+/// The longest that anything may take that a healthy cluster does at once.
+pub(super) const SOON: Duration = Duration::from_secs(60);
+
+/// One node that was named.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) client: Client,
+    /// Its name in the cluster.
+    pub(super) node: String,
+    /// It was taken out of use for a while: nobody asks it.
+    is_out: AtomicBool,
+}
+
+/// The cluster, and what was made on it.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub(super) members: Vec<Member>,
+    /// The live nodes that run workflows, whether they were named or not.
+    pub(super) executors: BTreeSet<String>,
+    /// The beginning of every name that is made.
+    pub(super) run: String,
+    /// All nodes have this machine's clock.
+    pub(super) is_local: bool,
+    made: Mutex<BTreeSet<String>>,
+}
+
+/// What an execution came to.
+#[derive(Clone, Debug)]
+pub(super) struct Ended {
+    pub(super) status: String,
+    pub(super) result: Value,
+}
+
+impl Site {
+    /// Asks every node who it is.
+    ///
+    /// # Errors
+    /// When one does not answer, or is of another cluster; the text names them all.
+    pub(super) async fn meet(
+        urls: &[String],
+        api_key: Option<&str>,
+        is_local: bool,
+    ) -> Result<Self, Failure> {
+        let clients: Result<Vec<Client>, Failure> =
+            urls.iter().map(|url| Client::to(url.trim(), api_key.map(str::to_owned))).collect();
+        let greetings = clients?.into_iter().map(greet).collect::<Vec<_>>();
+        let met = futures::future::join_all(greetings).await;
+        let (met, silent): (Vec<_>, Vec<_>) = met.into_iter().partition(Result::is_ok);
+        if !silent.is_empty() {
+            let silent: Vec<_> = silent.into_iter().filter_map(Result::err).collect();
+            let message =
+                format!("{} of {} nodes cannot be asked", silent.len(), silent.len() + met.len());
+            let details = silent.iter().map(ToString::to_string).collect();
+            return Err(Failure::failed(message).with(details));
+        }
+        let met: Vec<_> = met.into_iter().filter_map(Result::ok).collect();
+        check_same_cluster(&met)?;
+        let executors = met.first().map(|(_, live)| executors(live)).unwrap_or_default();
+        if executors.is_empty() {
+            return Err(Failure::failed(
+                "no live node of this cluster runs workflows: start one with the role executor",
+            ));
+        }
+        let run = format!("validate-{}", SystemChance.new_id().get(..8).unwrap_or_default());
+        let members = met.into_iter().map(|(member, _)| member).collect();
+        Ok(Self { members, executors, run, is_local, made: Mutex::default() })
+    }
+
+    /// Says who was met.
+    pub(super) fn introduce(&self) {
+        for Member { client, node, .. } in &self.members {
+            say::talk(&format!("{} is {node}", client.server()));
+        }
+        let names: Vec<_> = self.executors.iter().map(String::as_str).collect();
+        say::talk(&format!("workflows run on {}; names begin with {}", names.join(", "), self.run));
+    }
+
+    /// The names of the nodes that were named.
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.members.iter().map(|member| member.node.as_str()).collect()
+    }
+
+    /// The name of something that is made.
+    pub(super) fn name(&self, what: &str) -> String {
+        format!("{}-{what}", self.run)
+    }
+
+    /// The definitions that were made.
+    pub(super) fn made(&self) -> Vec<String> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Nobody asks this node from now on, or everybody may again.
+    pub(super) fn set_out(&self, member: usize, is_out: bool) {
+        self.members[member].is_out.store(is_out, Ordering::Relaxed);
+    }
+
+    /// The client of the `number`th node that is in use, round and round.
+    pub(super) fn any(&self, number: usize) -> &Client {
+        let inside: Vec<_> =
+            self.members.iter().filter(|m| !m.is_out.load(Ordering::Relaxed)).collect();
+        let inside = if inside.is_empty() { self.members.iter().collect() } else { inside };
+        &inside[number % inside.len()].client
+    }
+
+    /// Imports and publishes a definition at a node.
+    pub(super) async fn publish(
+        &self,
+        client: &Client,
+        document: &Value,
+    ) -> Result<Applied, Failure> {
+        let id = output::text(document, "definitionId");
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        apply(client, document).await
+    }
+
+    /// Accepts a start at a node; gives the instance's id.
+    pub(super) async fn dispatch(
+        &self,
+        client: &Client,
+        definition: &str,
+        number: usize,
+    ) -> Result<String, Failure> {
+        let id = format!("{definition}-{number}");
+        let path = format!("/workflow-definitions/{definition}/dispatch");
+        client.post_once(&path, &json!({"instanceId": id}), &id).await?;
+        Ok(id)
+    }
+
+    /// Runs an instance to its end, at a node.
+    pub(super) async fn execute(
+        &self,
+        client: &Client,
+        definition: &str,
+        id: &str,
+    ) -> Result<Ended, Failure> {
+        let path = format!("/workflow-definitions/{definition}/execute");
+        let answer = client.post_once(&path, &json!({"instanceId": id}), id).await?;
+        let state = &answer.body["workflowState"];
+        if state.is_object() {
+            return Ok(ended(state));
+        }
+        // Accepted, and not done within the time that a caller waits.
+        self.reaches(client, id, is_final).await.map(|instance| ended(&instance["workflowState"]))
+    }
+
+    /// Waits until an instance is as it should be; gives it.
+    pub(super) async fn reaches(
+        &self,
+        client: &Client,
+        id: &str,
+        fits: impl Fn(&str) -> bool,
+    ) -> Result<Value, Failure> {
+        let give_up = Instant::now() + SOON;
+        loop {
+            let instance = client.get(&format!("/workflow-instances/{id}")).await?;
+            let status = output::text(&instance, "subStatus");
+            if fits(&status) {
+                return Ok(instance);
+            }
+            if Instant::now() >= give_up {
+                let text = format!("{id} is still {status} after {} s", SOON.as_secs());
+                return Err(Failure::failed(text));
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// How many instances of a definition there are, in this sub-status where one is given.
+    pub(super) async fn count(
+        &self,
+        definition: &str,
+        status: Option<&str>,
+    ) -> Result<u64, Failure> {
+        let mut body = json!({"definitionId": definition, "page": 0, "pageSize": 1});
+        if let Some(status) = status {
+            body["subStatus"] = json!(status);
+        }
+        let answer = self.any(0).post("/workflow-instances", &body).await?;
+        Ok(answer.body["totalCount"].as_u64().unwrap_or_default())
+    }
+
+    /// Waits until so many instances of a definition are finished; gives how many are in the end.
+    pub(super) async fn finished(
+        &self,
+        definition: &str,
+        wanted: usize,
+        bound: Duration,
+    ) -> Result<usize, Failure> {
+        let give_up = Instant::now() + bound;
+        loop {
+            let count = self.count(definition, Some("Finished")).await?;
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            if count >= wanted || Instant::now() >= give_up {
+                return Ok(count);
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// The journals of these instances, in their order.
+    pub(super) async fn journals(&self, ids: &[String]) -> Result<Vec<Vec<Value>>, Failure> {
+        let asks = ids.iter().enumerate().map(|(number, id)| async move {
+            let path = format!("/workflow-instances/{id}/journal?skip=0&take=100");
+            let mut body = self.any(number).get(&path).await?;
+            Ok(match body["items"].take() {
+                Value::Array(items) => items,
+                _ => Vec::new(),
+            })
+        });
+        let journals: Vec<Result<_, Failure>> =
+            stream::iter(asks).buffered(AT_ONCE).collect().await;
+        journals.into_iter().collect()
+    }
+
+    /// What each named node counts now; nothing of one that is out of use.
+    pub(super) async fn readings(&self) -> Result<Vec<Reading>, Failure> {
+        let mut readings = Vec::new();
+        for member in &self.members {
+            if member.is_out.load(Ordering::Relaxed) {
+                readings.push(Reading::default());
+                continue;
+            }
+            let client = &member.client;
+            let Answer { body, .. } = client.open(&format!("{}/metrics", client.server())).await?;
+            readings.push(Reading::parse(body.as_str().unwrap_or_default()));
+        }
+        Ok(readings)
+    }
+}
+
+pub(super) fn is_final(status: &str) -> bool {
+    matches!(status, "Finished" | "Faulted" | "Cancelled")
+}
+
+fn ended(state: &Value) -> Ended {
+    Ended { status: output::text(state, "subStatus"), result: state["output"]["Result"].clone() }
+}
+
+async fn greet(client: Client) -> Result<(Member, Vec<Value>), Failure> {
+    let asked = client.clone().with_patience(GREETING_MAX, HINT);
+    let body = asked.get("/nodes").await.map_err(|failure| match failure.kind {
+        crate::failure::Kind::NotFound => Failure::failed(format!(
+            "{}: this server does not know its cluster: it is no Staunch, or an older one",
+            client.server()
+        )),
+        crate::failure::Kind::Unavailable => failure,
+        _ => Failure::failed(format!("{}: {failure}", client.server())),
+    })?;
+    let node = output::text(&body, "node");
+    let live = body["items"].as_array().cloned().unwrap_or_default();
+    let client = client.with_patience(ANSWER_TIME_MAX, HINT);
+    Ok((Member { client, node, is_out: AtomicBool::new(false) }, live))
+}
+
+fn check_same_cluster(met: &[(Member, Vec<Value>)]) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for (member, live) in met {
+        if !seen.insert(&member.node) {
+            let node = &member.node;
+            return Err(Failure::usage(format!("{node} was named twice: name each node once")));
+        }
+        for (other, _) in met {
+            if !live.iter().any(|item| output::text(item, "node") == other.node) {
+                return Err(Failure::failed(format!(
+                    "{} ({}) does not see {} ({}): do they share one NATS, and do both run?",
+                    member.node,
+                    member.client.server(),
+                    other.node,
+                    other.client.server(),
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn executors(live: &[Value]) -> BTreeSet<String> {
+    let runs = |item: &&Value| {
+        item["roles"].as_array().is_some_and(|roles| roles.iter().any(|role| role == "executor"))
+    };
+    live.iter().filter(runs).map(|item| output::text(item, "node")).collect()
+}
