@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use bus::{Bucket, Bus, Delivery, Leases, Presence};
+use bus::{Bucket, Bus, Delivery, Leases, Presence, Wire};
 use catalog::Catalog;
 use chassis::{Chance, Clock, Point, Points, Trail};
 use engine::Engine;
@@ -85,7 +85,8 @@ impl Executor {
         let nonces: bus::Chance = Arc::new(move || nonces.new_id());
         let trail = Trail::new(&node, points);
         let leases =
-            Leases::start(trodden(bus.kv(Bucket::Leases), &trail), &node, config.terms, nonces);
+            Leases::start(trodden(bus.kv(Bucket::Leases), &trail), &node, config.terms, nonces)
+                .fair(Arc::clone(&bus) as Arc<dyn Wire>);
         let inner = Inner {
             bursts: Semaphore::new(config.concurrency.max(1)),
             actors: Actors::default(),

@@ -3,14 +3,17 @@
 //! A lease saves work and never decides what is true: a holder can be paused past its expiry, so
 //! whoever writes under a lease checks a version as well. One watch per node feeds all waiters;
 //! the waiters of one node queue behind each other, and only the first contends with other nodes.
+//! Where nodes can talk to each other ([`Leases::fair`]), the first of each node queues too: the
+//! holder hands the lease on, in one write, to who has waited longest.
 
 mod acquire;
+mod heir;
 mod keeper;
 mod queue;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,7 +23,7 @@ use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use crate::{Chance, Error, Kv, Revision};
+use crate::{Chance, Error, Kv, Revision, Wire};
 
 /// How leases are held and waited for.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +61,16 @@ pub enum Busy {
 }
 
 /// What stands in the key: who holds it, and which acquisition that was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Holder {
     owner: String,
     nonce: String,
+    /// It was given this by the holder before, and has not written itself yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    handed: bool,
+    /// Who comes after it, as the holder before knew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    next: Vec<heir::Waiter>,
 }
 
 /// The leases of one node. Cheap to clone; the tasks end with [`Leases::close`] or the last clone.
@@ -82,6 +91,9 @@ struct Inner {
     /// Held leases by key (one at a time, by the queue), and nonces of acquisitions under way.
     held: Mutex<BTreeMap<String, Arc<Held>>>,
     trying: Mutex<BTreeSet<String>>,
+    /// Nodes that wait for what this node holds, by the nonce of the lease.
+    waiting: Mutex<heir::Waiting>,
+    wire: OnceLock<Arc<dyn Wire>>,
     /// Nonces of acquisitions that were given up with an unknown outcome, until this instant.
     disowned: Mutex<BTreeMap<String, Instant>>,
     orphans: mpsc::UnboundedSender<Orphan>,
@@ -136,6 +148,8 @@ impl Leases {
             presence: Mutex::default(),
             held: Mutex::default(),
             trying: Mutex::default(),
+            waiting: Mutex::default(),
+            wire: OnceLock::new(),
             disowned: Mutex::default(),
             orphans,
             tasks: TaskTracker::new(),
@@ -145,6 +159,17 @@ impl Leases {
         inner.tasks.spawn(keeper::keep(Arc::clone(&inner), queue));
         inner.tasks.close();
         Self { inner, running: Arc::new(stop.drop_guard()) }
+    }
+
+    /// Lets the nodes that wait for one lease have it in the order they came: who waits says so to
+    /// the holder over `wire`, and a release hands the lease on. What is lost on the wire costs
+    /// fairness only.
+    #[must_use]
+    pub fn fair(self, wire: Arc<dyn Wire>) -> Self {
+        if self.inner.wire.set(wire).is_ok() {
+            self.inner.tasks.spawn(heir::listen(Arc::clone(&self.inner)));
+        }
+        self
     }
 
     /// Takes the lease on `key`. While another holds it, waits on the watch, at most
@@ -291,10 +316,20 @@ impl Held {
     }
 }
 
+impl Holder {
+    fn bytes(&self) -> Bytes {
+        serde_json::to_vec(self).unwrap_or_default().into()
+    }
+}
+
 impl Inner {
     fn value(&self, nonce: &str) -> Bytes {
-        let holder = Holder { owner: self.owner.clone(), nonce: nonce.to_owned() };
-        serde_json::to_vec(&holder).unwrap_or_default().into()
+        self.holder(nonce).bytes()
+    }
+
+    /// This node, as the holder.
+    fn holder(&self, nonce: &str) -> Holder {
+        Holder { owner: self.owner.clone(), nonce: nonce.to_owned(), ..Holder::default() }
     }
 
     /// The nonce belongs to a lease that is held, or to an acquisition under way.
@@ -339,7 +374,7 @@ fn parse(value: Option<&Bytes>) -> Option<Holder> {
     value.map(|bytes| {
         serde_json::from_slice(bytes).unwrap_or_else(|error| {
             tracing::warn!(%error, "a lease holds something unreadable, taken for a foreign holder");
-            Holder { owner: "(unreadable)".to_owned(), nonce: String::new() }
+            Holder { owner: "(unreadable)".to_owned(), ..Holder::default() }
         })
     })
 }

@@ -45,6 +45,15 @@ pub const CACHE_ASK: &str = "staunch.cache.ask";
 /// Prefix of what nodes answer when they have a new pointer.
 pub const CACHE_APPLIED: &str = "staunch.cache.applied";
 
+/// Prefix of what nodes that wait for a lease say to the node that holds it.
+const LEASE_WANTED: &str = "staunch.lease.wanted";
+
+/// Tells this node that another waits for a lease it holds.
+#[must_use]
+pub fn lease_wanted(node: &str) -> String {
+    format!("{LEASE_WANTED}.{}", token(node))
+}
+
 /// Starts an instance of this definition.
 #[must_use]
 pub fn start(definition_id: &DefinitionId) -> String {

@@ -1,5 +1,7 @@
 //! What leases, claims, presence and pointers promise, over any [`Bus`].
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use model::{DefinitionId, Timestamp, VersionId};
@@ -11,6 +13,7 @@ use crate::{Bucket, Bus, Busy, Claim, Claims, Leases, Member, Pointers, Presence
 /// Runs everything here, each on a bus of its own.
 pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     a_lease_has_one_holder_and_is_handed_over_at_once(&make().await).await;
+    many_nodes_have_a_lease_in_turns(&make().await).await;
     a_held_lease_is_renewed_and_a_dead_one_expires(&make().await).await;
     the_lease_of_a_departed_node_is_taken_over(&make().await).await;
     a_claim_is_won_once_and_stays_done(&make().await).await;
@@ -60,6 +63,35 @@ async fn a_lease_has_one_holder_and_is_handed_over_at_once(bus: &impl Bus) {
     other.release().await;
     one.close().await;
     two.close().await;
+}
+
+/// Each of five nodes wants it again as soon as it has given it back: none is left behind.
+async fn many_nodes_have_a_lease_in_turns<B: Bus + Clone>(bus: &B) {
+    const TURNS: usize = 20;
+    let nodes = ["one", "two", "three", "four", "five"];
+    let nodes = nodes.map(|node| leases(bus, node, 15).fair(Arc::new(bus.clone())));
+    let holders = Arc::new(AtomicUsize::new(0));
+    let mut tasks = Vec::new();
+    for node in &nodes {
+        let (node, holders) = (node.clone(), Arc::clone(&holders));
+        tasks.push(tokio::spawn(async move {
+            for _ in 0..TURNS {
+                let lease = must("acquire", node.acquire("turns").await);
+                assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "one holder at a time");
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                assert!(lease.is_held());
+                holders.fetch_sub(1, Ordering::SeqCst);
+                lease.release().await;
+            }
+        }));
+    }
+    for task in tasks {
+        must("a task", within("all turns", task).await);
+    }
+    for node in nodes {
+        assert_eq!(node.held(), 0);
+        node.close().await;
+    }
 }
 
 async fn a_held_lease_is_renewed_and_a_dead_one_expires(bus: &impl Bus) {

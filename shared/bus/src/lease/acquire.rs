@@ -66,6 +66,10 @@ struct Contest<'a> {
     /// The last refusal, until the view agrees with it.
     refused: Option<Refused>,
     stranger: Option<(String, Instant)>,
+    /// The holder that knows that this one waits.
+    told: Option<String>,
+    /// When a holder was told first: what is handed on was written later.
+    told_at: Option<Instant>,
 }
 
 #[derive(Clone, Copy)]
@@ -77,7 +81,7 @@ struct Refused {
 enum Step {
     Swap(Revision),
     Ours(Revision),
-    Wait { by: String, until: Instant },
+    Wait { holder: Holder, until: Instant },
     Read,
 }
 
@@ -93,6 +97,8 @@ impl<'a> Contest<'a> {
             sent: None,
             refused: None,
             stranger: None,
+            told: None,
+            told_at: None,
         }
     }
 
@@ -115,14 +121,16 @@ impl<'a> Contest<'a> {
                     }
                     continue;
                 }
-                Step::Wait { by, until } => {
+                Step::Wait { holder, until } => {
                     self.contended = true;
                     if Instant::now() >= self.give_up {
-                        return Err(Busy::Held { by });
+                        return Err(Busy::Held { by: holder.owner });
                     }
+                    self.tell(&holder).await;
                     let recheck = Instant::now() + RECHECK;
                     let wake = until.min(recheck).min(self.give_up);
                     if tokio::time::timeout_at(wake, changed).await.is_err() && wake == recheck {
+                        self.told = None;
                         self.read().await;
                     }
                     continue;
@@ -172,7 +180,7 @@ impl<'a> Contest<'a> {
         }
         let Some(holder) = seen.and_then(|seen| seen.holder) else { return Step::Swap(known) };
         if holder.nonce == self.trying.nonce {
-            return Step::Ours(known);
+            return self.ours(&holder, known);
         }
         if holder.owner == self.inner.owner && !self.inner.is_active(self.key, &holder.nonce) {
             return Step::Swap(known);
@@ -180,11 +188,41 @@ impl<'a> Contest<'a> {
         self.foreign(holder, known)
     }
 
+    /// The key shows this acquisition. One that was handed on a while ago is written again: nobody
+    /// here knows when its time began.
+    fn ours(&mut self, holder: &Holder, known: Revision) -> Step {
+        if !holder.handed {
+            return Step::Ours(known);
+        }
+        self.contended = true;
+        self.inner.inherit(&self.trying.nonce, &holder.next);
+        match self.told_at {
+            Some(told) if told.elapsed() < self.inner.terms.ttl / 5 => {
+                self.sent = Some(self.sent.map_or(told, |sent| sent.min(told)));
+                Step::Ours(known)
+            }
+            _ => Step::Swap(known),
+        }
+    }
+
+    /// Lets the holder know that this one waits, once.
+    async fn tell(&mut self, holder: &Holder) {
+        if self.told.as_ref() == Some(&holder.nonce) {
+            return;
+        }
+        self.told = Some(holder.nonce.clone());
+        if holder.next.iter().any(|waiter| waiter.nonce == self.trying.nonce) {
+            return;
+        }
+        self.told_at.get_or_insert_with(Instant::now);
+        self.inner.tell(self.key, holder, &self.trying.nonce).await;
+    }
+
     /// Another holds it: wait, unless it has gone.
     fn foreign(&mut self, holder: Holder, known: Revision) -> Step {
         let now = Instant::now();
         let presence = lock(&self.inner.presence);
-        let wait = |until| Step::Wait { by: holder.owner.clone(), until };
+        let wait = |until| Step::Wait { holder: holder.clone(), until };
         let Some(live) = &presence.now else { return wait(self.give_up) };
         if live.contains(&holder.owner) {
             self.stranger = None;
@@ -245,7 +283,7 @@ impl<'a> Contest<'a> {
                 "the lease took longer to get than it lasts".to_owned(),
             )));
         }
-        let holder = Holder { owner: self.inner.owner.clone(), nonce: self.trying.nonce.clone() };
+        let holder = self.inner.holder(&self.trying.nonce);
         self.inner.note(self.key, revision, Some(holder));
         Ok(Won { revision, times: Times { written, deadline } })
     }
@@ -278,6 +316,7 @@ impl Drop for Trying {
             return;
         }
         lock(&self.inner.trying).remove(&self.nonce);
+        drop(self.inner.heirs(&self.nonce));
         self.inner.disown(&self.key, &self.nonce);
     }
 }

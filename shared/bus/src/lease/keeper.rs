@@ -46,11 +46,13 @@ pub(super) async fn watch(inner: Arc<Inner>) {
 }
 
 /// Draws the consequences of a change: a lease of ours that another holds is lost, and one that
-/// was disowned is given back.
+/// was disowned, or handed to one of us who waits no more, is given back.
 fn judge(inner: &Inner, key: &str, revision: Revision, holder: Option<&Holder>) {
     if let Some(holder) = holder
-        && lock(&inner.disowned).contains_key(&holder.nonce)
+        && (lock(&inner.disowned).contains_key(&holder.nonce)
+            || inner.is_handed_in_vain(key, revision, holder))
     {
+        inner.inherit(&holder.nonce, &holder.next);
         inner.orphan(key, revision, &holder.nonce);
     }
     if let Some(mine) = lock(&inner.held).get(key)
@@ -116,8 +118,7 @@ async fn renew(inner: &Arc<Inner>, held: &Arc<Held>, mut revision: OwnedMutexGua
                 *revision = now_at;
                 let deadline = written + ttl.saturating_sub(inner.terms.guard);
                 *lock(&held.times) = Times { written, deadline };
-                let holder = Holder { owner: inner.owner.clone(), nonce: held.nonce.clone() };
-                inner.note(&held.key, now_at, Some(holder));
+                inner.note(&held.key, now_at, Some(inner.holder(&held.nonce)));
                 return;
             }
             Ok(Put::Lost(Some(_))) => match own_revision(inner, held).await {
@@ -172,14 +173,23 @@ async fn give_back(inner: &Inner, orphan: Orphan) {
     }
 }
 
-/// Purges the key if it still shows this lease; false when that could not be found out.
+/// Purges the key if it still shows this lease, or hands it to who has waited longest; false when
+/// that could not be found out.
 async fn purge(inner: &Inner, key: &str, mut revision: Revision, lease: &str) -> bool {
     let mut nonce = (inner.chance)();
     let mut pace = Pace::until(Instant::now() + RELEASE_MAX, &nonce);
+    let heir = inner.heir(lease);
     loop {
-        match inner.kv.purge_if(key, revision, &nonce).await {
-            Ok(Put::Won(tombstone)) => {
-                inner.note(key, tombstone, None);
+        let put = match &heir {
+            Some(heir) => {
+                let ttl = Some(inner.terms.ttl);
+                inner.kv.put_if(key, heir.bytes(), revision, ttl, &nonce).await
+            }
+            None => inner.kv.purge_if(key, revision, &nonce).await,
+        };
+        match put {
+            Ok(Put::Won(now_at)) => {
+                inner.note(key, now_at, heir);
                 inner.queue.wake(key);
                 return true;
             }

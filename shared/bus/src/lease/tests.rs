@@ -99,7 +99,7 @@ async fn a_given_up_acquisition_that_is_written_later_is_released() {
     assert!(matches!(busy, Err(Busy::Unavailable(_))), "{busy:?}");
     lock(&script.faults).clear();
     // What was sent long ago arrives at last.
-    let zombie = Holder { owner: "one".to_owned(), nonce: "one-1".to_owned() };
+    let zombie = Holder { owner: "one".to_owned(), nonce: "one-1".to_owned(), ..Holder::default() };
     let bytes = serde_json::to_vec(&zombie).unwrap().into();
     let kv = bus.as_node("network").kv(Bucket::Leases);
     let ttl = Some(Terms::default().ttl);
@@ -168,7 +168,7 @@ async fn a_lease_that_another_writes_is_lost_at_once() {
     let one = start(&bus, "one");
     let lease = one.acquire("a").await.unwrap();
     let kv = bus.kv(Bucket::Leases);
-    let theirs = Holder { owner: "two".to_owned(), nonce: "x".to_owned() };
+    let theirs = Holder { owner: "two".to_owned(), nonce: "x".to_owned(), ..Holder::default() };
     let bytes = serde_json::to_vec(&theirs).unwrap().into();
     assert!(matches!(kv.put_if("a", bytes, lease.token(), None, "x").await.unwrap(), Put::Won(_)));
     let started = Instant::now();
@@ -283,4 +283,157 @@ async fn nothing_is_kept_of_what_is_over() {
     one.close().await;
     // The tasks ended: only this handle is left.
     assert_eq!(Arc::strong_count(&one.inner), 1);
+}
+
+fn start_fair(bus: &MemoryBus, node: &str) -> Leases {
+    start(bus, node).fair(Arc::new(bus.as_node(node)))
+}
+
+/// How many nodes the holder knows to wait.
+fn waiting(leases: &Leases) -> usize {
+    lock(&leases.inner.waiting).values().map(Vec::len).sum()
+}
+
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < 10 * SECOND, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_have_a_lease_in_the_order_they_came_for_one_write_each() {
+    let (bus, script) = scripted();
+    let names = ["one", "two", "three", "four", "five"];
+    let nodes = names.map(|name| start_fair(&bus, name));
+    tokio::time::sleep(SECOND).await;
+    let held = nodes[0].acquire("a").await.unwrap();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut waiters = Vec::new();
+    for (number, node) in nodes.iter().enumerate().skip(1) {
+        let (node, order) = (node.clone(), Arc::clone(&order));
+        waiters.push(tokio::spawn(async move {
+            let lease = node.acquire("a").await.unwrap();
+            assert!(lease.contended() && lease.is_held());
+            lock(&order).push(number);
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            lease.release().await;
+        }));
+        until("the holder knows", || waiting(&nodes[0]) == number).await;
+    }
+    held.release().await;
+    // Who comes again while others wait is the last.
+    let again = nodes[0].acquire("a").await.unwrap();
+    assert_eq!(*lock(&order), [1, 2, 3, 4]);
+    again.release().await;
+    for waiter in waiters {
+        waiter.await.unwrap();
+    }
+    for name in &names[1..] {
+        assert_eq!(script.swaps(name), 1, "a hand-over is one write");
+    }
+    assert_eq!(value(&bus, "a").await, None);
+    for node in nodes {
+        assert_eq!(waiting(&node), 0);
+        node.close().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_is_handed_to_one_who_waits_no_more_is_given_on() {
+    let (bus, _) = scripted();
+    let (one, two) = (start_fair(&bus, "one"), start_fair(&bus, "two"));
+    let three = start_fair(&bus, "three");
+    tokio::time::sleep(SECOND).await;
+    let held = one.acquire("a").await.unwrap();
+    let gives_up = tokio::spawn({
+        let two = two.clone();
+        async move { two.acquire("a").await }
+    });
+    until("two waits", || waiting(&one) == 1).await;
+    gives_up.abort();
+    assert!(gives_up.await.is_err());
+    // Long enough for the node to have forgotten that anybody waited.
+    tokio::time::sleep(100 * SECOND).await;
+    let waits = tokio::spawn({
+        let three = three.clone();
+        async move { three.acquire("a").await }
+    });
+    until("three waits", || waiting(&one) == 2).await;
+    let released = Instant::now();
+    held.release().await;
+    let lease = waits.await.unwrap().unwrap();
+    assert!(released.elapsed() < SECOND, "after {:?}", released.elapsed());
+    lease.release().await;
+    assert_eq!(value(&bus, "a").await, None);
+    for node in [one, two, three] {
+        node.close().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_has_gone_is_handed_nothing() {
+    let (bus, _) = scripted();
+    let (one, two) = (start_fair(&bus, "one"), start_fair(&bus, "two"));
+    tokio::time::sleep(SECOND).await;
+    one.presence_changed(&["one".to_owned(), "two".to_owned()]);
+    let held = one.acquire("a").await.unwrap();
+    let waits = tokio::spawn({
+        let two = two.clone();
+        async move { two.acquire("a").await }
+    });
+    until("two waits", || waiting(&one) == 1).await;
+    waits.abort();
+    two.close().await;
+    one.presence_changed(&["one".to_owned()]);
+    held.release().await;
+    assert_eq!(value(&bus, "a").await, None);
+    one.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_handed_on_after_a_long_wait_lasts_its_whole_time() {
+    let (bus, script) = scripted();
+    let (one, two) = (start_fair(&bus, "one"), start_fair(&bus, "two"));
+    tokio::time::sleep(SECOND).await;
+    let held = one.acquire("a").await.unwrap();
+    let waits = tokio::spawn({
+        let two = two.clone();
+        async move { two.acquire("a").await }
+    });
+    tokio::time::sleep(20 * SECOND).await;
+    held.release().await;
+    let lease = waits.await.unwrap().unwrap();
+    assert_eq!(script.swaps("two"), 1, "it is written again by who has it");
+    let terms = Terms::default();
+    let lasts = lock(&lease.held.times).deadline - Instant::now();
+    assert!(lasts + SECOND > terms.ttl - terms.guard, "{lasts:?}");
+    tokio::time::sleep(60 * SECOND).await;
+    assert!(lease.is_held());
+    lease.release().await;
+    one.close().await;
+    two.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hand_over_whose_answer_is_lost_has_happened() {
+    let (bus, script) = scripted();
+    let (one, two) = (start_fair(&bus, "one"), start_fair(&bus, "two"));
+    tokio::time::sleep(SECOND).await;
+    let held = one.acquire("a").await.unwrap();
+    let waits = tokio::spawn({
+        let two = two.clone();
+        async move { two.acquire("a").await }
+    });
+    until("two waits", || waiting(&one) == 1).await;
+    script.next("one", Fault::AnswerLost);
+    held.release().await;
+    let lease = waits.await.unwrap().unwrap();
+    assert!(lease.is_held());
+    assert_eq!(value(&bus, "a").await.unwrap().owner, "two");
+    lease.release().await;
+    assert_eq!(value(&bus, "a").await, None);
+    one.close().await;
+    two.close().await;
 }
