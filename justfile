@@ -15,9 +15,15 @@ dev *args:
 test *args:
     cargo test --workspace {{args}}
 
-# Many simulated clusters: `just sim 10000`.
-sim seeds="200":
-    SIM_SEEDS={{seeds}} cargo test -p sim --release -- --nocapture
+# Many simulated clusters: `just sim 10000`; one of them, with its history: `SIM_SEED=7 just sim`.
+sim seeds="1000":
+    SIM_SEEDS={{seeds}} cargo test -p sim --profile sim -- --nocapture
+
+# The same work on Staunch, Restate and DBOS, the raw limits, and locks; needs node, npm, python3,
+# PostgreSQL and redis-server, and installs the peers below target/peers. `just bench-peers locks`
+bench-peers *args:
+    cargo build --release -p staunch -p peers
+    target/release/peers {{args}}
 
 fmt:
     cargo fmt --all

@@ -7,7 +7,7 @@
 //! only carried is one document column: JSON where people look at it, MessagePack where it is on
 //! the path of every command.
 //!
-//! To add one: 1. `m0011_what.rs` with its statements, 2. a line in [`Migrator::migrations`].
+//! To add one: 1. `m0012_what.rs` with its statements, 2. a line in [`Migrator::migrations`].
 
 mod ddl;
 mod m0001_definitions;
@@ -20,6 +20,7 @@ mod m0007_outbox;
 mod m0008_tokens;
 mod m0009_api_keys;
 mod m0010_audit;
+mod m0011_routed_events;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::{MigrationTrait, async_trait};
@@ -43,6 +44,7 @@ impl MigratorTrait for Migrator {
             ("m0008_tokens", m0008_tokens::STATEMENTS),
             ("m0009_api_keys", m0009_api_keys::STATEMENTS),
             ("m0010_audit", m0010_audit::STATEMENTS),
+            ("m0011_routed_events", m0011_routed_events::STATEMENTS),
         ];
         steps
             .into_iter()

@@ -81,6 +81,7 @@ impl Executor {
     pub fn start(context: Context) -> Self {
         let Context { node, store, bus, engine, catalog, clock, chance, .. } = context;
         let Context { presence, calls, points, config, .. } = context;
+        catalog.trust_while(&presence);
         let nonces = Arc::clone(&chance);
         let nonces: bus::Chance = Arc::new(move || nonces.new_id());
         let trail = Trail::new(&node, points);

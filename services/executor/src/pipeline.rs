@@ -53,7 +53,10 @@ pub(crate) async fn burst(
     let mut is_kept = false;
     for _ in 0..CONFLICTS_MAX {
         let ran = match load::load(cx, id, known, work).await? {
-            Loaded::Ready(ready) => run::run(cx, ready).await?,
+            Loaded::Ready(ready) => match run::run(cx, ready).await {
+                Err(Stop::Bug(reason)) => end_pending(cx, id, work, reason).await?,
+                ran => ran?,
+            },
             Loaded::Ran(ran) => *ran,
             Loaded::Tail => return again(cx, work).await,
             Loaded::Nothing => return Ok(Advance::Nothing),
@@ -84,6 +87,16 @@ pub(crate) async fn burst(
     }
     *known = None;
     Err(Stop::later(format!("instance {id} keeps changing under this node")))
+}
+
+/// An accepted start whose first turn hits a bug would be tried for ever: it ends, and says why.
+async fn end_pending(cx: &Cx, id: &InstanceId, work: &Work, bug: String) -> Result<run::Ran, Stop> {
+    let before = load::read(cx, id).await?;
+    if before.row.is_none() || !before.is_pending() {
+        return Err(Stop::Bug(bug));
+    }
+    tracing::error!(instance = %id, command = %work.id, bug, "the first turn of an instance broke");
+    Ok(run::Ran::ended(cx, before, work, run::End::broken(bug)))
 }
 
 /// A command that was applied before. Its row went with it, and may have come back with a second

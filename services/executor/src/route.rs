@@ -9,8 +9,8 @@ use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
 
 use crate::draft;
 use crate::executor::Cx;
-use crate::pipeline::{load, publish};
 use crate::pipeline::settle::Stop;
+use crate::pipeline::{load, publish};
 use crate::reply;
 
 /// The input under which an event's payload arrives.
@@ -38,22 +38,34 @@ pub(crate) struct Fanned {
     starts: Vec<Message>,
 }
 
+/// What became of an event or a task.
+enum Routed {
+    /// Its receivers have their commands.
+    Fanned(Fanned),
+    /// Nobody waits for it: it is kept.
+    Kept,
+    /// It was handed out before.
+    Before,
+}
+
 /// Hands an event or a task to whoever waits for it, and tells its sender to how many.
 pub(crate) async fn apply(cx: &Cx, command: &Command) -> Result<(), Stop> {
     let outcome = match fan_out(cx, command).await? {
-        Some(fanned) => {
+        Routed::Fanned(fanned) => {
             let affected = fanned.resumes.len() + fanned.starts.len();
             let resumes = fanned.resumes.into_iter().map(|(_, _, message)| message);
             publish::send_all(cx, resumes.chain(fanned.starts).collect()).await;
             Outcome { affected: Some(affected as u64), ..Outcome::default() }
         }
-        None => Outcome {
-            affected: Some(0),
-            ..Outcome::refused(Refusal::Waiting, "nobody waits for it yet: it is kept")
-        },
+        Routed::Kept => nobody(Refusal::Waiting, "nobody waits for it yet: it is kept"),
+        Routed::Before => nobody(Refusal::AlreadyDone, "it was handed out before"),
     };
     reply::reply(cx, command, &outcome).await;
     Ok(())
+}
+
+fn nobody(refusal: Refusal, reason: &str) -> Outcome {
+    Outcome { affected: Some(0), ..Outcome::refused(refusal, reason) }
 }
 
 /// Wakes an event or task that waited for a bookmark which this instance has now: its resumes for
@@ -63,7 +75,7 @@ pub(crate) async fn wake(
     command: &Command,
     own: &InstanceId,
 ) -> Result<Vec<Command>, Stop> {
-    let Some(fanned) = fan_out(cx, command).await? else { return Ok(Vec::new()) };
+    let Routed::Fanned(fanned) = fan_out(cx, command).await? else { return Ok(Vec::new()) };
     let (mine, others): (Vec<_>, Vec<_>) =
         fanned.resumes.into_iter().partition(|(instance_id, ..)| instance_id == own);
     let others = others.into_iter().map(|(_, _, message)| message);
@@ -71,9 +83,10 @@ pub(crate) async fn wake(
     Ok(mine.into_iter().map(|(_, command, _)| command).collect())
 }
 
-/// Finds the receivers and accepts their commands; none when nobody waits, and it is kept then.
-async fn fan_out(cx: &Cx, command: &Command) -> Result<Option<Fanned>, Stop> {
-    let Some(stimulated) = stimulated(command) else { return Ok(None) };
+/// Finds the receivers and accepts their commands; keeps it when nobody waits. One that is for
+/// whoever waits is handed out once: delivered again, it does not reach those who came since.
+async fn fan_out(cx: &Cx, command: &Command) -> Result<Routed, Stop> {
+    let Some(stimulated) = stimulated(command) else { return Ok(Routed::Kept) };
     cx.at(Point::BeforeRoute).await;
     // One for a certain instance is kept until a burst has taken it: the bookmark that is found now
     // may be burned by another event, and the instance may wait for it again.
@@ -87,7 +100,7 @@ async fn fan_out(cx: &Cx, command: &Command) -> Result<Option<Fanned>, Stop> {
             break (bookmarks, triggers);
         }
         if is_kept {
-            return forget_if_taken(cx, &stimulated).await.map(|()| None);
+            return forget_if_taken(cx, &stimulated).await;
         }
         // Written first, looked second; whoever creates bookmarks does the same.
         keep(cx, &stimulated).await?;
@@ -96,17 +109,25 @@ async fn fan_out(cx: &Cx, command: &Command) -> Result<Option<Fanned>, Stop> {
     cx.at(Point::Routed).await;
     let fanned = accept(cx, &stimulated, bookmarks, triggers).await?;
     cx.at(Point::FannedOut).await;
-    Ok(Some(fanned))
+    match fanned {
+        Some(fanned) => Ok(Routed::Fanned(fanned)),
+        None => forget(cx, &stimulated).await,
+    }
 }
 
-/// An event for one instance that comes a second time, after it was taken, waits for nothing.
-async fn forget_if_taken(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<(), Stop> {
-    let Some(instance_id) = &stimulated.instance_id else { return Ok(()) };
+/// One that comes a second time, after it was taken or handed out, waits for nothing.
+async fn forget_if_taken(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> {
     let event = &stimulated.command.id;
-    if load::read(cx, instance_id).await?.record.has_taken(event) {
-        cx.store.settle(event, Vec::new(), Vec::new()).await?;
-    }
-    Ok(())
+    let is_over = match &stimulated.instance_id {
+        Some(instance_id) => load::read(cx, instance_id).await?.record.has_taken(event),
+        None => cx.store.is_routed(event).await?,
+    };
+    if is_over { forget(cx, stimulated).await } else { Ok(Routed::Kept) }
+}
+
+async fn forget(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> {
+    cx.store.settle(&stimulated.command.id, Vec::new(), Vec::new()).await?;
+    Ok(Routed::Before)
 }
 
 fn stimulated(command: &Command) -> Option<Stimulated<'_>> {
@@ -179,13 +200,13 @@ async fn keep(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<(), Stop> {
 }
 
 /// Accepts one command per receiver, and ends the event with the last of them, or where it is for
-/// one instance, leaves that to the burst that takes it.
+/// one instance, leaves that to the burst that takes it. None when it was handed out before.
 async fn accept(
     cx: &Cx,
     stimulated: &Stimulated<'_>,
     bookmarks: Vec<StoredBookmark>,
     triggers: Vec<Trigger>,
-) -> Result<Fanned, Stop> {
+) -> Result<Option<Fanned>, Stop> {
     let mut fanned = Fanned { resumes: Vec::new(), starts: Vec::new() };
     let mut commands = Vec::new();
     for bookmark in bookmarks {
@@ -206,14 +227,20 @@ async fn accept(
     let id = &stimulated.command.id;
     // Under an id that nothing has: nothing ends with these.
     let part = CommandId::new(format!("{id}.part"));
+    if commands.len() > CHUNK && cx.store.is_routed(id).await? {
+        return Ok(None);
+    }
     while commands.len() > CHUNK {
         let rest = commands.split_off(CHUNK);
         let chunk = std::mem::replace(&mut commands, rest);
         cx.store.settle(&part, Vec::new(), chunk).await?;
     }
-    let ends = if stimulated.instance_id.is_some() { &part } else { id };
-    cx.store.settle(ends, starts, commands).await?;
-    Ok(fanned)
+    if stimulated.instance_id.is_some() {
+        cx.store.settle(&part, starts, commands).await?;
+    } else if !cx.store.route(id, cx.now(), starts, commands).await? {
+        return Ok(None);
+    }
+    Ok(Some(fanned))
 }
 
 fn resume(

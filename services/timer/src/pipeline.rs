@@ -105,6 +105,8 @@ impl Timer {
     pub async fn serve(mut self, stop: &CancellationToken) -> Result<(), Error> {
         let mut armed = self.cx.bus.subscribe(subject::TIMER_ARMED).await?;
         let mut members = self.cx.presence.changed();
+        // Changes before this point are not told of.
+        self.share_out();
         loop {
             self.fire_due().await;
             self.scan_if_time();

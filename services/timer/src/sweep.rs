@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use chassis::Point;
 use futures::StreamExt as _;
-use model::{CommandId, InstanceId, Timestamp, derived};
+use model::{CommandId, InstanceId, Timestamp, derived, limits};
 use protocol::{Body, Command, Message, Perform, header, subject};
-use store::{InstanceFilter, Page, PendingCommand};
+use store::{InstanceFilter, OutboxRow, Page, PendingCommand};
 use tokio_util::sync::CancellationToken;
 
 use crate::memory::{Memory, Turn};
@@ -203,14 +203,27 @@ impl Sweep {
     }
 
     async fn expired(&mut self, now: Timestamp) -> Result<u64, Error> {
-        let expired = self.cx.store.expire(now, self.cx.config.sweep_rows).await?;
-        for command in &expired {
-            tracing::warn!(command = %command.id, instance = ?command.instance_id,
-                "nobody waited for this command in time: it is among the dead");
+        let store = &self.cx.store;
+        let overdue = store.overdue(now, self.cx.config.sweep_rows).await?;
+        let mut dead = Vec::with_capacity(overdue.len());
+        for command in &overdue {
+            self.cx.trail.at(Point::BeforeBurial).await;
+            let row = buried(command, now);
+            // Committed with the end of its row, so that it is in one of the two places always.
+            if store.bury(&command.id, now, row.clone()).await? {
+                tracing::warn!(command = %command.id, instance = ?command.instance_id,
+                    "nobody waited for this command in time: it is among the dead");
+                dead.push((row.id, row.message));
+            }
+            self.cx.trail.at(Point::Buried).await;
         }
-        let dead = expired.iter().map(|command| (command.id.to_string(), buried(command)));
-        let (buried, ending) = self.publish(dead.collect()).await;
-        ending.map(|()| buried.len() as u64)
+        store.forget_routed(now.before(limits::ROUTED_KEPT), self.cx.config.sweep_rows).await?;
+        let count = dead.len() as u64;
+        let (ids, ending) = self.publish(dead).await;
+        if !ids.is_empty() {
+            store.published(ids).await?;
+        }
+        ending.map(|()| count)
     }
 
     /// Publishes what it can; the keys of what is stored, and the failure that will pass, if any.
@@ -268,16 +281,18 @@ fn woken(command: &PendingCommand, version: i64) -> Message {
     message
 }
 
-fn buried(command: &PendingCommand) -> Message {
+fn buried(command: &PendingCommand, now: Timestamp) -> OutboxRow {
+    let id = format!("{}.dead", command.id);
     let mut message = command.command.clone();
     let origin = std::mem::take(&mut message.subject);
     message.subject = subject::dead(&origin);
     let headers = &mut message.headers;
-    headers.insert(header::MESSAGE_ID.to_owned(), format!("{}.dead", command.id));
+    headers.insert(header::MESSAGE_ID.to_owned(), id.clone());
     headers.insert(header::COMMAND_ID.to_owned(), command.id.to_string());
     headers.insert(header::ORIGIN.to_owned(), origin);
     headers.insert(header::REASON.to_owned(), "expired".to_owned());
-    message
+    let instance_id = command.instance_id.clone().unwrap_or_default();
+    OutboxRow { id, instance_id, message, created_at: now }
 }
 
 #[cfg(test)]

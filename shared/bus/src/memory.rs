@@ -7,6 +7,7 @@
 
 mod bucket;
 mod fault;
+mod kv;
 mod log;
 mod wire;
 
@@ -15,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use model::Timestamp;
 use protocol::Message;
 use tokio::sync::Notify;
@@ -24,8 +24,7 @@ use tokio::time::Instant;
 pub use fault::{Fault, Faults, Operation};
 
 use crate::{
-    Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, Put, Queue, Receipt, Revision, Settle,
-    Stream, Subscription, Watch, Wire,
+    Bucket, Bus, Delivery, Endpoint, Error, Kv, Queue, Receipt, Settle, Stream, Subscription, Wire,
 };
 use fault::{NoFaults, Verdict};
 
@@ -117,6 +116,25 @@ impl MemoryBus {
         self.state().buckets.entry(bucket).or_default().reset_watches();
     }
 
+    /// Cuts a node off from what it follows: its watches show no changes, and plain messages do
+    /// not reach it. What it asks for itself is the business of [`Faults`].
+    pub fn sever(&self, node: &str) {
+        let mut state = self.state();
+        state.wire.sever(node);
+        for bucket in state.buckets.values_mut() {
+            bucket.sever(node);
+        }
+    }
+
+    /// Joins a severed node again: its watches start from a snapshot, as after a reconnect.
+    pub fn mend(&self, node: &str) {
+        let mut state = self.state();
+        state.wire.mend(node);
+        for bucket in state.buckets.values_mut() {
+            bucket.mend(node);
+        }
+    }
+
     /// Delivers every pending command again at once, as when the consumer's leader changes.
     pub fn redeliver(&self) {
         self.state().log.redeliver(Instant::now());
@@ -188,6 +206,15 @@ impl Queue for MemoryBus {
         let operation = Operation::Publish { subject: &subject, id: message.id() };
         let verdict = self.judge(operation).await?;
         let none = || Error::NotProvisioned(format!("no stream has the subject {subject}"));
+        if let Some(late) = verdict.late {
+            let bus = self.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(late).await;
+                // Nobody waits for what becomes of it.
+                drop(bus.put(message));
+            });
+            return Err(Error::Unknown("it is under way, on purpose".to_owned()));
+        }
         if verdict.twice {
             self.put(message.clone())?;
         }
@@ -208,7 +235,16 @@ impl Queue for MemoryBus {
                     // Delivered to nobody: they come again after the ack wait.
                     return Ok(Vec::new());
                 }
-                return Ok(pulled.into_iter().map(|pulled| self.delivery(pulled)).collect());
+                let mut deliveries: Vec<_> =
+                    pulled.into_iter().map(|pulled| self.delivery(pulled)).collect();
+                if verdict.reordered {
+                    deliveries.reverse();
+                }
+                if let Some(late) = verdict.late {
+                    // Some of it may be with another by then.
+                    tokio::time::sleep(late).await;
+                }
+                return Ok(deliveries);
             }
             let wake = next.map_or(give_up, |next| next.min(give_up));
             let timer = tokio::time::timeout_at(wake, arrived).await;
@@ -243,6 +279,12 @@ impl Queue for MemoryBus {
 }
 
 impl MemoryBus {
+    fn answer(&self, apply: impl FnOnce(&mut log::Log, Instant)) -> Result<(), Error> {
+        apply(&mut self.open()?.log, Instant::now());
+        self.shared.arrived.notify_waiters();
+        Ok(())
+    }
+
     fn delivery(&self, pulled: log::Pulled) -> Delivery {
         let log::Pulled { sequence, attempt, stored_at, message } = pulled;
         let settle = Box::new(Answer { bus: self.clone(), sequence });
@@ -261,12 +303,19 @@ impl Answer {
     async fn send(
         &self,
         operation: Operation<'_>,
-        apply: impl FnOnce(&mut log::Log, Instant) + Send,
+        apply: impl FnOnce(&mut log::Log, Instant) + Send + 'static,
     ) -> Result<(), Error> {
         let verdict = self.bus.judge(operation).await?;
-        if !verdict.lost {
-            apply(&mut self.bus.open()?.log, Instant::now());
-            self.bus.shared.arrived.notify_waiters();
+        if verdict.lost {
+            return Ok(());
+        }
+        let bus = self.bus.clone();
+        match verdict.late {
+            Some(late) => drop(tokio::spawn(async move {
+                tokio::time::sleep(late).await;
+                drop(bus.answer(apply));
+            })),
+            None => bus.answer(apply)?,
         }
         Ok(())
     }
@@ -276,17 +325,19 @@ impl Answer {
 impl Settle for Answer {
     async fn ack(&self) -> Result<(), Error> {
         let sequence = self.sequence;
-        self.send(Operation::Ack { sequence }, |log, _| log.ack(sequence)).await
+        self.send(Operation::Ack { sequence }, move |log, _| log.ack(sequence)).await
     }
 
     async fn retry(&self, delay: Duration) -> Result<(), Error> {
         let sequence = self.sequence;
-        self.send(Operation::Retry { sequence }, |log, now| log.retry(sequence, now + delay)).await
+        self.send(Operation::Retry { sequence }, move |log, now| log.retry(sequence, now + delay))
+            .await
     }
 
     async fn progress(&self) -> Result<(), Error> {
         let sequence = self.sequence;
-        self.send(Operation::Progress { sequence }, |log, now| log.progress(sequence, now)).await
+        self.send(Operation::Progress { sequence }, move |log, now| log.progress(sequence, now))
+            .await
     }
 }
 
@@ -310,14 +361,14 @@ impl Wire for MemoryBus {
 
     async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
         self.judge(Operation::Subscribe { subject }).await?;
-        Ok(self.open()?.wire.subscribe(subject, None))
+        Ok(self.open()?.wire.subscribe(&self.node, subject, None))
     }
 
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
         let subject = message.subject.clone();
         let verdict = self.judge(Operation::Request { subject: &subject }).await?;
         let inbox = self.inbox();
-        let mut answers = self.open()?.wire.subscribe(&inbox, None);
+        let mut answers = self.open()?.wire.subscribe(&self.node, &inbox, None);
         if !verdict.lost {
             let now = self.now();
             let mut state = self.open()?;
@@ -354,7 +405,11 @@ impl Wire for MemoryBus {
     ) -> Result<Subscription, Error> {
         let mut state = self.open()?;
         let served = endpoints.iter().map(|endpoint| {
-            state.wire.subscribe(&endpoint.subject, Some(format!("{name}/{}", endpoint.name)))
+            state.wire.subscribe(
+                &self.node,
+                &endpoint.subject,
+                Some(format!("{name}/{}", endpoint.name)),
+            )
         });
         let served: Vec<_> = served.collect();
         Ok(Box::pin(futures::stream::select_all(served)))
@@ -363,113 +418,13 @@ impl Wire for MemoryBus {
 
 impl Bus for MemoryBus {
     fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
-        Arc::new(MemoryKv { bus: self.clone(), bucket })
-    }
-}
-
-struct MemoryKv {
-    bus: MemoryBus,
-    bucket: Bucket,
-}
-
-impl MemoryKv {
-    fn with<T>(&self, work: impl FnOnce(&mut bucket::State) -> T) -> Result<T, Error> {
-        let mut state = self.bus.open()?;
-        let bucket = state.buckets.entry(self.bucket).or_default();
-        bucket.expire(Instant::now());
-        Ok(work(bucket))
-    }
-
-    /// There is something that expires: one task per bus sees to it.
-    fn see_to_expiry(&self) -> Result<(), Error> {
-        let is_first = !std::mem::replace(&mut self.bus.open()?.expirer, true);
-        if is_first {
-            let expiring = Arc::clone(&self.bus.shared.expiring);
-            tokio::spawn(expire(Arc::downgrade(&self.bus.shared), expiring));
-        } else {
-            self.bus.shared.expiring.notify_one();
-        }
-        Ok(())
-    }
-}
-
-/// Expires keys when their time comes, for as long as the bus lives.
-async fn expire(shared: std::sync::Weak<Shared>, expiring: Arc<Notify>) {
-    loop {
-        let next = {
-            let Some(shared) = shared.upgrade() else { return };
-            let mut state = lock(&shared.state);
-            if state.closed {
-                return;
-            }
-            let now = Instant::now();
-            state.buckets.values_mut().filter_map(|bucket| bucket.expire(now)).min()
-        };
-        let looked = expiring.notified();
-        match next {
-            Some(next) => {
-                // Either way there may be something to do.
-                drop(tokio::time::timeout_at(next, looked).await);
-            }
-            None => looked.await,
-        }
+        Arc::new(kv::MemoryKv::new(self, bucket))
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
         self.expiring.notify_one();
-    }
-}
-
-#[async_trait]
-impl Kv for MemoryKv {
-    async fn put_if(
-        &self,
-        key: &str,
-        value: Bytes,
-        expected: Revision,
-        ttl: Option<Duration>,
-        nonce: &str,
-    ) -> Result<Put, Error> {
-        let bucket = self.bucket;
-        let verdict = self.bus.judge(Operation::PutIf { bucket, key }).await?;
-        if verdict.refused {
-            return Ok(Put::Lost(None));
-        }
-        let until = ttl.map(|ttl| Instant::now() + ttl);
-        let put = self.with(|bucket| {
-            bucket.write(key, Some(value), expected, until, nonce, Instant::now())
-        })?;
-        if until.is_some() {
-            self.see_to_expiry()?;
-        }
-        verdict.answer(put)
-    }
-
-    async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error> {
-        let bucket = self.bucket;
-        let verdict = self.bus.judge(Operation::PurgeIf { bucket, key }).await?;
-        if verdict.refused {
-            return Ok(Put::Lost(None));
-        }
-        let now = Instant::now();
-        let until = Some(now + crate::TOMBSTONE_TTL);
-        let put = self.with(|bucket| bucket.write(key, None, expected, until, nonce, now))?;
-        self.see_to_expiry()?;
-        verdict.answer(put)
-    }
-
-    async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
-        let bucket = self.bucket;
-        let verdict = self.bus.judge(Operation::Get { bucket, key }).await?;
-        verdict.answer(self.with(|bucket| bucket.get(key))?)
-    }
-
-    async fn watch(&self) -> Result<Watch, Error> {
-        let bucket = self.bucket;
-        self.bus.judge(Operation::Watch { bucket }).await?;
-        self.with(bucket::State::watch)
     }
 }
 

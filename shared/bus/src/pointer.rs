@@ -44,6 +44,7 @@ struct Inner {
     chance: Chance,
     view: Mutex<View>,
     synced: watch::Sender<bool>,
+    synced_at: Mutex<Option<Instant>>,
     /// Moves with every change that was applied.
     applied: watch::Sender<()>,
     changes: broadcast::Sender<(DefinitionId, Pointer)>,
@@ -77,6 +78,7 @@ impl Pointers {
             chance,
             view: Mutex::default(),
             synced: watch::Sender::default(),
+            synced_at: Mutex::default(),
             applied: watch::Sender::default(),
             changes: broadcast::Sender::new(CHANGES_MAX),
             tasks: TaskTracker::new(),
@@ -109,6 +111,12 @@ impl Pointers {
     #[must_use]
     pub fn is_synced(&self) -> bool {
         *self.inner.synced.borrow()
+    }
+
+    /// When the snapshot was complete that the view is built on; none while one is under way.
+    #[must_use]
+    pub fn synced_at(&self) -> Option<Instant> {
+        *lock(&self.inner.synced_at)
     }
 
     /// Every change of a pointer, as this node applies it. A listener that lags misses some.
@@ -262,6 +270,7 @@ impl Inner {
         match change {
             Change::Reset => {
                 lock(&self.view).fresh = Some(BTreeSet::new());
+                *lock(&self.synced_at) = None;
                 self.synced.send_replace(false);
             }
             Change::Synced => {
@@ -272,6 +281,7 @@ impl Inner {
                         self.gone(&id);
                     }
                 }
+                *lock(&self.synced_at) = Some(Instant::now());
                 self.synced.send_replace(true);
             }
             Change::Set { key, value, revision } => {

@@ -53,6 +53,8 @@ struct Inner {
     own: tokio::sync::Mutex<Revision>,
     /// Just before the last write that got through.
     written: Mutex<Instant>,
+    /// The others have counted this node as live since then, without a break.
+    live_since: Mutex<Instant>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -90,6 +92,7 @@ impl Presence {
             synced: watch::Sender::default(),
             own: tokio::sync::Mutex::new(0),
             written: Mutex::new(Instant::now()),
+            live_since: Mutex::new(Instant::now()),
             tasks: TaskTracker::new(),
             stop: stop.clone(),
         });
@@ -130,6 +133,13 @@ impl Presence {
         !*self.inner.synced.borrow() || lock(&self.inner.written).elapsed() > self.inner.ttl
     }
 
+    /// Since when the others have counted this node as live without a break, as far as it can
+    /// know. What it learnt before that may lack what was told to the others meanwhile.
+    #[must_use]
+    pub fn live_since(&self) -> Instant {
+        *lock(&self.inner.live_since)
+    }
+
     /// Removes the own key, so that the others know at once, and stops. Best effort and bounded.
     pub async fn leave(&self) {
         let inner = &self.inner;
@@ -167,7 +177,10 @@ impl Inner {
             let failure = match put.await {
                 Ok(Put::Won(revision)) => {
                     *own = revision;
-                    *lock(&self.written) = sent;
+                    let before = std::mem::replace(&mut *lock(&self.written), sent);
+                    if before.elapsed() > self.ttl {
+                        *lock(&self.live_since) = Instant::now();
+                    }
                     return Ok(());
                 }
                 Ok(Put::Lost(Some(revision))) if revision != *own => {

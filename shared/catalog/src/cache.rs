@@ -1,9 +1,9 @@
 //! The cache itself, and its answers to cache-notifier.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use bus::{Bucket, Bus, Pointer, Pointers};
+use bus::{Bucket, Bus, Pointer, Pointers, Presence};
 use engine::{Engine, Problem, Program};
 use futures::StreamExt as _;
 use model::{Definition, DefinitionId, VersionId};
@@ -43,6 +43,7 @@ struct Inner {
     store: Arc<dyn Store>,
     engine: Arc<Engine>,
     pointers: Pointers,
+    presence: OnceLock<Presence>,
     programs: Mutex<Programs>,
     stop: CancellationToken,
     tasks: TaskTracker,
@@ -71,6 +72,7 @@ impl Catalog {
             store,
             engine,
             pointers,
+            presence: OnceLock::new(),
             programs: Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -119,10 +121,19 @@ impl Catalog {
         }
     }
 
+    /// Trusts the pointers only while the others count this node as live, and only a snapshot that
+    /// was taken since they do: a publisher does not wait for a node that counts as gone.
+    pub fn trust_while(&self, presence: &Presence) {
+        self.0.presence.get_or_init(|| presence.clone());
+    }
+
     /// The pointers are complete: none that this node shows is older than its last sync.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
-        self.0.pointers.is_synced()
+        let Some(synced_at) = self.0.pointers.synced_at() else { return false };
+        let is_current =
+            |presence: &Presence| !presence.is_cut_off() && synced_at >= presence.live_since();
+        self.0.presence.get().is_none_or(is_current)
     }
 
     /// The revision of the pointer as known here; 0 when there is none.

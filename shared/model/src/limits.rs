@@ -51,12 +51,16 @@ pub const CALL_TIME_MAX: Duration = Duration::from_secs(100);
 pub const CALL_TRIES_MAX: u32 = 5;
 /// Shards that timers and schedules are divided into.
 pub const TIMER_SHARDS: i32 = 64;
+/// Commands that wait for an executor, before the HTTP gateway refuses more.
+pub const BACKLOG_MAX: u64 = 50_000;
 /// Deliveries of one command before it is parked among the dead.
 pub const DELIVERIES_MAX: i64 = 20;
 /// How long a resume or a task completion that came too early is kept.
 pub const RESUME_WAIT_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// How long an event that nobody waits for is kept.
 pub const EVENT_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
+/// How long it is remembered that an event was handed out: longer than any stream delivers it again.
+pub const ROUTED_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a command waits for those of the same sender that come before it.
 pub const SEQUENCE_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 /// Bookmarks and triggers that one event is handed to.

@@ -5,10 +5,10 @@ use model::{CommandId, Timestamp};
 use protocol::Message;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, FromQueryResult as _, QueryFilter as _, QueryOrder as _,
-    QuerySelect as _, Statement, Value,
+    ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, FromQueryResult as _,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, Statement, Value,
 };
-use store::{Error, Inbox, NewInstance, PendingCommand, check};
+use store::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, check};
 
 use crate::connect::SqlStore;
 use crate::entity::pending::{Column, Entity, Model};
@@ -33,11 +33,14 @@ const WAKEABLE: &str = "SELECT p.* FROM pending_resumes AS p
             AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id))))
     ORDER BY p.accepted_at, p.id LIMIT $5";
 
-const EXPIRE: &str = "DELETE FROM pending_resumes WHERE id IN (
-        SELECT id FROM pending_resumes
-        WHERE waiting AND expires_at IS NOT NULL AND expires_at <= $1
-        ORDER BY expires_at, id LIMIT $2)
-    AND waiting RETURNING *";
+const FORGET: &str = "DELETE FROM routed_events WHERE id IN (
+        SELECT id FROM routed_events WHERE routed_at < $1 ORDER BY routed_at, id LIMIT $2)";
+
+/// Events are those that wait by hash.
+const FORGET_WAITING: &str = "DELETE FROM pending_resumes WHERE waiting AND hash IS NOT NULL
+    AND EXISTS (SELECT 1 FROM routed_events AS r WHERE r.id = pending_resumes.id)";
+
+const IS_ROUTED: &str = "SELECT 1 AS found FROM routed_events WHERE id = $1";
 
 #[async_trait]
 impl Inbox for SqlStore {
@@ -97,20 +100,54 @@ impl Inbox for SqlStore {
         found.into_iter().map(command).collect()
     }
 
-    async fn expire(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
+    async fn route(
+        &self,
+        id: &CommandId,
+        now: Timestamp,
+        starts: Vec<NewInstance>,
+        commands: Vec<PendingCommand>,
+    ) -> Result<bool, Error> {
+        starts.iter().try_for_each(check::start)?;
+        commands.iter().try_for_each(check::command)?;
+        Ok(self.run(Work::route(id, now, &starts, &commands)?).await? == Answer::Done)
+    }
+
+    async fn is_routed(&self, id: &CommandId) -> Result<bool, Error> {
+        let database = &self.database.reader;
+        let backend = database.get_database_backend();
+        let statement = Statement::from_sql_and_values(backend, IS_ROUTED, [id.as_str().into()]);
+        self.tried(|| async { Ok(database.query_one_raw(statement.clone()).await?.is_some()) })
+            .await
+    }
+
+    async fn forget_routed(&self, before: Timestamp, limit: u64) -> Result<u64, Error> {
         let database = &self.database.writer;
-        let values: [Value; 2] = [now.as_millis().into(), count(limit).into()];
+        self.tried(|| async { Ok(database.execute_unprepared(FORGET_WAITING).await?) }).await?;
+        let values: [Value; 2] = [before.as_millis().into(), count(limit).into()];
         let statement =
-            Statement::from_sql_and_values(database.get_database_backend(), EXPIRE, values);
+            Statement::from_sql_and_values(database.get_database_backend(), FORGET, values);
+        self.tried(|| async { Ok(database.execute_raw(statement.clone()).await?.rows_affected()) })
+            .await
+    }
+
+    async fn overdue(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
         let found = self
             .tried(|| async {
-                Ok(Model::find_by_statement(statement.clone()).all(database).await?)
+                Ok(Entity::find()
+                    .filter(Expr::cust("waiting"))
+                    .filter(Column::ExpiresAt.lte(now.as_millis()))
+                    .order_by_asc(Column::ExpiresAt)
+                    .order_by_asc(Column::Id)
+                    .limit(limit)
+                    .all(&self.database.reader)
+                    .await?)
             })
             .await?;
-        let mut over: Vec<PendingCommand> =
-            found.into_iter().map(command).collect::<Result<_, _>>()?;
-        over.sort_by(|a, b| (a.expires_at, &a.id).cmp(&(b.expires_at, &b.id)));
-        Ok(over)
+        found.into_iter().map(command).collect()
+    }
+
+    async fn bury(&self, id: &CommandId, now: Timestamp, dead: OutboxRow) -> Result<bool, Error> {
+        Ok(self.run(Work::bury(id, now, &dead)?).await? == Answer::Done)
     }
 }
 

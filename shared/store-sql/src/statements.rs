@@ -177,6 +177,26 @@ pub(crate) static TAKE_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
+/// Marks events as handed out; answers those that were not.
+pub(crate) static TAKE_EVENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert(
+        "routed_events",
+        &[("id", Text), ("routed_at", Number)],
+        "ON CONFLICT (id) DO NOTHING RETURNING id",
+    )
+});
+
+/// Removes waiting commands whose time is over; answers their ids.
+pub(crate) static TAKE_OVERDUE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        &[("id", Text), ("at", Number)],
+        "DELETE FROM pending_resumes WHERE id IN (
+            SELECT p.id FROM {rows} JOIN pending_resumes AS p ON p.id = n.id
+            WHERE p.waiting AND p.expires_at <= n.at)
+         RETURNING id",
+    )
+});
+
 /// Advances schedules whose counter is the expected one; answers their ids.
 pub(crate) static ADVANCE_SCHEDULES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use model::{BookmarkId, CommandId, InstanceId, Timestamp};
 use protocol::Message;
 
-use crate::{Error, NewInstance, StoredBookmark};
+use crate::{Error, NewInstance, OutboxRow, StoredBookmark};
 
 /// A command that is accepted and not yet applied.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,9 +89,42 @@ pub trait Inbox: Send + Sync {
     /// See [`Error`].
     async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
 
-    /// Removes waiting commands whose time is over, and gives them back.
+    /// Ends an event as [`Inbox::settle`] does, once: a mark stays, and whoever comes with the same
+    /// event again finds that it was handed out. Then nothing is accepted, and it is false.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn expire(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
+    async fn route(
+        &self,
+        id: &CommandId,
+        now: Timestamp,
+        starts: Vec<NewInstance>,
+        commands: Vec<PendingCommand>,
+    ) -> Result<bool, Error>;
+
+    /// Whether an event was handed out, as far as that is remembered.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn is_routed(&self, id: &CommandId) -> Result<bool, Error>;
+
+    /// Forgets marks of events that were handed out before that time, `limit` at most; how many.
+    /// Rows of events that came again, and wait though they were handed out, go as well.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn forget_routed(&self, before: Timestamp, limit: u64) -> Result<u64, Error>;
+
+    /// Waiting commands whose time is over, in that order.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn overdue(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
+
+    /// Puts a message into the outbox in the place of a waiting command whose time is over; false
+    /// when it is not there, or waits no longer.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn bury(&self, id: &CommandId, now: Timestamp, dead: OutboxRow) -> Result<bool, Error>;
 }

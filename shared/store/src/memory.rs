@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use model::Timestamp;
 
-pub use faults::{Bug, Faults, NoFaults, Operation};
+pub use faults::{Bug, Faults, NoFaults, Operation, Written};
 use tables::Tables;
 
 use crate::{Error, Store};

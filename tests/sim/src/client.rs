@@ -27,20 +27,31 @@ impl Client {
         tokio::time::sleep(Duration::from_millis(150) + self.dice.millis(300)).await;
     }
 
-    /// Accepts a start, and publishes it unless the client dies first: then it is for the sweep.
+    /// Accepts a start of version 1, and publishes it unless the client dies first: then it is
+    /// for the sweep.
     pub(crate) async fn start(&self, definition: &str, id: &str) {
+        self.start_version(definition, id, &format!("{definition}-1")).await;
+    }
+
+    /// Accepts a start of whatever is published when it runs.
+    pub(crate) async fn start_published(&self, definition: &str, id: &str) {
+        self.start_version(definition, id, "").await;
+    }
+
+    async fn start_version(&self, definition: &str, id: &str, version_id: &str) {
         let body = Start {
             definition_id: DefinitionId::new(definition),
             instance_id: Some(InstanceId::new(id)),
             ..Start::default()
         };
-        let command = Command::new(CommandId::new(format!("start-{id}")), Body::Start(body));
+        let mut command = Command::new(CommandId::new(format!("start-{id}")), Body::Start(body));
+        command.reply_to = Some(format!("told.{id}"));
         let message = command.encode().unwrap();
         let now = self.clock.now();
         let instance = Instance {
             id: InstanceId::new(id),
             definition_id: DefinitionId::new(definition),
-            version_id: format!("{definition}-1").into(),
+            version_id: version_id.into(),
             definition_version: 1,
             version: 0,
             status: SubStatus::Pending,
@@ -124,6 +135,38 @@ impl Client {
             let noticed: Noticed = decode_body(ContentType::Json, &answer.payload).unwrap();
             noticed.everywhere
         })
+    }
+
+    /// Sends what nobody can read.
+    pub(crate) async fn send_garbled(&self, id: &str) {
+        let mut message = Message {
+            subject: format!("{}.start.nothing", subject::COMMANDS),
+            headers: Headers::new(),
+            payload: b"{".to_vec(),
+        };
+        message.headers.insert(protocol::header::MESSAGE_ID.to_owned(), id.to_owned());
+        self.publish(message).await;
+    }
+
+    /// Has an event kept that nobody will wait for, and not for long.
+    pub(crate) async fn keep_for(&self, id: &str, name: &str, wait: Duration) {
+        let body = EventRaised { event_name: name.to_owned(), ..EventRaised::default() };
+        let command = Command::new(CommandId::new(id), Body::Event(body));
+        let now = self.clock.now();
+        let pending = PendingCommand {
+            id: command.id.clone(),
+            instance_id: None,
+            bookmark_id: None,
+            hash: Some(model::Stimulus::event(name).hash()),
+            correlation_id: None,
+            command: command.encode().unwrap(),
+            accepted_at: now,
+            expires_at: Some(now.after(wait)),
+            waiting: true,
+        };
+        while self.store.accept_command(pending.clone()).await.is_err() {
+            self.again().await;
+        }
     }
 
     async fn accept(

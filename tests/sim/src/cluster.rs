@@ -1,13 +1,15 @@
 //! The nodes: started, killed, replaced.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bus::{Bucket, Bus, Member, MemoryBus, Presence};
 use catalog::Catalog;
-use chassis::{Chance as _, Clock as _, Life, SeededChance, TokioClock};
+use chassis::{Chance as _, Clock, Life, Points, SeededChance, TokioClock};
 use engine::Engine;
+use model::Timestamp;
 use store::Store;
 use store::memory::MemoryStore;
 use tokio::task::JoinHandle;
@@ -17,6 +19,8 @@ use crate::outside::Outside;
 use crate::planted::{BrokenBus, Planted};
 
 const PRESENCE_TTL: Duration = Duration::from_secs(5);
+/// Without faults, a node that is told to stop is gone after this.
+const STOP_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -36,12 +40,28 @@ pub(crate) struct Cluster {
     pub(crate) planted: Option<Planted>,
     chance: Arc<SeededChance>,
     nodes: Mutex<BTreeMap<String, Node>>,
+    /// Nodes that have been told to stop.
+    leaving: Mutex<BTreeMap<String, Life>>,
 }
 
 struct Node {
     role: Role,
     life: Life,
     task: JoinHandle<()>,
+    skew: Arc<AtomicI64>,
+}
+
+/// The clock of one node: wrong by some milliseconds, which may change at any time.
+struct NodeClock {
+    clock: TokioClock,
+    skew: Arc<AtomicI64>,
+}
+
+impl Clock for NodeClock {
+    fn now(&self) -> Timestamp {
+        let skew = self.skew.load(Ordering::Relaxed);
+        Timestamp::from_millis(self.clock.now().as_millis() + skew)
+    }
 }
 
 impl Cluster {
@@ -64,13 +84,14 @@ impl Cluster {
             planted,
             chance: Arc::new(SeededChance::new(seed)),
             nodes: Mutex::default(),
+            leaving: Mutex::default(),
         })
     }
 
     /// The bus as one node has it.
     pub(crate) fn bus_of(&self, node: &str) -> Arc<dyn Bus> {
         let bus = self.bus.as_node(node);
-        Arc::new(BrokenBus { bus, planted: self.planted, chance: self.nonces() })
+        Arc::new(BrokenBus::new(bus, self.planted, self.nonces()))
     }
 
     /// The database as one node has it.
@@ -87,18 +108,52 @@ impl Cluster {
     /// Starts a node; it keeps trying until the world lets it in.
     pub(crate) fn start(self: &Arc<Self>, node: &str, role: Role) {
         let life = Life::new(Duration::from_secs(30));
+        let skew = Arc::new(AtomicI64::new(self.nemesis.some_skew()));
+        let clock = Arc::new(NodeClock { clock: self.clock, skew: Arc::clone(&skew) });
         let (cluster, name, living) = (Arc::clone(self), node.to_owned(), life.clone());
         let task = tokio::spawn(async move {
             let kill = living.kill();
-            let run = cluster.run(&name, role, living);
+            let run = cluster.run(&name, role, living, clock);
             kill.run_until_cancelled(run).await.unwrap_or_default();
         });
         self.nemesis.note(node, "starts");
-        self.nodes.lock().unwrap().insert(node.to_owned(), Node { role, life, task });
+        self.nodes.lock().unwrap().insert(node.to_owned(), Node { role, life, task, skew });
     }
 
-    /// Takes a node down at once; what it was.
+    /// Lets the clock of a node jump.
+    pub(crate) fn jump(&self, node: &str) {
+        let skew = self.nemesis.some_skew();
+        if let Some(node) = self.nodes.lock().unwrap().get(node) {
+            node.skew.store(skew, Ordering::Relaxed);
+        }
+        self.nemesis.note(node, format_args!("its clock is wrong by {skew} ms now"));
+    }
+
+    pub(crate) fn role(&self, node: &str) -> Option<Role> {
+        self.nodes.lock().unwrap().get(node).map(|node| node.role)
+    }
+
+    /// Stops a node as an operator does; false when it had to be killed in the end.
+    pub(crate) async fn leave(&self, node: &str) -> bool {
+        let Some(mut leaving) = self.nodes.lock().unwrap().remove(node) else { return true };
+        self.nemesis.note(node, "leaves");
+        self.leaving.lock().unwrap().insert(node.to_owned(), leaving.life.clone());
+        leaving.life.begin_stop();
+        let is_gone = tokio::time::timeout(STOP_MAX, &mut leaving.task).await.is_ok();
+        if !is_gone {
+            leaving.life.begin_kill();
+            leaving.task.await.unwrap();
+        }
+        self.leaving.lock().unwrap().remove(node);
+        self.nemesis.note(node, if is_gone { "has left" } else { "did not leave" });
+        is_gone
+    }
+
+    /// Takes a node down at once; what it was, unless it was leaving anyway.
     pub(crate) async fn kill(&self, node: &str) -> Option<Role> {
+        if let Some(life) = self.leaving.lock().unwrap().get(node) {
+            life.begin_kill();
+        }
         let node = self.nodes.lock().unwrap().remove(node)?;
         node.life.begin_kill();
         node.task.await.unwrap();
@@ -109,28 +164,35 @@ impl Cluster {
         self.nodes.lock().unwrap().keys().cloned().collect()
     }
 
-    /// Stops all nodes as an operator does, so that nothing is left of them.
-    pub(crate) async fn stop(&self) {
+    /// Stops all nodes as an operator does, so that nothing is left of them; those that did not
+    /// stop.
+    pub(crate) async fn stop(&self) -> Vec<String> {
+        let mut stuck = Vec::new();
         for name in self.names() {
-            let node = self.nodes.lock().unwrap().remove(&name);
-            if let Some(node) = node {
-                node.life.begin_stop();
-                node.task.await.unwrap();
+            if !self.leave(&name).await {
+                stuck.push(name);
             }
         }
+        stuck
     }
 
-    async fn run(&self, node: &str, role: Role, life: Life) {
-        loop {
-            match self.try_run(node, role, life.clone()).await {
+    async fn run(&self, node: &str, role: Role, life: Life, clock: Arc<NodeClock>) {
+        while !life.is_draining() {
+            match self.try_run(node, role, life.clone(), Arc::clone(&clock)).await {
                 Ok(()) => return,
-                Err(error) => self.nemesis.note(node, &format!("cannot start: {error:#}")),
+                Err(error) => self.nemesis.note(node, format_args!("cannot start: {error:#}")),
             }
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
     }
 
-    async fn try_run(&self, node: &str, role: Role, life: Life) -> anyhow::Result<()> {
+    async fn try_run(
+        &self,
+        node: &str,
+        role: Role,
+        life: Life,
+        clock: Arc<NodeClock>,
+    ) -> anyhow::Result<()> {
         let (bus, store) = (self.bus_of(node), self.store_of(node));
         let me = Member {
             node: node.to_owned(),
@@ -147,13 +209,17 @@ impl Cluster {
         };
         let presence =
             Presence::join(bus.kv(Bucket::Nodes), me, PRESENCE_TTL, self.nonces()).await?;
+        let points: Option<Arc<dyn Points>> = Some(self.nemesis.clone());
         let ran = match role {
-            Role::Executor => self.execute(node, store, bus, presence.clone(), life).await,
+            Role::Executor => {
+                let node = (node, clock);
+                self.execute(node, store, bus, presence.clone(), life).await
+            }
             Role::Timer => {
                 let config = timer::Config::default();
                 let nonces = self.nonces();
                 let cx = timer::Context::new(node, store, bus, presence.clone(), nonces, config);
-                timer::run(cx, life).await
+                timer::run(cx.watched(points), life).await
             }
             Role::Notifier => {
                 let config = cache_notifier::Config::default();
@@ -161,7 +227,7 @@ impl Cluster {
                 let of = presence.clone();
                 let cx =
                     cache_notifier::Context::start(node, store, bus, of, nonces, config).await?;
-                cache_notifier::run(cx, life).await
+                cache_notifier::run(cx.watched(points), life).await
             }
         };
         presence.leave().await;
@@ -170,7 +236,7 @@ impl Cluster {
 
     async fn execute(
         &self,
-        node: &str,
+        (node, clock): (&str, Arc<NodeClock>),
         store: Arc<dyn Store>,
         bus: Arc<dyn Bus>,
         presence: Presence,
@@ -187,7 +253,7 @@ impl Cluster {
             bus,
             engine,
             catalog: catalog.clone(),
-            clock: Arc::new(self.clock),
+            clock,
             chance,
             presence,
             calls: self.outside.clone(),

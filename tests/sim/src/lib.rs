@@ -21,10 +21,16 @@ mod oracle;
 #[cfg(test)]
 mod outside;
 #[cfg(test)]
+mod plan;
+#[cfg(test)]
 mod planted;
 #[cfg(test)]
 mod story;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trouble;
+#[cfg(test)]
+mod witness;
 #[cfg(test)]
 mod world;

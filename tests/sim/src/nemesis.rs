@@ -1,75 +1,27 @@
 //! What goes wrong. Everything that a node does to the world passes here: the seed decides what
 //! happens to it, and it is written down in the trace.
 
+mod faults;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use bus::{Bucket, Fault};
-use executor::{Point, Points};
+use chassis::Point;
+pub(crate) use faults::NodeStore;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::chance::Dice;
+use crate::plan::{Plan, Window};
 use crate::planted::Planted;
-
-/// How much goes wrong in one world. Rates are in ten thousand.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Plan {
-    /// Faults happen for this long.
-    pub(crate) lasts: Duration,
-    pub(crate) bus_rate: u64,
-    pub(crate) store_rate: u64,
-    pub(crate) slow_rate: u64,
-    pub(crate) slow_max_ms: u64,
-    pub(crate) crash_rate: u64,
-    pub(crate) lease_expires_every: Option<Duration>,
-    /// Commits that take long, while others get in.
-    pub(crate) slow_commits: u64,
-    pub(crate) redelivers_every: Option<Duration>,
-    pub(crate) bus_outage: Option<(Duration, Duration)>,
-    pub(crate) store_outage: Option<(Duration, Duration)>,
-    /// One node does not reach the bus.
-    pub(crate) partition: Option<(Duration, Duration)>,
-    pub(crate) wipe_at: Option<Duration>,
-}
-
-impl Plan {
-    /// A world in which nothing goes wrong.
-    pub(crate) fn calm() -> Self {
-        Self { lasts: Duration::from_secs(5), ..Self::default() }
-    }
-
-    /// Each kind of fault is there in some worlds and not in others, so that none hides another.
-    pub(crate) fn draw(dice: &Dice) -> Self {
-        let some = |of: u64, rate: u64| if dice.below(of) == 0 { 0 } else { 1 + dice.below(rate) };
-        let lasts = Duration::from_secs(15 + dice.below(20));
-        let within = || {
-            let from = dice.millis(12_000);
-            (from, from + Duration::from_secs(1) + dice.millis(9_000))
-        };
-        let sometimes = |of: u64| dice.below(of) == 0;
-        Self {
-            lasts,
-            bus_rate: some(3, 600),
-            store_rate: some(3, 400),
-            slow_rate: some(3, 400),
-            slow_max_ms: *dice.pick(&[300, 1_500, 6_000]),
-            crash_rate: some(3, 60),
-            lease_expires_every: sometimes(2).then(|| Duration::from_millis(50 + dice.below(800))),
-            slow_commits: some(2, 3_000),
-            redelivers_every: sometimes(3).then(|| Duration::from_millis(500 + dice.below(4_000))),
-            bus_outage: sometimes(4).then(within),
-            store_outage: sometimes(4).then(within),
-            partition: sometimes(3).then(within),
-            wipe_at: sometimes(4).then(|| Duration::from_secs(1) + dice.millis(12_000)),
-        }
-    }
-}
+use crate::witness::Witness;
 
 /// Takes down at most this many nodes: what fails all the time is another matter.
 const CRASHES_MAX: u64 = 12;
+/// Crashes at the one point of this world.
+const CRASHES_AT_MAX: u64 = 4;
 
 /// Everything that was done, as one number and, where it is wanted, in words.
 #[derive(Default)]
@@ -79,12 +31,31 @@ struct Trace {
     lines: Option<Vec<String>>,
 }
 
+impl std::fmt::Write for Trace {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        self.hash = text.bytes().fold(self.hash, hash);
+        if let Some(line) = self.lines.as_mut().and_then(|lines| lines.last_mut()) {
+            line.push_str(text);
+        }
+        Ok(())
+    }
+}
+
+/// How often work passed a point, and how often it went no further.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    pub(crate) times: u64,
+    pub(crate) crashes: u64,
+}
+
 /// Decides what goes wrong.
 pub(crate) struct Nemesis {
     dice: Dice,
     plan: Plan,
     began: Instant,
     planted: Option<Planted>,
+    pub(crate) witness: Witness,
     state: Mutex<State>,
     crashes: mpsc::UnboundedSender<String>,
 }
@@ -95,8 +66,10 @@ struct State {
     calm: bool,
     /// Keys that are leased, as far as the writes tell.
     leased: BTreeSet<String>,
-    victim: Option<String>,
-    crashed: BTreeMap<String, u64>,
+    /// The node that does not reach the bus.
+    cut_off: Option<String>,
+    crashes: u64,
+    passed: BTreeMap<Point, Passed>,
 }
 
 impl Nemesis {
@@ -107,10 +80,10 @@ impl Nemesis {
         keeps_lines: bool,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<String>) {
         let (crashes, crashed) = mpsc::unbounded_channel();
-        let lines = keeps_lines.then(Vec::new);
-        let trace = Trace { lines, ..Trace::default() };
+        let trace = Trace { lines: keeps_lines.then(Vec::new), ..Trace::default() };
         let state = Mutex::new(State { trace, ..State::default() });
-        (Arc::new(Self { dice, plan, began: Instant::now(), planted, state, crashes }), crashed)
+        let (began, witness) = (Instant::now(), Witness::default());
+        (Arc::new(Self { dice, plan, began, planted, witness, state, crashes }), crashed)
     }
 
     pub(crate) fn plan(&self) -> &Plan {
@@ -123,16 +96,15 @@ impl Nemesis {
         self.note("nemesis", "calm");
     }
 
-    pub(crate) fn note(&self, node: &str, what: &str) {
+    /// Writes down what is done.
+    pub(crate) fn note(&self, node: &str, what: impl std::fmt::Display) {
         let at = self.began.elapsed().as_millis();
-        let line = format!("{at:>7} {node}: {what}");
         let trace = &mut self.state.lock().unwrap().trace;
         trace.steps += 1;
-        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        trace.hash = line.bytes().fold(trace.hash, hash);
         if let Some(lines) = &mut trace.lines {
-            lines.push(line);
+            lines.push(String::new());
         }
+        write!(trace, "{at:>7} {node}: {what}").unwrap();
     }
 
     /// The trace as a number, and how many steps it has.
@@ -147,7 +119,12 @@ impl Nemesis {
     }
 
     pub(crate) fn crashes(&self) -> u64 {
-        self.state.lock().unwrap().crashed.values().sum()
+        self.state.lock().unwrap().crashes
+    }
+
+    /// The points that work has passed.
+    pub(crate) fn passed(&self) -> BTreeMap<Point, Passed> {
+        self.state.lock().unwrap().passed.clone()
     }
 
     /// A key that is leased.
@@ -156,21 +133,31 @@ impl Nemesis {
         if keys.is_empty() { None } else { Some(self.dice.pick(&keys).clone()) }
     }
 
+    /// Cuts a node off from the bus, or none; the one that was before.
+    pub(crate) fn cut_off(&self, node: Option<String>) -> Option<String> {
+        std::mem::replace(&mut self.state.lock().unwrap().cut_off, node)
+    }
+
+    /// How wrong a node's clock is, in milliseconds.
+    pub(crate) fn some_skew(&self) -> i64 {
+        let max = self.plan.skew_max_ms;
+        if max == 0 || self.is_calm() {
+            return 0;
+        }
+        i64::try_from(self.dice.below(2 * max)).unwrap_or_default() - max.cast_signed()
+    }
+
     fn is_calm(&self) -> bool {
         self.state.lock().unwrap().calm || self.began.elapsed() > self.plan.lasts
     }
 
-    fn is_within(&self, window: Option<(Duration, Duration)>) -> bool {
+    fn is_within(&self, window: Option<Window>) -> bool {
         let now = self.began.elapsed();
         window.is_some_and(|(from, to)| from <= now && now < to)
     }
 
     fn is_cut_off(&self, node: &str) -> bool {
-        if !self.is_within(self.plan.partition) {
-            return false;
-        }
-        let mut state = self.state.lock().unwrap();
-        state.victim.get_or_insert_with(|| node.to_owned()) == node
+        self.state.lock().unwrap().cut_off.as_deref() == Some(node)
     }
 
     fn pause(&self) -> Duration {
@@ -192,119 +179,28 @@ impl Nemesis {
             return false;
         }
         self.note(node, "crashes");
-        *self.state.lock().unwrap().crashed.entry(node.to_owned()).or_default() += 1;
+        self.state.lock().unwrap().crashes += 1;
         self.crashes.send(node.to_owned()).is_ok()
+    }
+
+    /// Takes a node down at a point, perhaps; true when it is.
+    fn crash_at(&self, node: &str, point: Point) -> bool {
+        let passed = {
+            let mut state = self.state.lock().unwrap();
+            let passed = state.passed.entry(point).or_default();
+            passed.times += 1;
+            *passed
+        };
+        let is_the_one = self.plan.crash_at == Some(point) && passed.crashes < CRASHES_AT_MAX;
+        let odds = if is_the_one { 6_000 } else { self.plan.crash_rate };
+        if !self.crash(node, odds) {
+            return false;
+        }
+        self.state.lock().unwrap().passed.entry(point).or_default().crashes += 1;
+        true
     }
 }
 
 fn is_client(node: &str) -> bool {
     node.starts_with("client") || node.is_empty()
-}
-
-impl bus::Faults for Nemesis {
-    fn on(&self, node: &str, operation: &bus::Operation<'_>) -> Fault {
-        self.note(node, &format!("{operation:?}"));
-        match operation {
-            bus::Operation::PutIf { bucket: Bucket::Leases, key } => {
-                self.state.lock().unwrap().leased.insert((*key).to_owned());
-            }
-            bus::Operation::PurgeIf { bucket: Bucket::Leases, key } => {
-                self.state.lock().unwrap().leased.remove(*key);
-            }
-            _ => {}
-        }
-        if self.is_calm() || node.is_empty() {
-            return Fault::None;
-        }
-        if self.is_within(self.plan.bus_outage) || self.is_cut_off(node) {
-            return Fault::Unavailable;
-        }
-        // A crash at an operation: done or not, nobody is left to hear the answer.
-        if self.crash(node, self.plan.crash_rate / 4) {
-            return *self.dice.pick(&[Fault::Unavailable, Fault::AnswerLost]);
-        }
-        if !self.dice.hits(self.plan.bus_rate) {
-            return Fault::None;
-        }
-        let kinds: &[Fault] = match operation {
-            bus::Operation::Publish { .. } => {
-                &[Fault::Unavailable, Fault::Lost, Fault::AnswerLost, Fault::Twice]
-            }
-            bus::Operation::PutIf { .. } | bus::Operation::PurgeIf { .. } => {
-                &[Fault::Unavailable, Fault::Lost, Fault::AnswerLost, Fault::Refused]
-            }
-            bus::Operation::Send { .. } => &[Fault::Lost, Fault::Twice],
-            bus::Operation::Ack { .. }
-            | bus::Operation::Retry { .. }
-            | bus::Operation::Progress { .. }
-            | bus::Operation::Pull => &[Fault::Lost, Fault::Unavailable],
-            bus::Operation::Read { .. }
-            | bus::Operation::Get { .. }
-            | bus::Operation::Watch { .. } => &[Fault::Unavailable],
-            bus::Operation::Request { .. } | bus::Operation::Subscribe { .. } => &[Fault::None],
-        };
-        *self.dice.pick(kinds)
-    }
-
-    fn delay(&self, node: &str, _operation: &bus::Operation<'_>) -> Duration {
-        if node.is_empty() { Duration::ZERO } else { self.pause() }
-    }
-}
-
-/// The database as one node sees it.
-pub(crate) struct NodeStore {
-    pub(crate) node: String,
-    pub(crate) nemesis: Arc<Nemesis>,
-}
-
-#[async_trait]
-impl store::memory::Faults for NodeStore {
-    async fn before(&self, operation: store::memory::Operation) -> Result<(), store::Error> {
-        let nemesis = &self.nemesis;
-        tokio::time::sleep(nemesis.pause()).await;
-        let is_commit = operation == store::memory::Operation::Commit;
-        if is_commit && !nemesis.is_calm() && nemesis.dice.hits(nemesis.plan.slow_commits) {
-            tokio::time::sleep(nemesis.dice.millis(1_500)).await;
-        }
-        nemesis.note(&self.node, &format!("{operation:?}"));
-        if nemesis.is_calm() {
-            return Ok(());
-        }
-        let is_away = nemesis.is_within(nemesis.plan.store_outage);
-        let is_hit = nemesis.dice.hits(nemesis.plan.store_rate);
-        if is_away || is_hit || nemesis.crash(&self.node, nemesis.plan.crash_rate / 4) {
-            return Err(store::Error::Unavailable("on purpose".to_owned()));
-        }
-        Ok(())
-    }
-
-    async fn after(&self, operation: store::memory::Operation) -> Result<(), store::Error> {
-        let nemesis = &self.nemesis;
-        if nemesis.is_calm() || !operation.writes() {
-            return Ok(());
-        }
-        let is_hit = nemesis.dice.hits(nemesis.plan.store_rate);
-        if is_hit || nemesis.crash(&self.node, nemesis.plan.crash_rate / 2) {
-            nemesis.note(&self.node, "is not told");
-            return Err(store::Error::Unavailable("the answer was lost, on purpose".to_owned()));
-        }
-        Ok(())
-    }
-
-    fn has(&self, bug: store::memory::Bug) -> bool {
-        self.nemesis.planted == Some(Planted::Store(bug))
-    }
-}
-
-#[async_trait]
-impl Points for Nemesis {
-    async fn at(&self, node: &str, point: Point) {
-        self.note(node, point.name());
-        if self.crash(node, self.plan.crash_rate) {
-            std::future::pending::<()>().await;
-        }
-        if !self.is_calm() && self.dice.hits(self.plan.slow_rate) {
-            tokio::time::sleep(self.dice.millis(self.plan.slow_max_ms)).await;
-        }
-    }
 }

@@ -24,6 +24,12 @@ pub(crate) struct Expect {
     pub(crate) children: usize,
     /// Calls that it makes.
     pub(crate) calls: usize,
+    /// Commands that it has applied, in this order.
+    pub(crate) order: Vec<String>,
+    /// It runs this version or a later one: everyone had it before the start was sent.
+    pub(crate) version_min: u32,
+    /// It is no instance but a command, and is among the dead.
+    pub(crate) is_dead: bool,
 }
 
 pub(crate) type Expectations = Vec<Expect>;
@@ -37,7 +43,20 @@ impl Expect {
             gap: None,
             children: 0,
             calls: 0,
+            order: Vec::new(),
+            version_min: 0,
+            is_dead: false,
         }
+    }
+
+    /// An instance of whose lines nothing is known.
+    pub(crate) fn finished(id: &str) -> Self {
+        Self { lines: None, ..Self::lines(id, &[]) }
+    }
+
+    /// A command that comes to nothing, and is kept among the dead.
+    pub(crate) fn dead(id: &str) -> Self {
+        Self { is_dead: true, ..Self::finished(id) }
     }
 
     pub(crate) fn cancelled(id: &str) -> Self {
@@ -67,8 +86,8 @@ impl Found {
     /// What is not as it must be. Empty when the world has settled well.
     pub(crate) fn complaints(&self, world: &World, expected: &Expectations) -> Vec<String> {
         let mut complaints = Vec::new();
-        for expect in expected {
-            self.check_expected(expect, &mut complaints);
+        for expect in expected.iter().filter(|expect| !expect.is_dead) {
+            self.check_expected(world, expect, &mut complaints);
         }
         self.check_each(&mut complaints);
         self.check_children(expected, &mut complaints);
@@ -76,10 +95,11 @@ impl Found {
         self.check_calls(world, expected, &mut complaints);
         self.check_events(world, &mut complaints);
         check_leftovers(world, &mut complaints);
+        check_dead(world, expected, &mut complaints);
         complaints
     }
 
-    fn check_expected(&self, expect: &Expect, complaints: &mut Vec<String>) {
+    fn check_expected(&self, world: &World, expect: &Expect, complaints: &mut Vec<String>) {
         let id = &expect.id;
         let Some((instance, journal)) = self.instances.get(&InstanceId::new(id)) else {
             complaints.push(format!("{id}: accepted and lost"));
@@ -92,7 +112,17 @@ impl Found {
         if expect.lines.as_ref().is_some_and(|lines| *lines != written) {
             complaints.push(format!("{id} wrote {written:?}, not {:?}", expect.lines));
         }
-        if let Some(gap) = expect.gap {
+        if instance.definition_version < expect.version_min {
+            complaints.push(format!(
+                "{id} runs version {}, though everyone had {}",
+                instance.definition_version, expect.version_min
+            ));
+        }
+        if !expect.order.is_empty() {
+            check_order(expect, instance, complaints);
+        }
+        // The times in the journal are those of nodes, whose clocks may be wrong.
+        if let Some(gap) = expect.gap.filter(|_| world.cluster.nemesis.plan().skew_max_ms == 0) {
             let times: Vec<_> = journal
                 .iter()
                 .filter(|entry| entry.what == What::Line)
@@ -222,13 +252,37 @@ fn check_leftovers(world: &World, complaints: &mut Vec<String>) {
     if let Some((_, message)) = commands.first() {
         complaints.push(format!("{} commands left, as {}", commands.len(), message.subject));
     }
+}
+
+/// Per-sender order: what has a number is applied in its order, and none is left out.
+fn check_order(expect: &Expect, instance: &Instance, complaints: &mut Vec<String>) {
+    let Ok(record) = Record::decode(&instance.state) else { return };
+    let applied = record.applied.iter().map(|id| id.as_str().to_owned());
+    let applied: Vec<_> = applied.filter(|id| expect.order.contains(id)).collect();
+    if applied != expect.order {
+        complaints.push(format!("{} applied {applied:?}, not {:?}", expect.id, expect.order));
+    }
+    let numbers: Vec<_> = record.sequences.iter().map(|sequence| sequence.number).collect();
+    if numbers != [expect.order.len() as u64] {
+        complaints.push(format!("{} has counted up to {numbers:?}", expect.id));
+    }
+}
+
+/// Among the dead is what has to be there, and nothing else.
+fn check_dead(world: &World, expected: &Expectations, complaints: &mut Vec<String>) {
+    let dead: Vec<_> = expected.iter().filter(|expect| expect.is_dead).collect();
+    let mut found = BTreeSet::new();
     for (_, message) in world.cluster.bus.stored(Stream::Dead) {
         let reason = message.header(protocol::header::REASON).unwrap_or_default();
-        // An event that comes again when its receivers have gone on waits for others, in vain.
-        let is_event = message.subject.starts_with("staunch.dead.cmd.event.");
-        if is_event && reason == "expired" {
+        let id = message.header(protocol::header::COMMAND_ID).unwrap_or_default();
+        if dead.iter().any(|expect| expect.id == id) {
+            found.insert(id.to_owned());
             continue;
         }
         complaints.push(format!("{} is among the dead: {reason}", message.subject));
+    }
+    let missing = dead.iter().filter(|expect| !found.contains(&expect.id));
+    if !world.loses_streams() {
+        complaints.extend(missing.map(|expect| format!("{} is not among the dead", expect.id)));
     }
 }

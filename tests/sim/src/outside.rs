@@ -11,17 +11,19 @@ use model::Map;
 use serde_json::json;
 
 use crate::chance::Dice;
+use crate::planted::Planted;
 
 /// Answers every call, after a while.
 pub(crate) struct Outside {
     dice: Dice,
+    planted: Option<Planted>,
     /// How often each key was seen, by URL.
     seen: Mutex<BTreeMap<String, BTreeMap<String, u64>>>,
 }
 
 impl Outside {
-    pub(crate) fn new(dice: Dice) -> Arc<Self> {
-        Arc::new(Self { dice, seen: Mutex::default() })
+    pub(crate) fn new(dice: Dice, planted: Option<Planted>) -> Arc<Self> {
+        Arc::new(Self { dice, planted, seen: Mutex::default() })
     }
 
     /// The keys under which a URL was called.
@@ -35,9 +37,11 @@ impl Outside {
 impl Calls for Outside {
     async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> Answer {
         tokio::time::sleep(self.dice.millis(900)).await;
+        let is_new = self.planted == Some(Planted::NewKeys);
+        let key = if is_new { self.dice.next().to_string() } else { call.key.clone() };
         {
             let mut seen = self.seen.lock().unwrap();
-            *seen.entry(call.url.clone()).or_default().entry(call.key.clone()).or_default() += 1;
+            *seen.entry(call.url.clone()).or_default().entry(key).or_default() += 1;
         }
         tokio::time::sleep(self.dice.millis(900)).await;
         Answer::Response { status_code: 200, headers: Map::new(), content: json!({"ok": true}) }

@@ -1,15 +1,9 @@
 //! Bugs on purpose. A simulation that does not find them proves nothing.
 
-use std::sync::Arc;
-use std::time::Duration;
+mod bus;
 
-use async_trait::async_trait;
-use bus::{
-    Bucket, Bus, Delivery, Endpoint, Error, Kv, MemoryBus, Queue, Receipt, Stream, Subscription,
-    Wire,
-};
-use model::Timestamp;
-use protocol::Message;
+use ::bus::Chance;
+pub(crate) use bus::BrokenBus;
 pub(crate) use store::memory::Bug;
 
 /// What is broken in this world.
@@ -19,100 +13,59 @@ pub(crate) enum Planted {
     Store(Bug),
     /// Commands are acknowledged before they are applied.
     EarlyAck,
+    /// An acknowledgement does not remove its command.
+    AckForgotten,
+    /// What was delivered once is never delivered again.
+    RedeliveryForgotten,
     /// A message id is no message id: what is published twice is delivered twice, and what is
     /// fired twice is a new command.
     NewIds,
+    /// Every eighth message is said to be stored, and is not.
+    PublishUnkept,
+    /// Deliveries come without their place in their sender's order.
+    OrderStripped,
+    /// A node says that it has a pointer before it has.
+    BarrierEarly,
+    /// The presence of executors is written once and never renewed, and they believe it is.
+    PresenceUnrenewed,
+    /// A call has another key each time it is made.
+    NewKeys,
 }
 
 impl Planted {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 30] = [
         Self::Store(Bug::VersionUnchecked),
         Self::Store(Bug::OutboxForgotten),
         Self::Store(Bug::CommandsForgotten),
         Self::Store(Bug::WaitingForgotten),
         Self::Store(Bug::BookmarksKept),
+        Self::Store(Bug::BookmarksForgotten),
+        Self::Store(Bug::StartsForgotten),
+        Self::Store(Bug::JournalForgotten),
+        Self::Store(Bug::InstanceForgotten),
+        Self::Store(Bug::CommandUnkept),
+        Self::Store(Bug::StartUnkept),
+        Self::Store(Bug::OccurrenceForgotten),
+        Self::Store(Bug::RoutedForgotten),
+        Self::Store(Bug::BuriedForgotten),
+        Self::Store(Bug::ClockAhead),
+        Self::Store(Bug::TimersUnseen),
+        Self::Store(Bug::SchedulesUnseen),
+        Self::Store(Bug::UnstartedUnseen),
+        Self::Store(Bug::UnappliedUnseen),
+        Self::Store(Bug::OutboxUnseen),
+        Self::Store(Bug::UnfinishedUnseen),
         Self::EarlyAck,
+        Self::AckForgotten,
+        Self::RedeliveryForgotten,
         Self::NewIds,
+        Self::PublishUnkept,
+        Self::OrderStripped,
+        Self::BarrierEarly,
+        Self::PresenceUnrenewed,
+        Self::NewKeys,
     ];
 }
 
-/// A bus of one node, with the bug.
-pub(crate) struct BrokenBus {
-    pub(crate) bus: MemoryBus,
-    pub(crate) planted: Option<Planted>,
-    pub(crate) chance: bus::Chance,
-}
-
-#[async_trait]
-impl Queue for BrokenBus {
-    async fn publish(&self, mut message: Message) -> Result<Receipt, Error> {
-        let is_command = message.subject.starts_with(protocol::subject::COMMANDS);
-        if self.planted == Some(Planted::NewIds) && is_command {
-            let id = (self.chance)();
-            message.headers.insert(protocol::header::MESSAGE_ID.to_owned(), id);
-        }
-        self.bus.publish(message).await
-    }
-
-    async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Delivery>, Error> {
-        let deliveries = self.bus.pull(max, wait).await?;
-        if self.planted == Some(Planted::EarlyAck) {
-            for delivery in &deliveries {
-                delivery.settle.ack().await?;
-            }
-        }
-        Ok(deliveries)
-    }
-
-    async fn read(
-        &self,
-        stream: Stream,
-        from: u64,
-        max: usize,
-    ) -> Result<Vec<(u64, Timestamp, Message)>, Error> {
-        self.bus.read(stream, from, max).await
-    }
-
-    async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {
-        self.bus.remove(stream, sequence).await
-    }
-
-    async fn backlog(&self) -> Result<u64, Error> {
-        self.bus.backlog().await
-    }
-}
-
-#[async_trait]
-impl Wire for BrokenBus {
-    async fn send(&self, message: Message) -> Result<(), Error> {
-        self.bus.send(message).await
-    }
-
-    async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
-        self.bus.subscribe(subject).await
-    }
-
-    async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
-        self.bus.request(message, timeout).await
-    }
-
-    fn inbox(&self) -> String {
-        self.bus.inbox()
-    }
-
-    async fn serve(
-        &self,
-        name: &str,
-        version: &str,
-        description: &str,
-        endpoints: Vec<Endpoint>,
-    ) -> Result<Subscription, Error> {
-        self.bus.serve(name, version, description, endpoints).await
-    }
-}
-
-impl Bus for BrokenBus {
-    fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
-        self.bus.kv(bucket)
-    }
-}
+/// Where nonces come from, as the bus wants it.
+pub(crate) type Nonces = Chance;

@@ -116,10 +116,12 @@ enum Story {
     Caller,
     Teller,
     Republished,
+    Garbled,
+    Forgotten,
 }
 
 impl Story {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::Hello,
         Self::HelloByStream,
         Self::EarlyResume,
@@ -134,6 +136,8 @@ impl Story {
         Self::Caller,
         Self::Teller,
         Self::Republished,
+        Self::Garbled,
+        Self::Forgotten,
     ];
 
     async fn tell(self, world: &World, client: &Client, label: u64) -> Vec<Expect> {
@@ -213,7 +217,8 @@ impl Story {
                     let (command, order) = (format!("{number}-{id}"), Some(("me", number)));
                     client.resume(&command, &id, None, order).await;
                 }
-                finished(&["item", "item", "item"])
+                let order = (1..=3).map(|number| format!("{number}-{id}")).collect();
+                vec![Expect { order, ..Expect::lines(&id, &["item", "item", "item"]) }]
             }
             Self::Fanned => {
                 let ids: Vec<_> = (0..3).map(|number| format!("{id}-{number}")).collect();
@@ -238,18 +243,16 @@ impl Story {
                 client.start("caller", &id).await;
                 vec![Expect { calls: 2, ..Expect::lines(&id, &["called", "a", "again"]) }]
             }
-            Self::Republished if world.loses_streams() => Vec::new(),
-            Self::Republished => {
-                let (before, after) = (format!("{id}-before"), format!("{id}-after"));
-                client.start_by_stream("versioned", &before).await;
-                world.publish_version("versioned", 2, line("v2")).await;
-                let is_everywhere = client.announce("versioned", 2).await;
-                client.start_by_stream("versioned", &after).await;
-                // Until all nodes are known to have the new version, either may run.
-                let any = |id: &str| Expect { lines: None, ..Expect::lines(id, &[]) };
-                let after =
-                    if is_everywhere { Expect::lines(&after, &["v2"]) } else { any(&after) };
-                vec![any(&before), after]
+            Self::Republished => republish(world, client, &id).await,
+            Self::Garbled if world.loses_streams() => Vec::new(),
+            Self::Garbled => {
+                client.send_garbled(&id).await;
+                vec![Expect::dead(&id)]
+            }
+            Self::Forgotten => {
+                let wait = Duration::from_secs(2) + client.dice.millis(4_000);
+                client.keep_for(&id, "nobody waits for this", wait).await;
+                vec![Expect::dead(&id)]
             }
             Self::Teller => {
                 let listener = format!("{id}-told");
@@ -260,6 +263,30 @@ impl Story {
             }
         }
     }
+}
+
+/// Publishes one version after the other. What is started after everyone is said to have one runs
+/// that one, or one after it.
+async fn republish(world: &World, client: &Client, id: &str) -> Vec<Expect> {
+    let mut expected = Vec::new();
+    for version in 2..=4 {
+        let before = format!("{id}-before-{version}");
+        client.start_published("versioned", &before).await;
+        expected.push(Expect { ..Expect::finished(&before) });
+        world.publish_version("versioned", version, line("another")).await;
+        let is_everywhere = client.announce("versioned", version).await;
+        let after = format!("{id}-after-{version}");
+        let version_min = if is_everywhere { version } else { 1 };
+        client.start_published("versioned", &after).await;
+        expected.push(Expect { version_min, ..Expect::finished(&after) });
+        if !world.loses_streams() {
+            let sent = format!("{id}-sent-{version}");
+            client.start_by_stream("versioned", &sent).await;
+            expected.push(Expect { version_min, ..Expect::finished(&sent) });
+        }
+        tokio::time::sleep(client.dice.millis(4_000)).await;
+    }
+    expected
 }
 
 impl World {

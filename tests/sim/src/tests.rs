@@ -1,23 +1,33 @@
-use std::sync::{Arc, OnceLock};
+//! The seeds: as they are, calm, twice the same, and with bugs on purpose.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
+use chassis::Point;
 use engine::Engine;
 
+use crate::nemesis::Passed;
 use crate::planted::Planted;
 use crate::world::{Options, Report, run};
 
-/// Seeds that every run tries, without `SIM_SEEDS`.
-const SEEDS: u64 = 200;
+/// Every run tries, without `SIM_SEEDS`.
+const SEEDS: u64 = 250;
+/// Within so many seeds nodes have crashed at every point.
+const SEEDS_TO_COVER: u64 = 2_000;
+/// After this many failures no more are looked for.
+const FAILED_MAX: usize = 8;
 /// Seeds within which each planted bug is found.
-const SEEDS_PER_BUG: u64 = 60;
+const SEEDS_PER_BUG: u64 = 200;
 
 fn engine() -> &'static Arc<Engine> {
     static ENGINE: OnceLock<Arc<Engine>> = OnceLock::new();
     ENGINE.get_or_init(|| Arc::new(Engine::new(activities::all(), expressions::all())))
 }
 
-fn live(seed: u64, keeps_lines: bool) -> Report {
-    run(engine(), &Options { seed, planted: None, calm: false, keeps_lines })
+fn live(seed: u64, planted: Option<Planted>, keeps_lines: bool) -> Report {
+    run(engine(), &Options { seed, planted, calm: false, keeps_lines })
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long to search is for whoever runs the test")]
@@ -25,35 +35,43 @@ fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn check(seed: u64, report: &Report) {
+/// What is wrong with a world, and how to see it again.
+fn verdict(seed: u64, report: &Report) -> Result<(), String> {
     if report.complaints.is_empty() {
-        return;
+        return Ok(());
     }
     for line in &report.lines {
         println!("{line}");
     }
-    panic!(
+    Err(format!(
         "seed {seed}, after {} steps and {} crashes:\n  {}\nreplay it with\n  \
          SIM_SEED={seed} cargo test -p sim every_seed -- --nocapture",
         report.trace.1,
         report.crashes,
         report.complaints.join("\n  ")
-    );
+    ))
 }
 
-/// Seeds are shared out over as many threads as there are.
-fn search(seeds: std::ops::Range<u64>, visit: impl Fn(u64) + Sync) {
-    let next = std::sync::atomic::AtomicU64::new(seeds.start);
+#[track_caller]
+fn check(seed: u64, report: &Report) {
+    if let Err(verdict) = verdict(seed, report) {
+        panic!("{verdict}");
+    }
+}
+
+/// Seeds, or whatever has numbers, are shared out over as many threads as there are.
+fn search(numbers: std::ops::Range<u64>, visit: impl Fn(u64) + Sync) {
+    let next = AtomicU64::new(numbers.start);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
-                    let seed = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    if seed >= seeds.end {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= numbers.end {
                         return;
                     }
-                    visit(seed);
+                    visit(number);
                 }
             });
         }
@@ -63,21 +81,69 @@ fn search(seeds: std::ops::Range<u64>, visit: impl Fn(u64) + Sync) {
 #[test]
 fn every_seed_ends_well() {
     if let Some(seed) = variable("SIM_SEED") {
-        check(seed, &live(seed, true));
+        check(seed, &live(seed, None, true));
         return;
     }
     let count = variable("SIM_SEEDS").unwrap_or(SEEDS);
     let first = variable("SIM_FIRST").unwrap_or(1);
     let began = Instant::now();
-    search(first..first + count, |seed| check(seed, &live(seed, false)));
-    println!("{count} seeds in {:?}", began.elapsed());
+    let passed: Mutex<BTreeMap<Point, Passed>> = Mutex::default();
+    let (steps, crashes) = (AtomicU64::new(0), AtomicU64::new(0));
+    let failed = Mutex::new(Vec::new());
+    search(first..first + count, |seed| {
+        if failed.lock().unwrap().len() >= FAILED_MAX {
+            return;
+        }
+        let report = live(seed, None, false);
+        if let Err(verdict) = verdict(seed, &report) {
+            failed.lock().unwrap().push(verdict);
+        }
+        steps.fetch_add(report.trace.1, Ordering::Relaxed);
+        crashes.fetch_add(report.crashes, Ordering::Relaxed);
+        let mut all = passed.lock().unwrap();
+        for (point, passed) in report.passed {
+            let sum = all.entry(point).or_default();
+            sum.times += passed.times;
+            sum.crashes += passed.crashes;
+        }
+    });
+    let failed = failed.into_inner().unwrap();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    println!("{count} seeds in {:?}: {steps:?} steps, {crashes:?} crashes", began.elapsed());
+    let passed = passed.into_inner().unwrap();
+    let missed = cover(&passed);
+    assert!(count < SEEDS_TO_COVER || missed.is_empty(), "nothing crashed at {missed:?}");
+}
+
+/// How often nodes crashed at each point; the points where none did, or where all that came did.
+fn cover(passed: &BTreeMap<Point, Passed>) -> Vec<&'static str> {
+    println!("{:>20} {:>10} {:>8}", "point", "passed", "crashed");
+    let mut missed = Vec::new();
+    for point in simulated() {
+        let Passed { times, crashes } = passed.get(&point).copied().unwrap_or_default();
+        println!("{:>20} {times:>10} {crashes:>8}", point.name());
+        if crashes == 0 || times <= crashes {
+            missed.push(point.name());
+        }
+    }
+    missed
+}
+
+fn simulated() -> Vec<Point> {
+    [Point::EXECUTOR, Point::TIMER, Point::NOTIFIER].concat()
+}
+
+#[test]
+fn there_are_enough_points() {
+    assert!(simulated().len() >= 40);
+    assert!(Planted::ALL.len() >= 20);
 }
 
 #[test]
 fn where_nothing_goes_wrong_nothing_has_to_be_mended() {
     for seed in 1..=3 {
-        let report =
-            run(engine(), &Options { seed, planted: None, calm: true, keeps_lines: false });
+        let options = Options { seed, planted: None, calm: true, keeps_lines: false };
+        let report = run(engine(), &options);
         check(seed, &report);
         assert_eq!(report.crashes, 0);
     }
@@ -86,7 +152,7 @@ fn where_nothing_goes_wrong_nothing_has_to_be_mended() {
 #[test]
 fn a_seed_replays_the_same_history() {
     for seed in [3, 17, 42] {
-        let (first, second) = (live(seed, true), live(seed, true));
+        let (first, second) = (live(seed, None, true), live(seed, None, true));
         let differ = first.lines.iter().zip(&second.lines).position(|(a, b)| a != b);
         if let Some(at) = differ {
             let from = at.saturating_sub(12);
@@ -102,15 +168,21 @@ fn a_seed_replays_the_same_history() {
 
 #[test]
 fn every_planted_bug_is_found() {
-    for planted in Planted::ALL {
+    let escaped = Mutex::new(Vec::new());
+    search(0..Planted::ALL.len() as u64, |number| {
+        let planted = Planted::ALL[usize::try_from(number).unwrap()];
         let began = Instant::now();
-        let found = (1..=SEEDS_PER_BUG).find(|seed| {
-            let planted = Some(planted);
-            let options = Options { seed: *seed, planted, calm: false, keeps_lines: false };
-            !run(engine(), &options).complaints.is_empty()
+        let found = (1..=SEEDS_PER_BUG).find_map(|seed| {
+            let complaints = live(seed, Some(planted), false).complaints;
+            complaints.into_iter().next().map(|complaint| (seed, complaint))
         });
-        let found =
-            found.unwrap_or_else(|| panic!("{planted:?} is not found in {SEEDS_PER_BUG} seeds"));
-        println!("{planted:?} is found by seed {found} in {:?}", began.elapsed());
-    }
+        match found {
+            Some((seed, by)) => {
+                println!("{planted:?}: {seed} seeds, {:?}: {by}", began.elapsed());
+            }
+            None => escaped.lock().unwrap().push(planted),
+        }
+    });
+    let escaped = escaped.into_inner().unwrap();
+    assert!(escaped.is_empty(), "not found in {SEEDS_PER_BUG} seeds: {escaped:?}");
 }

@@ -1,32 +1,30 @@
 //! One world: from its seed to its end.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bus::{Bucket, Stream};
-use chassis::{Clock as _, TokioClock};
+use bus::Stream;
+use chassis::{Clock as _, Point, TokioClock};
 use engine::{Engine, Env};
 use model::{Definition, Misfire, Schedule, SubStatus, Timestamp, What};
 use serde_json::{Value, json};
-use store::{
-    Definitions as _, Inbox as _, InstanceFilter, Instances as _, Page, Publication, shard_of,
-};
-use tokio::sync::mpsc::UnboundedReceiver;
+use store::{Definitions as _, InstanceFilter, Instances as _, Page, Publication, shard_of};
 use tokio::time::Instant;
 
 use crate::chance::Dice;
 use crate::client::Client;
 use crate::cluster::{Cluster, Role};
-use crate::nemesis::{Nemesis, Plan};
+use crate::nemesis::{Nemesis, Passed};
 use crate::oracle::{Expectations, Found};
 use crate::outside::Outside;
+use crate::plan::Plan;
 use crate::planted::Planted;
 use crate::story::{self, TICK};
+use crate::trouble::{heal, replace, trouble};
 
 /// Virtual time that the world may take to settle when the faults are over.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Later than everything.
-const END_OF_TIME: Timestamp = Timestamp::from_millis(i64::MAX);
 
 /// What makes a world.
 #[derive(Clone, Debug)]
@@ -46,6 +44,8 @@ pub(crate) struct Report {
     /// The whole history as a number: the same seed gives the same.
     pub(crate) trace: (u64, u64),
     pub(crate) crashes: u64,
+    /// The points that work passed, and where nodes crashed.
+    pub(crate) passed: BTreeMap<Point, Passed>,
     pub(crate) lines: Vec<String>,
 }
 
@@ -71,11 +71,11 @@ pub(crate) fn run(engine: &Arc<Engine>, options: &Options) -> Report {
 async fn live(engine: Arc<Engine>, options: Options) -> Report {
     let began = Instant::now();
     let dice = Dice::new(options.seed);
-    let plan = if options.calm { Plan::calm() } else { Plan::draw(&dice) };
+    let plan = if options.calm { Plan::calm() } else { Plan::draw(options.seed, &dice) };
     let (nemesis, crashed) = Nemesis::new(dice.fork(1), plan, options.planted, options.keeps_lines);
     let clock = TokioClock::starting_at(Timestamp::from_millis(1_793_000_000_000));
-    let outside = Outside::new(dice.fork(2));
     let planted = options.planted;
+    let outside = Outside::new(dice.fork(2), planted);
     let cluster = Cluster::new(clock, engine, Arc::clone(&nemesis), outside, planted, options.seed);
     let ticker = publish(&cluster).await;
     let until = Mutex::new(clock.now());
@@ -88,7 +88,8 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
     tokio::time::sleep_until(began + nemesis.plan().lasts).await;
     nemesis.calm_down();
     trouble.abort();
-    let complaints = match told {
+    heal(&world);
+    let mut complaints = match told {
         Ok(expected) => {
             world.retire_ticker().await;
             settle(&world, &expected).await
@@ -96,9 +97,12 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
         Err(_) => vec!["the clients did not get to an end".to_owned()],
     };
     replacing.abort();
-    world.cluster.stop().await;
+    let stuck = world.cluster.stop().await;
+    complaints.extend(stuck.iter().map(|name| format!("{name} does not stop")));
+    complaints.extend(nemesis.witness.complaints());
     Report {
         complaints,
+        passed: nemesis.passed(),
         trace: nemesis.trace(),
         crashes: nemesis.crashes(),
         lines: nemesis.lines(),
@@ -109,13 +113,10 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
 async fn settle(world: &World, expected: &Expectations) -> Vec<String> {
     let give_up = Instant::now() + PATIENCE;
     let mut is_settled = false;
-    let mut left = Vec::new();
     loop {
         let is_over = Instant::now() > give_up;
         if is_over || is_quiet(world).await {
-            left.extend(still_waiting(world).await);
             let complaints = Found::read(world).await.complaints(world, expected);
-            let complaints = [complaints, left.clone()].concat();
             if is_over || (complaints.is_empty() && is_settled) {
                 return complaints;
             }
@@ -132,7 +133,7 @@ async fn settle(world: &World, expected: &Expectations) -> Vec<String> {
 async fn is_quiet(world: &World) -> bool {
     let store = &world.cluster.store;
     let sizes = store.sizes();
-    if (sizes.bookmarks, sizes.outbox) != (0, 0) {
+    if (sizes.bookmarks, sizes.pending, sizes.outbox) != (0, 0, 0) {
         return false;
     }
     let filter = InstanceFilter {
@@ -140,16 +141,7 @@ async fn is_quiet(world: &World) -> bool {
         ..InstanceFilter::default()
     };
     store.list(&filter, Page::new(0, 1)).await.unwrap().total == 0
-        && store.unapplied(END_OF_TIME, 1).await.unwrap().is_empty()
         && world.cluster.bus.stored(Stream::Commands).is_empty()
-}
-
-/// Lets everything expire that waits for somebody who will not come. Only an event may: one that
-/// comes again after its receivers have gone on waits for others.
-async fn still_waiting(world: &World) -> Vec<String> {
-    let waiting = world.cluster.store.expire(END_OF_TIME, 100).await.unwrap();
-    let others = waiting.iter().filter(|kept| !kept.command.subject.contains(".event."));
-    others.map(|kept| format!("{} {} waits for ever", kept.command.subject, kept.id)).collect()
 }
 
 fn populate(world: &World) {
@@ -162,53 +154,6 @@ fn populate(world: &World) {
     }
     if world.dice.below(2) == 0 {
         world.cluster.start("notifier-0", Role::Notifier);
-    }
-}
-
-/// Puts a new node in the place of one that crashed: under the same name, or another.
-async fn replace(world: Arc<World>, mut crashed: UnboundedReceiver<String>) {
-    let dice = world.dice.fork(3);
-    let mut count = 0;
-    while let Some(name) = crashed.recv().await {
-        let Some(role) = world.cluster.kill(&name).await else { continue };
-        count += 1;
-        let again = if dice.hits(5_000) { name } else { format!("{name}.{count}") };
-        let (world, wait) = (Arc::clone(&world), dice.millis(6_000));
-        tokio::spawn(async move {
-            tokio::time::sleep(wait).await;
-            world.cluster.start(&again, role);
-        });
-    }
-}
-
-/// What happens to the servers rather than to one operation.
-async fn trouble(world: Arc<World>) {
-    let nemesis = Arc::clone(&world.cluster.nemesis);
-    let (plan, bus) = (nemesis.plan().clone(), &world.cluster.bus);
-    let never = Duration::from_secs(86_400);
-    let mut expiry = tokio::time::interval(plan.lease_expires_every.unwrap_or(never));
-    let mut redelivery = tokio::time::interval(plan.redelivers_every.unwrap_or(never));
-    let wipe = tokio::time::sleep(plan.wipe_at.unwrap_or(never));
-    tokio::pin!(wipe);
-    let mut is_wiped = false;
-    loop {
-        tokio::select! {
-            biased;
-            () = &mut wipe, if !is_wiped => {
-                is_wiped = true;
-                nemesis.note("bus", "is wiped");
-                bus.wipe();
-            }
-            _ = expiry.tick() => if let Some(key) = nemesis.some_lease() {
-                nemesis.note("bus", &format!("lets the lease {key} expire"));
-                bus.expire(Bucket::Leases, &key);
-            },
-            _ = redelivery.tick() => {
-                nemesis.note("bus", "delivers again");
-                bus.redeliver();
-                bus.reset_watches(Bucket::Leases);
-            }
-        }
     }
 }
 
@@ -271,7 +216,7 @@ impl World {
     pub(crate) async fn publish_version(&self, id: &str, version: u32, root: Value) {
         let publication = publication(&self.cluster, id, version, root);
         self.cluster.store.publish(publication).await.unwrap();
-        self.cluster.nemesis.note("client", &format!("{id} {version} is published"));
+        self.cluster.nemesis.note("client", format_args!("{id} {version} is published"));
     }
 
     pub(crate) fn ticker_first(&self) -> Timestamp {

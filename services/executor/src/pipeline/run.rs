@@ -59,6 +59,10 @@ impl End {
         Self { status: SubStatus::Faulted, incident: Some(("DefinitionNotRunnable", reason)) }
     }
 
+    pub(crate) fn broken(bug: String) -> Self {
+        Self { status: SubStatus::Faulted, incident: Some(("EngineBug", bug)) }
+    }
+
     pub(crate) fn too_large(reason: String) -> Self {
         Self { status: SubStatus::Faulted, incident: Some(("TooLarge", reason)) }
     }

@@ -2,6 +2,7 @@
 //! tombstone that watches see, and a memory of nonces.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,13 +21,21 @@ pub(super) struct State {
     deadlines: BTreeSet<(Instant, String)>,
     nonces: BTreeMap<String, Revision>,
     nonces_by_age: VecDeque<(Instant, String)>,
-    watches: Vec<mpsc::UnboundedSender<Change>>,
+    watches: Vec<Watcher>,
+}
+
+struct Watcher {
+    node: Arc<str>,
+    sender: mpsc::UnboundedSender<Change>,
+    is_severed: bool,
 }
 
 struct Kept {
     value: Option<Bytes>,
     revision: Revision,
     until: Option<Instant>,
+    /// What stood there before.
+    before: Option<Entry>,
 }
 
 impl State {
@@ -59,15 +68,18 @@ impl State {
         Put::Won(revision)
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<Entry> {
+    pub(super) fn get(&self, key: &str, stale: bool) -> Option<Entry> {
         let kept = self.keys.get(key)?;
+        if stale {
+            return kept.before.clone();
+        }
         Some(Entry { value: kept.value.clone(), revision: kept.revision })
     }
 
-    pub(super) fn watch(&mut self) -> Watch {
+    pub(super) fn watch(&mut self, node: &Arc<str>) -> Watch {
         let (sender, receiver) = mpsc::unbounded_channel();
         self.snapshot(&sender);
-        self.watches.push(sender);
+        self.watches.push(Watcher { node: Arc::clone(node), sender, is_severed: false });
         Box::pin(futures::stream::unfold(receiver, |mut receiver| async {
             receiver.recv().await.map(|change| (change, receiver))
         }))
@@ -75,8 +87,23 @@ impl State {
 
     pub(super) fn reset_watches(&mut self) {
         let watches = std::mem::take(&mut self.watches);
-        for watch in &watches {
-            self.snapshot(watch);
+        for watch in watches.iter().filter(|watch| !watch.is_severed) {
+            self.snapshot(&watch.sender);
+        }
+        self.watches = watches;
+    }
+
+    pub(super) fn sever(&mut self, node: &str) {
+        let own = self.watches.iter_mut().filter(|watch| *watch.node == *node);
+        own.for_each(|watch| watch.is_severed = true);
+    }
+
+    pub(super) fn mend(&mut self, node: &str) {
+        let mut watches = std::mem::take(&mut self.watches);
+        let own = watches.iter_mut().filter(|watch| *watch.node == *node);
+        for watch in own.filter(|watch| watch.is_severed) {
+            watch.is_severed = false;
+            self.snapshot(&watch.sender);
         }
         self.watches = watches;
     }
@@ -116,8 +143,12 @@ impl State {
     fn set(&mut self, key: &str, value: Option<Bytes>, until: Option<Instant>) -> Revision {
         self.last += 1;
         let revision = self.last;
-        let kept = Kept { value: value.clone(), revision, until };
-        let before = self.keys.insert(key.to_owned(), kept);
+        let before = self.keys.remove(key);
+        let seen = before
+            .as_ref()
+            .map(|kept| Entry { value: kept.value.clone(), revision: kept.revision });
+        let kept = Kept { value: value.clone(), revision, until, before: seen };
+        self.keys.insert(key.to_owned(), kept);
         if let Some(until) = before.and_then(|before| before.until) {
             self.deadlines.remove(&(until, key.to_owned()));
         }
@@ -125,7 +156,10 @@ impl State {
             self.deadlines.insert((until, key.to_owned()));
         }
         let change = Change::Set { key: key.to_owned(), value, revision };
-        self.watches.retain(|watch| watch.send(change.clone()).is_ok());
+        self.watches.retain(|watch| match watch.is_severed {
+            true => !watch.sender.is_closed(),
+            false => watch.sender.send(change.clone()).is_ok(),
+        });
         revision
     }
 

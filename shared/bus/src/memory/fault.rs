@@ -51,6 +51,13 @@ pub enum Fault {
     AnswerLost,
     /// A message is sent twice; anything else works as it should.
     Twice,
+    /// It is done after this time; [`Error::Unknown`] comes at once. What was pulled is handed out
+    /// that late, and an answer to a delivery arrives that late.
+    Late(Duration),
+    /// What was pulled comes in another order; anything else works as it should.
+    Reordered,
+    /// A key is read as it was before its last change; anything else works as it should.
+    Stale,
     /// A compare-and-swap is refused without a revision, as when another write is under way.
     Refused,
 }
@@ -63,6 +70,12 @@ pub trait Faults: Send + Sync {
     /// How long it takes to get there; asked before [`Faults::on`].
     fn delay(&self, node: &str, operation: &Operation<'_>) -> Duration {
         let _unused = (node, operation);
+        Duration::ZERO
+    }
+
+    /// How much later than the one before it a change is shown to this node's watch.
+    fn lag(&self, node: &str, bucket: Bucket) -> Duration {
+        let _unused = (node, bucket);
         Duration::ZERO
     }
 }
@@ -82,6 +95,9 @@ pub(super) struct Verdict {
     pub(super) twice: bool,
     pub(super) lost: bool,
     pub(super) refused: bool,
+    pub(super) reordered: bool,
+    pub(super) stale: bool,
+    pub(super) late: Option<Duration>,
     answer_lost: bool,
 }
 
@@ -110,6 +126,12 @@ impl dyn Faults {
             Fault::None => Ok(verdict),
             Fault::Twice => Ok(Verdict { twice: true, ..verdict }),
             Fault::Refused => Ok(Verdict { refused: true, ..verdict }),
+            Fault::Reordered => Ok(Verdict { reordered: true, ..verdict }),
+            Fault::Stale => Ok(Verdict { stale: true, ..verdict }),
+            Fault::Late(late) if can_be_late(operation) => {
+                Ok(Verdict { late: Some(late), ..verdict })
+            }
+            Fault::Late(_) => Ok(verdict),
             Fault::AnswerLost => Ok(Verdict { answer_lost: true, ..verdict }),
             Fault::Lost if is_one_way(operation) => Ok(Verdict { lost: true, ..verdict }),
             Fault::Lost => Err(Error::Unknown("it was lost, on purpose".to_owned())),
@@ -124,6 +146,20 @@ fn is_one_way(operation: &Operation<'_>) -> bool {
         operation,
         Operation::Send { .. }
             | Operation::Request { .. }
+            | Operation::Pull
+            | Operation::Ack { .. }
+            | Operation::Retry { .. }
+            | Operation::Progress { .. }
+    )
+}
+
+/// These may be done when nobody waits for them any more.
+fn can_be_late(operation: &Operation<'_>) -> bool {
+    matches!(
+        operation,
+        Operation::Publish { .. }
+            | Operation::PutIf { .. }
+            | Operation::PurgeIf { .. }
             | Operation::Pull
             | Operation::Ack { .. }
             | Operation::Retry { .. }

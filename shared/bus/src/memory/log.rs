@@ -11,8 +11,8 @@ use crate::{Error, Receipt, Stream};
 
 /// How long a message id is remembered.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
-/// How long a delivery may stay unanswered.
-const ACK_WAIT: Duration = Duration::from_secs(5);
+/// How long a delivery may stay unanswered, as the topology has it.
+pub(crate) const ACK_WAIT: Duration = Duration::from_secs(3);
 /// Deliveries that may be unanswered at the same time.
 const ACK_PENDING_MAX: usize = 8_192;
 /// Messages in one stream: a work queue refuses more, the others drop the oldest.

@@ -1,7 +1,8 @@
+use bytes::Bytes;
 use futures::StreamExt as _;
 
 use super::*;
-use crate::Change;
+use crate::{Change, Put};
 
 fn bus() -> MemoryBus {
     MemoryBus::starting_at(Timestamp::from_millis(1_000))

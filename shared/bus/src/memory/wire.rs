@@ -1,6 +1,7 @@
 //! Plain messages of the twin: subjects with wildcards, and groups that share requests in turn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use protocol::Message;
 use tokio::sync::mpsc;
@@ -13,18 +14,27 @@ pub(super) struct State {
     /// Whose turn it is in each group.
     turns: BTreeMap<String, usize>,
     inboxes: u64,
+    /// Nodes that plain messages do not reach.
+    severed: BTreeSet<String>,
 }
 
 struct Listener {
+    node: Arc<str>,
     pattern: String,
     group: Option<String>,
     sender: mpsc::UnboundedSender<Incoming>,
 }
 
 impl State {
-    pub(super) fn subscribe(&mut self, pattern: &str, group: Option<String>) -> Subscription {
+    pub(super) fn subscribe(
+        &mut self,
+        node: &Arc<str>,
+        pattern: &str,
+        group: Option<String>,
+    ) -> Subscription {
         let (sender, receiver) = mpsc::unbounded_channel();
-        self.listeners.push(Listener { pattern: pattern.to_owned(), group, sender });
+        let (node, pattern) = (Arc::clone(node), pattern.to_owned());
+        self.listeners.push(Listener { node, pattern, group, sender });
         Box::pin(futures::stream::unfold(receiver, |mut receiver| async {
             receiver.recv().await.map(|incoming| (incoming, receiver))
         }))
@@ -37,7 +47,8 @@ impl State {
         let mut groups: BTreeMap<&str, Vec<&Listener>> = BTreeMap::new();
         let mut receivers = Vec::new();
         for listener in &self.listeners {
-            if !matches(&listener.pattern, &message.subject) {
+            let is_severed = self.severed.contains(&*listener.node);
+            if is_severed || !matches(&listener.pattern, &message.subject) {
                 continue;
             }
             match &listener.group {
@@ -53,6 +64,14 @@ impl State {
         let incoming = Incoming { message, reply: reply.map(str::to_owned) };
         let sent = receivers.iter().filter(|to| to.sender.send(incoming.clone()).is_ok());
         sent.count() > 0
+    }
+
+    pub(super) fn sever(&mut self, node: &str) {
+        self.severed.insert(node.to_owned());
+    }
+
+    pub(super) fn mend(&mut self, node: &str) {
+        self.severed.remove(node);
     }
 
     pub(super) fn inbox(&mut self) -> String {

@@ -144,7 +144,9 @@ async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<Answer>, Failure> {
 /// The keys of those who pass their gates; each kind of gate is one statement.
 async fn gates(tx: &mut Tx, works: &[&Work]) -> Result<BTreeSet<String>, Failure> {
     let mut passed = BTreeSet::new();
-    for gate in [&*sql::TAKE_TOKENS, &*sql::ADVANCE_SCHEDULES] {
+    let kinds =
+        [&*sql::TAKE_TOKENS, &*sql::ADVANCE_SCHEDULES, &*sql::TAKE_EVENTS, &*sql::TAKE_OVERDUE];
+    for gate in kinds {
         let rows: Vec<&Row> = works
             .iter()
             .filter_map(|work| match &work.head {

@@ -1,7 +1,7 @@
 //! One caller's work as rows, made in the caller's own task so that the committers only write.
 
 use model::{CommandId, InstanceId, Timestamp};
-use store::{Burst, Commit, Error, Firing, NewInstance, PendingCommand, StoredBookmark};
+use store::{Burst, Commit, Error, Firing, NewInstance, OutboxRow, PendingCommand, StoredBookmark};
 
 use super::bookmark_key;
 use crate::sql::{Cell, Row, Sql};
@@ -127,6 +127,31 @@ impl Work {
         work.starts = starts(new)?;
         work.commands = rows(commands, |command| row::pending(command, command.waiting))?;
         work.settles = vec![key(id)];
+        work.keys.push(Key::Command(id.to_string()));
+        Ok(work)
+    }
+
+    /// Ends an event with what follows from it, once.
+    pub(crate) fn route(
+        id: &CommandId,
+        now: Timestamp,
+        new: &[NewInstance],
+        commands: &[PendingCommand],
+    ) -> Result<Self, Error> {
+        let row = vec![Cell::text(id.as_str()), Cell::number(now.as_millis())];
+        let mut work = Self::gate(&statements::TAKE_EVENTS, row, id.as_str());
+        work.starts = starts(new)?;
+        work.commands = rows(commands, |command| row::pending(command, command.waiting))?;
+        work.settles = vec![key(id)];
+        work.keys.push(Key::Command(id.to_string()));
+        Ok(work)
+    }
+
+    /// Puts a message into the outbox in the place of a command whose time is over.
+    pub(crate) fn bury(id: &CommandId, now: Timestamp, dead: &OutboxRow) -> Result<Self, Error> {
+        let row = vec![Cell::text(id.as_str()), Cell::number(now.as_millis())];
+        let mut work = Self::gate(&statements::TAKE_OVERDUE, row, id.as_str());
+        work.outbox = vec![row::outbox(dead)?];
         work.keys.push(Key::Command(id.to_string()));
         Ok(work)
     }

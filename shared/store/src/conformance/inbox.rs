@@ -2,7 +2,7 @@
 
 use super::sample::{at, bookmark, first, id, message, pending, resume, start, subjects};
 use super::{Subject, at_once, cases};
-use crate::{NewInstance, PendingCommand};
+use crate::{NewInstance, OutboxRow, PendingCommand};
 
 cases![
     a_command_is_accepted_once,
@@ -14,7 +14,8 @@ cases![
     settling_twice_changes_nothing,
     commands_whose_waker_died_are_found,
     waiting_commands_expire,
-    an_expired_command_is_given_to_one,
+    an_event_is_handed_out_once,
+    an_expired_command_is_buried_by_one,
 ];
 
 async fn a_command_is_accepted_once(store: Subject) {
@@ -63,7 +64,7 @@ async fn a_waiting_command_is_left_alone(store: Subject) {
         command: message("a"),
         ..found_out.clone()
     };
-    assert_eq!(store.expire(at(50), 10).await.unwrap(), [expected]);
+    assert_eq!(store.overdue(at(50), 10).await.unwrap(), [expected]);
 }
 
 async fn a_command_may_wait_without_having_been_accepted(store: Subject) {
@@ -71,8 +72,9 @@ async fn a_command_may_wait_without_having_been_accepted(store: Subject) {
     store.wait(command.clone()).await.unwrap();
     store.wait(command.clone()).await.unwrap();
     let expected = PendingCommand { waiting: true, ..command };
-    assert_eq!(store.expire(at(9), 10).await.unwrap(), [expected]);
-    assert_eq!(store.expire(at(9), 10).await.unwrap(), []);
+    assert_eq!(store.overdue(at(9), 10).await.unwrap(), [expected]);
+    assert!(store.bury(&"a".into(), at(9), dead("a")).await.unwrap());
+    assert_eq!(store.overdue(at(9), 10).await.unwrap(), []);
 }
 
 async fn an_event_is_settled_into_what_follows(store: Subject) {
@@ -155,20 +157,69 @@ async fn waiting_commands_expire(store: Subject) {
     let ids = |commands: &[PendingCommand]| -> Vec<String> {
         commands.iter().map(|command| command.id.to_string()).collect()
     };
-    assert_eq!(ids(&store.expire(at(20), 2).await.unwrap()), ["c", "a"]);
-    assert_eq!(ids(&store.expire(at(20), 10).await.unwrap()), ["b"]);
-    assert_eq!(ids(&store.expire(at(29), 10).await.unwrap()), Vec::<String>::new());
+    assert_eq!(ids(&store.overdue(at(20), 2).await.unwrap()), ["c", "a"]);
+    assert_eq!(ids(&store.overdue(at(29), 10).await.unwrap()), ["c", "a", "b"]);
+    assert!(store.bury(&"c".into(), at(20), dead("c")).await.unwrap());
+    assert!(!store.bury(&"c".into(), at(20), dead("c")).await.unwrap());
+    for name in ["d", "for-ever", "does-not-wait", "never-kept"] {
+        assert!(!store.bury(&name.into(), at(20), dead(name)).await.unwrap(), "{name}");
+    }
+    assert_eq!(ids(&store.overdue(at(29), 10).await.unwrap()), ["a", "b"]);
+    assert_eq!(store.unpublished(at(100), 10).await.unwrap(), [dead("c")]);
     assert_eq!(subjects(&store.unapplied(at(1), 10).await.unwrap()), ["does-not-wait"]);
 }
 
-async fn an_expired_command_is_given_to_one(store: Subject) {
+/// What is said of a command that nobody waited for.
+fn dead(name: &str) -> OutboxRow {
+    let name = format!("{name}.dead");
+    OutboxRow { instance_id: id("i"), message: message(&name), created_at: at(1), id: name }
+}
+
+async fn an_event_is_handed_out_once(store: Subject) {
+    let event = &"event".into();
+    assert!(!store.is_routed(event).await.unwrap());
+    store.accept_command(pending("event", "E", at(0))).await.unwrap();
+    let first = vec![pending("first", "E", at(0))];
+    assert!(store.route(event, at(3), vec![start("i1")], first).await.unwrap());
+    assert!(store.is_routed(event).await.unwrap());
+    let second = vec![pending("second", "E", at(0))];
+    assert!(!store.route(event, at(4), vec![start("i2")], second).await.unwrap());
+    assert_eq!(subjects(&store.unapplied(at(1), 10).await.unwrap()), ["first"]);
+    assert!(store.load(&id("i1")).await.unwrap().is_some());
+    assert!(store.load(&id("i2")).await.unwrap().is_none());
+
+    let routed = at_once(8, |_| {
+        let store = Subject::clone(&store);
+        async move { store.route(&"once".into(), at(5), Vec::new(), Vec::new()).await.unwrap() }
+    })
+    .await;
+    assert_eq!(routed.iter().filter(|routed| **routed).count(), 1);
+    let late = PendingCommand { expires_at: Some(at(9)), ..pending("once", "E", at(6)) };
+    store.wait(late.clone()).await.unwrap();
+    store.wait(PendingCommand { id: "other".into(), ..late }).await.unwrap();
+    assert_eq!(store.forget_routed(at(5), 10).await.unwrap(), 1);
+    let left = store.overdue(at(9), 10).await.unwrap();
+    assert_eq!(left.iter().map(|left| left.id.as_str()).collect::<Vec<_>>(), ["other"]);
+    assert!(!store.is_routed(event).await.unwrap());
+    assert!(store.is_routed(&"once".into()).await.unwrap());
+}
+
+async fn an_expired_command_is_buried_by_one(store: Subject) {
     for number in 0..20 {
         let command = pending(&format!("c{number}"), "E", at(0));
         store.wait(PendingCommand { expires_at: Some(at(1)), ..command }).await.unwrap();
     }
     let results = at_once(6, |_| {
         let store = Subject::clone(&store);
-        async move { store.expire(at(1), 100).await.unwrap().len() }
+        async move {
+            let mut count = 0;
+            for number in 0..20 {
+                let name = format!("c{number}");
+                let buried = store.bury(&name.as_str().into(), at(1), dead(&name)).await.unwrap();
+                count += usize::from(buried);
+            }
+            count
+        }
     })
     .await;
     assert_eq!(results.iter().sum::<usize>(), 20);

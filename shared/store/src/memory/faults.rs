@@ -1,8 +1,11 @@
 //! Faults of a simulated database, injected around each operation.
 
-use async_trait::async_trait;
+use std::time::Duration;
 
-use crate::Error;
+use async_trait::async_trait;
+use model::{Instance, Timestamp};
+
+use crate::{Burst, Error, StoredBookmark};
 
 /// One operation of the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,9 +35,13 @@ pub enum Operation {
     AcceptCommand,
     Wait,
     Settle,
+    Route,
+    IsRouted,
+    ForgetRouted,
     Unapplied,
     Wakeable,
-    Expire,
+    Overdue,
+    Bury,
     Clock,
     DueTimers,
     DueSchedules,
@@ -70,7 +77,9 @@ impl Operation {
                 | Self::AcceptCommand
                 | Self::Wait
                 | Self::Settle
-                | Self::Expire
+                | Self::Route
+                | Self::ForgetRouted
+                | Self::Bury
                 | Self::Fire
                 | Self::Published
                 | Self::Grant
@@ -95,6 +104,51 @@ pub enum Bug {
     WaitingForgotten,
     /// A commit leaves its burned bookmarks open.
     BookmarksKept,
+    /// A commit forgets its new bookmarks.
+    BookmarksForgotten,
+    /// A commit forgets the children to start.
+    StartsForgotten,
+    /// A commit forgets what happened.
+    JournalForgotten,
+    /// A commit writes everything but the instance itself.
+    InstanceForgotten,
+    /// A command is accepted, and not kept.
+    CommandUnkept,
+    /// A start is accepted, and not kept.
+    StartUnkept,
+    /// That an event was handed out is not remembered.
+    RoutedForgotten,
+    /// A command that expires is removed, and not kept among the dead.
+    BuriedForgotten,
+    /// An occurrence is fired, and its start not kept.
+    OccurrenceForgotten,
+    /// The clock is ahead of the time.
+    ClockAhead,
+    /// Nobody looks for timers that are due.
+    TimersUnseen,
+    /// Nobody looks for schedules that are due.
+    SchedulesUnseen,
+    /// Nobody looks for starts that nobody has run.
+    UnstartedUnseen,
+    /// Nobody looks for commands that nobody has applied.
+    UnappliedUnseen,
+    /// Nobody looks for outbox rows that nobody has published.
+    OutboxUnseen,
+    /// Nobody looks for instances whose work nobody does.
+    UnfinishedUnseen,
+}
+
+/// One burst as it is written, shown before it is.
+#[derive(Debug)]
+pub struct Written<'a> {
+    /// What is written.
+    pub burst: &'a Burst,
+    /// The instance as it stands.
+    pub before: Option<&'a Instance>,
+    /// The bookmarks that it burns, as far as they are there.
+    pub burned: Vec<&'a StoredBookmark>,
+    /// The database's clock.
+    pub now: Timestamp,
 }
 
 /// What goes wrong, and when. Waiting in a hook delays the operation.
@@ -115,6 +169,15 @@ pub trait Faults: Send + Sync {
     async fn after(&self, _operation: Operation) -> Result<(), Error> {
         Ok(())
     }
+
+    /// How much later the operation is done, if its caller is to be told at once that its outcome
+    /// is unknown. Asked of commits only.
+    fn late(&self, _operation: Operation) -> Option<Duration> {
+        None
+    }
+
+    /// Is shown each burst as it is written: what must always hold can be checked here.
+    fn witness(&self, _written: &Written<'_>) {}
 
     /// Whether the database has this bug.
     fn has(&self, _bug: Bug) -> bool {

@@ -5,15 +5,16 @@ use model::{CommandId, Timestamp};
 use protocol::Message;
 
 use super::instances::size;
+use super::tables::Tables;
 use super::{Bug, MemoryStore, Operation};
-use crate::{Error, Inbox, NewInstance, PendingCommand, check};
+use crate::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, check};
 
 #[async_trait]
 impl Inbox for MemoryStore {
     async fn accept_command(&self, command: PendingCommand) -> Result<bool, Error> {
         self.run(Operation::AcceptCommand, |tables| {
             check::command(&command)?;
-            Ok(tables.accept_command(command))
+            Ok(self.faults.has(Bug::CommandUnkept) || tables.accept_command(command))
         })
         .await
     }
@@ -41,13 +42,7 @@ impl Inbox for MemoryStore {
         self.run(Operation::Settle, |tables| {
             starts.iter().try_for_each(check::start)?;
             commands.iter().try_for_each(check::command)?;
-            for start in starts {
-                tables.accept_quietly(start);
-            }
-            for command in commands {
-                tables.accept_command(command);
-            }
-            tables.pending.remove(id);
+            tables.settle(id, starts, commands);
             Ok(())
         })
         .await
@@ -55,6 +50,9 @@ impl Inbox for MemoryStore {
 
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {
         self.run(Operation::Unapplied, |tables| {
+            if self.faults.has(Bug::UnappliedUnseen) {
+                return Ok(Vec::new());
+            }
             let mut found: Vec<_> = tables
                 .pending
                 .values()
@@ -79,22 +77,77 @@ impl Inbox for MemoryStore {
         .await
     }
 
-    async fn expire(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
-        self.run(Operation::Expire, |tables| {
-            let mut over: Vec<_> = tables
-                .pending
-                .values()
-                .filter(|command| command.waiting)
-                .filter(|command| command.expires_at.is_some_and(|time| time <= now))
-                .cloned()
-                .collect();
-            over.sort_by(|a, b| (a.expires_at, &a.id).cmp(&(b.expires_at, &b.id)));
-            over.truncate(size(limit));
-            for command in &over {
-                tables.pending.remove(&command.id);
+    async fn route(
+        &self,
+        id: &CommandId,
+        now: Timestamp,
+        starts: Vec<NewInstance>,
+        commands: Vec<PendingCommand>,
+    ) -> Result<bool, Error> {
+        self.run(Operation::Route, |tables| {
+            starts.iter().try_for_each(check::start)?;
+            commands.iter().try_for_each(check::command)?;
+            if tables.routed.contains_key(id) {
+                return Ok(false);
             }
-            Ok(over)
+            if !self.faults.has(Bug::RoutedForgotten) {
+                tables.routed.insert(id.clone(), now);
+            }
+            tables.settle(id, starts, commands);
+            Ok(true)
         })
         .await
     }
+
+    async fn is_routed(&self, id: &CommandId) -> Result<bool, Error> {
+        self.run(Operation::IsRouted, |tables| Ok(tables.routed.contains_key(id))).await
+    }
+
+    async fn forget_routed(&self, before: Timestamp, limit: u64) -> Result<u64, Error> {
+        self.run(Operation::ForgetRouted, |tables| {
+            let Tables { pending, routed, .. } = tables;
+            pending.retain(|id, command| !command.waiting || !routed.contains_key(id));
+            let mut old: Vec<_> = tables
+                .routed
+                .iter()
+                .filter(|(_, at)| **at < before)
+                .map(|(id, at)| (*at, id.clone()))
+                .collect();
+            old.sort();
+            old.truncate(size(limit));
+            for (_, id) in &old {
+                tables.routed.remove(id);
+            }
+            Ok(old.len() as u64)
+        })
+        .await
+    }
+
+    async fn overdue(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
+        self.run(Operation::Overdue, |tables| {
+            let mut over: Vec<_> =
+                tables.pending.values().filter(|command| is_overdue(command, now)).collect();
+            over.sort_by(|a, b| (a.expires_at, &a.id).cmp(&(b.expires_at, &b.id)));
+            Ok(over.into_iter().take(size(limit)).cloned().collect())
+        })
+        .await
+    }
+
+    async fn bury(&self, id: &CommandId, now: Timestamp, dead: OutboxRow) -> Result<bool, Error> {
+        self.run(Operation::Bury, |tables| {
+            if !tables.pending.get(id).is_some_and(|command| is_overdue(command, now)) {
+                return Ok(false);
+            }
+            tables.pending.remove(id);
+            if !self.faults.has(Bug::BuriedForgotten) {
+                tables.outbox.entry(dead.id.clone()).or_insert(dead);
+            }
+            Ok(true)
+        })
+        .await
+    }
+}
+
+fn is_overdue(command: &PendingCommand, now: Timestamp) -> bool {
+    command.waiting && command.expires_at.is_some_and(|time| time <= now)
 }

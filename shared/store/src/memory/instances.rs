@@ -7,7 +7,7 @@ use model::{Entry, Instance, InstanceId, SubStatus, Timestamp};
 use protocol::Message;
 
 use super::tables::{InstanceRow, Tables};
-use super::{Bug, Faults, MemoryStore, Operation};
+use super::{Bug, Faults, MemoryStore, Operation, Written};
 use crate::{
     Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, Instances, Listed, Loaded,
     NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, check,
@@ -25,7 +25,9 @@ impl Instances for MemoryStore {
             if let Some(holder) = tables.holder(key, &start.instance.id) {
                 return Ok(Accepted::NotAllowed(holder));
             }
-            tables.insert_start(start);
+            if !self.faults.has(Bug::StartUnkept) {
+                tables.insert_start(start);
+            }
             Ok(Accepted::New)
         })
         .await
@@ -43,11 +45,19 @@ impl Instances for MemoryStore {
     }
 
     async fn commit(&self, burst: Burst) -> Result<Commit, Error> {
-        self.run(Operation::Commit, |tables| {
-            check::burst(&burst)?;
-            Ok(commit(tables, burst, &*self.faults))
-        })
-        .await
+        check::burst(&burst)?;
+        let Some(late) = self.faults.late(Operation::Commit) else {
+            let commit = |tables: &mut Tables| Ok(self.write(tables, burst));
+            return self.run(Operation::Commit, commit).await;
+        };
+        self.faults.before(Operation::Commit).await?;
+        let own = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(late).await;
+            // Nobody waits for what becomes of it.
+            drop(own.write(&mut own.lock(), burst));
+        });
+        Err(Error::Unavailable("it is under way, on purpose".to_owned()))
     }
 
     async fn list(&self, filter: &InstanceFilter, page: Page) -> Result<Listed<Instance>, Error> {
@@ -88,6 +98,9 @@ impl Instances for MemoryStore {
 
     async fn unstarted(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {
         self.run(Operation::Unstarted, |tables| {
+            if self.faults.has(Bug::UnstartedUnseen) {
+                return Ok(Vec::new());
+            }
             let mut found: Vec<_> = tables
                 .instances
                 .values()
@@ -105,6 +118,9 @@ impl Instances for MemoryStore {
 
     async fn unfinished(&self, before: Timestamp, limit: u64) -> Result<Vec<InstanceId>, Error> {
         self.run(Operation::Unfinished, |tables| {
+            if self.faults.has(Bug::UnfinishedUnseen) {
+                return Ok(Vec::new());
+            }
             let mut found: Vec<_> = tables
                 .instances
                 .values()
@@ -124,30 +140,40 @@ pub(super) fn size(limit: u64) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults) -> Commit {
+impl MemoryStore {
+    fn write(&self, tables: &mut Tables, burst: Burst) -> Commit {
+        commit(tables, burst, &*self.faults, (self.clock)())
+    }
+}
+
+fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Timestamp) -> Commit {
     let id = burst.instance.id.clone();
     let is_expected = tables.instances.get(&id).map(|row| row.instance.version) == burst.expected;
     if !is_expected && !faults.has(Bug::VersionUnchecked) {
         return Commit::Conflict;
     }
-    if faults.has(Bug::OutboxForgotten) {
-        burst.outbox.clear();
-    }
-    if faults.has(Bug::CommandsForgotten) {
-        burst.commands.clear();
-    }
-    if faults.has(Bug::BookmarksKept) {
-        burst.burned.clear();
-    }
     if let Some(holder) = tables.holder(burst.activation_key.as_deref(), &id) {
         return Commit::NotAllowed(holder);
     }
+    spoil(&mut burst, faults);
+    faults.witness(&Written {
+        before: tables.instances.get(&id).map(|row| &row.instance),
+        burned: burst
+            .burned
+            .iter()
+            .filter_map(|bookmark| tables.bookmarks.get(&(id.clone(), bookmark.clone())))
+            .collect(),
+        burst: &burst,
+        now,
+    });
     let activation_key = burst.activation_key.filter(|_| !burst.instance.status.is_final());
 
     let pending = burst.instance.status == SubStatus::Pending;
     let command = tables.instances.remove(&id).and_then(|row| row.command).filter(|_| pending);
     let row = InstanceRow { instance: burst.instance, command, activation_key };
-    tables.instances.insert(id.clone(), row);
+    if !faults.has(Bug::InstanceForgotten) {
+        tables.instances.insert(id.clone(), row);
+    }
     for bookmark in burst.burned {
         tables.bookmarks.remove(&(id.clone(), bookmark));
     }
@@ -175,6 +201,28 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults) -> Commit 
     }
     let waiting = tables.answered(burst.created.iter());
     Commit::Done { waiting: waiting.into_iter().map(|command| command.command.clone()).collect() }
+}
+
+/// Bugs that leave something out of a burst.
+fn spoil(burst: &mut Burst, faults: &dyn Faults) {
+    if faults.has(Bug::OutboxForgotten) {
+        burst.outbox.clear();
+    }
+    if faults.has(Bug::CommandsForgotten) {
+        burst.commands.clear();
+    }
+    if faults.has(Bug::StartsForgotten) {
+        burst.starts.clear();
+    }
+    if faults.has(Bug::BookmarksKept) {
+        burst.burned.clear();
+    }
+    if faults.has(Bug::BookmarksForgotten) {
+        burst.created.clear();
+    }
+    if faults.has(Bug::JournalForgotten) {
+        burst.journal.clear();
+    }
 }
 
 fn fits(instance: &Instance, filter: &InstanceFilter) -> bool {

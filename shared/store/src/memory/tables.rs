@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    BookmarkId, CommandId, Definition, Entry, Instance, InstanceId, Schedule, ScheduleId, Token,
-    Trigger, VersionId,
+    BookmarkId, CommandId, Definition, Entry, Instance, InstanceId, Schedule, ScheduleId,
+    Timestamp, Token, Trigger, VersionId,
 };
 use protocol::Message;
 
@@ -31,6 +31,8 @@ pub(super) struct Tables {
     pub(super) journals: BTreeMap<InstanceId, Vec<Entry>>,
     pub(super) bookmarks: BTreeMap<(InstanceId, BookmarkId), StoredBookmark>,
     pub(super) pending: BTreeMap<CommandId, PendingCommand>,
+    /// Events that were handed out, and when.
+    pub(super) routed: BTreeMap<CommandId, Timestamp>,
     pub(super) outbox: BTreeMap<String, OutboxRow>,
     pub(super) tokens: BTreeMap<String, Token>,
     pub(super) definitions: BTreeMap<VersionId, Definition>,
@@ -85,6 +87,22 @@ impl Tables {
         }
         self.pending.insert(command.id.clone(), command);
         true
+    }
+
+    /// Ends a command with what follows from it.
+    pub(super) fn settle(
+        &mut self,
+        id: &CommandId,
+        starts: Vec<NewInstance>,
+        commands: Vec<PendingCommand>,
+    ) {
+        for start in starts {
+            self.accept_quietly(start);
+        }
+        for command in commands {
+            self.accept_command(command);
+        }
+        self.pending.remove(id);
     }
 
     /// Keeps a bookmark, unless the instance has it.

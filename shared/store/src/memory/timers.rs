@@ -4,13 +4,20 @@ use async_trait::async_trait;
 use model::{Schedule, Timestamp};
 
 use super::instances::size;
-use super::{MemoryStore, Operation};
+use super::{Bug, MemoryStore, Operation};
 use crate::{DueTimer, Error, Firing, Timers, check};
+
+/// How wrong a wrong clock is.
+const AHEAD: std::time::Duration = std::time::Duration::from_secs(2);
 
 #[async_trait]
 impl Timers for MemoryStore {
     async fn clock(&self) -> Result<Timestamp, Error> {
-        self.run(Operation::Clock, |_| Ok((self.clock)())).await
+        let now = || {
+            let now = (self.clock)();
+            if self.faults.has(Bug::ClockAhead) { now.after(AHEAD) } else { now }
+        };
+        self.run(Operation::Clock, |_| Ok(now())).await
     }
 
     async fn due_timers(
@@ -20,6 +27,9 @@ impl Timers for MemoryStore {
         limit: u64,
     ) -> Result<Vec<DueTimer>, Error> {
         self.run(Operation::DueTimers, |tables| {
+            if self.faults.has(Bug::TimersUnseen) {
+                return Ok(Vec::new());
+            }
             let mut due: Vec<DueTimer> = tables
                 .bookmarks
                 .values()
@@ -47,6 +57,9 @@ impl Timers for MemoryStore {
         limit: u64,
     ) -> Result<Vec<Schedule>, Error> {
         self.run(Operation::DueSchedules, |tables| {
+            if self.faults.has(Bug::SchedulesUnseen) {
+                return Ok(Vec::new());
+            }
             let mut due: Vec<&Schedule> = tables
                 .schedules
                 .values()
@@ -70,7 +83,8 @@ impl Timers for MemoryStore {
             };
             row.schedule.occurrence = firing.occurrence_next;
             row.schedule.next_at = firing.next_at;
-            for start in firing.starts {
+            let is_kept = !self.faults.has(Bug::OccurrenceForgotten);
+            for start in firing.starts.into_iter().filter(|_| is_kept) {
                 tables.accept_quietly(start);
             }
             Ok(true)

@@ -1,0 +1,162 @@
+//! The buckets of the twin as one node uses them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::StreamExt as _;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::{MemoryBus, Operation, Shared, bucket, lock};
+use crate::{Bucket, Entry, Error, Kv, Put, Revision, Watch};
+
+pub(super) struct MemoryKv {
+    bus: MemoryBus,
+    bucket: Bucket,
+}
+
+impl MemoryKv {
+    pub(super) fn new(bus: &MemoryBus, bucket: Bucket) -> Self {
+        Self { bus: bus.clone(), bucket }
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut bucket::State) -> T) -> Result<T, Error> {
+        let mut state = self.bus.open()?;
+        let bucket = state.buckets.entry(self.bucket).or_default();
+        bucket.expire(Instant::now());
+        Ok(work(bucket))
+    }
+
+    /// Writes a value, or a tombstone.
+    fn write(
+        &self,
+        key: &str,
+        value: Option<(Bytes, Option<Duration>)>,
+        expected: Revision,
+        nonce: &str,
+    ) -> Result<Put, Error> {
+        let now = Instant::now();
+        let (value, ttl) = match value {
+            Some((value, ttl)) => (Some(value), ttl),
+            None => (None, Some(crate::TOMBSTONE_TTL)),
+        };
+        let until = ttl.map(|ttl| now + ttl);
+        let put = self.with(|bucket| bucket.write(key, value, expected, until, nonce, now))?;
+        if until.is_some() {
+            self.see_to_expiry()?;
+        }
+        Ok(put)
+    }
+
+    /// Writes it later, when nobody waits for it any more.
+    fn write_late(
+        &self,
+        late: Duration,
+        key: &str,
+        value: Option<(Bytes, Option<Duration>)>,
+        expected: Revision,
+        nonce: &str,
+    ) {
+        let own = Self::new(&self.bus, self.bucket);
+        let (key, nonce) = (key.to_owned(), nonce.to_owned());
+        tokio::spawn(async move {
+            tokio::time::sleep(late).await;
+            drop(own.write(&key, value, expected, &nonce));
+        });
+    }
+
+    /// There is something that expires: one task per bus sees to it.
+    fn see_to_expiry(&self) -> Result<(), Error> {
+        let is_first = !std::mem::replace(&mut self.bus.open()?.expirer, true);
+        if is_first {
+            let expiring = Arc::clone(&self.bus.shared.expiring);
+            tokio::spawn(expire(Arc::downgrade(&self.bus.shared), expiring));
+        } else {
+            self.bus.shared.expiring.notify_one();
+        }
+        Ok(())
+    }
+}
+
+/// Expires keys when their time comes, for as long as the bus lives.
+async fn expire(shared: std::sync::Weak<Shared>, expiring: Arc<Notify>) {
+    loop {
+        let next = {
+            let Some(shared) = shared.upgrade() else { return };
+            let mut state = lock(&shared.state);
+            if state.closed {
+                return;
+            }
+            let now = Instant::now();
+            state.buckets.values_mut().filter_map(|bucket| bucket.expire(now)).min()
+        };
+        let looked = expiring.notified();
+        match next {
+            Some(next) => {
+                // Either way there may be something to do.
+                drop(tokio::time::timeout_at(next, looked).await);
+            }
+            None => looked.await,
+        }
+    }
+}
+
+#[async_trait]
+impl Kv for MemoryKv {
+    async fn put_if(
+        &self,
+        key: &str,
+        value: Bytes,
+        expected: Revision,
+        ttl: Option<Duration>,
+        nonce: &str,
+    ) -> Result<Put, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::PutIf { bucket, key }).await?;
+        if verdict.refused {
+            return Ok(Put::Lost(None));
+        }
+        if let Some(late) = verdict.late {
+            self.write_late(late, key, Some((value, ttl)), expected, nonce);
+            return Err(Error::Unknown("it is under way, on purpose".to_owned()));
+        }
+        verdict.answer(self.write(key, Some((value, ttl)), expected, nonce)?)
+    }
+
+    async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::PurgeIf { bucket, key }).await?;
+        if verdict.refused {
+            return Ok(Put::Lost(None));
+        }
+        if let Some(late) = verdict.late {
+            self.write_late(late, key, None, expected, nonce);
+            return Err(Error::Unknown("it is under way, on purpose".to_owned()));
+        }
+        verdict.answer(self.write(key, None, expected, nonce)?)
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::Get { bucket, key }).await?;
+        verdict.answer(self.with(|bucket| bucket.get(key, verdict.stale))?)
+    }
+
+    async fn watch(&self) -> Result<Watch, Error> {
+        let bucket = self.bucket;
+        self.bus.judge(Operation::Watch { bucket }).await?;
+        let (node, faults) = (Arc::clone(&self.bus.node), Arc::clone(&self.bus.shared.faults));
+        let changes = self.with(|bucket| bucket.watch(&node))?;
+        Ok(Box::pin(changes.then(move |change| {
+            let lag = faults.lag(&node, bucket);
+            async move {
+                if !lag.is_zero() {
+                    tokio::time::sleep(lag).await;
+                }
+                change
+            }
+        })))
+    }
+}

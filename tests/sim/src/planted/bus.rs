@@ -1,0 +1,192 @@
+//! A bus of one node, with the bug.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bus::{
+    Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, MemoryBus, Put, Queue, Receipt, Revision,
+    Settle, Stream, Subscription, Watch, Wire,
+};
+use bytes::Bytes;
+use model::Timestamp;
+use protocol::{CachePosition, ContentType, Message, decode_body, encode_body, header, subject};
+
+use super::{Nonces, Planted};
+
+/// A bus of one node, with the bug.
+pub(crate) struct BrokenBus {
+    bus: MemoryBus,
+    planted: Option<Planted>,
+    chance: Nonces,
+    published: AtomicU64,
+}
+
+impl BrokenBus {
+    pub(crate) fn new(bus: MemoryBus, planted: Option<Planted>, chance: Nonces) -> Self {
+        Self { bus, planted, chance, published: AtomicU64::new(0) }
+    }
+
+    fn has(&self, planted: Planted) -> bool {
+        self.planted == Some(planted)
+    }
+}
+
+/// An answer that never arrives.
+struct Unheard(Box<dyn Settle>);
+
+#[async_trait]
+impl Settle for Unheard {
+    async fn ack(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn retry(&self, delay: Duration) -> Result<(), Error> {
+        self.0.retry(delay).await
+    }
+
+    async fn progress(&self) -> Result<(), Error> {
+        self.0.progress().await
+    }
+}
+
+#[async_trait]
+impl Queue for BrokenBus {
+    async fn publish(&self, mut message: Message) -> Result<Receipt, Error> {
+        let is_command = message.subject.starts_with(subject::COMMANDS);
+        if self.has(Planted::NewIds) && is_command {
+            let id = (self.chance)();
+            message.headers.insert(header::MESSAGE_ID.to_owned(), id);
+        }
+        if self.has(Planted::PublishUnkept) {
+            let count = self.published.fetch_add(1, Ordering::Relaxed);
+            if count % 8 == 7 {
+                return Ok(Receipt { sequence: count, duplicate: false });
+            }
+        }
+        self.bus.publish(message).await
+    }
+
+    async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Delivery>, Error> {
+        let mut deliveries = self.bus.pull(max, wait).await?;
+        if self.has(Planted::EarlyAck) {
+            for delivery in &deliveries {
+                delivery.settle.ack().await?;
+            }
+        }
+        if self.has(Planted::RedeliveryForgotten) {
+            deliveries.retain(|delivery| delivery.attempt == 1);
+        }
+        if self.has(Planted::OrderStripped) {
+            for delivery in &mut deliveries {
+                delivery.message.headers.remove(header::SEQUENCE);
+            }
+        }
+        if self.has(Planted::AckForgotten) {
+            let unheard = |mut delivery: Delivery| {
+                delivery.settle = Box::new(Unheard(delivery.settle));
+                delivery
+            };
+            deliveries = deliveries.into_iter().map(unheard).collect();
+        }
+        Ok(deliveries)
+    }
+
+    async fn read(
+        &self,
+        stream: Stream,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Timestamp, Message)>, Error> {
+        self.bus.read(stream, from, max).await
+    }
+
+    async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {
+        self.bus.remove(stream, sequence).await
+    }
+
+    async fn backlog(&self) -> Result<u64, Error> {
+        self.bus.backlog().await
+    }
+}
+
+#[async_trait]
+impl Wire for BrokenBus {
+    async fn send(&self, mut message: Message) -> Result<(), Error> {
+        let is_position = message.subject.starts_with(subject::CACHE_APPLIED);
+        if self.has(Planted::BarrierEarly) && is_position {
+            let position: Result<CachePosition, _> =
+                decode_body(ContentType::Json, &message.payload);
+            if let Ok(position) = position {
+                let early = CachePosition { revision: u64::MAX, ..position };
+                message.payload = encode_body(ContentType::Json, &early).unwrap();
+            }
+        }
+        self.bus.send(message).await
+    }
+
+    async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
+        self.bus.subscribe(subject).await
+    }
+
+    async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
+        self.bus.request(message, timeout).await
+    }
+
+    fn inbox(&self) -> String {
+        self.bus.inbox()
+    }
+
+    async fn serve(
+        &self,
+        name: &str,
+        version: &str,
+        description: &str,
+        endpoints: Vec<Endpoint>,
+    ) -> Result<Subscription, Error> {
+        self.bus.serve(name, version, description, endpoints).await
+    }
+}
+
+impl Bus for BrokenBus {
+    fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
+        let kv = self.bus.kv(bucket);
+        if bucket == Bucket::Nodes && self.has(Planted::PresenceUnrenewed) {
+            return Arc::new(Unrenewed(kv));
+        }
+        kv
+    }
+}
+
+/// A bucket in which keys of executors are written once.
+struct Unrenewed(Arc<dyn Kv>);
+
+#[async_trait]
+impl Kv for Unrenewed {
+    async fn put_if(
+        &self,
+        key: &str,
+        value: Bytes,
+        expected: Revision,
+        ttl: Option<Duration>,
+        nonce: &str,
+    ) -> Result<Put, Error> {
+        if expected > 0 && key.contains("executor") {
+            return Ok(Put::Won(expected));
+        }
+        self.0.put_if(key, value, expected, ttl, nonce).await
+    }
+
+    async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error> {
+        self.0.purge_if(key, expected, nonce).await
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
+        self.0.get(key).await
+    }
+
+    async fn watch(&self) -> Result<Watch, Error> {
+        self.0.watch().await
+    }
+}

@@ -1,0 +1,134 @@
+//! What happens to servers and nodes, rather than to one operation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::Bucket;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::world::World;
+
+const NEVER: Duration = Duration::from_secs(86_400);
+
+/// Everything that goes wrong by itself, until it is aborted.
+pub(crate) async fn trouble(world: Arc<World>) {
+    tokio::join!(expiries(&world), redeliveries(&world), wipe(&world), partition(&world), {
+        let world = &world;
+        async move { tokio::join!(moves(world), jumps(world)) }
+    });
+}
+
+/// Leases expire whose holders still run.
+async fn expiries(world: &World) {
+    let nemesis = &world.cluster.nemesis;
+    let mut ticks = tokio::time::interval(nemesis.plan().lease_expires_every.unwrap_or(NEVER));
+    loop {
+        ticks.tick().await;
+        if let Some(key) = nemesis.some_lease() {
+            nemesis.note("bus", format_args!("lets the lease {key} expire"));
+            world.cluster.bus.expire(Bucket::Leases, &key);
+        }
+    }
+}
+
+async fn redeliveries(world: &World) {
+    let nemesis = &world.cluster.nemesis;
+    let mut ticks = tokio::time::interval(nemesis.plan().redelivers_every.unwrap_or(NEVER));
+    loop {
+        ticks.tick().await;
+        nemesis.note("bus", "delivers again");
+        world.cluster.bus.redeliver();
+        world.cluster.bus.reset_watches(Bucket::Leases);
+    }
+}
+
+async fn wipe(world: &World) {
+    let nemesis = &world.cluster.nemesis;
+    tokio::time::sleep(nemesis.plan().wipe_at.unwrap_or(NEVER)).await;
+    nemesis.note("bus", "is wiped");
+    world.cluster.bus.wipe();
+}
+
+/// One node is cut off for a while: nothing gets out, nothing gets in.
+async fn partition(world: &World) {
+    let nemesis = &world.cluster.nemesis;
+    let Some((from, to)) = nemesis.plan().partition else { return };
+    tokio::time::sleep(from).await;
+    let names = world.cluster.names();
+    let node = world.dice.fork(4).pick(&names).clone();
+    nemesis.note(&node, "is cut off");
+    world.cluster.bus.sever(&node);
+    nemesis.cut_off(Some(node));
+    tokio::time::sleep(to.saturating_sub(from)).await;
+    heal(world);
+}
+
+/// Joins the node again that was cut off.
+pub(crate) fn heal(world: &World) {
+    let nemesis = &world.cluster.nemesis;
+    if let Some(node) = nemesis.cut_off(None) {
+        nemesis.note(&node, "is joined again");
+        world.cluster.bus.mend(&node);
+    }
+}
+
+/// Nodes leave in order while others join.
+async fn moves(world: &World) {
+    let plan = world.cluster.nemesis.plan();
+    let Some(every) = plan.moves_every else { return };
+    let dice = world.dice.fork(5);
+    for number in 0.. {
+        tokio::time::sleep(every + dice.millis(1_000)).await;
+        let names = world.cluster.names();
+        if names.is_empty() {
+            continue;
+        }
+        let leaving = dice.pick(&names).clone();
+        let Some(role) = world.cluster.role(&leaving) else { continue };
+        let joining = format!("{}.m{number}", leaving.split('.').next().unwrap_or("node"));
+        let (cluster, joins_first) = (Arc::clone(&world.cluster), dice.hits(5_000));
+        // Once begun it comes to its end, whatever becomes of this loop.
+        let moving = tokio::spawn(async move {
+            if joins_first {
+                cluster.start(&joining, role);
+                cluster.leave(&leaving).await;
+            } else {
+                cluster.leave(&leaving).await;
+                cluster.start(&joining, role);
+            }
+        });
+        moving.await.unwrap();
+    }
+}
+
+/// The clocks of nodes jump, forwards and back.
+async fn jumps(world: &World) {
+    if world.cluster.nemesis.plan().skew_max_ms == 0 {
+        return;
+    }
+    let dice = world.dice.fork(6);
+    loop {
+        tokio::time::sleep(Duration::from_millis(500) + dice.millis(4_000)).await;
+        let names = world.cluster.names();
+        if !names.is_empty() {
+            let name: &String = dice.pick(&names);
+            world.cluster.jump(name);
+        }
+    }
+}
+
+/// Puts a new node in the place of one that crashed: under the same name, or another.
+pub(crate) async fn replace(world: Arc<World>, mut crashed: UnboundedReceiver<String>) {
+    let dice = world.dice.fork(3);
+    let mut count = 0;
+    while let Some(name) = crashed.recv().await {
+        let Some(role) = world.cluster.kill(&name).await else { continue };
+        count += 1;
+        let again = if dice.hits(5_000) { name } else { format!("{name}.{count}") };
+        let (world, wait) = (Arc::clone(&world), dice.millis(6_000));
+        tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            world.cluster.start(&again, role);
+        });
+    }
+}
