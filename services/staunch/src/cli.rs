@@ -6,7 +6,7 @@ use chassis::{Life, Settings};
 use clap::{Args, Parser, Subcommand};
 
 use crate::command::{
-    apply, config, dead, demo, dev, instance, key, migrate, provision, run, server, validate,
+    apply, bench, config, dead, demo, dev, instance, key, migrate, provision, run, server, validate,
 };
 use crate::output::Format;
 use crate::{Failure, local, say};
@@ -36,6 +36,8 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Proves on a running cluster, or on one of its own, that a cluster keeps its promises
     Validate(validate::ValidateArgs),
+    /// Measures how fast a cluster is, or what its parts could do at best
+    Bench(bench::BenchArgs),
     /// Shows every setting and where its value comes from
     Config(SettingsArgs),
     /// Starts an instance
@@ -141,6 +143,7 @@ fn at_once(command: Command, format: Format) -> Result<(), Failure> {
 async fn done(command: Command, format: Format) -> Result<(), Failure> {
     match command {
         Command::Validate(args) => validate::run(args, format).await,
+        Command::Bench(args) => bench::run(args, format).await,
         Command::Run(args) => run::run(args, format).await,
         Command::Apply(args) => apply::run(args, format).await,
         Command::Instance(args) => instance::run(args, format).await,

@@ -1,6 +1,7 @@
 //! One file per command of the CLI.
 
 pub(crate) mod apply;
+pub(crate) mod bench;
 pub(crate) mod config;
 pub(crate) mod dead;
 pub(crate) mod demo;

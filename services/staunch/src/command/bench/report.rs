@@ -1,0 +1,161 @@
+//! What came of a measurement, for people and for programs.
+
+use load::{Figures, Report};
+use serde_json::{Value, json};
+
+use crate::output::{self, Format};
+use crate::{Failure, say};
+
+/// One measurement, and where it was made.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) report: Report,
+    pub(super) about: Vec<String>,
+}
+
+/// Prints it.
+///
+/// # Errors
+/// When standard output is closed, or something has failed.
+pub(super) fn print(measured: &Measured, format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Json => output::json(&as_json(measured)?)?,
+        Format::Table => table(measured)?,
+    }
+    verdict(&measured.report)
+}
+
+/// A measurement that lost something is none.
+pub(super) fn verdict(report: &Report) -> Result<(), Failure> {
+    if report.failed == 0 && report.doubles.unwrap_or_default() == 0 {
+        return Ok(());
+    }
+    let Report { failed, done, .. } = report;
+    let doubles = report.doubles.unwrap_or_default();
+    let text = format!("{failed} of {} failed, {doubles} ended twice", done + failed);
+    Err(Failure::failed(text).with(report.failures.clone()))
+}
+
+/// The whole as JSON.
+///
+/// # Errors
+/// Never, in practice.
+pub(super) fn as_json(measured: &Measured) -> Result<Value, Failure> {
+    let failed = |error| Failure::failed(format!("the report cannot be written: {error}"));
+    let mut body = serde_json::to_value(&measured.report).map_err(failed)?;
+    body["about"] = json!(measured.about);
+    Ok(body)
+}
+
+fn table(measured: &Measured) -> Result<(), Failure> {
+    let Measured { report, about } = measured;
+    for line in about {
+        say::data(line)?;
+    }
+    say::data("")?;
+    say::data(&headline(report))?;
+    say::data("")?;
+    let headings = ["MILLISECONDS", "COUNT", "MEAN", "P50", "P90", "P99", "P99.9", "MAX"];
+    output::table(&headings, &report.times.iter().map(row).collect::<Vec<_>>())?;
+    say::data("")?;
+    let rows = report.usage.iter().map(|usage| {
+        vec![
+            usage.name.clone(),
+            format!("{:.2}", usage.cpu / report.seconds.max(0.001)),
+            format!("{:.3}", usage.cpu * 1_000.0 / as_float(report.instances().max(1))),
+            format!("{:.0}", usage.memory),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    output::table(&["PROCESS", "CORES", "CPU MS EACH", "MIB"], &rows)
+}
+
+/// The one line that matters.
+pub(super) fn headline(report: &Report) -> String {
+    let Report { done, failed, seconds, throughput, lanes, .. } = report;
+    let (scenario, transport) = (report.scenario.name(), report.transport.name());
+    let loop_kind = match report.rate {
+        Some(rate) => format!("{rate} due each second, at most {lanes} in flight"),
+        None => format!("{lanes} in flight"),
+    };
+    let mut line = format!(
+        "{scenario} over {transport}: {throughput:.0}/s ({done} done, {failed} failed, \
+         {seconds:.1} s, {loop_kind}"
+    );
+    if let Some(doubles) = report.doubles {
+        line.push_str(&format!(", 0 early, {doubles} double"));
+    }
+    line.push(')');
+    let each = report.scenario.instances();
+    if each > 1 {
+        line.push_str(&format!(" = {:.0} instances/s", throughput * as_float(each)));
+    }
+    line
+}
+
+fn row(figures: &Figures) -> Vec<String> {
+    let Figures { name, count, mean, p50, p90, p99, p999, max } = *figures;
+    let mut row = vec![name.to_owned(), count.to_string()];
+    row.extend([mean, p50, p90, p99, p999, max].map(|value| format!("{value:.2}")));
+    row
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts fit")]
+fn as_float(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use load::{Scenario, Times, Transport};
+
+    use super::*;
+
+    fn report() -> Report {
+        let times = Times::default();
+        times.note("due to finished", std::time::Duration::from_millis(4));
+        Report {
+            scenario: Scenario::Timer,
+            transport: Transport::Nats,
+            lanes: 2,
+            rate: Some(100.0),
+            done: 300,
+            failed: 0,
+            failures: Vec::new(),
+            seconds: 3.0,
+            throughput: 100.0,
+            times: times.figures(),
+            doubles: Some(0),
+            usage: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_loss_is_a_failure() {
+        assert!(verdict(&report()).is_ok());
+        assert!(verdict(&Report { doubles: Some(1), ..report() }).is_err());
+        let lost = Report { failed: 2, failures: vec!["no outcome".to_owned()], ..report() };
+        let failure = verdict(&lost).unwrap_err();
+        assert_eq!(failure.message, "2 of 302 failed, 0 ended twice");
+        assert_eq!(failure.details, ["no outcome"]);
+    }
+
+    #[test]
+    fn the_headline_says_how_it_was_asked() {
+        let line = headline(&report());
+        let expected = "timer over NATS: 100/s (300 done, 0 failed, 3.0 s, 100 due each second, \
+                        at most 2 in flight, 0 early, 0 double)";
+        assert_eq!(line, expected);
+        let fanout = Report { scenario: Scenario::Fanout, doubles: None, rate: None, ..report() };
+        assert!(headline(&fanout).ends_with("2 in flight) = 10100 instances/s"));
+    }
+
+    #[test]
+    fn programs_get_the_same_figures() {
+        let measured = Measured { report: report(), about: vec!["one node".to_owned()] };
+        let body = as_json(&measured).unwrap();
+        assert_eq!((&body["scenario"], &body["transport"]), (&json!("timer"), &json!("nats")));
+        assert_eq!((&body["done"], &body["about"][0]), (&json!(300), &json!("one node")));
+        assert_eq!(body["times"][0]["count"], 1);
+    }
+}
