@@ -16,10 +16,10 @@ impl Brokers {
         count: usize,
         folder: &Path,
         remove: Option<&Path>,
+        told: fn(&str),
     ) -> anyhow::Result<Self> {
         ensure!(matches!(count, 1 | 3), "{count} brokers: use 1 or 3");
-        let say = |text: &str| tracing::info!(text, "nats-server");
-        let binary = nats_server::find(&nats_server::Find::from_environment(), &say).await?.path;
+        let binary = nats_server::find(&nats_server::Find::from_environment(), &told).await?.path;
         let mut routes = Vec::new();
         for _ in 0..count {
             routes.push(format!("nats://127.0.0.1:{}", free_port()?));
@@ -33,7 +33,10 @@ impl Brokers {
             if count > 1 {
                 let cluster = ["--server_name", &name, "--cluster_name", "staunch"];
                 let routes = ["--cluster", route, "--routes", &routes.join(",")];
-                options.arguments = cluster.into_iter().chain(routes).map(str::to_owned).collect();
+                // Clients know all servers, and come by the way they were told: through a proxy.
+                let silent = ["--no_advertise=true"];
+                let arguments = cluster.into_iter().chain(routes).chain(silent);
+                options.arguments = arguments.map(str::to_owned).collect();
             }
             servers.push(Server::start(options).await.with_context(|| name)?);
         }

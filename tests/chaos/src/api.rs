@@ -1,0 +1,126 @@
+//! The HTTP API of one node, as a client sees it that expects it to be gone at any time.
+
+use std::time::Duration;
+
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+
+/// A client of one node. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Api {
+    http: Client,
+    url: String,
+}
+
+/// An answer: status, the header Retry-After, body.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Option<String>,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    /// The body of an answer that is a success.
+    pub(crate) fn ok(self) -> Value {
+        assert!(self.is_ok(), "{} {}", self.status, self.body);
+        self.body
+    }
+
+    pub(crate) fn is_ok(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+impl Api {
+    pub(crate) fn new(url: &str) -> Self {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let http = Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().unwrap();
+        Self { http, url: url.to_owned() }
+    }
+
+    /// Sends a request below the node's address, with an idempotency key where one is given.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        key: Option<&str>,
+        body: &Value,
+    ) -> reqwest::Result<Answer> {
+        let mut request = self.http.request(method, format!("{}{path}", self.url));
+        if let Some(key) = key {
+            request = request.header("Idempotency-Key", key).header("Prefer", "wait=5");
+        }
+        if !body.is_null() {
+            request = request.header("Content-Type", "application/json").body(body.to_string());
+        }
+        let answer = request.send().await?;
+        let status = answer.status().as_u16();
+        let retry_after = answer.headers().get("retry-after");
+        let retry_after = retry_after.map(|value| value.to_str().unwrap().to_owned());
+        let bytes = answer.bytes().await?;
+        let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
+        let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
+        Ok(Answer { status, retry_after, body })
+    }
+
+    /// Imports and publishes.
+    pub(crate) async fn publish(&self, definition: &Value) {
+        self.try_publish(definition).await.unwrap().ok();
+    }
+
+    /// Imports and publishes, where the node may be gone.
+    pub(crate) async fn try_publish(&self, definition: &Value) -> reqwest::Result<Answer> {
+        let path = "/elsa/api/workflow-definitions/import";
+        self.send(Method::POST, path, None, definition).await?;
+        let id = definition["definitionId"].as_str().unwrap();
+        let path = format!("/elsa/api/workflow-definitions/{id}/publish");
+        self.send(Method::POST, &path, None, &json!({})).await
+    }
+
+    /// Takes back what is published: nothing starts it any more.
+    pub(crate) async fn retract(&self, definition_id: &str) {
+        let path = format!("/elsa/api/workflow-definitions/{definition_id}/retract");
+        self.send(Method::POST, &path, None, &json!({})).await.unwrap().ok();
+    }
+
+    /// Asks for a resume at whatever the instance waits for; what it came to.
+    pub(crate) async fn resume(&self, instance: &str) -> reqwest::Result<Answer> {
+        let path = format!("/elsa/api/workflow-instances/{instance}/resume");
+        self.send(Method::POST, &path, None, &json!({"input": {}})).await
+    }
+
+    /// Asks for a start that is answered as soon as it is accepted.
+    pub(crate) async fn start_async(
+        &self,
+        definition: &str,
+        instance: &str,
+        number: usize,
+    ) -> reqwest::Result<Answer> {
+        let path = format!("/elsa/api/workflow-definitions/{definition}/dispatch");
+        let body = json!({"instanceId": instance, "input": {"Number": number}});
+        self.send(Method::POST, &path, None, &body).await
+    }
+
+    /// The value of a counter under a label, of this node.
+    pub(crate) async fn metric(&self, name: &str, label: &str) -> f64 {
+        let answer = self.send(Method::GET, "/metrics", None, &Value::Null).await.unwrap().ok();
+        let text = answer.as_str().unwrap_or_default();
+        let label = format!("\"{label}\"");
+        let mut lines = text.lines().filter(|line| line.starts_with(name) && line.contains(&label));
+        let value = lines.next().and_then(|line| line.split_whitespace().last());
+        value.map_or(0.0, |value| value.parse().unwrap())
+    }
+
+    /// Asks for a start; what it came to.
+    pub(crate) async fn start(
+        &self,
+        definition: &str,
+        instance: &str,
+        number: usize,
+    ) -> reqwest::Result<Answer> {
+        let body = json!({"definitionId": definition, "instanceId": instance,
+            "input": {"Number": number}});
+        self.send(Method::POST, "/elsa/api/workflow-instances", Some(instance), &body).await
+    }
+}

@@ -1,0 +1,159 @@
+//! What goes on beside the voyages so that every path is taken: publications, schedules, events
+//! that nobody waits for, and leases that vanish.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_nats::jetstream::Context;
+use model::SubStatus;
+use testkit::eventually;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+use crate::api::Api;
+use crate::ledger::Ledger;
+use crate::traffic::{Route, publish};
+use crate::workflow::Names;
+use crate::world::sql;
+
+const PUBLISH_EVERY: Duration = Duration::from_millis(300);
+const STRAY_EVERY: Duration = Duration::from_millis(200);
+const WIPE_EVERY: Duration = Duration::from_millis(5);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is going on.
+pub(crate) struct Bustle {
+    is_over: Arc<AtomicBool>,
+    strays: Arc<AtomicUsize>,
+    tasks: Vec<JoinHandle<()>>,
+    names: Names,
+    jetstream: Context,
+    database_url: String,
+}
+
+impl Bustle {
+    /// Begins; with `wipes`, all leases vanish again and again, so that instances get several
+    /// holders and commits lose.
+    pub(crate) async fn begin(route: &Route, database_url: &str, wipes: bool) -> Self {
+        let Route { names, doors, jetstream, .. } = route;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let strays = Arc::new(AtomicUsize::new(0));
+        let mut tasks = vec![
+            tokio::spawn(publications(names.clone(), doors.clone(), is_over.clone())),
+            tokio::spawn(raise_strays(
+                names.clone(),
+                jetstream.clone(),
+                database_url.to_owned(),
+                is_over.clone(),
+                strays.clone(),
+            )),
+        ];
+        if wipes {
+            tasks.push(tokio::spawn(wipe_leases(jetstream.clone(), is_over.clone())));
+        }
+        let (names, jetstream) = (names.clone(), jetstream.clone());
+        let database_url = database_url.to_owned();
+        Self { is_over, strays, tasks, names, jetstream, database_url }
+    }
+
+    /// Ends it. Strays that are not buried yet are about to be.
+    pub(crate) async fn end(self) -> Aftermath {
+        self.is_over.store(true, Ordering::SeqCst);
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+        let strays = self.strays.load(Ordering::SeqCst);
+        Aftermath {
+            names: self.names,
+            jetstream: self.jetstream,
+            database_url: self.database_url,
+            strays,
+        }
+    }
+}
+
+/// What is to be counted afterwards.
+pub(crate) struct Aftermath {
+    names: Names,
+    jetstream: Context,
+    database_url: String,
+    strays: usize,
+}
+
+impl Aftermath {
+    /// Every stray is among the dead, once; every occurrence of the schedule has ended well. Gives
+    /// the numbers of both.
+    pub(crate) async fn settled(&self, ledger: &Ledger<'_>, survivor: &Api) -> (usize, usize) {
+        survivor.retract(&self.names.tick).await;
+        let subject = format!("staunch.dead.cmd.event.{}", self.names.stray);
+        let dead = async || self.dead(&subject).await;
+        eventually("strays are buried", PATIENCE, async || {
+            // Those of the last moment had no chance to wait yet.
+            expire(&self.database_url, &self.names);
+            dead().await >= self.strays
+        })
+        .await;
+        assert_eq!(dead().await, self.strays, "strays among the dead");
+        let tick = &self.names.tick;
+        let mut ticks = 0;
+        eventually("every occurrence is over", PATIENCE, async || {
+            ticks = ledger.count(tick, None).await;
+            ledger.count(tick, Some(SubStatus::Finished)).await == ticks
+        })
+        .await;
+        (self.strays, ticks)
+    }
+
+    async fn dead(&self, subject: &str) -> usize {
+        use futures::TryStreamExt as _;
+        let stream = self.jetstream.get_stream("STAUNCH_DEAD").await.unwrap();
+        let subjects = stream.info_with_subjects(subject).await.unwrap();
+        let found = subjects.try_collect::<Vec<_>>().await.unwrap();
+        found.into_iter().map(|(_, count)| count).sum()
+    }
+}
+
+/// A definition that nobody starts is published anew all the time, at whichever door answers.
+async fn publications(names: Names, doors: Vec<Api>, is_over: Arc<AtomicBool>) {
+    let mut version = 0;
+    while !is_over.load(Ordering::SeqCst) {
+        version += 1;
+        let door = &doors[version % doors.len()];
+        // Its door may be dead.
+        drop(door.try_publish(&names.news(version)).await);
+        sleep(PUBLISH_EVERY).await;
+    }
+}
+
+/// Events that nobody waits for, whose time is over at once.
+async fn raise_strays(
+    names: Names,
+    jetstream: Context,
+    database_url: String,
+    is_over: Arc<AtomicBool>,
+    strays: Arc<AtomicUsize>,
+) {
+    while !is_over.load(Ordering::SeqCst) {
+        let number = strays.fetch_add(1, Ordering::SeqCst);
+        let subject = format!("staunch.cmd.event.{}", names.stray);
+        publish(&jetstream, &subject, &format!("{}-{number}", names.stray), "").await;
+        expire(&database_url, &names);
+        sleep(STRAY_EVERY).await;
+    }
+}
+
+fn expire(database_url: &str, names: &Names) {
+    let stray = &names.stray;
+    let update = "update pending_resumes set expires_at = 1 where waiting and expires_at > 1";
+    sql(database_url, &format!("{update} and id like '{stray}-%'"));
+}
+
+/// Nobody hears of it: a holder goes on while others get the lease.
+async fn wipe_leases(jetstream: Context, is_over: Arc<AtomicBool>) {
+    while !is_over.load(Ordering::SeqCst) {
+        let stream = jetstream.get_stream("KV_staunch_leases").await.unwrap();
+        stream.purge().await.unwrap();
+        sleep(WIPE_EVERY).await;
+    }
+}

@@ -1,0 +1,176 @@
+//! Processes that die at a named point of their path, under load.
+
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt as _;
+use std::time::{Duration, Instant};
+
+use chassis::Point;
+use testkit::eventually;
+
+use crate::bustle::Bustle;
+use crate::callee::Callee;
+use crate::ledger::{Found, Ledger};
+use crate::scale::is_full;
+use crate::traffic::{Route, Traffic};
+use crate::workflow::Names;
+use crate::world::{World, all_roles, dies_at, last_words};
+
+const SURVIVOR: &str = "survivor";
+/// Processes that die in one round.
+const VICTIMS: usize = 3;
+/// The signal of a process that aborts.
+const ABORTED: i32 = 6;
+const SENDERS: usize = 6;
+/// Voyages of a round at least, however early its processes die.
+const VOYAGES_MIN: usize = 30;
+const DEATH_MAX: Duration = Duration::from_secs(90);
+/// In a sample, one round in so many is run.
+const SAMPLE_STEP: usize = 19;
+/// At which passing of its point a process dies; one full run takes every point through all.
+const NTHS: [usize; 5] = [1, 2, 5, 12, 30];
+
+/// Points on the way of what one node does for all: the one that owns the first shard.
+const SWEEPER: [Point; 4] = [Point::BeforeSweep, Point::Resent, Point::BeforeBurial, Point::Buried];
+
+/// G1, G2, G3, G6, G7, G9: wherever a process dies, what was accepted is done once, elsewhere.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_dies_at_any_point_loses_nothing_and_repeats_nothing_g1_g2_g3_g6_g7_g9() {
+    let Some(mut world) = World::start(1, vec![all_roles(SURVIVOR)]).await else { return };
+    let callee = Callee::start().await;
+    let mut total = Outcome::default();
+    let mut deaths = BTreeMap::new();
+    for (number, points) in plan().iter().enumerate() {
+        let outcome = round(&mut world, &callee, number, points).await;
+        for (point, _) in points {
+            *deaths.entry(*point).or_insert(0) += 1;
+        }
+        total.add(&outcome);
+    }
+    let (died, points) = (deaths.values().sum::<usize>(), deaths.len());
+    let Outcome { voyages, repeated_calls, ticks, strays, recovery } = total;
+    println!(
+        "G1 G2 G3 G6 G7 G9: {died} processes died at {points} of {} points; {voyages} voyages \
+         accepted, {voyages} finished once, 0 lost, 0 twice; {repeated_calls} outgoing calls \
+         repeated, each under its first key; {ticks} occurrences of schedules and {strays} \
+         expired events, none twice; longest from the last death to all finished {recovery:?}",
+        Point::ALL.len()
+    );
+}
+
+/// Where, and at which passing.
+type Death = (Point, usize);
+
+/// Every point at every passing, or some points at the first; those that die together.
+fn plan() -> Vec<Vec<Death>> {
+    let mut plan: Vec<Vec<Death>> = Vec::new();
+    for (turn, nth) in NTHS.into_iter().enumerate() {
+        let others = Point::ALL.iter().copied().filter(|point| !SWEEPER.contains(point));
+        let mut others: Vec<_> = others.collect();
+        // Other companions in every turn.
+        others.rotate_left(turn * 7);
+        plan.extend(
+            others.chunks(VICTIMS).map(|points| points.iter().map(|it| (*it, nth)).collect()),
+        );
+        // A sweeper has something to publish when others died before they could.
+        let left =
+            |point| vec![(point, 1 + turn / 2), (Point::BeforePublish, 3), (Point::Committed, 7)];
+        plan.extend(SWEEPER.into_iter().map(left));
+    }
+    if is_full() { plan } else { plan.into_iter().step_by(SAMPLE_STEP).collect() }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Outcome {
+    voyages: usize,
+    repeated_calls: usize,
+    ticks: usize,
+    strays: usize,
+    recovery: Duration,
+}
+
+impl Outcome {
+    fn add(&mut self, other: &Self) {
+        self.voyages += other.voyages;
+        self.repeated_calls += other.repeated_calls;
+        self.ticks += other.ticks;
+        self.strays += other.strays;
+        self.recovery = self.recovery.max(other.recovery);
+    }
+}
+
+/// Nodes with points to die at join the survivor and share the load until all of them are dead.
+async fn round(world: &mut World, callee: &Callee, number: usize, deaths: &[Death]) -> Outcome {
+    let began = Instant::now();
+    let names = Names::new(&format!("r{number}"));
+    let survivor = world.api(0);
+    let victims = victims(world, number, deaths).await;
+    for definition in names.definitions(&callee.url) {
+        survivor.publish(&definition).await;
+    }
+    let mut doors: Vec<_> = victims.iter().map(|victim| world.api(*victim)).collect();
+    doors.push(survivor.clone());
+    let (jetstream, store) = (world.jetstream().await, world.store.clone());
+    let route = Route { names: names.clone(), doors, jetstream: jetstream.clone(), store };
+    let wipes = deaths.iter().any(|(point, _)| *point == Point::Conflicted);
+    let bustle = Bustle::begin(&route, world.cluster.database_url(), wipes).await;
+    let traffic = Traffic::begin(route, SENDERS);
+    for (victim, (point, nth)) in victims.iter().zip(deaths) {
+        let victim = world.cluster.node_mut(*victim);
+        let what = format!("somebody dies at {} the {nth}. time", point.name());
+        eventually(&what, DEATH_MAX, async || !victim.is_running()).await;
+        let status = victim.stop().await.unwrap().status;
+        assert_eq!(status.signal(), Some(ABORTED), "{what}: {}", last_words(victim));
+    }
+    let last_death = Instant::now();
+    let what = format!("{VOYAGES_MIN} voyages are over");
+    eventually(&what, DEATH_MAX, async || traffic.finished() >= VOYAGES_MIN).await;
+    let (accepted, aftermath) = (traffic.end().await, bustle.end().await);
+    let ledger = Ledger::new(world, jetstream, callee, names);
+    ledger.settled(&accepted).await;
+    let recovery = last_death.elapsed();
+    let Found { voyages, repeated_calls } = ledger.balanced(&accepted).await;
+    let (strays, ticks) = aftermath.settled(&ledger, &survivor).await;
+    let deaths: Vec<_> =
+        deaths.iter().map(|(point, nth)| format!("{}:{nth}", point.name())).collect();
+    println!(
+        "round {number}: {} died; {voyages} voyages, {ticks} ticks, {strays} strays once, \
+         {repeated_calls} calls repeated, all finished {recovery:?} after the last death; {:?}",
+        deaths.join(" "),
+        began.elapsed()
+    );
+    Outcome { voyages, repeated_calls, ticks, strays, recovery }
+}
+
+/// Starts them; gives their places among the nodes.
+async fn victims(world: &mut World, number: usize, deaths: &[Death]) -> Vec<usize> {
+    let first = world.cluster.nodes().len();
+    let names = names(number, deaths);
+    for (name, (point, nth)) in names.iter().zip(deaths) {
+        world.cluster.begin(dies_at(name, point.name(), *nth)).unwrap();
+    }
+    let places: Vec<_> = (first..first + deaths.len()).collect();
+    for place in &places {
+        let victim = world.cluster.node_mut(*place);
+        eventually("a victim works", DEATH_MAX, async || {
+            victim.is_ready().await || !victim.is_running()
+        })
+        .await;
+    }
+    places
+}
+
+/// Names under which whoever is to die as a sweeper is the one that sweeps.
+fn names(number: usize, deaths: &[Death]) -> Vec<String> {
+    for attempt in 0_usize.. {
+        let name = |index: usize| format!("victim-{number}-{index}-{attempt}");
+        let names: Vec<String> = (0..deaths.len()).map(name).collect();
+        let mut nodes = names.clone();
+        nodes.push(SURVIVOR.to_owned());
+        let sweeper = bus::owner_of(0, &nodes);
+        let wanted = deaths.iter().position(|(point, _)| SWEEPER.contains(point));
+        if wanted.is_none_or(|index| sweeper == Some(&names[index])) {
+            return names;
+        }
+    }
+    unreachable!("some attempt fits")
+}

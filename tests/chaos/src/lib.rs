@@ -1,0 +1,35 @@
+//! The guarantees under fire: whole clusters of real processes that are killed, paused, cut off
+//! and flooded while they work, and are counted afterwards.
+//!
+//! Each test names the guarantees that it tries to break and prints its figures. `cargo test` runs
+//! a sample of each, `just chaos` all of it. Tests take turns: each has many processes. Nothing
+//! here is used outside tests.
+
+#[cfg(test)]
+mod api;
+#[cfg(test)]
+mod bustle;
+#[cfg(test)]
+mod callee;
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod ledger;
+#[cfg(test)]
+mod overload;
+#[cfg(test)]
+mod scale;
+#[cfg(test)]
+mod storm;
+#[cfg(test)]
+mod stuck;
+#[cfg(test)]
+mod traffic;
+#[cfg(test)]
+mod upgrade;
+#[cfg(test)]
+mod wakeup;
+#[cfg(test)]
+mod workflow;
+#[cfg(test)]
+mod world;

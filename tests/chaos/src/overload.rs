@@ -1,0 +1,166 @@
+//! Ten times the load that can be carried.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use cluster::NodePlan;
+use futures::{StreamExt as _, stream};
+use model::SubStatus;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+
+use crate::api::Api;
+use crate::callee::Callee;
+use crate::ledger::Ledger;
+use crate::scale::pick;
+use crate::workflow::Names;
+use crate::world::{World, all_roles};
+
+const NODES: usize = 2;
+/// Callers that wait for each other, to find out what can be carried.
+const CALLERS: usize = 32;
+/// How many times that load is offered.
+const FACTOR: f64 = 10.0;
+/// Commands that may wait before the door closes: little, so that it does soon.
+const BACKLOG_MAX: usize = 1_000;
+/// Requests of ours under way at most; a machine has no more sockets than this to spare.
+const REQUESTS_MAX: usize = 2_000;
+const SLICE: Duration = Duration::from_millis(10);
+/// What one node may take more than before, in MiB. A debug build is no lighter than a real one.
+const GROWTH_MAX: u64 = 300;
+
+/// G12, G1: what is too much is refused in order; memory stays bounded; what was accepted is done,
+/// once; and afterwards everything works as before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_times_too_much_is_refused_in_order_and_what_is_accepted_is_done_g12_g1() {
+    let bounded = |name: &str| {
+        let mut plan = all_roles(name);
+        plan.arguments.extend(["--max-backlog".to_owned(), BACKLOG_MAX.to_string()]);
+        plan
+    };
+    let nodes: Vec<NodePlan> = (0..NODES).map(|node| bounded(&format!("node-{node}"))).collect();
+    let Some(world) = World::start(1, nodes).await else { return };
+    let callee = Callee::start().await;
+    let ledger = Ledger::new(&world, world.jetstream().await, &callee, Names::new("overload"));
+    let doors: Vec<Api> = (0..NODES).map(|node| world.api(node)).collect();
+    for id in ["calm", "flood", "after"] {
+        doors[0].publish(&Names::quick(id)).await;
+    }
+    let sustainable = sustainable(&doors).await;
+    let before = memory(&world);
+    let seconds = pick(8, 60);
+    let flood = flood(&world, &doors, sustainable * FACTOR, Duration::from_secs(seconds)).await;
+    let ended = Instant::now();
+    ledger.all_are("flood", SubStatus::Finished, flood.accepted).await;
+    let drained = ended.elapsed();
+    assert_eq!(ledger.count("flood", None).await, flood.accepted);
+    ledger.nothing_left().await;
+    let after = doors[1].start("after", "after-0", 0).await.unwrap();
+    assert_eq!(after.status, 200, "{after:?}");
+    let growth = flood.memory_max.saturating_sub(before);
+    println!(
+        "G12 G1: {sustainable:.0} starts/s can be carried; {:.0}/s offered for {seconds} s: {} \
+         accepted and finished once, {} refused with 503 and Retry-After, {} unanswered; memory of \
+         a node {before} MiB before, {} MiB at most; drained {drained:.1?} after the end",
+        flood.offered as f64 / seconds as f64,
+        flood.accepted,
+        flood.refused,
+        flood.unanswered,
+        flood.memory_max,
+    );
+    assert!(flood.refused > 0, "the door never closed");
+    assert_eq!(flood.unanswered, 0);
+    assert!(growth <= GROWTH_MAX, "a node grew by {growth} MiB");
+}
+
+/// Starts per second that are finished as they come.
+async fn sustainable(doors: &[Api]) -> f64 {
+    let count = pick(600, 3_000);
+    let began = Instant::now();
+    let starts = stream::iter(0..count).map(|number| {
+        let door = doors[number % doors.len()].clone();
+        async move { door.start("calm", &format!("calm-{number}"), number).await.unwrap().ok() }
+    });
+    starts.buffer_unordered(CALLERS).collect::<Vec<_>>().await;
+    count as f64 / began.elapsed().as_secs_f64()
+}
+
+/// What became of a flood.
+#[derive(Debug, Default)]
+struct Flood {
+    offered: usize,
+    accepted: usize,
+    refused: usize,
+    unanswered: usize,
+    memory_max: u64,
+}
+
+/// Offers starts at a rate, whatever becomes of them.
+async fn flood(world: &World, doors: &[Api], rate: f64, time: Duration) -> Flood {
+    let answers: Arc<Mutex<BTreeMap<u16, usize>>> = Arc::default();
+    let unanswered = Arc::new(AtomicUsize::new(0));
+    let room = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let mut flood = Flood::default();
+    let mut requests = JoinSet::new();
+    let mut ticks = interval(SLICE);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let began = Instant::now();
+    while began.elapsed() < time {
+        ticks.tick().await;
+        let due = (began.elapsed().as_secs_f64() * rate) as usize;
+        while flood.offered < due {
+            let Ok(room) = Arc::clone(&room).try_acquire_owned() else { break };
+            let number = flood.offered;
+            flood.offered += 1;
+            let door = doors[number % doors.len()].clone();
+            let (answers, unanswered) = (Arc::clone(&answers), Arc::clone(&unanswered));
+            requests.spawn(async move {
+                match door.start_async("flood", &format!("flood-{number}"), number).await {
+                    Ok(answer) => {
+                        let is_refused = matches!(answer.status, 429 | 503);
+                        assert!(!is_refused || answer.retry_after.is_some(), "{answer:?}");
+                        assert!(is_refused || answer.is_ok(), "{answer:?}");
+                        *answers.lock().await.entry(answer.status).or_default() += 1;
+                    }
+                    Err(_) => {
+                        unanswered.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+                drop(room);
+            });
+        }
+        while let Some(request) = requests.try_join_next() {
+            request.unwrap();
+        }
+        flood.memory_max = flood.memory_max.max(memory(world));
+    }
+    while let Some(request) = requests.join_next().await {
+        request.unwrap();
+        flood.memory_max = flood.memory_max.max(memory(world));
+    }
+    // What is accepted goes on being worked off.
+    sleep(SLICE).await;
+    flood.memory_max = flood.memory_max.max(memory(world));
+    let answers = answers.lock().await;
+    let count = |refused: bool| {
+        let of = answers.iter().filter(|(status, _)| matches!(status, 429 | 503) == refused);
+        of.map(|(_, count)| count).sum::<usize>()
+    };
+    (flood.accepted, flood.refused) = (count(false), count(true));
+    flood.unanswered = unanswered.load(Ordering::Relaxed);
+    flood
+}
+
+/// MiB of the node that has most.
+fn memory(world: &World) -> u64 {
+    let of = |pid: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+        kib / 1024
+    };
+    world.cluster.nodes().iter().filter_map(cluster::Node::pid).map(of).max().unwrap()
+}

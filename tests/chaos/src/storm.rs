@@ -1,0 +1,259 @@
+//! A cluster of three brokers, PostgreSQL and three nodes, where one thing after the other breaks
+//! and heals under load.
+
+use std::time::Duration;
+
+use cluster::NodePlan;
+use testkit::{Proxy, eventually};
+use tokio::time::{Instant, sleep};
+
+use crate::callee::Callee;
+use crate::ledger::{Found, Ledger};
+use crate::scale::{is_full, pick};
+use crate::traffic::{Route, Traffic};
+use crate::workflow::Names;
+use crate::world::{World, all_roles};
+
+const SENDERS: usize = 8;
+const NODES: usize = 3;
+const BROKERS: usize = 3;
+/// How long something is away: longer than a lease, a presence and an acknowledgement may wait.
+const AWAY: Duration = Duration::from_secs(8);
+/// From the last healing to when all has to be as before.
+const HEALED: Duration = Duration::from_secs(15);
+const PROGRESS_MAX: Duration = Duration::from_secs(60);
+/// What throughput after healing has to be of that before.
+const RATIO_MIN: f64 = 0.95;
+
+/// Something that breaks, and heals.
+#[derive(Clone, Copy, Debug)]
+enum Blow {
+    KillNode(usize),
+    PauseNode(usize),
+    RestartNode(usize),
+    KillBroker(usize),
+    PauseBroker(usize),
+    RestartBroker(usize),
+    /// The leaders of all streams and consumers, and of the cluster itself, step down.
+    StepDown,
+    /// Nothing passes between a node and the brokers.
+    CutOff(usize),
+    KillDatabase,
+    PauseDatabase,
+}
+
+use Blow::{
+    CutOff, KillBroker, KillDatabase, KillNode, PauseBroker, PauseDatabase, PauseNode,
+    RestartBroker, RestartNode, StepDown,
+};
+
+const SAMPLE: &[Blow] = &[KillNode(0), KillBroker(1), CutOff(1), StepDown];
+const FULL: &[Blow] = &[
+    KillNode(0),
+    KillBroker(0),
+    CutOff(1),
+    StepDown,
+    PauseNode(2),
+    PauseBroker(1),
+    KillDatabase,
+    RestartNode(1),
+    RestartBroker(2),
+    StepDown,
+    CutOff(0),
+    PauseDatabase,
+    KillBroker(2),
+    KillNode(2),
+    PauseNode(0),
+    PauseBroker(0),
+    StepDown,
+    RestartNode(0),
+    KillDatabase,
+    CutOff(2),
+];
+
+/// G1, G2, G3, G5, G9, G11: whatever breaks for a while, nothing is lost, nothing is done twice,
+/// and afterwards everything is as fast as before. G4: then the brokers lose everything they have.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g9_g11() {
+    let Some(mut world) = World::start(BROKERS, Vec::new()).await else { return };
+    let callee = Callee::start().await;
+    let proxies = nodes_behind_proxies(&mut world).await;
+    let names = Names::new("storm");
+    for definition in names.voyages(&callee.url) {
+        world.api(0).publish(&definition).await;
+    }
+    let (jetstream, store) = (world.jetstream().await, world.store.clone());
+    let doors = (0..NODES).map(|node| world.api(node)).collect();
+    let route = Route { names: names.clone(), doors, jetstream: jetstream.clone(), store };
+    let traffic = Traffic::begin(route, SENDERS);
+
+    let window = pick(6, 20);
+    progress(&traffic, 40).await;
+    sleep(Duration::from_secs(window)).await;
+    let before = traffic.rate(window);
+    println!("before: {before:.1} voyages/s");
+    for blow in if is_full() { FULL } else { SAMPLE } {
+        let struck = Instant::now();
+        strike(&mut world, &proxies, *blow).await;
+        let healed = Instant::now();
+        progress(&traffic, 30).await;
+        println!(
+            "{blow:?}: broken for {:.1?}, 30 voyages over {:.1?} after healing, {:.1}/s meanwhile",
+            healed - struck,
+            healed.elapsed(),
+            traffic.rate(struck.elapsed().as_secs())
+        );
+    }
+    sleep(HEALED).await;
+    sleep(Duration::from_secs(window)).await;
+    let after = traffic.rate(window);
+    let accepted = traffic.end().await;
+    let ended = Instant::now();
+    let ledger = Ledger::new(&world, jetstream, &callee, names.clone());
+    ledger.settled(&accepted).await;
+    let settled = ended.elapsed();
+    let Found { voyages, repeated_calls } = ledger.balanced(&accepted).await;
+    let ratio = after / before;
+    println!(
+        "G1 G2 G3 G5 G9: {voyages} voyages accepted, {voyages} finished once, 0 lost, 0 twice, 0 \
+         stuck; {repeated_calls} outgoing calls repeated; all over {settled:.1?} after the last \
+         was accepted; longest pause {:.1?}",
+        accepted.longest_pause()
+    );
+    println!("G11: {before:.1}/s before, {after:.1}/s after healing: {:.0} %", ratio * 100.0);
+    assert!(!is_full() || ratio >= RATIO_MIN, "{ratio}");
+    lose_the_streams(&mut world, &ledger).await;
+}
+
+/// Each node reaches each broker by a proxy of its own.
+async fn nodes_behind_proxies(world: &mut World) -> Vec<Vec<Proxy>> {
+    let targets: Vec<String> = world.cluster.nats_url().split(',').map(str::to_owned).collect();
+    let mut proxies = Vec::with_capacity(NODES);
+    for number in 0..NODES {
+        let mut own = Vec::with_capacity(targets.len());
+        for target in &targets {
+            own.push(Proxy::to(target.trim_start_matches("nats://")).await);
+        }
+        let urls: Vec<_> = own.iter().map(|proxy| format!("nats://{}", proxy.address())).collect();
+        let nats_url = Some(urls.join(","));
+        let plan = NodePlan { nats_url, ..all_roles(&format!("node-{number}")) };
+        world.cluster.begin(plan).unwrap();
+        proxies.push(own);
+    }
+    for number in 0..NODES {
+        world.cluster.node_mut(number).wait_ready().await.unwrap();
+    }
+    proxies
+}
+
+async fn progress(traffic: &Traffic, voyages: usize) {
+    let wanted = traffic.finished() + voyages;
+    eventually(&format!("{voyages} more voyages are over"), PROGRESS_MAX, async || {
+        traffic.finished() >= wanted
+    })
+    .await;
+}
+
+/// Breaks something, leaves it so for a while, and heals it.
+async fn strike(world: &mut World, proxies: &[Vec<Proxy>], blow: Blow) {
+    match blow {
+        KillNode(node) => {
+            world.cluster.node_mut(node).kill().unwrap();
+            sleep(AWAY).await;
+            world.cluster.node_mut(node).restart().await.unwrap();
+        }
+        PauseNode(node) => {
+            world.cluster.node_mut(node).suspend().unwrap();
+            sleep(AWAY).await;
+            world.cluster.node_mut(node).resume().unwrap();
+        }
+        RestartNode(node) => {
+            let exit = world.cluster.node_mut(node).stop().await.unwrap();
+            assert!(exit.status.success(), "{exit:?}");
+            world.cluster.node_mut(node).restart().await.unwrap();
+        }
+        KillBroker(broker) => {
+            world.cluster.brokers_mut().servers()[broker].kill().unwrap();
+            sleep(AWAY).await;
+            world.cluster.brokers_mut().servers()[broker].restart().await.unwrap();
+        }
+        PauseBroker(broker) => {
+            world.cluster.brokers_mut().servers()[broker].suspend().unwrap();
+            sleep(AWAY).await;
+            world.cluster.brokers_mut().servers()[broker].resume().unwrap();
+        }
+        RestartBroker(broker) => {
+            world.cluster.brokers_mut().servers()[broker].stop().await.unwrap();
+            world.cluster.brokers_mut().servers()[broker].restart().await.unwrap();
+        }
+        StepDown => step_down(world).await,
+        CutOff(node) => {
+            proxies[node].iter().for_each(Proxy::cut);
+            sleep(AWAY).await;
+            proxies[node].iter().for_each(Proxy::heal);
+        }
+        KillDatabase => {
+            world.cluster.postgres().unwrap().kill().unwrap();
+            sleep(AWAY / 4).await;
+            world.cluster.postgres().unwrap().restart().await.unwrap();
+        }
+        PauseDatabase => {
+            world.cluster.postgres().unwrap().suspend().unwrap();
+            sleep(AWAY / 2).await;
+            world.cluster.postgres().unwrap().resume().unwrap();
+        }
+    }
+}
+
+async fn step_down(world: &World) {
+    let client = async_nats::connect(world.cluster.nats_url()).await.unwrap();
+    let streams = [
+        "STAUNCH_COMMANDS",
+        "STAUNCH_EVENTS",
+        "KV_staunch_leases",
+        "KV_staunch_nodes",
+        "KV_staunch_timers",
+        "KV_staunch_definitions",
+    ];
+    let of_streams = streams.map(|stream| format!("$JS.API.STREAM.LEADER.STEPDOWN.{stream}"));
+    let of_consumer = "$JS.API.CONSUMER.LEADER.STEPDOWN.STAUNCH_COMMANDS.executor".to_owned();
+    for subject in of_streams.into_iter().chain([of_consumer]) {
+        // One that is without a leader at this moment need not step down.
+        drop(client.request(subject, "".into()).await);
+    }
+}
+
+/// Instances that wait for events and for time go on after the brokers have lost everything.
+async fn lose_the_streams(world: &mut World, ledger: &Ledger<'_>) {
+    const WAITING: usize = 25;
+    let (wait, nap) = (Names::waiting("wiped"), Names::napping("wiped", 10));
+    for definition in [&wait, &nap] {
+        world.api(0).publish(definition).await;
+    }
+    for number in 0..WAITING {
+        for what in ["waiting", "napping"] {
+            let id = format!("{what}-wiped-{number}");
+            world.api(0).start(&format!("{what}-wiped"), &id, number).await.unwrap().ok();
+        }
+    }
+    ledger.all_are("waiting-wiped", model::SubStatus::Suspended, WAITING).await;
+    ledger.all_are("napping-wiped", model::SubStatus::Suspended, WAITING).await;
+    let wiped = Instant::now();
+    world.cluster.brokers_mut().wipe().await.unwrap();
+    world.cluster.provision().await.unwrap();
+    for number in 0..WAITING {
+        let id = format!("waiting-wiped-{number}");
+        eventually("a resume is taken", PROGRESS_MAX, async || {
+            let door = world.api(number % NODES);
+            door.resume(&id).await.is_ok_and(|answer| answer.is_ok() || answer.status == 409)
+        })
+        .await;
+    }
+    ledger.all_are("waiting-wiped", model::SubStatus::Finished, WAITING).await;
+    ledger.all_are("napping-wiped", model::SubStatus::Finished, WAITING).await;
+    println!(
+        "G4: {} instances suspended, the stores of all brokers deleted, all finished {:.1?} later",
+        2 * WAITING,
+        wiped.elapsed()
+    );
+}

@@ -1,0 +1,229 @@
+//! Voyages, started over HTTP and NATS without pause, what was accepted of them, and when they
+//! were over. Never more of them are under way than a window allows.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::Context;
+use futures::future::join_all;
+use model::{DefinitionId, SubStatus};
+use serde_json::json;
+use store::{InstanceFilter, Page, Store};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+use crate::api::Api;
+use crate::workflow::{Names, WAITS};
+
+/// How long one request is repeated before it counts as refused by all.
+const REPEAT_MAX: Duration = Duration::from_secs(90);
+const PAUSE: Duration = Duration::from_millis(50);
+/// How often the database is asked what is over.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// One message in this many cannot be read.
+const GARBAGE_EVERY: usize = 10;
+/// Voyages under way at the same time.
+const WINDOW: usize = 48;
+
+/// What was accepted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Accepted {
+    /// Voyages.
+    pub(crate) voyages: BTreeSet<String>,
+    /// Messages that cannot be read.
+    pub(crate) garbage: usize,
+    /// How many were over, and when that was seen.
+    pub(crate) finished: Vec<(Instant, usize)>,
+}
+
+/// Senders under way.
+pub(crate) struct Traffic {
+    shared: Arc<Shared>,
+    senders: Vec<JoinHandle<()>>,
+    watcher: JoinHandle<()>,
+}
+
+/// Where traffic goes.
+pub(crate) struct Route {
+    pub(crate) names: Names,
+    /// Nodes that take requests.
+    pub(crate) doors: Vec<Api>,
+    pub(crate) jetstream: Context,
+    pub(crate) store: Arc<dyn Store>,
+}
+
+struct Shared {
+    route: Route,
+    next: AtomicUsize,
+    window: Semaphore,
+    is_over: AtomicBool,
+    accepted: Mutex<Accepted>,
+}
+
+impl Traffic {
+    /// Sends with so many senders at once until it is ended.
+    pub(crate) fn begin(route: Route, senders: usize) -> Self {
+        let shared = Arc::new(Shared {
+            route,
+            next: AtomicUsize::new(0),
+            window: Semaphore::new(WINDOW),
+            is_over: AtomicBool::new(false),
+            accepted: Mutex::default(),
+        });
+        let send = |_| tokio::spawn(Shared::send(Arc::clone(&shared)));
+        let senders = (0..senders).map(send).collect();
+        let watcher = tokio::spawn(Shared::watch(Arc::clone(&shared)));
+        Self { senders, watcher, shared }
+    }
+
+    /// Voyages over until now.
+    pub(crate) fn finished(&self) -> usize {
+        self.shared.accepted.lock().unwrap().finished.last().map_or(0, |(_, count)| *count)
+    }
+
+    /// Voyages per second over the last so many seconds.
+    pub(crate) fn rate(&self, seconds: u64) -> f64 {
+        let finished = self.shared.accepted.lock().unwrap().finished.clone();
+        let Some((end, last)) = finished.last().copied() else { return 0.0 };
+        let from = end - Duration::from_secs(seconds);
+        let first = finished.iter().rev().find(|(at, _)| *at <= from).copied();
+        let (begin, first) = first.unwrap_or(finished[0]);
+        (last - first) as f64 / (end - begin).as_secs_f64()
+    }
+
+    /// Ends what is under way; gives what was accepted.
+    pub(crate) async fn end(self) -> Accepted {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        for sender in self.senders {
+            sender.await.unwrap();
+        }
+        self.watcher.await.unwrap();
+        self.shared.accepted.lock().unwrap().clone()
+    }
+}
+
+impl Accepted {
+    /// The longest time in which no voyage came to its end.
+    pub(crate) fn longest_pause(&self) -> Duration {
+        let mut longest = Duration::ZERO;
+        let Some(mut last) = self.finished.first().copied() else { return longest };
+        for (at, count) in &self.finished {
+            if *count > last.1 {
+                longest = longest.max(*at - last.0);
+                last = (*at, *count);
+            }
+        }
+        longest
+    }
+}
+
+impl Shared {
+    async fn send(self: Arc<Self>) {
+        while !self.is_over.load(Ordering::SeqCst) {
+            let Ok(room) = tokio::time::timeout(LOOK_EVERY, self.window.acquire()).await else {
+                continue;
+            };
+            room.unwrap().forget();
+            let number = self.next.fetch_add(1, Ordering::SeqCst);
+            let instance = format!("{}-{number}", self.route.names.voyage);
+            if number % 3 == 0 {
+                self.start_by_nats(&instance, number).await;
+            } else {
+                self.start_by_http(&instance, number).await;
+            }
+            self.accepted.lock().unwrap().voyages.insert(instance.clone());
+            let raise = |which| self.raise(&instance, which);
+            join_all((0..WAITS).map(raise)).await;
+            if number.is_multiple_of(GARBAGE_EVERY) {
+                let subject = format!("staunch.cmd.start.{}", self.route.names.voyage);
+                self.publish(&subject, &format!("garbage-{instance}"), "no JSON").await;
+                self.accepted.lock().unwrap().garbage += 1;
+            }
+        }
+    }
+
+    /// Makes room in the window for what is over. The database may be gone for a while.
+    async fn watch(self: Arc<Self>) {
+        let filter = InstanceFilter {
+            definition_ids: vec![DefinitionId::new(self.route.names.voyage.as_str())],
+            sub_statuses: vec![SubStatus::Finished],
+            ..InstanceFilter::default()
+        };
+        let mut before = 0;
+        while !self.is_over.load(Ordering::SeqCst) {
+            if let Ok(listed) = self.route.store.list(&filter, Page::new(0, 1)).await {
+                let count = usize::try_from(listed.total).unwrap();
+                self.window.add_permits(count - before);
+                before = count;
+                self.accepted.lock().unwrap().finished.push((Instant::now(), count));
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    async fn start_by_nats(&self, instance: &str, number: usize) {
+        let subject = format!("staunch.cmd.start.{}", self.route.names.voyage);
+        let body = json!({"instanceId": instance, "input": {"Number": number}});
+        self.publish(&subject, &format!("start-{instance}"), &body.to_string()).await;
+    }
+
+    /// Over one door after the other, under one key, until one says that it is accepted.
+    async fn start_by_http(&self, instance: &str, number: usize) {
+        let give_up = Instant::now() + REPEAT_MAX;
+        let doors = &self.route.doors;
+        for door in doors.iter().cycle().skip(number % doors.len()) {
+            let last = match door.start(&self.route.names.voyage, instance, number).await {
+                Ok(answer) if answer.is_ok() => return,
+                Ok(answer) => format!("{answer:?}"),
+                Err(error) => error.to_string(),
+            };
+            assert!(Instant::now() < give_up, "nobody accepts {instance}: {last}");
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// An event for this instance alone, which may come before the instance waits for it.
+    async fn raise(&self, instance: &str, which: usize) {
+        let subject = format!("staunch.cmd.event.{}", self.route.names.go);
+        let body = json!({"instanceId": instance}).to_string();
+        self.publish(&subject, &format!("go-{which}-{instance}"), &body).await;
+    }
+
+    async fn publish(&self, subject: &str, id: &str, body: &str) {
+        publish(&self.route.jetstream, subject, id, body).await;
+    }
+}
+
+/// Publishes under an id until the stream says that it has it.
+pub(crate) async fn publish(jetstream: &Context, subject: &str, id: &str, body: &str) {
+    let mut headers = HeaderMap::new();
+    headers.insert("Nats-Msg-Id", id);
+    publish_with(jetstream, subject, headers, body).await;
+}
+
+/// Publishes until the stream says that it has it.
+pub(crate) async fn publish_with(
+    jetstream: &Context,
+    subject: &str,
+    headers: HeaderMap,
+    body: &str,
+) {
+    let give_up = Instant::now() + REPEAT_MAX;
+    loop {
+        let (to, body) = (subject.to_owned(), body.to_owned());
+        let sent = jetstream.publish_with_headers(to, headers.clone(), body.into()).await;
+        let last = match sent {
+            Ok(receipt) => match receipt.await {
+                Ok(_) => return,
+                Err(error) => error.to_string(),
+            },
+            Err(error) => error.to_string(),
+        };
+        assert!(Instant::now() < give_up, "the stream does not take {subject}: {last}");
+        sleep(PAUSE).await;
+    }
+}

@@ -1,0 +1,97 @@
+//! Resumes that come at the very moment of suspension.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::jetstream::Context;
+use async_nats::{HeaderMap, Message, Subscriber};
+use futures::{StreamExt as _, stream};
+use model::SubStatus;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use crate::callee::Callee;
+use crate::ledger::Ledger;
+use crate::scale::pick;
+use crate::traffic::{publish, publish_with};
+use crate::workflow::Names;
+use crate::world::{World, all_roles};
+
+/// Resumes of one round.
+const RESUMES: usize = 1_000;
+/// Starts whose resume is not out yet.
+const AT_ONCE: usize = 64;
+
+/// G9: whether a resume comes before, at, or after the suspension, it is not lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_resume_at_the_moment_of_suspension_is_lost_g9() {
+    let nodes = vec![all_roles("one"), all_roles("two")];
+    let Some(world) = World::start(1, nodes).await else { return };
+    let callee = Callee::start().await;
+    let client = async_nats::connect(world.cluster.nats_url()).await.unwrap();
+    let jetstream = async_nats::jetstream::new(client.clone());
+    let ledger = Ledger::new(&world, jetstream.clone(), &callee, Names::new("wakeup"));
+    let rounds = pick(1, 100);
+    let (mut early, mut spread, mut slowest) = (0, Duration::from_millis(20), Duration::ZERO);
+    let began = Instant::now();
+    for round in 0..rounds {
+        let tag = format!("w{round}");
+        world.api(0).publish(&Names::waiting(&tag)).await;
+        let name = format!("waiting-{tag}");
+        let answers = client.subscribe(format!("answers.{name}")).await.unwrap();
+        let came_early = tokio::spawn(count_early(answers));
+        fire(&jetstream, &name, spread).await;
+        let fired = Instant::now();
+        ledger.all_are(&name, SubStatus::Finished, RESUMES).await;
+        slowest = slowest.max(fired.elapsed());
+        assert_eq!(ledger.resumed_once(&name, RESUMES).await, RESUMES);
+        assert_eq!(ledger.leftovers().await, 0, "kept and not applied");
+        // So that in the next round as many come too early as too late.
+        let came_early = came_early.await.unwrap();
+        early += came_early;
+        spread = match came_early * 2 > RESUMES {
+            true => spread.mul_f64(1.3),
+            false => spread.mul_f64(0.8),
+        };
+    }
+    let total = rounds * RESUMES;
+    println!(
+        "G9: {total} resumes around the moment of suspension in {:.0?}, {early} of them before \
+         it; {total} applied once, 0 lost, 0 stuck; the last of a round {slowest:.1?} after it \
+         was sent",
+        began.elapsed()
+    );
+    assert!(early > 0 && early < total, "{early} of {total} came early: no race");
+}
+
+/// Of the answers to a round, those that say that the event came before anybody waited.
+async fn count_early(answers: Subscriber) -> usize {
+    let is_early = async |answer: Message| {
+        let outcome: Value = serde_json::from_slice(&answer.payload).unwrap();
+        (outcome["refusal"] == "waiting").then_some(())
+    };
+    answers.take(RESUMES).filter_map(is_early).count().await
+}
+
+/// Starts instances, each followed by an event for it after up to `spread`.
+async fn fire(jetstream: &Context, definition: &str, spread: Duration) {
+    let name = Arc::new(definition.to_owned());
+    let pairs = stream::iter(0..RESUMES).map(|number| {
+        let (jetstream, name) = (jetstream.clone(), Arc::clone(&name));
+        async move {
+            let id = format!("{name}-{number}");
+            let body = json!({"instanceId": id}).to_string();
+            let subject = format!("staunch.cmd.start.{name}");
+            publish(&jetstream, &subject, &format!("start-{id}"), &body).await;
+            // Every delay of the range, in no order.
+            let share = (number * 617 % RESUMES) as f64 / RESUMES as f64;
+            sleep(spread.mul_f64(2.0 * share)).await;
+            let subject = format!("staunch.cmd.event.go-{name}");
+            let mut headers = HeaderMap::new();
+            headers.insert("Nats-Msg-Id", format!("go-{id}"));
+            headers.insert("Staunch-Reply-To", format!("answers.{name}"));
+            publish_with(&jetstream, &subject, headers, &body).await;
+        }
+    });
+    pairs.buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+}

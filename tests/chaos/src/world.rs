@@ -1,0 +1,79 @@
+//! The cluster of one test, and who looks at it from outside.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use cluster::{Cluster, Database, Node, NodePlan, Plan};
+use store::Store;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::api::Api;
+
+/// Tests take turns.
+static TURN: Semaphore = Semaphore::const_new(1);
+
+/// A cluster on PostgreSQL, and its database as the test sees it.
+pub(crate) struct World {
+    pub(crate) cluster: Cluster,
+    pub(crate) store: Arc<dyn Store>,
+    _turn: SemaphorePermit<'static>,
+}
+
+impl World {
+    /// Brokers and nodes; `None` where there is no PostgreSQL.
+    pub(crate) async fn start(brokers: usize, nodes: Vec<NodePlan>) -> Option<Self> {
+        let turn = TURN.acquire().await.unwrap();
+        if postgres_server::find().is_none() {
+            testkit::skip("pg", "chaos", "PostgreSQL is not installed");
+            return None;
+        }
+        let plan = Plan {
+            brokers,
+            database: Database::Postgres { durable: true },
+            nodes,
+            ..Plan::new(&testkit::executable("examples/mortal").await)
+        };
+        let cluster = Cluster::start(plan).await.unwrap();
+        let options = store_sql::Options { max_connections: 2, ..Default::default() };
+        let store = store_sql::connect(cluster.database_url(), options).await.unwrap();
+        Some(Self { cluster, store: Arc::new(store), _turn: turn })
+    }
+
+    /// A client of a node.
+    pub(crate) fn api(&self, index: usize) -> Api {
+        Api::new(&self.cluster.nodes()[index].url())
+    }
+
+    /// JetStream, as any client has it.
+    pub(crate) async fn jetstream(&self) -> async_nats::jetstream::Context {
+        let client = async_nats::connect(self.cluster.nats_url()).await.unwrap();
+        async_nats::jetstream::new(client)
+    }
+}
+
+/// What a database says to a statement, one line per row.
+pub(crate) fn sql(database_url: &str, statement: &str) -> String {
+    let mut psql = Command::new("psql");
+    let ran = psql.args([database_url, "-q", "-A", "-t", "-c", statement]).output().unwrap();
+    assert!(ran.status.success(), "{statement}: {}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8_lossy(&ran.stdout).trim().to_owned()
+}
+
+/// A node with every role, whose workflows may call this machine.
+pub(crate) fn all_roles(name: &str) -> NodePlan {
+    let arguments = ["--allow-private-addresses", "--log", "warn"].map(str::to_owned).to_vec();
+    NodePlan { arguments, ..NodePlan::new(name, "all") }
+}
+
+/// The same, and it dies at this point.
+pub(crate) fn dies_at(name: &str, point: &str, nth: usize) -> NodePlan {
+    let environment = vec![("STAUNCH_FAILPOINT".to_owned(), format!("{point}:{nth}"))];
+    NodePlan { environment, ..all_roles(name) }
+}
+
+/// What a node said, for whoever asks why a test failed.
+pub(crate) fn last_words(node: &Node) -> String {
+    let said = node.said();
+    let lines: Vec<&str> = said.lines().collect();
+    format!("--- {}\n{}", node.name(), lines[lines.len().saturating_sub(30)..].join("\n"))
+}
