@@ -1,0 +1,126 @@
+//! The same work on Staunch and on its peers, on one machine and taking turns: Restate, DBOS, the
+//! raw limits of the parts, and the locks of other installations. It starts and ends all of them
+//! itself, on loopback, and says what it had to leave out.
+#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+
+mod chance;
+mod closed;
+mod lock;
+mod locks;
+mod parts;
+mod peer;
+mod process;
+mod raw;
+mod samples;
+mod staunch;
+mod table;
+mod work;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+
+use crate::parts::Parts;
+use crate::peer::dbos::Dbos;
+use crate::peer::restate::Restate;
+use crate::staunch::Staunch;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Raw,
+    Locks,
+    Restate,
+    Dbos,
+    Staunch,
+}
+
+/// Compares Staunch with its peers.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// What to compare; everything when nothing is named.
+    parts: Vec<Part>,
+    /// How long one measurement takes.
+    #[arg(long, default_value_t = 15)]
+    seconds: u64,
+    /// How often the sides take turns.
+    #[arg(long, default_value_t = 2)]
+    rounds: u32,
+    /// The staunch that is compared.
+    #[arg(long, default_value = "target/release/staunch")]
+    staunch: PathBuf,
+    /// Where peers are installed and run.
+    #[arg(long, default_value = "target/peers")]
+    folder: PathBuf,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let wanted = |part| arguments.parts.is_empty() || arguments.parts.contains(&part);
+    let length = Duration::from_secs(arguments.seconds);
+    let parts = Parts::start(&arguments.folder).await?;
+    if wanted(Part::Raw) {
+        raw::limits(&parts, length / 3).await?;
+    }
+    if wanted(Part::Locks) {
+        locks::compare(&parts, arguments.rounds, length / 2).await?;
+    }
+    if [Part::Restate, Part::Dbos, Part::Staunch].into_iter().any(wanted) {
+        engines(&arguments, &parts, &wanted, length).await?;
+    }
+    Ok(())
+}
+
+/// The engines take turns, so that what changes on the machine changes for all of them.
+async fn engines(
+    arguments: &Arguments,
+    parts: &Parts,
+    wanted: &impl Fn(Part) -> bool,
+    length: Duration,
+) -> anyhow::Result<()> {
+    table::title("engines");
+    let (mut restate, mut dbos, mut staunch) = (None, None, None);
+    if wanted(Part::Restate) {
+        restate = found("Restate", Restate::install(&arguments.folder).await);
+    }
+    if wanted(Part::Dbos) {
+        dbos = found("DBOS", Dbos::install(&arguments.folder).await);
+    }
+    if wanted(Part::Staunch) {
+        staunch = found("Staunch", Staunch::find(&arguments.staunch).await);
+    }
+    for _ in 0..arguments.rounds {
+        if let Some(staunch) = &mut staunch {
+            staunch.turn(length).await?;
+        }
+        if let Some(restate) = &mut restate {
+            restate.turn(parts, length).await?;
+        }
+        if let Some(dbos) = &mut dbos {
+            dbos.turn(parts, length).await?;
+        }
+    }
+    let sheets = [restate.map(|it| it.sheet), dbos.map(|it| it.sheet)];
+    for sheet in sheets.iter().flatten() {
+        sheet.print();
+    }
+    if let Some(staunch) = &staunch {
+        staunch.print();
+        for sheet in sheets.iter().flatten() {
+            sheet.ratios(|work, lanes| staunch.figure(work, lanes));
+        }
+    }
+    Ok(())
+}
+
+/// A side that cannot be had is left out, and said to be.
+fn found<P>(name: &str, found: anyhow::Result<P>) -> Option<P> {
+    match found {
+        Ok(peer) => Some(peer),
+        Err(error) => {
+            println!("\n!! SKIPPED: {name} cannot be had: {error:#}\n");
+            None
+        }
+    }
+}
