@@ -10,7 +10,6 @@ mod tail;
 
 use std::time::Duration;
 
-use bus::Lease;
 use chassis::Point;
 use futures::future::join_all;
 use model::InstanceId;
@@ -28,7 +27,7 @@ use crate::decide::Known;
 use crate::executor::Cx;
 use crate::metrics::METRICS;
 use crate::pipeline::commit::Done;
-use crate::pipeline::lock::lock;
+use crate::pipeline::lock::Hold;
 use crate::pipeline::perform::perform;
 use crate::pipeline::settle::{Stop, Verdict};
 use crate::pipeline::{self, Advance, publish};
@@ -46,9 +45,9 @@ struct Actor {
     tenure: Option<Tenure>,
 }
 
-/// The time between taking the lease and giving it back.
+/// The time in which an actor works on its instance, from taking the lease to giving it back.
 struct Tenure {
-    lease: Lease,
+    hold: Hold,
     since: Instant,
 }
 
@@ -77,14 +76,14 @@ enum End {
 impl Actor {
     async fn live(mut self) {
         while let Some(job) = self.retire() {
-            let began = match lock(&self.cx, &self.id).await {
-                Ok(lease) => Tenure { lease, since: Instant::now() },
-                Err(stop) => {
-                    self.turn_away(job, &stop);
-                    continue;
-                }
-            };
-            self.tenure = Some(began);
+            let mut hold = Hold::default();
+            if !job.is_unheard_of()
+                && let Err(stop) = hold.take(&self.cx, &self.id).await
+            {
+                self.turn_away(job, &stop);
+                continue;
+            }
+            self.tenure = Some(Tenure { hold, since: Instant::now() });
             let mut desk = Desk::default();
             let mut end = self.command(&mut desk, job).await;
             let end = loop {
@@ -113,11 +112,16 @@ impl Actor {
     /// Commands and own work take turns, so that neither keeps the other waiting for long.
     async fn next(&mut self, desk: &mut Desk) -> Next {
         loop {
-            let Some(tenure) = &self.tenure else { return Next::End(End::Idle) };
-            if !tenure.lease.is_held() {
+            desk.collect();
+            let Some(tenure) = &mut self.tenure else { return Next::End(End::Idle) };
+            let is_wanted = !(desk.is_idle() && self.mailbox.is_empty());
+            if is_wanted && let Err(stop) = tenure.hold.take(&self.cx, &self.id).await {
+                tracing::info!(%stop, instance = %self.id, "others go on with it");
                 return Next::End(End::Lost);
             }
-            desk.collect();
+            if !tenure.hold.is_good() {
+                return Next::End(End::Lost);
+            }
             if let Some(command) = desk.woken.pop_front() {
                 return Next::Woken(command);
             }
@@ -140,7 +144,7 @@ impl Actor {
             let wake_at = desk.pause.map(|(until, _)| until);
             tokio::select! {
                 biased;
-                () = tenure.lease.lost() => return Next::End(End::Lost),
+                () = tenure.hold.lost() => return Next::End(End::Lost),
                 () = self.cx.given_up() => return Next::End(End::Stopped),
                 Some(job) = self.mailbox.recv() => return Next::Job(job),
                 Some(answer) = desk.calls.join_next() => desk.answered(answer),
@@ -254,8 +258,8 @@ impl Actor {
         }
     }
 
-    async fn burst(&self, desk: &mut Desk, work: &Work) -> Result<Advance, Stop> {
-        let Some(tenure) = &self.tenure else { return Err(Stop::Fenced) };
+    async fn burst(&mut self, desk: &mut Desk, work: &Work) -> Result<Advance, Stop> {
+        let Some(tenure) = &mut self.tenure else { return Err(Stop::Fenced) };
         let began = Instant::now();
         let span = tracing::info_span!("burst", instance = %self.id, command = %work.id);
         chassis::link(&span, work.traceparent.as_deref());
@@ -265,7 +269,7 @@ impl Actor {
             let traced = chassis::inject();
             let work = Work { traceparent: traced.or(work.traceparent.clone()), ..work.clone() };
             let known = &mut desk.known;
-            let advance = pipeline::burst(&self.cx, &self.id, &tenure.lease, known, &work).await;
+            let advance = pipeline::burst(&self.cx, &self.id, &mut tenure.hold, known, &work).await;
             drop(permit);
             advance
         };
@@ -391,9 +395,12 @@ impl Actor {
 }
 
 async fn release(cx: &Cx, tenure: Option<Tenure>) {
-    let Some(Tenure { lease, since }) = tenure else { return };
+    let Some(Tenure { hold, since }) = tenure else { return };
+    if !hold.is_taken() {
+        return;
+    }
     cx.at(Point::BeforeRelease).await;
-    lease.release().await;
+    hold.release().await;
     METRICS.lease_held(since.elapsed());
     cx.at(Point::Released).await;
 }

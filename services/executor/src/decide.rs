@@ -16,6 +16,8 @@ pub(crate) struct Known {
     /// The accepted start, while the instance is pending.
     pub(crate) accepted: Option<CommandId>,
     pub(crate) record: Record,
+    /// Nobody has looked: it is taken for one that has not been run.
+    pub(crate) is_unseen: bool,
 }
 
 /// What is to be done.
@@ -45,6 +47,11 @@ pub(crate) enum Decision {
 }
 
 impl Known {
+    /// One that nobody has looked for.
+    pub(crate) fn unseen() -> Self {
+        Self { is_unseen: true, ..Self::default() }
+    }
+
     /// 0 before the first commit.
     pub(crate) fn version(&self) -> i64 {
         self.row.as_ref().map_or(0, |row| row.version)

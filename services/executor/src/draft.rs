@@ -84,7 +84,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Child<'_>]) -> Result<Draft, Unfi
     let own = ran.work.has_row().then(|| ran.work.id.clone());
     let settles = own.into_iter().chain(ran.work.event().cloned()).collect();
     let burst = Burst {
-        expected: ran.before.row.as_ref().map(|row| row.version),
+        expected: ran.before.expected,
         activation_key: ran.record.activation_key.clone(),
         burned,
         created,
@@ -97,7 +97,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Child<'_>]) -> Result<Draft, Unfi
         instance: row,
     };
     let record = std::mem::take(&mut ran.record);
-    let known = Known { row: Some(kept), accepted: None, record };
+    let known = Known { row: Some(kept), record, ..Known::default() };
     Ok(Draft { burst, known, journal, answer })
 }
 
@@ -154,12 +154,15 @@ fn pending(start: &Start, work: &Work, now: model::Timestamp) -> Instance {
 
 /// A start that is accepted with a transaction: its row and its command.
 pub(crate) fn accepted(
-    start: Start,
+    mut start: Start,
     id: CommandId,
     program: Child<'_>,
     traceparent: Option<&str>,
     now: model::Timestamp,
 ) -> Result<NewInstance, Unfit> {
+    if let Some(program) = program {
+        start.version_id = Some(program.version_id().clone());
+    }
     let mut command = Command::new(id, Body::Start(start.clone()));
     command.traceparent = traceparent.map(str::to_owned);
     let work = Work::command(&command, now);
@@ -172,6 +175,11 @@ pub(crate) fn accepted(
         .filter(|_| start.parent.is_none())
         .and_then(|program| program.activation_key(start.correlation_id.as_deref()));
     Ok(NewInstance { instance, command: command.encode()?, activation_key })
+}
+
+/// The id of the command that starts a child.
+pub(crate) fn child_id(child: &InstanceId) -> CommandId {
+    CommandId::new(model::derived(&["child", child.as_str()]))
 }
 
 /// Bookmarks that are gone, and those that are new. Those of calls are the holder's own business:
@@ -250,7 +258,7 @@ impl Pen<'_> {
             parent: Some(parent),
             ..Start::default()
         };
-        let id = CommandId::new(model::derived(&["child", dispatch.instance_id.as_str()]));
+        let id = child_id(&dispatch.instance_id);
         let traceparent = self.ran.work.traceparent.as_deref();
         self.starts.push(accepted(start, id, program, traceparent, self.ran.now)?);
         Ok(())

@@ -13,7 +13,6 @@ pub(crate) mod publish;
 pub(crate) mod run;
 pub(crate) mod settle;
 
-use bus::Lease;
 use chassis::Point;
 use model::{InstanceId, limits};
 use protocol::{Body, Refusal};
@@ -24,6 +23,7 @@ use crate::executor::Cx;
 use crate::work::{What, Work};
 use commit::{Committed, Done};
 use load::Loaded;
+use lock::Hold;
 use settle::Stop;
 
 /// How often a burst that lost its version is run again before its command comes again later.
@@ -42,15 +42,20 @@ pub(crate) enum Advance {
     Refused(Refusal, String),
 }
 
-/// One burst: from load to commit. `known` is what the holder remembers of its last one.
+/// One burst: from load to commit. `known` is what the holder remembers of its last one. Without
+/// the lease the instance is taken for new, unseen; if it is not, or if it goes on after the burst,
+/// the lease is taken first.
 pub(crate) async fn burst(
     cx: &Cx,
     id: &InstanceId,
-    lease: &Lease,
+    hold: &mut Hold,
     known: &mut Option<Known>,
     work: &Work,
 ) -> Result<Advance, Stop> {
     let mut is_kept = false;
+    if !hold.is_taken() {
+        *known = Some(Known::unseen());
+    }
     for _ in 0..CONFLICTS_MAX {
         let ran = match load::load(cx, id, known, work).await? {
             Loaded::Ready(ready) => match run::run(cx, ready).await {
@@ -61,7 +66,7 @@ pub(crate) async fn burst(
             Loaded::Tail => return again(cx, work).await,
             Loaded::Nothing => return Ok(Advance::Nothing),
             Loaded::Refused(refusal, reason) => {
-                return refuse(cx, lease, known, work, refusal, reason).await;
+                return refuse(cx, hold, known, work, refusal, reason).await;
             }
             Loaded::Wait if is_kept => {
                 let reason = "the instance has not come to a bookmark for it yet: it is kept";
@@ -75,14 +80,28 @@ pub(crate) async fn burst(
                 *known = None;
                 continue;
             }
+            Loaded::Unseen => {
+                hold.take(cx, id).await?;
+                *known = None;
+                continue;
+            }
         };
-        match commit::commit(cx, lease, ran).await? {
+        if ran.goes_on() {
+            hold.take(cx, id).await?;
+        }
+        match commit::commit(cx, hold, ran).await? {
             Committed::Done(done, after) => {
                 *known = Some(*after);
                 return Ok(Advance::Done(done));
             }
-            Committed::Conflict => *known = None,
-            Committed::NotAllowed(by) => return not_allowed(cx, id, lease, known, work, by).await,
+            Committed::Conflict => {
+                hold.take(cx, id).await?;
+                *known = None;
+            }
+            Committed::NotAllowed(by) => {
+                hold.take(cx, id).await?;
+                return not_allowed(cx, id, hold, known, work, by).await;
+            }
         }
     }
     *known = None;
@@ -111,7 +130,7 @@ async fn again(cx: &Cx, work: &Work) -> Result<Advance, Stop> {
 /// Ends a command that changes nothing: its row goes; a number in its sender's order is used up.
 async fn refuse(
     cx: &Cx,
-    lease: &Lease,
+    hold: &Hold,
     known: &mut Option<Known>,
     work: &Work,
     refusal: Refusal,
@@ -127,7 +146,7 @@ async fn refuse(
         place == Some(crate::record::Place::Next)
     };
     match known.take_if(|known| !known.is_pending() && is_next(known)) {
-        Some(before) => match commit::commit(cx, lease, run::Ran::noted(cx, before, work)).await? {
+        Some(before) => match commit::commit(cx, hold, run::Ran::noted(cx, before, work)).await? {
             Committed::Done(_, after) => *known = Some(*after),
             Committed::Conflict | Committed::NotAllowed(_) => {
                 return Err(Stop::later("the instance changed under this node".to_owned()));
@@ -168,7 +187,7 @@ async fn keep(cx: &Cx, work: &Work) -> Result<(), Stop> {
 async fn not_allowed(
     cx: &Cx,
     id: &InstanceId,
-    lease: &Lease,
+    hold: &Hold,
     known: &mut Option<Known>,
     work: &Work,
     by: InstanceId,
@@ -177,7 +196,7 @@ async fn not_allowed(
     let before = load::read(cx, id).await?;
     if before.row.is_some() && before.is_pending() {
         let ran = run::Ran::ended(cx, before, work, run::End::not_allowed(reason.clone()));
-        match commit::commit(cx, lease, ran).await? {
+        match commit::commit(cx, hold, ran).await? {
             Committed::Done(done, after) => {
                 *known = Some(*after);
                 publish::publish(cx, done.outgoing).await;

@@ -14,7 +14,8 @@ use model::{
 use protocol::{Body, Command, Message};
 use store::memory::MemoryStore;
 use store::{
-    Burst, Commit, Definitions as _, Instances as _, Publication, StoredBookmark, shard_of,
+    Burst, Commit, Definitions as _, Expected, Instances as _, Publication, StoredBookmark,
+    shard_of,
 };
 
 use crate::{Config, Context, ROLE};
@@ -130,7 +131,7 @@ impl World {
         };
         let burst = Burst {
             created: vec![created.clone()],
-            ..empty(self.instance(id, 1, SubStatus::Suspended), None)
+            ..empty(self.instance(id, 1, SubStatus::Suspended), Expected::Absent)
         };
         self.commit(burst).await;
         created
@@ -140,7 +141,7 @@ impl World {
     pub(crate) async fn resumes(&self, bookmark: &StoredBookmark) {
         let finished = self.instance(&bookmark.instance_id, 2, SubStatus::Finished);
         let burned = vec![bookmark.bookmark.id.clone()];
-        self.commit(Burst { burned, ..empty(finished, Some(1)) }).await;
+        self.commit(Burst { burned, ..empty(finished, Expected::Version(1)) }).await;
     }
 
     pub(crate) async fn commit(&self, burst: Burst) {
@@ -203,7 +204,7 @@ impl World {
     }
 }
 
-pub(crate) fn empty(instance: Instance, expected: Option<i64>) -> Burst {
+pub(crate) fn empty(instance: Instance, expected: Expected) -> Burst {
     Burst {
         instance,
         expected,

@@ -28,6 +28,10 @@ mod point;
 mod run;
 mod telemetry;
 
+/// A third of a node's time went into the system's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pub use build_info::{commit, version};
 pub use chance::{Chance, SeededChance, SystemChance};
 pub use clock::{Clock, SystemClock, TokioClock};

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use model::{Bookmark, Entry, Instance, SubStatus, Timestamp, What};
 use protocol::Message;
-use store::{Burst, Commit, Instances as _, Outbox as _, OutboxRow, Store as _, StoredBookmark};
+use store::{
+    Burst, Commit, Expected, Instances as _, Outbox as _, OutboxRow, Store as _, StoredBookmark,
+};
 use store_sql::{Options, SqlStore, connect};
 
 #[tokio::main]
@@ -106,7 +108,7 @@ fn burst(id: &str, version: i64) -> Burst {
             finished_at: None,
             state: vec![42; 700],
         },
-        expected: (version > 1).then_some(version - 1),
+        expected: if version > 1 { Expected::Version(version - 1) } else { Expected::Absent },
         activation_key: None,
         burned: if version == 1 { Vec::new() } else { vec![stored.bookmark.id.clone()] },
         created: if version == 1 { vec![stored] } else { Vec::new() },

@@ -31,6 +31,15 @@ const IDLE_MAX: Duration = Duration::from_secs(5);
 /// What PostgreSQL lets a transaction do nothing for, in milliseconds.
 const IDLE_IN_TRANSACTION_MAX: &str = "4000";
 
+/// What is written is found by its key. PostgreSQL knows that only when the tables' statistics are
+/// there: a plan that it made while a table was empty reads the whole table ever after.
+const BY_KEY: [(&str, &str); 4] = [
+    ("enable_seqscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    ("plan_cache_mode", "force_generic_plan"),
+];
+
 /// The database port on SQLite or PostgreSQL. Clones share connections and pipeline.
 #[derive(Clone)]
 pub struct SqlStore {
@@ -298,7 +307,8 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
             })
     };
     let writers = u32::try_from(options.committers).unwrap_or(1).max(1).saturating_add(2);
-    let writer = pool(writers).connect_with(settings.clone()).await.map_err(failed)?;
+    let writer = settings.clone().options(BY_KEY);
+    let writer = pool(writers).connect_with(writer).await.map_err(failed)?;
     let reader =
         pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?;
     Ok(Pools::Postgres { writer, reader })

@@ -19,6 +19,8 @@ use crate::entity::{bookmark, journal, pending, token};
 use crate::failure::Failure;
 use crate::pipeline::{Answer, Work};
 use crate::row::{count, unpack};
+use crate::sql::{Cell, Fetched};
+use crate::statements::SELECT_INSTANCE;
 
 /// A start that loses against one that is deleted meanwhile is tried again this often.
 const ACCEPTS_MAX: usize = 3;
@@ -42,33 +44,19 @@ impl Instances for SqlStore {
     }
 
     async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
-        let row = self
+        let key = vec![Cell::text(id.as_str())];
+        let found = self
             .tried(|| async {
-                Ok(Entity::find_by_id(id.as_str()).one(&self.database.reader).await?)
+                let found = self.database.read().await?.fetch(&SELECT_INSTANCE, &[&key]).await?;
+                found.first().map(loaded).transpose()
             })
             .await?;
-        let Some(row) = row else { return Ok(None) };
-        let command = match &row.start_command {
-            Some(command) => Some(unpack("a start command", command)?),
+        let Some((head, state, command)) = found else { return Ok(None) };
+        let command = match command {
+            Some(command) => Some(unpack("a start command", &command)?),
             None => None,
         };
-        let head = Head {
-            id: row.id,
-            definition_id: row.definition_id,
-            version_id: row.version_id,
-            definition_version: row.definition_version,
-            version: row.version,
-            status: row.status,
-            correlation_id: row.correlation_id,
-            name: row.name,
-            parent_instance_id: row.parent_instance_id,
-            parent_bookmark_id: row.parent_bookmark_id,
-            incidents: row.incidents,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-            finished_at: row.finished_at,
-        };
-        Ok(Some(Loaded { instance: head.instance(row.state)?, command }))
+        Ok(Some(Loaded { instance: head.instance(state)?, command }))
     }
 
     async fn commit(&self, burst: Burst) -> Result<Commit, Error> {
@@ -252,6 +240,29 @@ impl Head {
             id,
         })
     }
+}
+
+/// A row of [`SELECT_INSTANCE`]: its head, its state, its start command.
+fn loaded(row: &Fetched) -> Result<(Head, Vec<u8>, Option<Vec<u8>>), Failure> {
+    let text = |column| Ok::<_, Failure>(row.text(column)?.unwrap_or_default());
+    let number = |column| Ok::<_, Failure>(row.number(column)?.unwrap_or_default());
+    let head = Head {
+        id: text(0)?,
+        definition_id: text(1)?,
+        version_id: text(2)?,
+        definition_version: number(3)?,
+        version: number(4)?,
+        status: text(5)?,
+        correlation_id: row.text(6)?,
+        name: row.text(7)?,
+        parent_instance_id: row.text(8)?,
+        parent_bookmark_id: row.text(9)?,
+        incidents: number(10)?,
+        created_at: number(11)?,
+        updated_at: number(12)?,
+        finished_at: row.number(13)?,
+    };
+    Ok((head, row.bytes(14)?.unwrap_or_default(), row.bytes(15)?))
 }
 
 fn condition(filter: &InstanceFilter) -> Condition {

@@ -268,7 +268,7 @@ impl Fetched {
         })
     }
 
-    pub(crate) fn bytes(&self, column: usize) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn bytes(&self, column: usize) -> Result<Option<Vec<u8>>, Failure> {
         Ok(match self {
             Self::Sqlite(row) => row.try_get(column)?,
             Self::Postgres(row) => row.try_get(column)?,

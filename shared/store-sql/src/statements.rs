@@ -98,6 +98,21 @@ pub(crate) static INSERT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::insert("instances", INSTANCE, "ON CONFLICT (id) DO NOTHING RETURNING id")
 });
 
+/// First bursts that nobody has looked for before; answers the ids that were free or unstarted.
+pub(crate) static START_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert(
+        "instances",
+        INSTANCE,
+        "ON CONFLICT (id) DO UPDATE SET version_id = excluded.version_id,
+         definition_version = excluded.definition_version, version = excluded.version,
+         status = excluded.status, correlation_id = excluded.correlation_id,
+         name = excluded.name, incidents = excluded.incidents, updated_at = excluded.updated_at,
+         finished_at = excluded.finished_at, activation_key = excluded.activation_key,
+         search = excluded.search, start_command = NULL, state = excluded.state
+         WHERE instances.version = 0 RETURNING id",
+    )
+});
+
 /// Later bursts; answers the ids whose version was the expected one.
 pub(crate) static UPDATE_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
@@ -118,6 +133,17 @@ pub(crate) static SELECT_HOLDERS: LazyLock<Sql> = LazyLock::new(|| {
         &[("activation_key", Text)],
         "SELECT activation_key, id FROM instances
          WHERE activation_key IN (SELECT n.activation_key FROM {rows})",
+    )
+});
+
+/// One instance as a burst begins with it.
+pub(crate) static SELECT_INSTANCE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        &[("id", Text)],
+        "SELECT id, definition_id, version_id, definition_version, version, status,
+         correlation_id, name, parent_instance_id, parent_bookmark_id, incidents, created_at,
+         updated_at, finished_at, state, start_command
+         FROM instances WHERE id = (SELECT n.id FROM {rows})",
     )
 });
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use model::{Entry, Instance, SubStatus, Timestamp, What};
 use protocol::Message;
 use store::{
-    Accepted, Burst, Commit, Error, InstanceFilter, Instances as _, NewInstance, Outbox as _,
-    OutboxRow, Page, Store as _,
+    Accepted, Burst, Commit, Error, Expected, InstanceFilter, Instances as _, NewInstance,
+    Outbox as _, OutboxRow, Page, Store as _,
 };
 use store_sql::{Options, SqlStore, connect};
 use testkit::{eventually, sqlite_url};
@@ -61,7 +61,7 @@ fn burst(id: &str, loaded: i64) -> Burst {
     };
     Burst {
         instance: instance(id, loaded + 1),
-        expected: (loaded > 0).then_some(loaded),
+        expected: if loaded > 0 { Expected::Version(loaded) } else { Expected::Absent },
         activation_key: None,
         burned: Vec::new(),
         created: Vec::new(),
@@ -336,7 +336,7 @@ async fn one_of_two_processes_wins() {
             let store = stores[number % 2].clone();
             let id = format!("i{}", number / 4 * 2 + 1);
             let mut burst = burst(&id, 1);
-            burst.expected = Some(0);
+            burst.expected = Expected::Version(0);
             burst.instance.version = 1;
             tokio::spawn(async move { store.commit(burst).await.unwrap() })
         })

@@ -45,9 +45,8 @@ pub struct Loaded {
 pub struct Burst {
     /// The row after the burst; its `version` is `expected + 1` (1 for an insert).
     pub instance: Instance,
-    /// The version that was loaded: the commit happens only if it is still the one. `None`
-    /// inserts, and happens only if no instance has the id.
-    pub expected: Option<i64>,
+    /// What the instance has to be for the commit to happen.
+    pub expected: Expected,
     /// Held while the instance is unfinished, for activation strategies; set by the first burst
     /// and passed unchanged by later ones. The store clears it when the status is final.
     pub activation_key: Option<String>,
@@ -67,6 +66,17 @@ pub struct Burst {
     pub tokens: Vec<Token>,
     /// Accepted commands that this burst has applied: their rows go.
     pub settles: Vec<CommandId>,
+}
+
+/// What an instance has to be for a burst to be committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// No instance has the id.
+    Absent,
+    /// No instance has the id, or it is accepted and has not been run.
+    Unstarted,
+    /// It is at the version that was loaded.
+    Version(i64),
 }
 
 /// How a commit ended.

@@ -28,8 +28,8 @@ pub use definitions::{
 pub use error::Error;
 pub use inbox::{Inbox, PendingCommand};
 pub use instances::{
-    Accepted, Burst, Commit, InstanceFilter, InstanceOrder, Instances, Loaded, NewInstance,
-    TimeColumn, TimeFilter, TimeOperator,
+    Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, Instances, Loaded,
+    NewInstance, TimeColumn, TimeFilter, TimeOperator,
 };
 pub use keys::{ApiKey, Audit, Keys};
 pub use outbox::{Outbox, OutboxRow};

@@ -5,11 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bus::Delivery;
 use model::{InstanceId, Timestamp};
-use protocol::Command;
+use protocol::{Body, Command};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Actor;
+use crate::draft::child_id;
 use crate::executor::Cx;
 use crate::pipeline::settle::{Stop, Verdict};
 
@@ -27,6 +28,16 @@ pub(super) struct Job {
 }
 
 impl Job {
+    /// Delivered for the first time, and it makes an instance whose id nobody can know before it.
+    pub(super) fn is_unheard_of(&self) -> bool {
+        let Body::Start(start) = &self.command.body else { return false };
+        let is_own = match &start.instance_id {
+            None => true,
+            Some(id) => self.command.id == child_id(id),
+        };
+        self.attempt == 1 && is_own
+    }
+
     pub(super) fn end(self, verdict: Verdict) {
         // Nobody listens when the process is being killed.
         drop(self.done.send(verdict));

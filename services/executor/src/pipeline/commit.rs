@@ -10,9 +10,8 @@ use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_bod
 use store::{Commit, StoredBookmark};
 use tokio::time::Instant;
 
-use bus::Lease;
-
 use super::load;
+use super::lock::Hold;
 use super::run::{End, Ran};
 use super::settle::Stop;
 use crate::decide::Known;
@@ -60,13 +59,13 @@ pub(crate) struct Outgoing {
 }
 
 /// Writes the burst, if the instance is still at the version that was loaded.
-pub(crate) async fn commit(cx: &Cx, lease: &Lease, mut ran: Ran) -> Result<Committed, Stop> {
+pub(crate) async fn commit(cx: &Cx, hold: &Hold, mut ran: Ran) -> Result<Committed, Stop> {
     let was = ran.before.row.as_ref().map(|row| row.status);
     let Draft { burst, known, journal, answer } = fit(cx, &mut ran).await?;
     cx.at(Point::BeforeCommit).await;
     // Another may have the lease by now: its burst is as good as this one, and this one would only
     // make it run twice.
-    if !lease.is_held() {
+    if !hold.is_good() {
         return Err(Stop::Fenced);
     }
     let outgoing = Outgoing {

@@ -29,6 +29,8 @@ pub(crate) enum Loaded {
     Refused(Refusal, String),
     /// It comes too early.
     Wait,
+    /// What it means depends on an instance that was not looked for.
+    Unseen,
 }
 
 /// All that a turn needs. Made here only.
@@ -79,7 +81,7 @@ pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
     let record = Record::decode(&state)
         .map_err(|error| Stop::unreadable(format!("the state of instance {id}: {error}")))?;
     let accepted = loaded.command.as_ref().and_then(id_of);
-    Ok(Known { row: Some(loaded.instance), accepted, record })
+    Ok(Known { row: Some(loaded.instance), accepted, record, is_unseen: false })
 }
 
 async fn turn(
@@ -143,6 +145,7 @@ async fn start(
         Err(reason) if before.row.is_some() => {
             Ok(Loaded::Ran(Box::new(Ran::ended(cx, before, work, End::not_runnable(reason)))))
         }
+        Err(_) if before.is_unseen => Ok(Loaded::Unseen),
         Err(reason) => Err(Stop::dead(Refusal::NotFound, reason)),
     }
 }

@@ -9,6 +9,7 @@ use model::{
     ActivityId, BookmarkId, Entry, Incident, Instance, SubStatus, Timestamp, VersionId, What,
 };
 use protocol::Body;
+use store::Expected;
 
 use super::load::Ready;
 use super::settle::Stop;
@@ -37,6 +38,8 @@ pub(crate) struct Before {
     pub(crate) row: Option<Instance>,
     /// Bookmarks that are in the database.
     pub(crate) open: BTreeSet<BookmarkId>,
+    /// What it has to be for the commit.
+    pub(crate) expected: Expected,
 }
 
 /// Why an instance ends without the engine.
@@ -109,6 +112,12 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
 }
 
 impl Ran {
+    /// Its holder has more to do for it after the commit.
+    pub(crate) fn goes_on(&self) -> bool {
+        let state = &self.record.state;
+        !state.status.is_final() && (self.record.unfinished || !state.calls.is_empty())
+    }
+
     /// A command that changes nothing but its sender's order.
     pub(crate) fn noted(cx: &Cx, before: Known, work: &Work) -> Self {
         let (before, mut record) = split(before);
@@ -147,7 +156,12 @@ impl Ran {
 /// What the burst starts from, and what it changes.
 fn split(known: Known) -> (Before, Record) {
     let open = known.record.open().map(|open| open.id.clone()).collect();
-    (Before { row: known.row, open }, known.record)
+    let expected = match &known.row {
+        Some(row) => Expected::Version(row.version),
+        None if known.is_unseen => Expected::Unstarted,
+        None => Expected::Absent,
+    };
+    (Before { row: known.row, open, expected }, known.record)
 }
 
 /// Ends a state as the engine would.

@@ -49,7 +49,8 @@ async fn nothing_is_mended_where_nothing_is_broken() {
 #[tokio::test(start_paused = true)]
 async fn the_outbox_of_a_dead_executor_is_published() {
     let world = World::new();
-    let mut burst = empty(world.instance(&"i".into(), 1, SubStatus::Finished), None);
+    let mut burst =
+        empty(world.instance(&"i".into(), 1, SubStatus::Finished), store::Expected::Absent);
     for id in ["a", "b"] {
         let subject = subject::lifecycle(&"wait".into(), &"i".into(), "finished");
         let message = Message {
@@ -111,7 +112,7 @@ async fn a_waiting_command_whose_bookmark_is_there_is_woken_under_a_new_message_
 async fn an_instance_that_stopped_in_the_middle_is_told_to_go_on() {
     let world = World::new();
     let stopped = world.instance(&"i".into(), 4, SubStatus::Executing);
-    world.commit(Burst { ..empty(stopped, None) }).await;
+    world.commit(Burst { ..empty(stopped, store::Expected::Absent) }).await;
     tokio::time::advance(seconds(31)).await;
     let (_, mended) = sweep(&world).await;
     assert_eq!(mended, Mended { performed: 1, ..Mended::default() });

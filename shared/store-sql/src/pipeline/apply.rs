@@ -81,7 +81,7 @@ fn candidate(found: &Fetched) -> Result<PendingCommand, Failure> {
         accepted_at: Timestamp::from_millis(millis),
         expires_at: None,
         waiting: true,
-        command: row::unpack("a waiting command", &found.bytes(6)?)?,
+        command: row::unpack("a waiting command", &found.bytes(6)?.unwrap_or_default())?,
     })
 }
 
@@ -93,11 +93,12 @@ async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<Answer>, Failure> {
     let blocked = |work: &Work| match (&work.head, holder(work)) {
         (_, None) => false,
         // The row itself holds the key: it is there already.
-        (Head::Update { .. }, Some(holder)) => holder != work.id,
+        (Head::Update { .. } | Head::Start(_), Some(holder)) => holder != work.id,
         (_, Some(_)) => true,
     };
 
     let mut inserts = Vec::new();
+    let mut begins = Vec::new();
     let mut updates = Vec::new();
     let mut stopped = Vec::new();
     for work in works {
@@ -106,10 +107,12 @@ async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<Answer>, Failure> {
             Head::Gate { .. } => {}
             _ if blocked(work) => stopped.push(vec![Cell::text(work.id.as_str())]),
             Head::Accept(row) | Head::Insert(row) => inserts.push(row),
+            Head::Start(row) => begins.push(row),
             Head::Update { row, .. } => updates.push(row),
         }
     }
     let mut won = ids(tx, &sql::INSERT_INSTANCES, &inserts).await?;
+    won.extend(ids(tx, &sql::START_INSTANCES, &begins).await?);
     won.extend(ids(tx, &sql::UPDATE_INSTANCES, &updates).await?);
     let passed = gates(tx, works).await?;
     let stopped = tx.fetch(&sql::SELECT_VERSIONS, &stopped.iter().collect::<Vec<_>>()).await?;
@@ -130,6 +133,9 @@ async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<Answer>, Failure> {
             (Head::Accept(_), Some(holder)) if version.is_none() => Answer::NotAllowed(holder),
             (Head::Accept(_), _) => Answer::Known,
             (Head::Insert(_), Some(holder)) if version.is_none() => {
+                Answer::Committed(Commit::NotAllowed(holder))
+            }
+            (Head::Start(_), Some(holder)) if version.is_none_or(|version| version == 0) => {
                 Answer::Committed(Commit::NotAllowed(holder))
             }
             (Head::Update { expected, .. }, Some(holder)) if version == Some(*expected) => {

@@ -1,7 +1,9 @@
 //! One caller's work as rows, made in the caller's own task so that the committers only write.
 
 use model::{CommandId, InstanceId, Timestamp};
-use store::{Burst, Commit, Error, Firing, NewInstance, OutboxRow, PendingCommand, StoredBookmark};
+use store::{
+    Burst, Commit, Error, Expected, Firing, NewInstance, OutboxRow, PendingCommand, StoredBookmark,
+};
 
 use super::bookmark_key;
 use crate::sql::{Cell, Row, Sql};
@@ -23,6 +25,8 @@ pub(crate) enum Head {
     Accept(Row),
     /// The first burst of an instance that must be new.
     Insert(Row),
+    /// The first burst of an instance that is new, or accepted and not yet run.
+    Start(Row),
     /// A burst of an instance that must still have the version.
     Update { row: Row, expected: i64 },
     /// A command; its caller is told whether it is new.
@@ -87,8 +91,13 @@ impl Work {
         let id = burst.instance.id.clone();
         let activation_key = burst.activation_key.as_deref();
         let head = match burst.expected {
-            None => Head::Insert(row::instance(&burst.instance, activation_key, None)?),
-            Some(expected) => Head::Update { row: row::change(&burst, expected), expected },
+            Expected::Absent => Head::Insert(row::instance(&burst.instance, activation_key, None)?),
+            Expected::Unstarted => {
+                Head::Start(row::instance(&burst.instance, activation_key, None)?)
+            }
+            Expected::Version(expected) => {
+                Head::Update { row: row::change(&burst, expected), expected }
+            }
         };
         let mut work = Self::new(head, id.clone());
         work.ask_for(burst.activation_key);
@@ -187,6 +196,7 @@ impl Work {
         let head = match &self.head {
             Head::Accept(row)
             | Head::Insert(row)
+            | Head::Start(row)
             | Head::Keep(row)
             | Head::Update { row, .. }
             | Head::Gate { row, .. } => Some(row),

@@ -7,10 +7,14 @@ use super::sample::{
     token,
 };
 use super::{Subject, at_once, cases};
-use crate::{BookmarkFilter, Burst, Commit, InstanceFilter, Page, PendingCommand, StoredBookmark};
+use crate::{
+    BookmarkFilter, Burst, Commit, Expected, InstanceFilter, NewInstance, Page, PendingCommand,
+    StoredBookmark,
+};
 
 cases![
     a_first_burst_inserts_once,
+    an_unseen_first_burst_takes_an_accepted_start_over,
     a_burst_commits_only_on_the_version_it_loaded,
     one_of_thirty_bursts_of_a_version_wins,
     losers_are_thrown_out_alone,
@@ -47,6 +51,24 @@ async fn a_first_burst_inserts_once(store: Subject) {
     let loaded = store.load(&id("a")).await.unwrap().unwrap();
     assert_eq!((loaded.instance, loaded.command), (burst.instance, None));
     assert_eq!(store.journal(&id("a"), Page::first()).await.unwrap().total, 1);
+}
+
+async fn an_unseen_first_burst_takes_an_accepted_start_over(store: Subject) {
+    let unseen = |name| Burst { expected: Expected::Unstarted, ..first(name) };
+    let accepted = NewInstance { activation_key: Some("k".to_owned()), ..start("a") };
+    store.accept(accepted).await.unwrap();
+    let taken = Burst { activation_key: Some("k".to_owned()), ..unseen("b") };
+    let holder = Commit::NotAllowed(id("a"));
+    assert_eq!(store.commit(taken).await.unwrap(), holder);
+    let own = Burst { activation_key: Some("k".to_owned()), ..unseen("a") };
+    assert_eq!(store.commit(own.clone()).await.unwrap(), done());
+    let loaded = store.load(&id("a")).await.unwrap().unwrap();
+    assert_eq!((loaded.instance, loaded.command), (own.instance.clone(), None));
+    assert_eq!(store.commit(own).await.unwrap(), Commit::Conflict);
+    assert_eq!(store.commit(next("a", 1)).await.unwrap(), done());
+
+    assert_eq!(store.commit(unseen("c")).await.unwrap(), done());
+    assert_eq!(store.commit(unseen("c")).await.unwrap(), Commit::Conflict);
 }
 
 async fn a_burst_commits_only_on_the_version_it_loaded(store: Subject) {
@@ -207,7 +229,7 @@ async fn a_taken_activation_key_stops_a_burst(store: Subject) {
     let mut later = next("c", 0);
     later.activation_key = key.clone();
     assert_eq!(store.commit(later.clone()).await.unwrap(), Commit::NotAllowed(id("a")));
-    later.expected = Some(7);
+    later.expected = Expected::Version(7);
     assert_eq!(store.commit(later).await.unwrap(), Commit::Conflict);
     assert_eq!(store.unpublished(at(1), 10).await.unwrap(), []);
 

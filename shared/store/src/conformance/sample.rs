@@ -11,7 +11,8 @@ use protocol::{Message, header};
 use serde_json::json;
 
 use crate::{
-    Burst, Loaded, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark, shard_of,
+    Burst, Expected, Loaded, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark,
+    shard_of,
 };
 
 /// That many milliseconds after a fixed moment.
@@ -59,7 +60,7 @@ pub(super) fn first(id: &str) -> Burst {
     };
     Burst {
         instance,
-        expected: None,
+        expected: Expected::Absent,
         activation_key: None,
         burned: Vec::new(),
         created: Vec::new(),
@@ -75,7 +76,7 @@ pub(super) fn first(id: &str) -> Burst {
 /// A burst after the one that committed this version.
 pub(super) fn next(id: &str, loaded: i64) -> Burst {
     let mut burst = first(id);
-    burst.expected = Some(loaded);
+    burst.expected = Expected::Version(loaded);
     burst.instance.version = loaded + 1;
     burst.instance.updated_at = at(loaded + 1);
     burst.instance.state = format!("state {}", loaded + 1).into_bytes();

@@ -9,8 +9,8 @@ use protocol::Message;
 use super::tables::{InstanceRow, Tables};
 use super::{Bug, Faults, MemoryStore, Operation, Written};
 use crate::{
-    Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, Instances, Listed, Loaded,
-    NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, check,
+    Accepted, Burst, Commit, Error, Expected, InstanceFilter, InstanceOrder, Instances, Listed,
+    Loaded, NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, check,
 };
 
 #[async_trait]
@@ -148,7 +148,12 @@ impl MemoryStore {
 
 fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Timestamp) -> Commit {
     let id = burst.instance.id.clone();
-    let is_expected = tables.instances.get(&id).map(|row| row.instance.version) == burst.expected;
+    let version = tables.instances.get(&id).map(|row| row.instance.version);
+    let is_expected = match burst.expected {
+        Expected::Absent => version.is_none(),
+        Expected::Unstarted => version.is_none_or(|version| version == 0),
+        Expected::Version(expected) => version == Some(expected),
+    };
     if !is_expected && !faults.has(Bug::VersionUnchecked) {
         return Commit::Conflict;
     }
