@@ -157,15 +157,21 @@ fn start_as(id: &str, definition: &str, input: Map) -> Command {
     command
 }
 
-/// Publishes a definition; gives whether it is in force on all nodes.
-pub(crate) async fn publish(api: &mut Connection, definition: &Value) -> anyhow::Result<bool> {
+/// Saves a definition as a draft.
+pub(crate) async fn save(api: &mut Connection, definition: &Value) -> anyhow::Result<()> {
     let imported = api.call("POST", "/elsa/api/workflow-definitions/import", definition).await?;
     let problems = imported["validationErrors"].as_array().is_some_and(|all| !all.is_empty());
     ensure!(!problems, "a definition has problems: {}", imported["validationErrors"]);
-    let id = definition["definitionId"].as_str().unwrap_or_default();
+    Ok(())
+}
+
+/// Publishes a draft, which is then in force on all nodes.
+pub(crate) async fn publish(api: &mut Connection, id: &str) -> anyhow::Result<()> {
     let path = format!("/elsa/api/workflow-definitions/{id}/publish");
     let published = api.call("POST", &path, &json!({})).await?;
-    Ok(published["everywhere"].as_bool().unwrap_or(true))
+    let everywhere = published["everywhere"].as_bool().unwrap_or(true);
+    ensure!(everywhere, "{id} is not in force on all nodes: {}", published["missing"]);
+    Ok(())
 }
 
 fn check(status: u16, body: &[u8]) -> anyhow::Result<()> {

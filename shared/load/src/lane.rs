@@ -16,6 +16,7 @@ const NEAR_MILLIS: u64 = 500;
 const SPREAD_MILLIS: u64 = 1_000;
 
 pub(crate) struct Lane {
+    pub(crate) index: usize,
     pub(crate) scenario: Scenario,
     /// The definition, and the beginning of every id.
     pub(crate) name: Arc<str>,
@@ -100,10 +101,13 @@ impl Lane {
                 times.note("start to all finished", due.elapsed());
             }
             Scenario::Publish => {
-                let news = workflow::news(&self.name, number);
-                let everywhere = door::publish(&mut self.api, &news).await?;
-                ensure!(everywhere, "version {number} is not in force on all nodes");
-                times.note("import, publish, in force", due.elapsed());
+                // Each lane has a definition of its own: two drafts of one exclude each other.
+                let name = format!("{}-{}", self.name, self.index);
+                door::save(&mut self.api, &workflow::news(&name, number)).await?;
+                let saved = Instant::now();
+                door::publish(&mut self.api, &name).await?;
+                times.note("publish to in force", saved.elapsed());
+                times.note("with saving", due.elapsed());
             }
         }
         Ok(())

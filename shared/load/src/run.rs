@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use model::InstanceId;
 use serde::Serialize;
+use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -113,13 +114,17 @@ pub async fn run(target: &Target, order: &Order, say: &dyn Fn(&str)) -> anyhow::
     };
     let mut api = connect(target, 0)?;
     for definition in workflow::definitions(order.scenario, &order.name, callee.url()) {
-        let everywhere = door::publish(&mut api, &definition).await?;
-        ensure!(everywhere, "a definition is not in force on all nodes");
+        door::save(&mut api, &definition).await?;
+        door::publish(&mut api, id_of(&definition)).await?;
     }
     let measured = measure(target, order, wire.as_ref(), say).await;
     // Nothing is started by itself later; what has run stays to be looked at.
-    for definition in workflow::definitions(order.scenario, &order.name, "") {
-        let id = definition["definitionId"].as_str().unwrap_or_default();
+    let mut made = workflow::definitions(order.scenario, &order.name, "");
+    if order.scenario == Scenario::Publish {
+        let news = |index| workflow::news(&format!("{}-{index}", order.name), 0);
+        made.extend((0..order.lanes).map(news));
+    }
+    for id in made.iter().map(id_of) {
         let path = format!("/elsa/api/workflow-definitions/{id}");
         if let Err(error) = api.send("DELETE", &path, "").await {
             tracing::warn!(%error, "a definition was left behind");
@@ -129,6 +134,10 @@ pub async fn run(target: &Target, order: &Order, say: &dyn Fn(&str)) -> anyhow::
         wire.close().await;
     }
     measured
+}
+
+fn id_of(definition: &Value) -> &str {
+    definition["definitionId"].as_str().unwrap_or_default()
 }
 
 async fn measure(
@@ -152,6 +161,7 @@ async fn measure(
     let mut lanes = Vec::with_capacity(order.lanes);
     for index in 0..order.lanes {
         lanes.push(Lane {
+            index,
             scenario: order.scenario,
             name: order.name.as_str().into(),
             door: door(index)?,
