@@ -16,6 +16,7 @@ impl Brokers {
         count: usize,
         folder: &Path,
         remove: Option<&Path>,
+        config: Option<&str>,
         told: fn(&str),
     ) -> anyhow::Result<Self> {
         ensure!(matches!(count, 1 | 3), "{count} brokers: use 1 or 3");
@@ -30,6 +31,11 @@ impl Brokers {
             let mut options = Options::new(&binary, &folder.join(&name));
             options.log = Some(folder.join(format!("{name}.log")));
             options.remove_if_killed = remove.map(Path::to_owned);
+            if let Some(config) = config {
+                let path = folder.join("nats.conf");
+                std::fs::write(&path, config)?;
+                options.config = Some(path);
+            }
             if count > 1 {
                 let cluster = ["--server_name", &name, "--cluster_name", "staunch"];
                 let routes = ["--cluster", route, "--routes", &routes.join(",")];

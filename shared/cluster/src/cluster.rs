@@ -35,7 +35,7 @@ impl Cluster {
     /// # Errors
     /// When anything does not start: the text has the end of its log.
     pub async fn start(plan: Plan) -> anyhow::Result<Self> {
-        let Plan { binary, brokers, database, nodes, folder, preload } = plan;
+        let Plan { binary, brokers, database, nodes, folder, preload, broker_config, told } = plan;
         let (place, folder) = match folder {
             Some(folder) => (std::path::absolute(folder)?, None),
             None => {
@@ -46,7 +46,8 @@ impl Cluster {
         std::fs::create_dir_all(&place)
             .with_context(|| format!("cannot create {}", place.display()))?;
         let remove = folder.as_ref().map(TempDir::path);
-        let brokers = Brokers::start(brokers, &place, remove).await?;
+        let config = broker_config.as_deref();
+        let brokers = Brokers::start(brokers, &place, remove, config, told).await?;
         let (database_url, postgres) = open(database, &place, preload.as_deref()).await?;
         // PostgreSQL writes by itself; only for SQLite do the nodes.
         let preload = preload.filter(|_| database_url.starts_with("sqlite"));

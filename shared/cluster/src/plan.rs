@@ -17,6 +17,10 @@ pub struct Plan {
     pub folder: Option<PathBuf>,
     /// A library that whatever writes the database loads before all others (`LD_PRELOAD`).
     pub preload: Option<PathBuf>,
+    /// What the nats-servers read as their configuration file, beside what they are told anyway.
+    pub broker_config: Option<String>,
+    /// Told what takes a while, such as fetching a nats-server.
+    pub told: fn(&str),
 }
 
 /// Where the truth is.
@@ -65,6 +69,8 @@ impl Plan {
             nodes: Vec::new(),
             folder: None,
             preload: None,
+            broker_config: None,
+            told: |text| tracing::info!(text, "nats-server"),
         }
     }
 

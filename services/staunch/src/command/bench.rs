@@ -76,12 +76,21 @@ pub(crate) struct Place {
     /// 1 nats-server, or 3 as one cluster
     #[arg(long, default_value_t = 1, value_name = "1|3")]
     brokers: usize,
+    /// How often JetStream fsyncs: `default` (every two minutes), or `always` (each message)
+    #[arg(long, value_enum, default_value = "default", value_name = "WHEN")]
+    nats_sync: NatsSync,
     /// A library that whatever writes the database loads first, such as one that slows fsync
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
     /// So many finished instances, and as many that wait, are put into the database before
     #[arg(long, default_value_t = 0, value_name = "N")]
     seed_instances: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum NatsSync {
+    Default,
+    Always,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

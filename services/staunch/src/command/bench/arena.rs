@@ -8,7 +8,7 @@ use load::{Bounds, Order, Process, Scenario, Target, Transport};
 
 use crate::{Failure, say};
 
-use super::Place;
+use super::{NatsSync, Place};
 
 const EXECUTORS_MAX: usize = 16;
 const SEED_MAX: u64 = 1_000_000;
@@ -155,6 +155,9 @@ fn plan(place: &Place) -> Result<Plan, Failure> {
         database: database(&place.database)?,
         nodes: (1..=executors).map(node).collect(),
         preload: place.preload.clone(),
+        broker_config: (place.nats_sync == NatsSync::Always)
+            .then(|| "jetstream { sync_interval: always }\n".to_owned()),
+        told: say::talk,
         ..Plan::new(&binary)
     })
 }
@@ -188,8 +191,11 @@ fn about(place: &Place, database: &Database) -> Vec<String> {
             plural(brokers)
         ),
         durability.to_owned(),
-        "JetStream: file storage; stored before the answer, fsynced by the server's default interval"
-            .to_owned(),
+        match place.nats_sync {
+            NatsSync::Default => "JetStream: file storage; written before the answer, fsynced every 2 min",
+            NatsSync::Always => "JetStream: file storage; each message is fsynced before the answer",
+        }
+        .to_owned(),
         "every burst is committed in SQL before its outcome is told; over HTTP a start is committed \
          before it is queued"
             .to_owned(),

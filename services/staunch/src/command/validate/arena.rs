@@ -43,7 +43,8 @@ impl Arena {
             if brokers == 1 { "" } else { "s as one cluster" },
             name(&database),
         ));
-        let plan = Plan { brokers, database, ..Plan::new(&binary).with_nodes(count) };
+        let told = |text: &str| say::talk(text);
+        let plan = Plan { brokers, database, told, ..Plan::new(&binary).with_nodes(count) };
         let cluster = Cluster::start(plan).await?;
         Ok(Self { cluster, is_throwaway })
     }
