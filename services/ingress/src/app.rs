@@ -1,7 +1,7 @@
 //! What every request works with: the shared parts of the process, and what ingress keeps in
 //! memory beside them. Nothing here outlives the process.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bus::{Bus, Presence};
@@ -12,11 +12,11 @@ use model::{CommandId, Timestamp};
 use serde_json::Value;
 use store::{Audit, Store};
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Caller;
+use crate::backlog::Backlog;
 use crate::endpoint::Routes;
 use crate::idempotency::Answers;
 use crate::metrics::Metrics;
@@ -25,8 +25,6 @@ use crate::{Config, Problem};
 
 /// How long requests still wait for outcomes when the server stops.
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
-/// How long nothing is accepted after the stream of commands was full.
-const FULL_PAUSE: Duration = Duration::from_secs(1);
 
 /// The shared parts of the process that ingress works with. Cheap to clone.
 #[derive(Clone)]
@@ -60,8 +58,9 @@ pub(crate) struct App {
     pub(crate) health: Health,
     /// One permit per request at work.
     pub(crate) room: Arc<Semaphore>,
+    /// How many commands wait.
+    pub(crate) backlog: Backlog,
     draining: CancellationToken,
-    full_until: Mutex<Option<Instant>>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -70,14 +69,15 @@ impl App {
     /// Opens the inbox and starts what runs beside the requests.
     pub(crate) async fn start(cx: Context, config: Config) -> Result<Arc<Self>, bus::Error> {
         let (waiters, subscription) = Waiters::open(&*cx.bus).await?;
+        cx.catalog.trust_while(&cx.presence);
         let app = Self {
             routes: Routes::following(cx.catalog.pointers()),
             answers: Answers::default(),
             metrics: Metrics::new(),
             health: checks(&cx),
             room: Arc::new(Semaphore::new(config.requests_max)),
+            backlog: Backlog::new(config.backlog_max),
             draining: CancellationToken::new(),
-            full_until: Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             cx,
@@ -145,16 +145,13 @@ impl App {
         tokio::time::sleep(DRAIN_GRACE).await;
     }
 
-    /// The stream of commands is full: for a moment nothing more is accepted.
-    pub(crate) fn is_full(&self) {
-        let until = Instant::now() + FULL_PAUSE;
-        *self.full_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
-    }
-
-    /// Refuses what could only pile up in the database.
-    pub(crate) fn must_have_room(&self) -> Result<(), Problem> {
-        let until = *self.full_until.lock().unwrap_or_else(PoisonError::into_inner);
-        if until.is_some_and(|until| Instant::now() < until) {
+    /// Refuses what could only pile up in the stream and the database.
+    pub(crate) fn must_have_room(self: &Arc<Self>) -> Result<(), Problem> {
+        if self.backlog.is_to_be_asked() {
+            let app = Arc::clone(self);
+            self.tasks.spawn(async move { app.backlog.ask(&*app.cx.bus).await });
+        }
+        if self.backlog.is_too_long() {
             self.metrics.refused();
             return Err(Problem::overloaded(
                 "more commands are waiting than can be kept: try again in a moment",

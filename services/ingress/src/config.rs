@@ -61,6 +61,9 @@ pub struct Config {
     pub answer_time_max: Duration,
     /// Requests at work at once; more are refused with 503.
     pub requests_max: usize,
+    /// Commands that wait for an executor; while there are more, starts and resumes are refused with
+    /// 503.
+    pub backlog_max: u64,
 }
 
 impl Default for Config {
@@ -74,6 +77,7 @@ impl Default for Config {
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             answer_time_max: Duration::from_secs(30),
             requests_max: 4_096,
+            backlog_max: limits::BACKLOG_MAX,
         }
     }
 }
@@ -110,6 +114,7 @@ impl Config {
             cors_origins: settings.cors_origins.clone(),
             // What is accepted travels in one message: a larger body could not.
             body_bytes_max: settings.max_body_bytes.min(limits::COMMAND_BYTES_MAX),
+            backlog_max: settings.max_backlog,
             ..Self::default()
         };
         config.check()?;

@@ -6,6 +6,7 @@
 
 mod app;
 mod auth;
+mod backlog;
 mod begin;
 mod body;
 mod config;

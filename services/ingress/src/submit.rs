@@ -245,7 +245,7 @@ async fn publish(app: &App, message: Message) -> Publication {
         }
         Ok(Err(error)) => {
             if matches!(error, bus::Error::Full(_)) {
-                app.is_full();
+                app.backlog.is_full();
             }
             tracing::warn!(%error, subject, "accepted, but not published: the sweep will");
         }

@@ -66,7 +66,7 @@ fn hint(nearest: &Option<&'static str>) -> String {
 }
 
 /// Every setting, under the name that flags and files know it by.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
     "role",
     "listen",
     "base-url",
@@ -81,6 +81,7 @@ const NAMES: [&str; 26] = [
     "jwt-audience",
     "cors-origins",
     "max-body-bytes",
+    "max-backlog",
     "log",
     "log-format",
     "otlp-endpoint",
@@ -146,6 +147,9 @@ pub struct Args {
     /// Bytes of a request's body
     #[arg(long, global = true, value_name = "BYTES")]
     pub max_body_bytes: Option<String>,
+    /// Waiting commands above which the HTTP API accepts no more
+    #[arg(long, global = true, value_name = "COUNT")]
+    pub max_backlog: Option<String>,
     /// What is logged, such as `info` or `warn,executor=debug`
     #[arg(long, global = true, value_name = "FILTER")]
     pub log: Option<String>,
@@ -218,6 +222,8 @@ pub struct Settings {
     pub cors_origins: Vec<String>,
     /// Bytes of a request's body.
     pub max_body_bytes: usize,
+    /// Waiting commands above which the HTTP API accepts no more.
+    pub max_backlog: u64,
     /// What is logged, such as `info` or `warn,executor=debug`.
     pub log: String,
     /// The form of the log: `text` or `json`.
@@ -289,6 +295,7 @@ impl Settings {
                 args.max_body_bytes.as_deref(),
                 "16777216",
             )?,
+            max_backlog: from.take("max-backlog", args.max_backlog.as_deref(), "50000")?,
             log: from.take("log", args.log.as_deref(), "info")?,
             log_format: from.take("log-format", args.log_format.as_deref(), "text")?,
             otlp_endpoint: from.take("otlp-endpoint", args.otlp_endpoint.as_deref(), "")?,

@@ -73,10 +73,36 @@ async fn a_server_with_a_life_answers_over_the_network_and_drains() {
 async fn a_full_stream_pushes_back_before_anything_is_accepted() {
     let world = World::new().await;
     world.publish("line", writes_line()).await;
-    world.app.is_full();
+    world.app.backlog.is_full();
     let body = json!({"definitionId": "line"});
     let answer = world.post(&format!("{API}/workflow-instances"), &body).await;
     assert_eq!(answer.header("retry-after"), Some("1"));
     answer.problem(503);
     assert_eq!(world.store.sizes().instances, 0);
+}
+
+#[tokio::test]
+async fn a_long_backlog_pushes_back_until_it_is_worked_off() {
+    let config = crate::Config { backlog_max: 3, ..crate::Config::default() };
+    let world = World::without_executor(config).await;
+    world.publish("line", writes_line()).await;
+    let start = async || {
+        let body = json!({"definitionId": "line"});
+        let path = format!("{API}/workflow-instances");
+        world.post_with(&path, &[("prefer", "respond-async")], &body).await
+    };
+    let mut accepted = 0;
+    testkit::eventually("a start is refused", super::world::BOUND, async || {
+        let answer = start().await;
+        accepted += usize::from(answer.status == 202);
+        answer.status == 503 && answer.header("retry-after") == Some("1")
+    })
+    .await;
+    assert_eq!(world.store.sizes().instances, accepted);
+    assert!(accepted > 3, "{accepted}");
+    world.start_executor().await;
+    testkit::eventually("starts are taken again", super::world::BOUND, async || {
+        start().await.status == 202
+    })
+    .await;
 }
