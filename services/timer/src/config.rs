@@ -56,7 +56,7 @@ impl Default for Config {
             sweep_rows: 500,
             outbox_after: Duration::from_secs(5),
             inbox_after: Duration::from_secs(10),
-            unfinished_after: Duration::from_secs(30),
+            unfinished_after: Duration::from_secs(20),
             drain: Duration::from_secs(5),
         }
     }
