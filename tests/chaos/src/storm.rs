@@ -104,7 +104,7 @@ async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g
             traffic.rate(struck.elapsed().as_secs())
         );
     }
-    sleep(HEALED).await;
+    sleep(pick(HEALED / 5, HEALED)).await;
     sleep(Duration::from_secs(window)).await;
     let after = traffic.rate(window);
     let accepted = traffic.end().await;
@@ -206,7 +206,7 @@ async fn strike(world: &mut World, proxies: &[Vec<Proxy>], blow: Blow) {
 }
 
 async fn step_down(world: &World) {
-    let client = async_nats::connect(world.cluster.nats_url()).await.unwrap();
+    let client = world.client().await;
     let streams = [
         "STAUNCH_COMMANDS",
         "STAUNCH_EVENTS",

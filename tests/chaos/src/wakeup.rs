@@ -28,7 +28,7 @@ async fn no_resume_at_the_moment_of_suspension_is_lost_g9() {
     let nodes = vec![all_roles("one"), all_roles("two")];
     let Some(world) = World::start(1, nodes).await else { return };
     let callee = Callee::start().await;
-    let client = async_nats::connect(world.cluster.nats_url()).await.unwrap();
+    let client = world.client().await;
     let jetstream = async_nats::jetstream::new(client.clone());
     let ledger = Ledger::new(&world, jetstream.clone(), &callee, Names::new("wakeup"));
     let rounds = pick(1, 100);

@@ -46,8 +46,15 @@ impl World {
 
     /// JetStream, as any client has it.
     pub(crate) async fn jetstream(&self) -> async_nats::jetstream::Context {
-        let client = async_nats::connect(self.cluster.nats_url()).await.unwrap();
-        async_nats::jetstream::new(client)
+        async_nats::jetstream::new(self.client().await)
+    }
+
+    /// A plain NATS client, as anyone may have.
+    pub(crate) async fn client(&self) -> async_nats::Client {
+        let urls = self.cluster.nats_url();
+        let servers: Vec<async_nats::ServerAddr> =
+            urls.split(',').map(|url| url.parse().unwrap()).collect();
+        async_nats::connect(&servers[..]).await.unwrap()
     }
 }
 
