@@ -20,6 +20,7 @@ use crate::world::sql;
 const PUBLISH_EVERY: Duration = Duration::from_millis(300);
 const STRAY_EVERY: Duration = Duration::from_millis(200);
 const WIPE_EVERY: Duration = Duration::from_millis(5);
+const WRITE_EVERY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is going on.
@@ -33,8 +34,8 @@ pub(crate) struct Bustle {
 }
 
 impl Bustle {
-    /// Begins; with `wipes`, all leases vanish again and again, so that instances get several
-    /// holders and commits lose.
+    /// Begins; with `wipes`, all leases vanish again and again and somebody else writes the
+    /// instances, so that commits lose.
     pub(crate) async fn begin(route: &Route, database_url: &str, wipes: bool) -> Self {
         let Route { names, doors, jetstream, .. } = route;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -50,7 +51,9 @@ impl Bustle {
             )),
         ];
         if wipes {
-            tasks.push(tokio::spawn(wipe_leases(jetstream.clone(), is_over.clone())));
+            let wiping = wipe_leases(jetstream.clone(), is_over.clone());
+            let writing = write_beside(names.clone(), database_url.to_owned(), is_over.clone());
+            tasks.extend([tokio::spawn(wiping), tokio::spawn(writing)]);
         }
         let (names, jetstream) = (names.clone(), jetstream.clone());
         let database_url = database_url.to_owned();
@@ -147,6 +150,17 @@ fn expire(database_url: &str, names: &Names) {
     let stray = &names.stray;
     let update = "update pending_resumes set expires_at = 1 where waiting and expires_at > 1";
     sql(database_url, &format!("{update} and id like '{stray}-%'"));
+}
+
+/// Every voyage that is under way is written by somebody who needs no lease, and stays as it is.
+async fn write_beside(names: Names, database_url: String, is_over: Arc<AtomicBool>) {
+    let voyage = &names.voyage;
+    let update = "update instances set version = version + 1 where status <> 'Finished'";
+    while !is_over.load(Ordering::SeqCst) {
+        let voyages = format!("{update} and version > 0 and definition_id = '{voyage}'");
+        sql(&database_url, &voyages);
+        sleep(WRITE_EVERY).await;
+    }
 }
 
 /// Nobody hears of it: a holder goes on while others get the lease.

@@ -6,7 +6,7 @@ pub(crate) fn is_full() -> bool {
     std::env::var("STAUNCH_CHAOS").is_ok_and(|value| value == "full")
 }
 
-/// The only turn of a long test that is to be run, from 1, where one is named
+/// The only one of the five turns of a long test that is to be run, from 1, where one is named
 /// (`STAUNCH_CHAOS_TURN`).
 #[expect(clippy::disallowed_methods, reason = "a switch of these tests")]
 pub(crate) fn turn() -> Option<usize> {
