@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
 use model::{InstanceId, Map};
-use protocol::{Body, Command, EventRaised, ReplyWhen, Resume, Start};
+use protocol::{Body, Command, ReplyWhen, Resume, Start};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Connection;
 use crate::wire::Wire;
-use crate::workflow::EVENT;
 
 /// One lane's way in.
 #[derive(Debug)]
@@ -116,29 +115,6 @@ impl Door {
                 let reply = connection.send("POST", &path, "{}").await?;
                 check(reply.status, reply.body)?;
                 is(reply.body, then).map(drop)
-            }
-        }
-    }
-
-    /// Raises the event that an instance waits for, whatever else it does now.
-    pub(crate) async fn raise(&mut self, id: &str, instance: &InstanceId) -> anyhow::Result<()> {
-        match self {
-            Self::Nats(wire) => {
-                let event = EventRaised {
-                    event_name: EVENT.to_owned(),
-                    instance_id: Some(instance.clone()),
-                    ..EventRaised::default()
-                };
-                let outcome = wire.ask(Command::new(id.into(), Body::Event(event))).await?;
-                let brief: Brief<'_> = serde_json::from_slice(&outcome)?;
-                unrefused(&brief)
-            }
-            Self::Http(connection) => {
-                let path = format!("/elsa/api/events/{EVENT}/trigger");
-                let body = json!({"workflowInstanceId": instance,
-                    "workflowExecutionMode": "Synchronous"});
-                let reply = connection.send("POST", &path, &body.to_string()).await?;
-                check(reply.status, reply.body)
             }
         }
     }

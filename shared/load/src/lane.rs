@@ -88,7 +88,7 @@ impl Lane {
             }
             Scenario::Contend => {
                 let index = usize::try_from(number).unwrap_or_default() % self.few.len();
-                self.door.raise(&id, &self.few[index]).await?;
+                self.door.resume(&id, &self.few[index], "Suspended").await?;
                 times.note("event to resumed", due.elapsed());
             }
             Scenario::Timer => self.wait_for_time(number, &id, times).await?,

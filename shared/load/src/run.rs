@@ -105,6 +105,9 @@ pub struct Report {
 /// When the cluster cannot be reached, or too much fails.
 pub async fn run(target: &Target, order: &Order, say: &dyn Fn(&str)) -> anyhow::Result<Report> {
     ensure!(order.lanes > 0 && order.few > 0, "nobody does it: at least 1");
+    // Over HTTP the gateway chooses the bookmark: of two who see the same one, one is refused.
+    let is_refused = order.scenario == Scenario::Contend && order.transport == Transport::Http;
+    ensure!(!is_refused, "contend is measured over NATS, where every resume has its turn");
     let callee = Callee::start().await?;
     let hears = matches!(order.scenario, Scenario::Timer | Scenario::Fanout);
     let wire = if hears || order.transport == Transport::Nats {

@@ -6,7 +6,7 @@ use crate::Scenario;
 use crate::scenario::CHILDREN;
 
 /// The event that instances wait for.
-pub(crate) const EVENT: &str = "bench-go";
+const EVENT: &str = "bench-go";
 
 /// What a scenario needs published; the first is the one that is started.
 pub(crate) fn definitions(scenario: Scenario, id: &str, callee: &str) -> Vec<Value> {
