@@ -3,7 +3,8 @@
 //! The count of deliveries alone cannot tell poison from a long outage of the database. So a
 //! command that comes again and again leaves a mark before it is tried and takes it away however
 //! the try ends; a mark that is found standing, and whose process does not live any more, means
-//! that the process died over it.
+//! that the process died over it. A process counts as living for a while after its death, so a mark
+//! remembers everyone who has tried and of whom nobody knows yet.
 
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use crate::executor::Cx;
 const SUSPECT_FROM: i64 = limits::DELIVERIES_MAX - CRASHES_MAX;
 /// Processes that died over a command before it is poison.
 const CRASHES_MAX: i64 = 5;
+/// Processes that a mark remembers.
+const TRIED_MAX: usize = 8;
 const MARK_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The mark of one try.
@@ -41,17 +44,18 @@ pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     let lives = lives(cx);
     let Some(own) = lives.iter().find(|life| is_of(life, &cx.node)) else { return Mark::None };
     let found = entry.as_ref().and_then(|entry| entry.value.as_ref()).and_then(read);
-    let crashes = match &found {
-        // It is tried elsewhere too, or the mark could not be taken away.
-        Some((crashes, by)) if lives.contains(by) => *crashes,
-        Some((crashes, _)) => crashes + 1,
-        None => 0,
-    };
+    let (before, tried) = found.unwrap_or_default();
+    // Those that live try it elsewhere, or could not take the mark away, or are not missed yet.
+    let (mut unsure, died): (Vec<_>, Vec<_>) =
+        tried.into_iter().partition(|by| lives.contains(by) && by != own);
+    let crashes = before + i64::try_from(died.iter().filter(|by| *by != own).count()).unwrap_or(0);
     if delivery.attempt > limits::DELIVERIES_MAX && crashes >= CRASHES_MAX {
         return Mark::Poison { crashes };
     }
     let expected = entry.map_or(0, |entry| entry.revision);
-    let value = Bytes::from(format!("{crashes} {own}"));
+    unsure.push(own.clone());
+    let tried = unsure.split_off(unsure.len().saturating_sub(TRIED_MAX));
+    let value = Bytes::from(format!("{crashes} {}", tried.join("\n")));
     match kv.put_if(&key, value, expected, Some(MARK_TTL), &cx.chance.new_id()).await {
         Ok(Put::Won(revision)) => Mark::Standing { key, revision },
         Ok(Put::Lost(_)) | Err(_) => Mark::None,
@@ -77,8 +81,8 @@ fn is_of(life: &str, node: &str) -> bool {
     life.strip_prefix(node).is_some_and(|rest| rest.starts_with('@'))
 }
 
-/// How many processes had died when the mark was made, and who made it.
-fn read(value: &Bytes) -> Option<(i64, String)> {
-    let (crashes, by) = std::str::from_utf8(value).ok()?.split_once(' ')?;
-    Some((crashes.parse().ok()?, by.to_owned()))
+/// How many processes had died when the mark was made, and who has tried.
+fn read(value: &Bytes) -> Option<(i64, Vec<String>)> {
+    let (crashes, tried) = std::str::from_utf8(value).ok()?.split_once(' ')?;
+    Some((crashes.parse().ok()?, tried.lines().map(str::to_owned).collect()))
 }

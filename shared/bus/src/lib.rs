@@ -26,7 +26,7 @@ pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Lease, Leases, Terms};
 pub use memory::{Clock, Fault, Faults, MemoryBus, Operation};
 pub use pointer::{Pointer, Pointers};
-pub use presence::{Member, Presence};
+pub use presence::{Member, Presence, Standing};
 pub use queue::{Delivery, Queue, Receipt, Settle, Stream};
 pub use rendezvous::owner_of;
 pub use wire::{Endpoint, Incoming, Subscription, Wire};

@@ -40,6 +40,25 @@ pub struct Presence {
     _running: Arc<DropGuard>,
 }
 
+/// How a node stands with the others. The presence may have ended: then it is cut off soon.
+#[derive(Clone)]
+pub struct Standing(Arc<Inner>);
+
+impl Standing {
+    /// As [`Presence::is_cut_off`].
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        !*self.0.synced.borrow() || lock(&self.0.written).elapsed() > self.0.ttl
+    }
+
+    /// Since when the others have counted this node as live without a break, as far as it can
+    /// know. What it learnt before that may lack what was told to the others meanwhile.
+    #[must_use]
+    pub fn live_since(&self) -> Instant {
+        *lock(&self.0.live_since)
+    }
+}
+
 struct Inner {
     node: String,
     kv: Arc<dyn Kv>,
@@ -130,14 +149,13 @@ impl Presence {
     /// The own key was not renewed for a whole TTL, or the list of the others is not complete.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
-        !*self.inner.synced.borrow() || lock(&self.inner.written).elapsed() > self.inner.ttl
+        self.standing().is_cut_off()
     }
 
-    /// Since when the others have counted this node as live without a break, as far as it can
-    /// know. What it learnt before that may lack what was told to the others meanwhile.
+    /// How this node stands with the others, for those who must not keep it among them.
     #[must_use]
-    pub fn live_since(&self) -> Instant {
-        *lock(&self.inner.live_since)
+    pub fn standing(&self) -> Standing {
+        Standing(Arc::clone(&self.inner))
     }
 
     /// Removes the own key, so that the others know at once, and stops. Best effort and bounded.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use bus::{Bucket, Bus, Pointer, Pointers, Presence};
+use bus::{Bucket, Bus, Pointer, Pointers, Presence, Standing};
 use engine::{Engine, Problem, Program};
 use futures::StreamExt as _;
 use model::{Definition, DefinitionId, VersionId};
@@ -43,7 +43,7 @@ struct Inner {
     store: Arc<dyn Store>,
     engine: Arc<Engine>,
     pointers: Pointers,
-    presence: OnceLock<Presence>,
+    standing: OnceLock<Standing>,
     programs: Mutex<Programs>,
     stop: CancellationToken,
     tasks: TaskTracker,
@@ -72,7 +72,7 @@ impl Catalog {
             store,
             engine,
             pointers,
-            presence: OnceLock::new(),
+            standing: OnceLock::new(),
             programs: Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -124,7 +124,7 @@ impl Catalog {
     /// Trusts the pointers only while the others count this node as live, and only a snapshot that
     /// was taken since they do: a publisher does not wait for a node that counts as gone.
     pub fn trust_while(&self, presence: &Presence) {
-        self.0.presence.get_or_init(|| presence.clone());
+        self.0.standing.get_or_init(|| presence.standing());
     }
 
     /// The pointers are complete: none that this node shows is older than its last sync.
@@ -132,8 +132,8 @@ impl Catalog {
     pub fn is_trusted(&self) -> bool {
         let Some(synced_at) = self.0.pointers.synced_at() else { return false };
         let is_current =
-            |presence: &Presence| !presence.is_cut_off() && synced_at >= presence.live_since();
-        self.0.presence.get().is_none_or(is_current)
+            |standing: &Standing| !standing.is_cut_off() && synced_at >= standing.live_since();
+        self.0.standing.get().is_none_or(is_current)
     }
 
     /// The revision of the pointer as known here; 0 when there is none.

@@ -13,7 +13,7 @@ use crate::planted::Planted;
 use crate::world::{Options, Report, run};
 
 /// Every run tries, without `SIM_SEEDS`.
-const SEEDS: u64 = 250;
+const SEEDS: u64 = 200;
 /// Within so many seeds nodes have crashed at every point.
 const SEEDS_TO_COVER: u64 = 2_000;
 /// After this many failures no more are looked for.

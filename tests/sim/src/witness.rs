@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use executor::Record;
 use model::{CommandId, InstanceId, SubStatus};
+use store::Expected;
 use store::memory::Written;
 
 /// More complaints than this help nobody.
@@ -60,7 +61,12 @@ impl Seen {
     fn check_writer(&mut self, written: &Written<'_>) {
         let (burst, before) = (written.burst, written.before);
         let there = before.map(|before| before.version);
-        if burst.expected != there {
+        let is_expected = match burst.expected {
+            Expected::Absent => there.is_none(),
+            Expected::Unstarted => there.is_none_or(|version| version == 0),
+            Expected::Version(version) => there == Some(version),
+        };
+        if !is_expected {
             let expected = burst.expected;
             self.complain(format!(
                 "{}: a burst on version {expected:?} is written over {there:?}",

@@ -112,9 +112,9 @@ async fn story(point: Point, nth: usize) -> bool {
     let context = format!("crash at {point:?} the {nth}. time");
     assert_eq!(world.lines("i").await, ["began", "called", "child over", "went on"], "{context}");
     assert_eq!(world.lines("l").await, ["heard"], "{context}");
+    // What a crash left behind is told by the sweep: perhaps after what came later.
     let mut events = world.events("i");
     events.dedup();
-    assert_eq!(events.first().map(String::as_str), Some("started"), "{context}");
     assert_eq!(events.iter().filter(|event| *event == "started").count(), 1, "{context}");
     assert_eq!(events.iter().filter(|event| *event == "finished").count(), 1, "{context}");
     let keys: std::collections::BTreeSet<_> =

@@ -1,5 +1,7 @@
 //! Events: who is found, who waits, who starts.
 
+use std::time::Duration;
+
 use model::SubStatus;
 use protocol::{Refusal, ReplyWhen};
 use serde_json::json;
@@ -48,6 +50,28 @@ async fn an_event_that_nobody_waits_for_is_kept_for_who_comes() {
     assert_eq!(world.lines("i").await, ["went on"]);
     world.until_quiet().await;
     assert_eq!(world.store.sizes().pending, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_comes_again_does_not_reach_who_came_since() {
+    let world = World::new();
+    world.publish("wait", sequence(vec![wait_for("x"), line("went on")]), json!({})).await;
+    let _node = world.node("a").await;
+    world.start("wait", "i", json!({})).await;
+    let outcome = world.ask(event("e1", "x", json!({})), ReplyWhen::Committed).await;
+    assert_eq!(outcome.affected, Some(1));
+    world.until_status("i", SubStatus::Finished).await;
+    for (instance, refusal) in [("i2", Refusal::AlreadyDone), ("i3", Refusal::AlreadyDone)] {
+        // The stream has forgotten that it had the event.
+        tokio::time::sleep(Duration::from_secs(130)).await;
+        if instance == "i3" {
+            world.start("wait", instance, json!({})).await;
+        }
+        let again = world.ask(event("e1", "x", json!({})), ReplyWhen::Committed).await;
+        assert_eq!((again.affected, again.refusal), (Some(0), Some(refusal)));
+        assert_eq!(world.store.sizes().pending, 0);
+    }
+    assert_eq!(world.status("i3").await, Some(SubStatus::Suspended));
 }
 
 #[tokio::test(start_paused = true)]

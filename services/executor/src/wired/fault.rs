@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crate::{Point, Points};
 use async_trait::async_trait;
@@ -113,7 +114,7 @@ impl Points for Meddler {
             return;
         }
         let mut instance = loaded.instance;
-        let expected = Some(instance.version);
+        let expected = store::Expected::Version(instance.version);
         instance.version += 1;
         let burst = Burst {
             instance,
@@ -257,6 +258,31 @@ async fn a_bug_parks_the_command_and_leaves_the_others_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_accepted_start_that_hits_a_bug_ends_once_and_says_why() {
+    let activities = Registry::new(vec![Box::new(Buggy)]);
+    let world = World::with_engine(Engine::new(activities, Languages::default()));
+    world.publish("buggy", json!({"type": "Test.Buggy"}), json!({})).await;
+    let command = start("buggy", "i", json!({}));
+    let protocol::Body::Start(body) = command.body.clone() else { panic!("{command:?}") };
+    let now = chassis::Clock::now(&world.clock);
+    let accepted = crate::draft::accepted(body, command.id.clone(), None, None, now).unwrap();
+    store::Instances::accept(&world.store, accepted).await.unwrap();
+    let _node = world.node("a").await;
+    world.send(&command).await;
+    world.until_status("i", SubStatus::Faulted).await;
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_secs(200)).await;
+        world.sweep().await;
+        world.until_quiet().await;
+    }
+    let incidents = world.record("i").await.state.incidents;
+    assert_eq!(incidents.len(), 1);
+    assert!(incidents[0].message.contains("INV-0: this is a bug"), "{incidents:?}");
+    assert!(world.dead().is_empty(), "{:?}", world.dead());
+    assert_eq!(world.instance("i").await.unwrap().version, 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn more_commands_than_a_mailbox_holds_are_delivered_again() {
     let world = World::new();
     let waits = (0..100).map(|_| wait_for("x")).collect();
@@ -314,11 +340,11 @@ async fn a_node_that_is_cut_off_starts_nothing_new() {
     let _node = world.node("a").await;
     world.start("wait", "i1", json!({})).await;
     unheard.is_on.store(true, Ordering::SeqCst);
-    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     world.send(&start("wait", "i2", json!({}))).await;
     let resumed = world.ask(resume("r", "i1", None, json!({})), ReplyWhen::Settled).await;
     assert_eq!(resumed.sub_status, Some(SubStatus::Finished), "what runs goes on");
-    tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+    tokio::time::sleep(Duration::from_secs(20)).await;
     assert_eq!(world.status("i2").await, None);
     unheard.is_on.store(false, Ordering::SeqCst);
     world.until_status("i2", SubStatus::Suspended).await;

@@ -30,7 +30,7 @@ pub(crate) struct World {
     pub(crate) calls: MemoryCalls,
     pub(crate) engine: Arc<Engine>,
     pub(crate) chance: Arc<SeededChance>,
-    clock: TokioClock,
+    pub(crate) clock: TokioClock,
 }
 
 pub(crate) struct Node {

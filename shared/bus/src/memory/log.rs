@@ -12,7 +12,7 @@ use crate::{Error, Receipt, Stream};
 /// How long a message id is remembered.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 /// How long a delivery may stay unanswered, as the topology has it.
-pub(crate) const ACK_WAIT: Duration = Duration::from_secs(3);
+const ACK_WAIT: Duration = Duration::from_secs(3);
 /// Deliveries that may be unanswered at the same time.
 const ACK_PENDING_MAX: usize = 8_192;
 /// Messages in one stream: a work queue refuses more, the others drop the oldest.
@@ -188,4 +188,16 @@ fn stream_of(name: &str) -> Option<Stream> {
     ];
     let has = |prefix| name.strip_prefix(prefix).is_some_and(|rest: &str| rest.starts_with('.'));
     prefixes.into_iter().find(|(prefix, _)| has(*prefix)).map(|(_, stream)| stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ACK_WAIT;
+
+    #[test]
+    fn the_ack_wait_is_that_of_the_topology() {
+        let topology = include_str!("../../../../nats/topology.toml");
+        let line = format!("ack_wait_seconds = {}", ACK_WAIT.as_secs());
+        assert!(topology.lines().any(|known| known.trim() == line), "{line}");
+    }
 }

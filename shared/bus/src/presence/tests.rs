@@ -45,6 +45,8 @@ async fn a_node_that_is_cut_off_knows_it_when_the_others_do_and_comes_back() {
     tokio::time::sleep(TTL * 10).await;
     assert!(!one.is_cut_off() && !two.is_cut_off());
     assert_eq!(nodes(&two), ["one", "two"]);
+    let before = (one.standing().live_since(), two.standing().live_since());
+    assert!(before.0.elapsed() >= TTL * 10);
     cut.store(true, Ordering::Relaxed);
     tokio::time::sleep(TTL + Duration::from_millis(10)).await;
     assert!(one.is_cut_off() && !two.is_cut_off());
@@ -53,6 +55,9 @@ async fn a_node_that_is_cut_off_knows_it_when_the_others_do_and_comes_back() {
     tokio::time::sleep(TTL).await;
     assert!(!one.is_cut_off());
     assert_eq!(nodes(&two), ["one", "two"]);
+    // What it was told before may lack what the others were told meanwhile.
+    assert!(one.standing().live_since().elapsed() <= TTL);
+    assert_eq!(two.standing().live_since(), before.1);
     one.leave().await;
     two.leave().await;
 }
