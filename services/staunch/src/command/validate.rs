@@ -48,10 +48,10 @@ pub(crate) struct ValidateArgs {
     )]
     pub(crate) local: Option<usize>,
     /// With --local: 1 nats-server, or 3 as one cluster
-    #[arg(long, requires = "local", value_name = "1|3")]
+    #[arg(long, value_name = "1|3")]
     pub(crate) brokers: Option<usize>,
     /// With --local: `sqlite`, `postgres` (started here), or the URL of an empty database
-    #[arg(long, requires = "local", value_name = "DATABASE")]
+    #[arg(long, value_name = "DATABASE")]
     pub(crate) database: Option<String>,
     /// The API key, where the nodes ask for one
     #[arg(long, env = "STAUNCH_API_KEY", hide_env_values = true, value_name = "KEY")]
@@ -66,6 +66,9 @@ const CLEANUP_MAX: Duration = Duration::from_secs(120);
 /// # Errors
 /// When the cluster cannot be reached, a check fails, or it is interrupted.
 pub(crate) async fn run(args: ValidateArgs, format: Format) -> Result<(), Failure> {
+    if args.local.is_none() && (args.brokers.is_some() || args.database.is_some()) {
+        return Err(Failure::usage("--brokers and --database are for a cluster of --local"));
+    }
     let mut arena = match args.local {
         Some(count) => Some(Arena::open(count, args.brokers, args.database.as_deref()).await?),
         None => None,

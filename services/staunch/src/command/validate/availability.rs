@@ -9,7 +9,7 @@ use crate::Failure;
 
 use super::arena::Arena;
 use super::figure::{Times, many};
-use super::load::{Load, Tally};
+use super::load::{Load, STEADY, Tally};
 use super::report::Report;
 use super::runtime::count_of;
 use super::site::Site;
@@ -34,12 +34,12 @@ pub(super) async fn run(
             "nodes that others started are not restarted: use --local",
         );
         report.doing(&format!("{CALLERS} callers over all nodes"));
-        let load = Load::begin(site, &definition, CALLERS);
+        let load = Load::begin(site, &definition, CALLERS, STEADY);
         load.more(ALL).await?;
         return judge("load over all nodes fails nothing", site, load, report).await;
     };
     report.doing(&format!("{CALLERS} callers while each node is restarted in turn"));
-    let load = Load::begin(site, &definition, CALLERS);
+    let load = Load::begin(site, &definition, CALLERS, STEADY);
     load.more(BETWEEN).await?;
     let restarts = restart_each(site, arena, &load).await?;
     judge("a rolling restart fails nothing", site, load, report).await?;

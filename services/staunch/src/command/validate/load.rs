@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::Failure;
@@ -15,8 +15,10 @@ use crate::failure::Kind;
 use super::figure::Times;
 use super::site::{SOON, Site};
 
-/// A caller begins one execution in this time at most.
-const PACE: Duration = Duration::from_millis(100);
+/// A caller that takes its time begins one execution in this time.
+pub(super) const STEADY: Duration = Duration::from_millis(100);
+/// A caller in a hurry always has one under way.
+pub(super) const HURRIED: Duration = Duration::from_millis(1);
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// What the callers have seen.
@@ -47,14 +49,20 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Begins with so many callers, on a definition that is published.
-    pub(super) fn begin(site: &Arc<Site>, definition: &str, callers: usize) -> Self {
+    /// Begins with so many callers of this pace, on a definition that is published.
+    pub(super) fn begin(
+        site: &Arc<Site>,
+        definition: &str,
+        callers: usize,
+        pace: Duration,
+    ) -> Self {
         let (stop, ended) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
         let mut all = JoinSet::new();
         for caller in 0..callers {
             let (site, definition) = (Arc::clone(site), definition.to_owned());
             let (stop, ended) = (stop.clone(), Arc::clone(&ended));
-            all.spawn(call(site, definition, caller, stop, ended));
+            let pace = tokio::time::interval(pace);
+            all.spawn(call(site, definition, (caller, pace), stop, ended));
         }
         Self { stop, ended, callers: all }
     }
@@ -99,12 +107,11 @@ impl Load {
 async fn call(
     site: Arc<Site>,
     definition: String,
-    caller: usize,
+    (caller, mut pace): (usize, Interval),
     stop: CancellationToken,
     ended: Arc<AtomicUsize>,
 ) -> Tally {
     let mut tally = Tally::default();
-    let mut pace = tokio::time::interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for number in caller.. {
         tokio::select! {

@@ -13,7 +13,7 @@ struct Series {
 }
 
 /// A histogram: how many values are at most so large, by increasing bounds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Histogram(Vec<(f64, f64)>);
 
 impl Reading {
@@ -44,12 +44,6 @@ impl Reading {
             let before = earlier.0.get(series).copied().filter(|before| before <= now);
             (&series.labels, now - before.unwrap_or_default())
         })
-    }
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self(Vec::new())
     }
 }
 
