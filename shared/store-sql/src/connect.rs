@@ -289,6 +289,8 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
             ("statement_timeout", timeout),
             // A node that stops in the middle of a transaction must not keep its locks.
             ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MAX.to_owned()),
+            // Compiling a statement takes longer than any of ours runs.
+            ("jit", "off".to_owned()),
         ])
         .statement_cache_capacity(STATEMENTS_MAX)
         .disable_statement_logging();
