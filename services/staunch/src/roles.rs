@@ -210,16 +210,8 @@ async fn run(
         _ => {
             let config = ingress::Config::from_settings(&settings)?;
             let trail = chassis::Trail::new(&node, listen::points());
-            let cx = ingress::Context {
-                store,
-                bus,
-                engine,
-                catalog,
-                presence,
-                clock,
-                chance,
-                trail,
-            };
+            let cx =
+                ingress::Context { store, bus, engine, catalog, presence, clock, chance, trail };
             ingress::start(cx, config, &life).await?;
             life.ready();
             life.stop().cancelled().await;

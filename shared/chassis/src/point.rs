@@ -147,7 +147,7 @@ points! {
         /// An announcement is in hand.
         Heard "heard";
         /// A pointer is about to be written.
-        BeforePoint "before_point";
+        BeforeSwap "before_swap";
         /// It is written, and the nodes are not asked.
         Pointed "pointed";
         /// The nodes are asked whether they have it.

@@ -24,7 +24,7 @@ pub(crate) async fn point(
     let mut published = published(cx, definition_id).await?;
     for _ in 0..ROUNDS_MAX {
         let known = cx.pointers.get(definition_id);
-        cx.trail.at(Point::BeforePoint).await;
+        cx.trail.at(Point::BeforeSwap).await;
         let revision = match (&published, &known) {
             (Some((version_id, number)), _) => {
                 cx.pointers.put(definition_id, Some(version_id), *number).await?
