@@ -45,18 +45,11 @@ impl Instances for SqlStore {
 
     async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
         let key = vec![Cell::text(id.as_str())];
-        let found = self
-            .tried(|| async {
-                let found = self.database.read().await?.fetch(&SELECT_INSTANCE, &[&key]).await?;
-                found.first().map(loaded).transpose()
-            })
-            .await?;
-        let Some((head, state, command)) = found else { return Ok(None) };
-        let command = match command {
-            Some(command) => Some(unpack("a start command", &command)?),
-            None => None,
-        };
-        Ok(Some(Loaded { instance: head.instance(state)?, command }))
+        self.tried(|| async {
+            let found = self.database.read().await?.fetch(&SELECT_INSTANCE, &[&key]).await?;
+            found.first().map(loaded).transpose()
+        })
+        .await
     }
 
     async fn commit(&self, burst: Burst) -> Result<Commit, Error> {
@@ -242,8 +235,8 @@ impl Head {
     }
 }
 
-/// A row of [`SELECT_INSTANCE`]: its head, its state, its start command.
-fn loaded(row: &Fetched) -> Result<(Head, Vec<u8>, Option<Vec<u8>>), Failure> {
+/// A row of [`SELECT_INSTANCE`].
+fn loaded(row: &Fetched) -> Result<Loaded, Failure> {
     let text = |column| Ok::<_, Failure>(row.text(column)?.unwrap_or_default());
     let number = |column| Ok::<_, Failure>(row.number(column)?.unwrap_or_default());
     let head = Head {
@@ -262,7 +255,10 @@ fn loaded(row: &Fetched) -> Result<(Head, Vec<u8>, Option<Vec<u8>>), Failure> {
         updated_at: number(12)?,
         finished_at: row.number(13)?,
     };
-    Ok((head, row.bytes(14)?.unwrap_or_default(), row.bytes(15)?))
+    let instance = head.instance(row.bytes(14)?.unwrap_or_default())?;
+    let command = row.bytes(15)?;
+    let command = command.map(|command| unpack("a start command", &command)).transpose()?;
+    Ok(Loaded { instance, command })
 }
 
 fn condition(filter: &InstanceFilter) -> Condition {

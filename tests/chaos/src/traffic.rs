@@ -130,7 +130,7 @@ impl Shared {
             room.unwrap().forget();
             let number = self.next.fetch_add(1, Ordering::SeqCst);
             let instance = format!("{}-{number}", self.route.names.voyage);
-            if number % 3 == 0 {
+            if number.is_multiple_of(3) {
                 self.start_by_nats(&instance, number).await;
             } else {
                 self.start_by_http(&instance, number).await;

@@ -273,7 +273,7 @@ async fn children_that_are_there_already_stay(store: Subject) {
     store.accept(known.clone()).await.unwrap();
     let mut burst = first("a");
     burst.starts = vec![
-        crate::NewInstance { activation_key: Some("key".to_owned()), ..start("child") },
+        NewInstance { activation_key: Some("key".to_owned()), ..start("child") },
         start("other"),
     ];
     assert_eq!(store.commit(burst).await.unwrap(), done());
