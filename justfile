@@ -49,6 +49,12 @@ bench *args:
     cargo build --release -p staunch
     ./target/release/staunch bench {{args}}
 
+# The same with a millisecond more for each fsync of the database.
+bench-slow-fsync *args:
+    cargo build --release -p staunch
+    cc -O2 -shared -fPIC -o target/slow_fsync.so tests/peers/slow_fsync.c -ldl
+    ./target/release/staunch bench {{args}} --preload target/slow_fsync.so
+
 # Writes the generated files under schema/ anew.
 schema:
     UPDATE_EXPECT=1 cargo test -p ingress
