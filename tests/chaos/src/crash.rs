@@ -29,6 +29,11 @@ const SAMPLE_STEP: usize = 29;
 /// At which passing of its point a process dies; one full run takes every point through all.
 const NTHS: [usize; 5] = [1, 2, 5, 12, 30];
 
+/// Points that are passed at the pace of a clock, not of the load: there it dies no later than at
+/// this passing.
+const PACED: [Point; 1] = [Point::Scanned];
+const PACED_NTH_MAX: usize = 5;
+
 /// Points on the way of what one node does for all: the one that owns the first shard.
 const SWEEPER: [Point; 4] = [Point::BeforeSweep, Point::Resent, Point::BeforeBurial, Point::Buried];
 
@@ -71,9 +76,11 @@ fn plan() -> Vec<Vec<Death>> {
         let mut others: Vec<_> = others.collect();
         // Other companions in every turn.
         others.rotate_left(turn * 7);
-        plan.extend(
-            others.chunks(VICTIMS).map(|points| points.iter().map(|it| (*it, nth)).collect()),
-        );
+        let death = |point: &Point| {
+            let is_paced = PACED.contains(point);
+            (*point, if is_paced { nth.min(PACED_NTH_MAX) } else { nth })
+        };
+        plan.extend(others.chunks(VICTIMS).map(|points| points.iter().map(death).collect()));
         // A sweeper has something to publish when others died before they could.
         let left =
             |point| vec![(point, 1 + turn / 2), (Point::BeforePublish, 3), (Point::Committed, 7)];
