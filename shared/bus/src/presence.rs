@@ -83,6 +83,10 @@ struct View {
     members: BTreeMap<String, Member>,
     /// Keys that the snapshot under way has named; none outside a snapshot.
     fresh: Option<BTreeSet<String>>,
+    /// Members that a snapshot has not named, and since when. A bucket that was made anew has
+    /// forgotten nodes that live and do not know it yet: they count as live for as long as they may
+    /// believe it themselves.
+    doubted: BTreeMap<String, Instant>,
 }
 
 impl Presence {
@@ -233,11 +237,15 @@ impl Inner {
             }
             Change::Synced => {
                 if let Some(fresh) = view.fresh.take() {
-                    view.members.retain(|key, _| fresh.contains(key));
+                    let View { members, doubted, .. } = &mut *view;
+                    for key in members.keys().filter(|key| !fresh.contains(*key)) {
+                        doubted.entry(key.clone()).or_insert_with(Instant::now);
+                    }
                 }
             }
             Change::Set { key, value, .. } => {
                 let member = value.and_then(|bytes| read(&key, &bytes));
+                view.doubted.remove(&key);
                 match member {
                     Some(member) => {
                         if let Some(fresh) = &mut view.fresh {
@@ -254,6 +262,26 @@ impl Inner {
         if view.fresh.is_some() {
             return;
         }
+        self.show(&view);
+        drop(view);
+        self.synced.send_if_modified(|synced| !std::mem::replace(synced, true));
+    }
+
+    /// Forgets members that were in doubt for a whole `ttl`.
+    fn forget(&self) {
+        let mut view = lock(&self.view);
+        let View { members, doubted, .. } = &mut *view;
+        let is_over = |since: &Instant| since.elapsed() > self.ttl;
+        for (key, _) in doubted.iter().filter(|(_, since)| is_over(since)) {
+            members.remove(key);
+        }
+        doubted.retain(|_, since| !is_over(since));
+        if view.fresh.is_none() {
+            self.show(&view);
+        }
+    }
+
+    fn show(&self, view: &View) {
         let mut members: Vec<_> = view.members.values().cloned().collect();
         members.sort();
         self.live.send_if_modified(|known| {
@@ -261,7 +289,6 @@ impl Inner {
             *known = members;
             is_news
         });
-        self.synced.send_if_modified(|synced| !std::mem::replace(synced, true));
     }
 }
 
@@ -285,6 +312,7 @@ async fn renew(inner: Arc<Inner>) {
             () = inner.stop.cancelled() => return,
             _ = ticks.tick() => {}
         }
+        inner.forget();
         let written = tokio::select! {
             biased;
             () = inner.stop.cancelled() => return,

@@ -55,6 +55,9 @@ async fn partition(world: &World) {
     let Some((from, to)) = nemesis.plan().partition else { return };
     tokio::time::sleep(from).await;
     let names = world.cluster.names();
+    if names.is_empty() {
+        return;
+    }
     let node = world.dice.fork(4).pick(&names).clone();
     nemesis.note(&node, "is cut off");
     world.cluster.bus.sever(&node);
