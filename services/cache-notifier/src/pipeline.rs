@@ -136,8 +136,9 @@ impl Notifier {
     fn hear(&mut self, incoming: &Incoming) {
         let Some((node, position)) = change::position(incoming) else { return };
         if let Some(topic) = self.topics.get_mut(&position.definition_id) {
-            topic.hear(node, position.revision);
-            self.answer(&position.definition_id, false);
+            let definition_id = position.definition_id.clone();
+            topic.hear(node, position);
+            self.answer(&definition_id, false);
         }
     }
 
@@ -158,7 +159,7 @@ impl Notifier {
         for id in self.topics.keys().cloned().collect::<Vec<_>>() {
             self.answer(&id, false);
             let Some(topic) = self.topics.get_mut(&id) else { continue };
-            let unwritten = topic.waiters.iter().any(|waiter| waiter.needs.is_none());
+            let unwritten = topic.waiters.iter().any(|waiter| !waiter.is_written);
             if unwritten && !topic.is_writing {
                 topic.is_writing = true;
                 let version = topic.version;
@@ -179,14 +180,16 @@ impl Notifier {
     fn answer(&mut self, definition_id: &DefinitionId, now: bool) {
         let Some(topic) = self.topics.get_mut(definition_id) else { return };
         let nodes = self.cx.caching();
+        // As this node sees it by now: as written, or newer.
+        let pointer = self.cx.pointers.get(definition_id);
         let is_cut_off = self.cx.presence.is_cut_off();
         let mut waiting = Vec::new();
         for waiter in std::mem::take(&mut topic.waiters) {
-            let missing = match waiter.needs {
-                Some(revision) => topic.missing(&nodes, revision),
-                None => nodes.clone(),
+            let missing = match waiter.is_written {
+                true => topic.missing(&nodes, pointer.as_ref()),
+                false => nodes.clone(),
             };
-            let everywhere = waiter.needs.is_some() && missing.is_empty() && !is_cut_off;
+            let everywhere = waiter.is_written && missing.is_empty() && !is_cut_off;
             if !everywhere && !now && waiter.since.elapsed() < self.cx.config.wait_max {
                 waiting.push(waiter);
                 continue;

@@ -46,6 +46,10 @@ impl Kv for Trodden {
         self.kv.get(key).await
     }
 
+    async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {
+        self.kv.entries().await
+    }
+
     async fn watch(&self) -> Result<Watch, Error> {
         self.kv.watch().await
     }

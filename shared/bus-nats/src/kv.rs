@@ -8,7 +8,9 @@ use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
 use bus::{Bucket, Entry, Error, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 use bytes::Bytes;
+use futures::future::try_join_all;
 use protocol::subject;
+use serde_json::json;
 
 use crate::NatsBus;
 use crate::api::{
@@ -175,6 +177,22 @@ impl Kv for NatsKv {
                 _ => Err(Error::Unavailable(what(&error))),
             },
         }
+    }
+
+    async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {
+        let bucket = name(self.bucket);
+        let prefix = format!("$KV.{bucket}.");
+        let filter = json!({ "subjects_filter": format!("{prefix}>") });
+        let api = &self.bus.open()?.control_api;
+        let info = api.call(&format!("STREAM.INFO.KV_{bucket}"), &filter).await;
+        let info = info.map_err(|refusal| refusal.into_error(&format!("the bucket {bucket}")))?;
+        let subjects = info["state"]["subjects"].as_object();
+        let keys = subjects.into_iter().flat_map(|subjects| subjects.keys());
+        let read = keys.filter_map(|subject| subject.strip_prefix(&prefix)).map(async |key| {
+            let entry = self.get(key).await?.filter(|entry| entry.value.is_some());
+            Ok(entry.map(|entry| (key.to_owned(), entry)))
+        });
+        Ok(try_join_all(read).await?.into_iter().flatten().collect())
     }
 
     async fn watch(&self) -> Result<Watch, Error> {

@@ -99,6 +99,13 @@ pub trait Kv: Send + Sync {
     /// When the server cannot be asked.
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error>;
 
+    /// Every key that has a value, as the bucket's leader has them: what the watch will show, and may
+    /// not have shown yet. For buckets with few keys.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn entries(&self) -> Result<Vec<(String, Entry)>, Error>;
+
     /// All changes from now on, after a snapshot.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::follow::follow;
 use crate::retry::{BUDGET, Pace};
-use crate::{Chance, Change, Error, Kv, Put, Revision};
+use crate::{Chance, Change, Entry, Error, Kv, Put, Revision};
 
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -83,10 +83,16 @@ struct View {
     members: BTreeMap<String, Member>,
     /// Keys that the snapshot under way has named; none outside a snapshot.
     fresh: Option<BTreeSet<String>>,
-    /// Members that a snapshot has not named, and since when. A bucket that was made anew has
-    /// forgotten nodes that live and do not know it yet: they count as live for as long as they may
-    /// believe it themselves.
-    doubted: BTreeMap<String, Instant>,
+    /// Members that the watch does not show: those that a look has found, and those that a snapshot
+    /// has not named. A bucket that was made anew has forgotten nodes that live and do not know it
+    /// yet. They count as live for as long as they may believe it themselves.
+    doubted: BTreeMap<String, Doubt>,
+}
+
+struct Doubt {
+    since: Instant,
+    /// What the watch still shows of before this revision is no news; 0 when all is.
+    known: Revision,
 }
 
 impl Presence {
@@ -148,6 +154,25 @@ impl Presence {
     #[must_use]
     pub fn changed(&self) -> watch::Receiver<Vec<Member>> {
         self.inner.live.subscribe()
+    }
+
+    /// Looks into the bucket itself: from now on those are among the live who had joined by then,
+    /// also where the watch has not shown them yet.
+    ///
+    /// # Errors
+    /// When the bus cannot be asked.
+    pub async fn look(&self) -> Result<(), Error> {
+        let found = self.inner.kv.entries().await?;
+        let mut view = lock(&self.inner.view);
+        let View { members, doubted, .. } = &mut *view;
+        for (key, Entry { value, revision }) in found {
+            if let Some(member) = value.and_then(|value| read(&key, &value)) {
+                doubted.insert(key.clone(), Doubt { since: Instant::now(), known: revision });
+                members.insert(key, member);
+            }
+        }
+        self.inner.show(&view);
+        Ok(())
     }
 
     /// The own key was not renewed for a whole TTL, or the list of the others is not complete.
@@ -232,6 +257,8 @@ impl Inner {
         match change {
             Change::Reset => {
                 view.fresh = Some(BTreeSet::new());
+                // The bucket may have been made anew: revisions start again then.
+                view.doubted.values_mut().for_each(|doubt| doubt.known = 0);
                 self.synced.send_replace(false);
                 return;
             }
@@ -239,10 +266,13 @@ impl Inner {
                 if let Some(fresh) = view.fresh.take() {
                     let View { members, doubted, .. } = &mut *view;
                     for key in members.keys().filter(|key| !fresh.contains(*key)) {
-                        doubted.entry(key.clone()).or_insert_with(Instant::now);
+                        let doubt = || Doubt { since: Instant::now(), known: 0 };
+                        doubted.entry(key.clone()).or_insert_with(doubt);
                     }
                 }
             }
+            Change::Set { key, revision, .. }
+                if view.doubted.get(&key).is_some_and(|doubt| doubt.known > revision) => {}
             Change::Set { key, value, .. } => {
                 let member = value.and_then(|bytes| read(&key, &bytes));
                 view.doubted.remove(&key);
@@ -271,11 +301,13 @@ impl Inner {
     fn forget(&self) {
         let mut view = lock(&self.view);
         let View { members, doubted, .. } = &mut *view;
-        let is_over = |since: &Instant| since.elapsed() > self.ttl;
-        for (key, _) in doubted.iter().filter(|(_, since)| is_over(since)) {
-            members.remove(key);
-        }
-        doubted.retain(|_, since| !is_over(since));
+        doubted.retain(|key, doubt| {
+            let is_over = doubt.since.elapsed() > self.ttl;
+            if is_over {
+                members.remove(key);
+            }
+            !is_over
+        });
         if view.fresh.is_none() {
             self.show(&view);
         }

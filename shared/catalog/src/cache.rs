@@ -220,8 +220,10 @@ async fn answer(inner: Arc<Inner>, bus: Arc<dyn Bus>, node: String, mut asked: b
                 None => return,
             },
         };
-        let revision = inner.pointers.get(&definition_id).map_or(0, |pointer| pointer.revision);
-        let position = CachePosition { definition_id, revision };
+        let pointer = inner.pointers.get(&definition_id);
+        let revision = pointer.as_ref().map_or(0, |pointer| pointer.revision);
+        let version_id = pointer.and_then(|pointer| pointer.version_id);
+        let position = CachePosition { definition_id, revision, version_id };
         let Ok(payload) = encode_body(ContentType::Json, &position) else { continue };
         let message =
             Message { subject: subject::cache_applied(&node), headers: Headers::new(), payload };

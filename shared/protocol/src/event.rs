@@ -79,16 +79,20 @@ pub struct Noticed {
     pub missing: Vec<String>,
 }
 
-/// How far a node's pointer cache is: on `staunch.cache.applied.<node>`; as a question, with any
-/// revision, on `staunch.cache.ask`.
+/// What a node's pointer cache shows: on `staunch.cache.applied.<node>`; as a question, about
+/// nothing but the definition, on `staunch.cache.ask`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CachePosition {
     /// Which definition.
     pub definition_id: DefinitionId,
-    /// The pointer's revision that the node has applied; 0 when it knows none.
+    /// The pointer's revision that the node has applied; 0 when it knows none. Revisions start
+    /// again in a bucket that was made anew.
     #[serde(default)]
     pub revision: u64,
+    /// The version that it points to; none when it was retracted.
+    #[serde(default)]
+    pub version_id: Option<VersionId>,
 }
 
 /// `staunch.timer.armed`: a timer is due soon. A hint that saves its owner a look into the

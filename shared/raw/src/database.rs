@@ -117,16 +117,50 @@ impl Database {
         }
     }
 
+    /// Sessions that are worth having at the same time for transactions one by one.
+    pub(crate) fn sessions(&self) -> usize {
+        match self {
+            Self::Postgres(_) => SESSIONS as usize,
+            Self::Sqlite(_) => 1,
+        }
+    }
+
+    /// One row, one transaction, one after the other in so many sessions.
+    pub(crate) async fn row_by_row(&self, lanes: usize, length: Duration) -> anyhow::Result<Bound> {
+        let clock = Clock::start(length)?;
+        race((0..lanes).map(|_| Insert(self.clone())).collect(), &clock).await?;
+        let what = format!("{}: one row of 1 KiB, a transaction each", self.name());
+        Ok(clock.bound("row", &what, lanes))
+    }
+
+    async fn insert(&self, burst: &Burst) -> anyhow::Result<()> {
+        const INSERT: &str = "INSERT INTO staunch_raw_instances VALUES ($1, 1, $2)";
+        match self {
+            Self::Postgres(pool) => {
+                sqlx::query(INSERT).bind(&burst.instance).bind(&STATE[..]).execute(pool).await?;
+            }
+            Self::Sqlite(pool) => {
+                sqlx::query(INSERT).bind(&burst.instance).bind(&STATE[..]).execute(pool).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// One burst, one transaction, one after the other; on PostgreSQL in several sessions.
     pub(crate) async fn one_by_one(&self, length: Duration) -> anyhow::Result<Bound> {
-        let lanes = match self {
-            Self::Postgres(_) => usize::try_from(SESSIONS)?,
-            Self::Sqlite(_) => 1,
-        };
+        let lanes = self.sessions();
         let clock = Clock::start(length)?;
         race((0..lanes).map(|_| Commit(self.clone())).collect(), &clock).await?;
         let what = format!("{}: one burst's rows, a transaction each", self.name());
         Ok(clock.bound("commit", &what, lanes))
+    }
+}
+
+struct Insert(Database);
+
+impl Lane for Insert {
+    async fn step(&mut self) -> anyhow::Result<()> {
+        self.0.insert(&Burst::new()).await
     }
 }
 
@@ -188,11 +222,12 @@ mod tests {
         let bursts: Vec<_> = (0..64).map(|_| Burst::new()).collect();
         database.commit(&bursts).await.unwrap();
         database.commit(&[Burst::new()]).await.unwrap();
+        database.insert(&Burst::new()).await.unwrap();
         let Database::Sqlite(pool) = &database else { panic!("no SQLite") };
-        for table in ["staunch_raw_instances", "staunch_raw_bookmarks"] {
+        for (table, rows) in [("staunch_raw_instances", 66), ("staunch_raw_bookmarks", 65)] {
             let count = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
             let count: i64 = sqlx::query_scalar(count).fetch_one(pool).await.unwrap();
-            assert_eq!(count, 65, "{table}");
+            assert_eq!(count, rows, "{table}");
         }
         database.close().await.unwrap();
     }

@@ -49,6 +49,10 @@ pub async fn run(
         keep(broker.pair(lanes, length).await?);
     }
     let database = database::Database::connect(&target.database_url).await?;
+    let sessions = database.sessions();
+    for lanes in if sessions > 1 { vec![1, sessions] } else { vec![1] } {
+        keep(database.row_by_row(lanes, length).await?);
+    }
     keep(database.one_by_one(length).await?);
     keep(group::measure(&database, MANY, length).await?);
     for kind in composite::Kind::ALL {

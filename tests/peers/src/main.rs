@@ -10,7 +10,6 @@ mod locks;
 mod parts;
 mod peer;
 mod process;
-mod raw;
 mod samples;
 mod staunch;
 mod table;
@@ -61,7 +60,7 @@ async fn main() -> anyhow::Result<()> {
     let length = Duration::from_secs(arguments.seconds);
     let parts = Parts::start(&arguments.folder).await?;
     if wanted(Part::Raw) {
-        raw::limits(&parts, length / 3).await?;
+        limits(&parts, length / 3).await?;
     }
     if wanted(Part::Locks) {
         locks::compare(&parts, arguments.rounds, length / 2).await?;
@@ -69,6 +68,20 @@ async fn main() -> anyhow::Result<()> {
     if [Part::Restate, Part::Dbos, Part::Staunch].into_iter().any(wanted) {
         engines(&arguments, &parts, &wanted, length).await?;
     }
+    Ok(())
+}
+
+/// What the parts can do at best, each alone: no engine on top of them is faster.
+async fn limits(parts: &Parts, length: Duration) -> anyhow::Result<()> {
+    table::title("raw limits");
+    let (nats_url, database_url) = (parts.nats_url(), parts.postgres_url("raw"));
+    let row = |bound: &raw::Bound| {
+        let raw::Bound { what, in_flight, throughput, p50, p99, .. } = bound;
+        table::note(&format!(
+            "{what:<72} {in_flight:>4} in flight {throughput:>8.0}/s  p50 {p50:.2} p99 {p99:.2} ms"
+        ));
+    };
+    raw::run(&raw::Target { nats_url, database_url }, length, &row).await?;
     Ok(())
 }
 

@@ -53,6 +53,9 @@ pub(crate) async fn point(
         let points_to = pointed.as_ref().and_then(|pointer| pointer.version_id.clone());
         let number = pointed.as_ref().map_or(version, |pointer| pointer.version);
         if points_to == published.as_ref().map(|(id, _)| id.clone()) {
+            // The pointer first, then the nodes; a node joins first and reads the pointers then. So
+            // either it is asked, or it has the pointer.
+            cx.presence.look().await?;
             return Ok(Noticed {
                 definition_id: definition_id.clone(),
                 version_id: points_to,
@@ -77,7 +80,8 @@ async fn published(cx: &Context, id: &DefinitionId) -> Result<Option<Version>, s
 
 /// Asks every node how far it is with a definition.
 pub(super) async fn ask(cx: &Context, definition_id: &DefinitionId) {
-    let question = CachePosition { definition_id: definition_id.clone(), revision: 0 };
+    let definition_id = definition_id.clone();
+    let question = CachePosition { definition_id, revision: 0, version_id: None };
     let Ok(payload) = encode_body(ContentType::Json, &question) else { return };
     let subject = subject::CACHE_ASK.to_owned();
     if let Err(error) = cx.bus.send(Message { subject, headers: Headers::new(), payload }).await {

@@ -3,24 +3,24 @@
 
 use std::collections::BTreeMap;
 
-use bus::Revision;
-use protocol::Noticed;
+use bus::Pointer;
+use protocol::{CachePosition, Noticed};
 use tokio::time::Instant;
 
 /// One who waits for the answer.
 pub(super) struct Waiter {
     pub(super) reply: Option<String>,
     pub(super) since: Instant,
-    /// The pointer is at least at this revision since the request came; none until it is written.
-    pub(super) needs: Option<Revision>,
+    /// The pointer was written since the request came.
+    pub(super) is_written: bool,
 }
 
 /// Everything under way about one definition.
 #[derive(Default)]
 pub(super) struct Topic {
     pub(super) waiters: Vec<Waiter>,
-    /// What each node has said it has.
-    pub(super) heard: BTreeMap<String, Revision>,
+    /// What each node last said it has.
+    pub(super) heard: BTreeMap<String, CachePosition>,
     /// What the pointer says, once it is written.
     pub(super) noticed: Option<Noticed>,
     pub(super) is_writing: bool,
@@ -33,7 +33,7 @@ pub(super) struct Topic {
 impl Topic {
     /// Takes a request in; true when the pointer is to be written now.
     pub(super) fn ask(&mut self, reply: Option<String>, version: u32) -> bool {
-        self.waiters.push(Waiter { reply, since: Instant::now(), needs: None });
+        self.waiters.push(Waiter { reply, since: Instant::now(), is_written: false });
         self.version = self.version.max(version);
         if self.is_writing {
             self.is_stale = true;
@@ -48,23 +48,29 @@ impl Topic {
         let is_stale = std::mem::take(&mut self.is_stale);
         self.is_writing = is_stale;
         if !is_stale {
-            for waiter in self.waiters.iter_mut().filter(|waiter| waiter.needs.is_none()) {
-                waiter.needs = Some(noticed.revision);
-            }
+            self.waiters.iter_mut().for_each(|waiter| waiter.is_written = true);
         }
         self.noticed = Some(noticed);
         is_stale
     }
 
     /// A node has said what it has.
-    pub(super) fn hear(&mut self, node: String, revision: Revision) {
-        let known = self.heard.entry(node).or_default();
-        *known = (*known).max(revision);
+    pub(super) fn hear(&mut self, node: String, position: CachePosition) {
+        self.heard.insert(node, position);
     }
 
-    /// The nodes among these that have not said that they have this revision.
-    pub(super) fn missing(&self, nodes: &[String], revision: Revision) -> Vec<String> {
-        let has = |node: &&String| self.heard.get(*node).is_some_and(|known| *known >= revision);
+    /// The nodes among these that have not said that they have this pointer. A greater revision
+    /// proves nothing: it may be of a bucket that is gone.
+    pub(super) fn missing(&self, nodes: &[String], pointer: Option<&Pointer>) -> Vec<String> {
+        let revision = pointer.map_or(0, |pointer| pointer.revision);
+        let version_id = pointer.and_then(|pointer| pointer.version_id.as_ref());
+        let has = |node: &&String| {
+            self.heard.get(*node).is_some_and(|said| {
+                // A node of the version before tells the revision alone.
+                said.revision == revision
+                    && (said.version_id.is_none() || said.version_id.as_ref() == version_id)
+            })
+        };
         nodes.iter().filter(|node| !has(node)).cloned().collect()
     }
 }

@@ -94,8 +94,10 @@ impl World {
                         question.definition_id
                     }
                 };
-                let revision = known.get(&definition_id).map_or(0, |pointer| pointer.revision);
-                let position = CachePosition { definition_id, revision };
+                let pointer = known.get(&definition_id);
+                let revision = pointer.as_ref().map_or(0, |pointer| pointer.revision);
+                let version_id = pointer.and_then(|pointer| pointer.version_id);
+                let position = CachePosition { definition_id, revision, version_id };
                 let payload = encode_body(ContentType::Json, &position).unwrap();
                 let subject = subject::cache_applied(&name);
                 bus.send(Message { subject, headers: Headers::new(), payload }).await.unwrap();

@@ -15,6 +15,7 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     a_purge_leaves_a_tombstone(&*leases(&make().await)).await;
     a_value_expires_where_watches_see_it(&*leases(&make().await)).await;
     an_expiry_is_renewed_and_taken_back(&*leases(&make().await)).await;
+    entries_are_what_has_a_value(&*leases(&make().await)).await;
     a_watch_begins_with_a_snapshot(&*leases(&make().await)).await;
     one_of_many_writers_wins(leases(&make().await)).await;
     buckets_are_separate(&make().await).await;
@@ -54,6 +55,21 @@ async fn a_swap_wins_only_from_where_the_key_is(kv: &dyn Kv) {
     assert!(other > second, "revisions grow over the whole bucket");
     let entry = Entry { value: Some(Bytes::from_static(b"2")), revision: second };
     assert_eq!(get(kv, "a").await, Some(entry));
+}
+
+async fn entries_are_what_has_a_value(kv: &dyn Kv) {
+    assert_eq!(must("entries", kv.entries().await), []);
+    let first = put(kv, "a", "1", 0, None).await;
+    let second = put(kv, "b.c", "2", 0, Some(30)).await;
+    let purged = put(kv, "d", "3", 0, None).await;
+    must("purge", kv.purge_if("d", purged, &chance()()).await);
+    let fourth = put(kv, "a", "4", first, None).await;
+    let mut entries = must("entries", kv.entries().await);
+    entries.sort_by_key(|(_, entry)| entry.revision);
+    let entry = |key: &str, value: &'static str, revision| {
+        (key.to_owned(), Entry { value: Some(Bytes::from(value)), revision })
+    };
+    assert_eq!(entries, [entry("b.c", "2", second), entry("a", "4", fourth)]);
 }
 
 async fn a_repeated_nonce_finds_out_that_it_had_won(kv: &dyn Kv) {

@@ -76,6 +76,11 @@ impl State {
         Some(Entry { value: kept.value.clone(), revision: kept.revision })
     }
 
+    pub(super) fn entries(&self) -> Vec<(String, Entry)> {
+        let entries = self.keys.keys().filter_map(|key| Some((key.clone(), self.get(key, false)?)));
+        entries.filter(|(_, entry)| entry.value.is_some()).collect()
+    }
+
     pub(super) fn watch(&mut self, node: &Arc<str>) -> Watch {
         let (sender, receiver) = mpsc::unbounded_channel();
         self.snapshot(&sender);

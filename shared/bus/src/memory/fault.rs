@@ -26,6 +26,8 @@ pub enum Operation<'a> {
     PurgeIf { bucket: Bucket, key: &'a str },
     /// [`crate::Kv::get`].
     Get { bucket: Bucket, key: &'a str },
+    /// [`crate::Kv::entries`].
+    Entries { bucket: Bucket },
     /// [`crate::Kv::watch`].
     Watch { bucket: Bucket },
     /// [`crate::Wire::send`].

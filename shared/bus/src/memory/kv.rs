@@ -144,6 +144,12 @@ impl Kv for MemoryKv {
         verdict.answer(self.with(|bucket| bucket.get(key, verdict.stale))?)
     }
 
+    async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::Entries { bucket }).await?;
+        verdict.answer(self.with(|bucket| bucket.entries())?)
+    }
+
     async fn watch(&self) -> Result<Watch, Error> {
         let bucket = self.bucket;
         self.bus.judge(Operation::Watch { bucket }).await?;

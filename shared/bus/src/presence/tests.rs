@@ -16,6 +16,21 @@ impl Faults for Cut {
     }
 }
 
+/// Shows everything late to one node.
+struct LateForTwo;
+
+const LATE: Duration = Duration::from_millis(200);
+
+impl Faults for LateForTwo {
+    fn on(&self, _node: &str, _operation: &Operation<'_>) -> Fault {
+        Fault::None
+    }
+
+    fn lag(&self, node: &str, _bucket: Bucket) -> Duration {
+        if node == "two" { LATE } else { Duration::ZERO }
+    }
+}
+
 fn bus() -> (MemoryBus, Arc<AtomicBool>) {
     let cut = Arc::new(AtomicBool::new(false));
     let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
@@ -72,6 +87,56 @@ async fn after_a_wipe_everyone_is_there_again_soon() {
     assert_eq!(nodes(&one), ["one", "two"]);
     assert_eq!(nodes(&two), ["one", "two"]);
     assert!(!one.is_cut_off());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wipe_hides_no_node_that_lives_and_keeps_none_that_does_not() {
+    let (bus, cut) = bus();
+    let (_one, two) = (join(&bus, "one").await, join(&bus, "two").await);
+    tokio::time::sleep(TTL * 2).await;
+    cut.store(true, Ordering::Relaxed);
+    bus.wipe();
+    let mut live = two.changed();
+    let wiped = Instant::now();
+    while nodes(&two).contains(&"one".to_owned()) {
+        live.changed().await.unwrap();
+        assert!(nodes(&two).contains(&"two".to_owned()));
+    }
+    assert!(wiped.elapsed() >= TTL, "it may believe that it lives for {:?}", wiped.elapsed());
+    assert!(wiped.elapsed() <= TTL * 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_finds_whom_the_watch_has_not_shown() {
+    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    let bus = MemoryBus::with_faults(clock, Arc::new(LateForTwo));
+    let two = join(&bus, "two").await;
+    let one = join(&bus, "one").await;
+    assert_eq!(nodes(&two), ["two"]);
+    two.look().await.unwrap();
+    assert_eq!(nodes(&two), ["one", "two"]);
+    tokio::time::sleep(TTL * 2).await;
+    assert_eq!(nodes(&two), ["one", "two"]);
+    let mut live = two.changed();
+    live.mark_unchanged();
+    one.leave().await;
+    tokio::time::timeout(TTL, live.changed()).await.unwrap().unwrap();
+    assert_eq!(nodes(&two), ["two"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_is_not_undone_by_older_news() {
+    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    let bus = MemoryBus::with_faults(clock, Arc::new(LateForTwo));
+    let (one, two) = (join(&bus, "one").await, join(&bus, "two").await);
+    tokio::time::sleep(TTL).await;
+    one.leave().await;
+    let _again = join(&bus, "one").await;
+    two.look().await.unwrap();
+    let mut live = two.changed();
+    live.mark_unchanged();
+    let hidden = live.wait_for(|live| live.len() < 2);
+    assert!(tokio::time::timeout(TTL * 2, hidden).await.is_err(), "it has left and come back");
 }
 
 #[tokio::test(start_paused = true)]

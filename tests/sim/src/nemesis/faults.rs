@@ -65,7 +65,9 @@ impl Nemesis {
                 &[Fault::Lost, Fault::Unavailable, late]
             }
             Operation::Get { .. } => &[Fault::Unavailable, Fault::Stale],
-            Operation::Read { .. } | Operation::Watch { .. } => &[Fault::Unavailable],
+            Operation::Read { .. } | Operation::Entries { .. } | Operation::Watch { .. } => {
+                &[Fault::Unavailable]
+            }
             Operation::Request { .. } | Operation::Subscribe { .. } => &[Fault::None],
         };
         *self.dice.pick(kinds)

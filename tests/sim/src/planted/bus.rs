@@ -31,6 +31,16 @@ impl BrokenBus {
     fn has(&self, planted: Planted) -> bool {
         self.planted == Some(planted)
     }
+
+    /// What the pointer says, whatever the node has of it.
+    async fn as_written(&self, position: CachePosition) -> Result<CachePosition, Error> {
+        let key = subject::token(position.definition_id.as_str());
+        let entry = self.bus.kv(Bucket::Definitions).get(&key).await?;
+        let Some(Entry { value: Some(value), revision }) = entry else { return Ok(position) };
+        let written: serde_json::Value = serde_json::from_slice(&value).unwrap();
+        let version_id = written["versionId"].as_str().map(Into::into);
+        Ok(CachePosition { revision, version_id, ..position })
+    }
 }
 
 /// An answer that never arrives.
@@ -119,7 +129,7 @@ impl Wire for BrokenBus {
             let position: Result<CachePosition, _> =
                 decode_body(ContentType::Json, &message.payload);
             if let Ok(position) = position {
-                let early = CachePosition { revision: u64::MAX, ..position };
+                let early = self.as_written(position).await?;
                 message.payload = encode_body(ContentType::Json, &early).unwrap();
             }
         }
@@ -184,6 +194,10 @@ impl Kv for Unrenewed {
 
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
         self.0.get(key).await
+    }
+
+    async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {
+        self.0.entries().await
     }
 
     async fn watch(&self) -> Result<Watch, Error> {
