@@ -41,7 +41,7 @@ const STUCK_PAUSE: Duration = Duration::from_secs(5);
 struct Actor {
     cx: Cx,
     id: InstanceId,
-    mailbox: mpsc::Receiver<Job>,
+    mailbox: mpsc::Receiver<Box<Job>>,
     tenure: Option<Tenure>,
 }
 
@@ -53,7 +53,7 @@ struct Tenure {
 
 /// What is done next.
 enum Next {
-    Job(Job),
+    Job(Box<Job>),
     Woken(Command),
     Own(Own),
     End(End),
@@ -102,7 +102,7 @@ impl Actor {
     }
 
     /// Nobody gets in while another has the lease: all that wait here come again later.
-    fn turn_away(&mut self, first: Job, stop: &Stop) {
+    fn turn_away(&mut self, first: Box<Job>, stop: &Stop) {
         first.stop(stop);
         while let Ok(job) = self.mailbox.try_recv() {
             job.stop(stop);
@@ -154,7 +154,7 @@ impl Actor {
     }
 
     /// One burst for a command.
-    async fn command(&mut self, desk: &mut Desk, job: Job) -> Option<End> {
+    async fn command(&mut self, desk: &mut Desk, job: Box<Job>) -> Option<End> {
         let mut work = Work::command(&job.command, job.stored_at);
         work.responders = desk.responders(Some(&job.command));
         desk.traceparent.clone_from(&job.command.traceparent);

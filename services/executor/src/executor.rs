@@ -116,7 +116,7 @@ impl Executor {
     /// Takes one delivery to its end: acknowledged, sent back, parked, or left to come again.
     /// Never fails.
     pub async fn handle(&self, delivery: Delivery) {
-        let work = handle::handle(&self.0, delivery);
+        let work = Box::pin(handle::handle(&self.0, delivery));
         self.0.gone.run_until_cancelled(work).await.unwrap_or_default();
     }
 
@@ -177,6 +177,8 @@ impl Inner {
     /// Runs a task that a stop waits for and a kill drops.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let gone = self.gone.clone();
+        // Boxed, because each layer around a task copies it.
+        let task = Box::pin(task);
         self.tasks.spawn(async move {
             gone.run_until_cancelled(task).await.unwrap_or_default();
         });

@@ -66,7 +66,7 @@ pub(crate) async fn burst(
             Loaded::Tail => return again(cx, work).await,
             Loaded::Nothing => return Ok(Advance::Nothing),
             Loaded::Refused(refusal, reason) => {
-                return refuse(cx, hold, known, work, refusal, reason).await;
+                return Box::pin(refuse(cx, hold, known, work, refusal, reason)).await;
             }
             Loaded::Wait if is_kept => {
                 let reason = "the instance has not come to a bookmark for it yet: it is kept";
@@ -100,7 +100,7 @@ pub(crate) async fn burst(
             }
             Committed::NotAllowed(by) => {
                 hold.take(cx, id).await?;
-                return not_allowed(cx, id, hold, known, work, by).await;
+                return Box::pin(not_allowed(cx, id, hold, known, work, by)).await;
             }
         }
     }

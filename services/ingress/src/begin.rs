@@ -20,7 +20,7 @@ pub(crate) struct Beginning {
     pub(crate) version: Option<VersionOption>,
     /// Exactly this version.
     pub(crate) version_id: Option<VersionId>,
-    /// Under this id; one derived from the command when none is given.
+    /// Under this id; the command's own, or for a keyed one a derived id, when none is given.
     pub(crate) instance_id: Option<InstanceId>,
     pub(crate) input: Map,
     pub(crate) correlation_id: Option<String>,
@@ -98,9 +98,10 @@ fn prepare(
     patience: Patience,
 ) -> Result<NewInstance, Problem> {
     let correlation_id = beginning.correlation_id.filter(|id| !id.is_empty());
+    let own_id = || (!asking.is_keyed).then(|| InstanceId::new(asking.id.as_str()));
     let start = Start {
         definition_id: program.definition_id().clone(),
-        instance_id: beginning.instance_id,
+        instance_id: beginning.instance_id.or_else(own_id),
         version_id: Some(program.version_id().clone()),
         input: beginning.input,
         correlation_id: correlation_id.clone(),

@@ -1,7 +1,8 @@
 //! The way of every change: accept it in the database, publish its command, wait for the outcome.
 //!
 //! Accepted means kept: what is accepted and cannot be published now is published by the sweep, so
-//! the caller is told 202, never an error. Nothing is published that was not accepted.
+//! the caller is told 202, never an error. A start whose caller waits has its row by its first burst
+//! (`docs/decisions/007-who-waits-is-accepted-by-the-first-burst.md`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,9 @@ const PUBLISH_TRIES: u32 = 3;
 const PUBLISH_TIME_MAX: Duration = Duration::from_secs(3);
 /// A duplicate that is told within this time was there before we came.
 const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// How long a start whose caller waits has no row but the one that its first burst will write.
+const ROWLESS_MAX: Duration = Duration::from_secs(1);
 
 /// How long the caller wants to wait, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +87,12 @@ impl Asking {
         command
     }
 
+    /// Nobody else can ask for this instance, or be in its way: not even twice.
+    fn is_alone_with(&self, new: &NewInstance) -> bool {
+        let has_own_id = new.instance.id.as_str() == self.id.as_str();
+        has_own_id && !self.is_keyed && new.activation_key.is_none()
+    }
+
     /// The same asking, for one of several things.
     pub(crate) fn about(&self, what: &str) -> Self {
         let id = CommandId::new(model::derived(&["part", self.id.as_str(), what]));
@@ -125,9 +135,31 @@ pub(crate) async fn start(
     patience: Patience,
 ) -> Result<Started, Problem> {
     app.must_have_room()?;
-    let wait = expectation(app, asking, patience);
+    let mut wait = expectation(app, asking, patience);
     let message = new.command.clone();
     let instance = new.instance.clone();
+    if let (Some(waiting), Patience::Until(when, time)) = (&mut wait, patience)
+        && asking.is_alone_with(&new)
+    {
+        let receipt = publish(app, message).await;
+        let moment = time.min(ROWLESS_MAX);
+        if receipt == Publication::Now
+            && let Some(outcome) = waiting.for_a_moment(moment).await
+        {
+            return Ok(Started { instance, told: Told::Outcome(Box::new(outcome)) });
+        }
+        app.cx.trail.at(Point::BeforeAccept).await;
+        match app.cx.store.accept(new).await {
+            Ok(_) => {}
+            // The stream has it, and nobody can say that it was not done.
+            Err(error) if receipt == Publication::Now => {
+                tracing::warn!(%error, instance = %instance.id, "a start is kept by the stream alone");
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let told = told(app, receipt, wait, Patience::Until(when, time - moment)).await;
+        return Ok(Started { instance, told });
+    }
     app.cx.trail.at(Point::BeforeAccept).await;
     match app.cx.store.accept(new).await? {
         Accepted::New => {

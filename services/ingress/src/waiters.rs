@@ -96,6 +96,11 @@ impl Waiters {
 impl Wait {
     /// The outcome; `None` when it did not come within that time.
     pub(crate) async fn within(mut self, time: std::time::Duration) -> Option<Outcome> {
+        self.for_a_moment(time).await
+    }
+
+    /// The outcome, if it comes within that time; the wait goes on if not.
+    pub(crate) async fn for_a_moment(&mut self, time: std::time::Duration) -> Option<Outcome> {
         tokio::time::timeout(time, &mut self.receiver).await.ok().and_then(Result::ok)
     }
 

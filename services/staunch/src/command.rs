@@ -13,3 +13,24 @@ pub(crate) mod provision;
 pub(crate) mod run;
 pub(crate) mod server;
 pub(crate) mod validate;
+
+use chassis::{Chance as _, SystemChance};
+
+/// The beginning of every name that one run of a command makes in a cluster. Never the same again:
+/// the first digits of an id are its time, and two runs may begin together.
+fn run_name(what: &str) -> String {
+    let id = SystemChance.new_id();
+    format!("{what}-{}", id.get(24..).unwrap_or(&id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_runs_share_a_name() {
+        let names: std::collections::BTreeSet<_> = (0..1_000).map(|_| run_name("bench")).collect();
+        assert_eq!(names.len(), 1_000);
+        assert!(names.iter().all(|name| name.len() == "bench-".len() + 8), "{names:?}");
+    }
+}

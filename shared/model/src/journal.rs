@@ -26,7 +26,8 @@ pub enum What {
     Workflow,
 }
 
-/// One line of the journal.
+/// One line of the journal. Databases keep lines without the names of these members: new ones come
+/// at the end, and have a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {

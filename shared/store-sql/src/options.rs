@@ -26,7 +26,7 @@ pub struct Options {
     pub statement_timeout: Duration,
     /// Tries of a transaction that fails for a passing reason.
     pub tries_max: u32,
-    /// How long published outbox rows wait for a transaction to go with.
+    /// How long published outbox rows wait at most until a transaction removes them.
     pub published_wait: Duration,
 }
 

@@ -16,7 +16,7 @@ use crate::pipeline::settle::{Stop, Verdict};
 
 /// The instances that are worked on here, by id.
 #[derive(Default)]
-pub(crate) struct Actors(Mutex<BTreeMap<InstanceId, mpsc::Sender<Job>>>);
+pub(crate) struct Actors(Mutex<BTreeMap<InstanceId, mpsc::Sender<Box<Job>>>>);
 
 /// A command with whoever waits for its verdict.
 pub(super) struct Job {
@@ -33,7 +33,7 @@ impl Job {
         let Body::Start(start) = &self.command.body else { return false };
         let is_own = match &start.instance_id {
             None => true,
-            Some(id) => self.command.id == child_id(id),
+            Some(id) => self.command.id == child_id(id) || self.command.id.as_str() == id.as_str(),
         };
         self.attempt == 1 && is_own
     }
@@ -60,13 +60,13 @@ pub(crate) async fn apply(
     delivery: &Delivery,
 ) -> Verdict {
     let (done, verdict) = oneshot::channel();
-    let job = Job {
+    let job = Box::new(Job {
         command,
         stored_at: delivery.stored_at,
         attempt: delivery.attempt,
         sequence: delivery.sequence,
         done,
-    };
+    });
     cx.actors.submit(cx, id, job);
     // An actor that is gone has not applied it, or nobody knows: it comes again.
     verdict.await.unwrap_or(Verdict::Drop)
@@ -77,7 +77,7 @@ impl Actors {
         self.lock().len()
     }
 
-    fn submit(&self, cx: &Cx, id: InstanceId, job: Job) {
+    fn submit(&self, cx: &Cx, id: InstanceId, job: Box<Job>) {
         let mut actors = self.lock();
         let job = match actors.get(&id) {
             Some(mailbox) => match mailbox.try_send(job) {
@@ -104,7 +104,7 @@ impl Actors {
         cx.spawn(actor.live());
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<InstanceId, mpsc::Sender<Job>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<InstanceId, mpsc::Sender<Box<Job>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,7 +112,7 @@ impl Actors {
 impl Actor {
     /// The next command, or the end of this actor: then there is no mailbox any more, and the next
     /// command makes a new one.
-    pub(super) fn retire(&mut self) -> Option<Job> {
+    pub(super) fn retire(&mut self) -> Option<Box<Job>> {
         let mut actors = self.cx.actors.lock();
         let job = self.mailbox.try_recv().ok();
         if job.is_none() {

@@ -8,12 +8,12 @@ use crate::pipeline::settle::Verdict;
 
 /// A command that is committed and not done with.
 pub(super) struct Tail {
-    job: Job,
+    job: Box<Job>,
     is_told: bool,
 }
 
 impl Tail {
-    pub(super) fn new(job: Job) -> Self {
+    pub(super) fn new(job: Box<Job>) -> Self {
         Self { job, is_told: false }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use store::Error;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::Instant;
 
 use super::job::{Answer, Key, Work};
 use crate::options::Options;
@@ -16,6 +17,9 @@ use crate::stats::Counters;
 const PUBLISHED_MAX: usize = 100_000;
 /// Published outbox rows that one transaction removes.
 const PUBLISHED_BATCH: usize = 2_000;
+/// So many go with the next transaction; fewer wait a moment, because each statement more is a
+/// round trip that bursts wait for.
+const PUBLISHED_ENOUGH: usize = 128;
 /// Bytes that take one place in the queue.
 const PLACE_BYTES: usize = 64 * 1024;
 /// Jobs that are looked at to fill one batch.
@@ -43,6 +47,8 @@ struct State {
     waiting: VecDeque<Job>,
     busy: HashSet<Key>,
     published: Vec<String>,
+    /// When the first of them came.
+    published_since: Option<Instant>,
     closed: bool,
 }
 
@@ -109,30 +115,34 @@ impl Queue {
         }
         let room = PUBLISHED_MAX.saturating_sub(state.published.len());
         state.published.extend(ids.into_iter().take(room));
+        state.published_since.get_or_insert_with(Instant::now);
     }
 
     /// The next batch; none when the queue is closed and empty.
     pub(crate) async fn take(&self) -> Option<Batch> {
-        let mut flush = false;
         loop {
             let changed = self.changed.notified();
             {
                 let mut state = self.lock();
-                let batch = self.fill(&mut state);
-                if !batch.jobs.is_empty() || (flush || state.closed) && !batch.published.is_empty()
-                {
+                let mut batch = self.fill(&mut state);
+                let have_waited =
+                    state.published_since.is_some_and(|at| at.elapsed() >= self.published_wait);
+                if have_waited || state.closed || state.published.len() >= PUBLISHED_ENOUGH {
+                    batch.published = state.take_published();
+                }
+                if !batch.jobs.is_empty() || !batch.published.is_empty() {
                     if !state.waiting.is_empty() {
                         self.changed.notify_one();
                     }
                     return Some(batch);
                 }
-                state.published.extend(batch.published);
                 if state.closed && state.waiting.is_empty() {
                     self.changed.notify_one();
                     return None;
                 }
             }
-            flush = tokio::time::timeout(self.published_wait, changed).await.is_err();
+            // Either way there may be something to do.
+            drop(tokio::time::timeout(self.published_wait, changed).await);
         }
     }
 
@@ -179,13 +189,20 @@ impl Queue {
             batch.keys.extend(keys.iter().cloned());
             batch.jobs.extend(state.waiting.remove(index));
         }
-        let some = state.published.len().min(PUBLISHED_BATCH);
-        batch.published = state.published.drain(..some).collect();
         batch
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take_published(&mut self) -> Vec<String> {
+        let some = self.published.len().min(PUBLISHED_BATCH);
+        let taken = self.published.drain(..some).collect();
+        self.published_since = (!self.published.is_empty()).then(Instant::now);
+        taken
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chassis::{Chance as _, SystemChance};
 use cluster::{Cluster, Database, NodePlan, Plan};
 use load::{Bounds, Order, Process, Scenario, Target, Transport};
 
+use crate::command::run_name;
 use crate::{Failure, say};
 
 use super::{NatsSync, Place};
@@ -31,7 +31,7 @@ impl Arena {
     /// # Errors
     /// When it makes no sense, or does not start.
     pub(super) async fn open(place: &Place) -> Result<Self, Failure> {
-        let run = format!("bench-{}", SystemChance.new_id().get(..8).unwrap_or_default());
+        let run = run_name("bench");
         if let (false, Some(nats_url)) = (place.server.is_empty(), &place.nats_url) {
             let target = Target {
                 servers: place.server.clone(),

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use chassis::{Chance as _, SystemChance};
 use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::client::{Answer, Client};
 use crate::command::apply::{Applied, apply};
+use crate::command::run_name;
 use crate::{Failure, output, say};
 
 use super::metrics::Reading;
@@ -87,7 +87,7 @@ impl Site {
                 "no live node of this cluster runs workflows: start one with the role executor",
             ));
         }
-        let run = format!("validate-{}", SystemChance.new_id().get(..8).unwrap_or_default());
+        let run = run_name("validate");
         let members = met.into_iter().map(|(member, _)| member).collect();
         Ok(Self { members, executors, run, is_local, made: Mutex::default() })
     }
