@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sea_orm::sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sea_orm::sqlx::{ConnectOptions as _, Connection as _};
+use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _};
 use sea_orm::{
     ConnectionTrait as _, DatabaseConnection, DatabaseTransaction, SqliteTransactionMode,
     TransactionOptions, TransactionTrait as _,
@@ -19,7 +19,7 @@ use store::{Error, Store};
 
 use crate::failure::{Failure, is_answer};
 use crate::options::Options;
-use crate::pipeline::{Answer, Pipeline, Work};
+use crate::pipeline::{Answer, Pipeline, Texts, Work};
 use crate::schema;
 use crate::sql::Tx;
 use crate::stats::{Counters, Stats};
@@ -61,6 +61,7 @@ pub(crate) struct Database {
     pub(crate) reader: DatabaseConnection,
     pub(crate) options: Options,
     pub(crate) counters: Counters,
+    pub(crate) texts: Texts,
 }
 
 /// Connects to `sqlite://path` (made with its folder where it is missing), `sqlite::memory:` or
@@ -160,7 +161,14 @@ impl Database {
             Pools::Sqlite { writer, reader } => (writer.clone().into(), reader.clone().into()),
             Pools::Postgres { writer, reader } => (writer.clone().into(), reader.clone().into()),
         };
-        Ok(Self { pools, writer, reader, options, counters: Counters::default() })
+        Ok(Self {
+            pools,
+            writer,
+            reader,
+            options,
+            counters: Counters::default(),
+            texts: Texts::default(),
+        })
     }
 
     /// How many commit at the same time: SQLite has one writer.
@@ -177,6 +185,30 @@ impl Database {
             Pools::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
             Pools::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
         })
+    }
+
+    /// Runs a statement that commits by itself, and gives the ids that it answers. Only for
+    /// PostgreSQL, and of its errors only what the server itself says is certain.
+    pub(crate) async fn at_once(
+        &self,
+        text: &str,
+        arguments: PgArguments,
+    ) -> Result<Vec<String>, Failure> {
+        let Pools::Postgres { writer, .. } = &self.pools else {
+            return Err(Error::Unavailable("this is not PostgreSQL".to_owned()).into());
+        };
+        let mut session = writer.acquire().await?;
+        // The texts are made of constants; see `joined`.
+        let query = sqlx::query_scalar_with(sqlx::AssertSqlSafe(text), arguments);
+        query.fetch_all(&mut *session).await.map_err(|error| {
+            let answered = matches!(error, sqlx::Error::Database(_));
+            Failure::at_commit(error, answered)
+        })
+    }
+
+    /// Whether a batch can be one statement: that needs data-modifying `WITH`.
+    pub(crate) fn has_whole_batches(&self) -> bool {
+        matches!(self.pools, Pools::Postgres { .. })
     }
 
     /// A connection that sees everything committed.
@@ -316,7 +348,7 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
     Ok(Pools::Postgres { writer, reader })
 }
 
-fn failed(error: sea_orm::sqlx::Error) -> Error {
+fn failed(error: sqlx::Error) -> Error {
     match Failure::from(error).into_error() {
         error @ Error::Unavailable(_) => error,
         error => Error::Unavailable(error.to_string()),

@@ -10,6 +10,7 @@ mod apply;
 mod committer;
 mod job;
 mod queue;
+mod whole;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,6 +21,7 @@ use tokio::task::JoinHandle;
 
 pub(crate) use job::{Answer, Work};
 pub(crate) use queue::Queue;
+pub(crate) use whole::Texts;
 
 use crate::connect::Database;
 

@@ -84,7 +84,7 @@ impl Sql {
         let head = format!("INSERT INTO {table} ({names})");
         let one = format!("{head} VALUES ({}) {tail}", placeholders(columns));
         let sqlite = sqlite_rows(columns);
-        let postgres = postgres_rows(columns);
+        let postgres = postgres_rows(columns, 1);
         Self {
             columns: columns.to_vec(),
             sqlite_one: one.clone(),
@@ -113,7 +113,7 @@ impl Sql {
             sqlite_one: with(format!("(SELECT {}) AS n", one.join(", "))),
             sqlite_many: with(sqlite_rows(columns)),
             postgres_one: with(format!("(SELECT {}) AS n", typed.join(", "))),
-            postgres_many: with(postgres_rows(columns)),
+            postgres_many: with(postgres_rows(columns, 1)),
         }
     }
 
@@ -149,11 +149,11 @@ fn sqlite_rows(columns: &[(&'static str, Kind)]) -> String {
     format!("(SELECT {} FROM json_each($1)) AS n", cells.join(", "))
 }
 
-fn postgres_rows(columns: &[(&'static str, Kind)]) -> String {
+fn postgres_rows(columns: &[(&'static str, Kind)], first: usize) -> String {
     let arrays: Vec<String> = columns
         .iter()
-        .enumerate()
-        .map(|(index, (_, kind))| format!("${}::{}[]", index + 1, postgres(*kind)))
+        .zip(first..)
+        .map(|((_, kind), number)| format!("${number}::{}[]", postgres(*kind)))
         .collect();
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     format!("unnest({}) AS n({})", arrays.join(", "), names.join(", "))
@@ -167,6 +167,73 @@ fn postgres(kind: Kind) -> &'static str {
         Kind::Flag => "boolean",
         Kind::Bytes => "bytea",
     }
+}
+
+/// One statement among several that PostgreSQL runs as one.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// What the others may call its answer.
+    pub(crate) name: &'static str,
+    columns: Vec<(&'static str, Kind)>,
+    /// With `{rows}` for its table expression `n`.
+    text: String,
+    /// Has a column `instance_id`, and is run for those that the heads have let in.
+    follows: bool,
+}
+
+impl Part {
+    /// A part over rows of these columns.
+    pub(crate) fn new(
+        name: &'static str,
+        columns: &[(&'static str, Kind)],
+        text: impl Into<String>,
+    ) -> Self {
+        let text = text.into();
+        Self { name, columns: columns.to_vec(), text, follows: false }
+    }
+
+    /// Only for instances that the heads answer.
+    pub(crate) fn following(self) -> Self {
+        Self { follows: true, ..self }
+    }
+}
+
+/// The text of several statements as one. The heads answer the ids that have won, and they are the
+/// answer of the whole.
+pub(crate) fn joined(heads: &[&'static Part], rest: &[&'static Part]) -> String {
+    let mut first = 1;
+    let mut clause = |part: &Part| {
+        let mut rows = postgres_rows(&part.columns, first);
+        first += part.columns.len();
+        if part.follows {
+            // As a value, not as a condition: PostgreSQL hashes what has won once, instead of
+            // joining it with every row.
+            rows = format!(
+                "(SELECT * FROM {rows} WHERE (n.instance_id IN (SELECT id FROM won)) IS TRUE) AS n"
+            );
+        }
+        format!("{} AS ({})", part.name, part.text.replace("{rows}", &rows))
+    };
+    let mut clauses: Vec<String> = heads.iter().map(|part| clause(part)).collect();
+    let won: Vec<String> =
+        heads.iter().map(|part| format!("SELECT id FROM {}", part.name)).collect();
+    clauses.push(format!("won AS ({})", won.join(" UNION ALL ")));
+    clauses.extend(rest.iter().map(|part| clause(part)));
+    format!("WITH {} SELECT id FROM won", clauses.join(", "))
+}
+
+/// The arguments of [`joined`].
+pub(crate) fn joined_call<'a>(
+    parts: impl Iterator<Item = (&'static Part, Vec<&'a Row>)>,
+) -> Result<PgArguments, Failure> {
+    let mut arguments = PgArguments::default();
+    for (part, rows) in parts {
+        for (index, (_, kind)) in part.columns.iter().enumerate() {
+            let cells = rows.iter().filter_map(|row| row.get(index));
+            add_many(&mut arguments, *kind, cells)?;
+        }
+    }
+    Ok(arguments)
 }
 
 /// A transaction on either database, or a connection that only reads.
@@ -300,31 +367,39 @@ fn sqlite_call(
 fn postgres_call(sql: &'static Sql, rows: &[&Row]) -> Result<(&'static str, PgArguments), Failure> {
     let mut arguments = PgArguments::default();
     for (index, (_, kind)) in sql.columns.iter().enumerate() {
-        let cells = rows.iter().filter_map(|row| row.get(index));
-        let added = if let [row] = rows {
-            match (kind, row.get(index)) {
-                (_, None) => Ok(()),
-                (Kind::Text, Some(cell)) => arguments.add(cell.as_text()),
-                (Kind::Number, Some(cell)) => arguments.add(cell.as_number()),
-                (Kind::Small, Some(cell)) => arguments.add(cell.as_number().map(small)),
-                (Kind::Flag, Some(cell)) => arguments.add(cell.as_flag()),
-                (Kind::Bytes, Some(cell)) => arguments.add(cell.as_bytes()),
-            }
-        } else {
-            match kind {
-                Kind::Text => arguments.add(cells.map(Cell::as_text).collect::<Vec<_>>()),
-                Kind::Number => arguments.add(cells.map(Cell::as_number).collect::<Vec<_>>()),
-                Kind::Small => {
-                    arguments.add(cells.map(|c| c.as_number().map(small)).collect::<Vec<_>>())
-                }
-                Kind::Flag => arguments.add(cells.map(Cell::as_flag).collect::<Vec<_>>()),
-                Kind::Bytes => arguments.add(cells.map(Cell::as_bytes).collect::<Vec<_>>()),
-            }
+        let [row] = rows else {
+            let cells = rows.iter().filter_map(|row| row.get(index));
+            add_many(&mut arguments, *kind, cells)?;
+            continue;
         };
-        added.map_err(sqlx::Error::Encode)?;
+        match (kind, row.get(index)) {
+            (_, None) => Ok(()),
+            (Kind::Text, Some(cell)) => arguments.add(cell.as_text()),
+            (Kind::Number, Some(cell)) => arguments.add(cell.as_number()),
+            (Kind::Small, Some(cell)) => arguments.add(cell.as_number().map(small)),
+            (Kind::Flag, Some(cell)) => arguments.add(cell.as_flag()),
+            (Kind::Bytes, Some(cell)) => arguments.add(cell.as_bytes()),
+        }
+        .map_err(sqlx::Error::Encode)?;
     }
     let text = if rows.len() == 1 { &sql.postgres_one } else { &sql.postgres_many };
     Ok((text, arguments))
+}
+
+/// One column of many rows as an array.
+fn add_many<'a>(
+    arguments: &mut PgArguments,
+    kind: Kind,
+    cells: impl Iterator<Item = &'a Cell>,
+) -> Result<(), sqlx::Error> {
+    match kind {
+        Kind::Text => arguments.add(cells.map(Cell::as_text).collect::<Vec<_>>()),
+        Kind::Number => arguments.add(cells.map(Cell::as_number).collect::<Vec<_>>()),
+        Kind::Small => arguments.add(cells.map(|c| c.as_number().map(small)).collect::<Vec<_>>()),
+        Kind::Flag => arguments.add(cells.map(Cell::as_flag).collect::<Vec<_>>()),
+        Kind::Bytes => arguments.add(cells.map(Cell::as_bytes).collect::<Vec<_>>()),
+    }
+    .map_err(sqlx::Error::Encode)
 }
 
 fn small(number: i64) -> i32 {

@@ -87,7 +87,7 @@ async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g
     let route = Route { names: names.clone(), doors, jetstream: jetstream.clone(), store };
     let traffic = Traffic::begin(route, SENDERS);
 
-    let window = pick(6, 20);
+    let window = pick(6, 45);
     progress(&traffic, 40).await;
     sleep(Duration::from_secs(window)).await;
     let before = traffic.rate(window);

@@ -106,3 +106,34 @@ async fn a_long_backlog_pushes_back_until_it_is_worked_off() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_start_whose_caller_waits_has_a_row_also_where_nobody_takes_it() {
+    let world = World::without_executor(crate::Config::default()).await;
+    world.publish("line", writes_line()).await;
+    let body = json!({"definitionId": "line"});
+    let path = format!("{API}/workflow-instances");
+    let waiting = world.post(&path, &body);
+    let kept = async {
+        testkit::eventually("its row is there", super::world::BOUND, async || {
+            world.store.sizes().instances == 1
+        })
+        .await;
+        world.start_executor().await;
+    };
+    let (answer, ()) = tokio::join!(waiting, kept);
+    let told = answer.expect(200);
+    assert_eq!(told["subStatus"], "Finished", "{told}");
+    assert_eq!(world.store.sizes().instances, 1);
+}
+
+#[tokio::test]
+async fn ids_that_are_made_up_sort_by_time() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        ids.push(world.begin("line").await);
+    }
+    assert!(ids.is_sorted(), "{ids:?}");
+}

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::apply;
 use super::job::{Answer, Work};
 use super::queue::{Batch, Job, Queue};
+use super::whole::Whole;
 use crate::connect::Database;
 use crate::failure::Failure;
 use crate::sql::{Cell, Row};
@@ -70,8 +71,12 @@ async fn attempt(
 ) -> Result<Vec<Answer>, Failure> {
     let published: Vec<Row> = published.iter().map(|id| vec![Cell::text(id)]).collect();
     let began = Instant::now();
+    let whole = Whole::of(works, &published).filter(|_| database.has_whole_batches());
     let answers = database
         .retried(|| async {
+            if let Some(whole) = &whole {
+                return whole.write(database).await;
+            }
             let mut tx = database.begin().await?;
             let answers = apply::apply(&mut tx, works, &published).await?;
             tx.commit().await?;
