@@ -37,6 +37,9 @@ const PACED_NTH_MAX: usize = 5;
 /// Points on the way of what one node does for all: the one that owns the first shard.
 const SWEEPER: [Point; 4] = [Point::BeforeSweep, Point::Resent, Point::BeforeBurial, Point::Buried];
 
+/// Points on the way of an occurrence: the one that owns the shard of the schedule.
+const SCHEDULER: [Point; 2] = [Point::BeforeOccurrence, Point::Occurred];
+
 /// G1, G2, G3, G6, G7, G9: wherever a process dies, what was accepted is done once, elsewhere.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_dies_at_any_point_loses_nothing_and_repeats_nothing_g1_g2_g3_g6_g7_g9() {
@@ -113,10 +116,11 @@ async fn round(world: &mut World, callee: &Callee, number: usize, deaths: &[Deat
     let began = Instant::now();
     let names = Names::new(&format!("r{number}"));
     let survivor = world.api(0);
-    let victims = victims(world, number, deaths).await;
     for definition in names.definitions(&callee.url) {
         survivor.publish(&definition).await;
     }
+    let schedules = shard_of_schedules(world, &names).await;
+    let victims = victims(world, number, deaths, schedules).await;
     let mut doors: Vec<_> = victims.iter().map(|victim| world.api(*victim)).collect();
     doors.push(survivor.clone());
     let (jetstream, store) = (world.jetstream().await, world.store.clone());
@@ -152,9 +156,9 @@ async fn round(world: &mut World, callee: &Callee, number: usize, deaths: &[Deat
 }
 
 /// Starts them; gives their places among the nodes.
-async fn victims(world: &mut World, number: usize, deaths: &[Death]) -> Vec<usize> {
+async fn victims(world: &mut World, number: usize, deaths: &[Death], schedules: i32) -> Vec<usize> {
     let first = world.cluster.nodes().len();
-    let names = names(number, deaths);
+    let names = names(number, deaths, schedules);
     for (name, (point, nth)) in names.iter().zip(deaths) {
         world.cluster.begin(dies_at(name, point.name(), *nth)).unwrap();
     }
@@ -169,16 +173,31 @@ async fn victims(world: &mut World, number: usize, deaths: &[Death]) -> Vec<usiz
     places
 }
 
-/// Names under which whoever is to die as a sweeper is the one that sweeps.
-fn names(number: usize, deaths: &[Death]) -> Vec<String> {
+/// The shard of the one schedule.
+async fn shard_of_schedules(world: &World, names: &Names) -> i32 {
+    let shards: Vec<i32> = (0..model::limits::TIMER_SHARDS).collect();
+    let far = model::Timestamp::from_millis(i64::MAX);
+    let all = world.store.due_schedules(&shards, far, 1_000).await.unwrap();
+    let own = all.into_iter().find(|schedule| schedule.definition_id.as_str() == names.tick);
+    own.expect("the schedule is published").shard
+}
+
+/// Names under which whoever is to die on the way of a shard's owner comes to own that shard before
+/// the survivor does.
+fn names(number: usize, deaths: &[Death], schedules: i32) -> Vec<String> {
+    let shard = |point: &Point| match point {
+        point if SWEEPER.contains(point) => Some(0),
+        point if SCHEDULER.contains(point) => Some(schedules),
+        _ => None,
+    };
     for attempt in 0_usize.. {
         let name = |index: usize| format!("victim-{number}-{index}-{attempt}");
         let names: Vec<String> = (0..deaths.len()).map(name).collect();
-        let mut nodes = names.clone();
-        nodes.push(SURVIVOR.to_owned());
-        let sweeper = bus::owner_of(0, &nodes);
-        let wanted = deaths.iter().position(|(point, _)| SWEEPER.contains(point));
-        if wanted.is_none_or(|index| sweeper == Some(&names[index])) {
+        let is_before_survivor = |(name, (point, _)): (&String, &Death)| {
+            let two = [name.clone(), SURVIVOR.to_owned()];
+            shard(point).is_none_or(|shard| bus::owner_of(shard, &two) == Some(name))
+        };
+        if names.iter().zip(deaths).all(is_before_survivor) {
             return names;
         }
     }

@@ -32,11 +32,8 @@ const REQUESTS_MAX: usize = 2_000;
 /// How soon the door is open again when everything is worked off.
 const OPEN_MAX: Duration = Duration::from_secs(5);
 const SLICE: Duration = Duration::from_millis(10);
-/// What one node may take more than before, in MiB. It catches what grows with what is offered; 500
-/// to 550 were seen with two thousand requests at work.
-const GROWTH_MAX: u64 = 1_024;
-/// One request in so many may have lost its connection.
-const UNANSWERED_SHARE: usize = 20;
+/// What one node may take more than before, in MiB.
+const GROWTH_MAX: u64 = 300;
 
 /// G12, G1: what is too much is refused in order; memory stays bounded; what was accepted is done,
 /// once; and afterwards everything works as before.
@@ -84,7 +81,7 @@ async fn ten_times_too_much_is_refused_in_order_and_what_is_accepted_is_done_g12
         flood.memory_max,
     );
     assert!(flood.refused > 0, "the door never closed");
-    assert!(flood.unanswered * UNANSWERED_SHARE <= flood.offered, "{flood:?}");
+    assert_eq!(flood.unanswered, 0, "{flood:?}");
     assert!(growth <= GROWTH_MAX, "a node grew by {growth} MiB");
 }
 
