@@ -80,7 +80,7 @@ pub(crate) struct Place {
     #[arg(long, value_enum, default_value = "default", value_name = "WHEN")]
     nats_sync: NatsSync,
     /// A library that whatever writes the database loads first, such as one that slows fsync
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = whole_path)]
     preload: Option<PathBuf>,
     /// So many finished instances, and as many that wait, are put into the database before
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -184,4 +184,9 @@ async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
+}
+/// The path of a file that is there, as the processes that are started with it find it: they work in
+/// folders of their own.
+fn whole_path(text: &str) -> Result<PathBuf, String> {
+    std::fs::canonicalize(text).map_err(|error| error.to_string())
 }

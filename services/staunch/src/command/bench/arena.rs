@@ -135,9 +135,6 @@ fn plan(place: &Place) -> Result<Plan, Failure> {
     if !matches!(brokers, 1 | 3) {
         return Err(Failure::usage(format!("--brokers {brokers}: use 1 or 3")));
     }
-    if let Some(preload) = place.preload.as_ref().filter(|preload| !preload.is_file()) {
-        return Err(Failure::usage(format!("--preload {}: no such file", preload.display())));
-    }
     let binary = std::env::current_exe()
         .map_err(|error| Failure::failed(format!("this binary cannot be found: {error}")))?;
     let node = |number: usize| {
@@ -192,13 +189,15 @@ fn about(place: &Place, database: &Database) -> Vec<String> {
         ),
         durability.to_owned(),
         match place.nats_sync {
-            NatsSync::Default => "JetStream: file storage; written before the answer, fsynced every 2 min",
-            NatsSync::Always => "JetStream: file storage; each message is fsynced before the answer",
+            NatsSync::Default => {
+                "JetStream: file storage; written before the answer, fsynced every 2 min"
+            }
+            NatsSync::Always => {
+                "JetStream: file storage; each message is fsynced before the answer"
+            }
         }
         .to_owned(),
-        "every burst is committed in SQL before its outcome is told; over HTTP a start is committed \
-         before it is queued"
-            .to_owned(),
+        "every burst is committed in SQL before its outcome is told".to_owned(),
     ];
     about.extend(place.preload.iter().map(|it| format!("preloaded: {}", it.display())));
     about
