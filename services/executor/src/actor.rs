@@ -54,7 +54,7 @@ struct Tenure {
 /// What is done next.
 enum Next {
     Job(Box<Job>),
-    Woken(Command),
+    Woken(Box<Command>),
     Own(Own),
     End(End),
 }
@@ -92,7 +92,7 @@ impl Actor {
                 }
                 end = match self.next(&mut desk).await {
                     Next::Job(job) => self.command(&mut desk, job).await,
-                    Next::Woken(command) => self.wake(&mut desk, command).await,
+                    Next::Woken(command) => self.wake(&mut desk, *command).await,
                     Next::Own(own) => self.owe(&mut desk, own).await,
                     Next::End(end) => Some(end),
                 };
@@ -123,7 +123,7 @@ impl Actor {
                 return Next::End(End::Lost);
             }
             if let Some(command) = desk.woken.pop_front() {
-                return Next::Woken(command);
+                return Next::Woken(Box::new(command));
             }
             if desk.own_turn
                 && let Some(own) = desk.owed()

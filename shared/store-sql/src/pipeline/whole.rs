@@ -45,8 +45,8 @@ impl<'a> Whole<'a> {
         }
         let owned = |work: &&Work| {
             let owner = Cell::text(work.id.as_str());
-            let settles = work.settles.iter();
-            settles.map(|row| [&row[..], &[owner.clone()]].concat()).collect::<Vec<_>>()
+            let with_owner = |row: &Row| [row.as_slice(), std::slice::from_ref(&owner)].concat();
+            work.settles.iter().map(with_owner).collect::<Vec<_>>()
         };
         let settled = works.iter().flat_map(owned).collect();
         Some(Self { works, published, settled })
