@@ -9,6 +9,7 @@ mod change;
 mod coalesce;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use bus::{Endpoint, Incoming, Subscription};
 use chassis::Point;
@@ -22,12 +23,19 @@ use tokio_util::sync::CancellationToken;
 use crate::{Context, Error};
 use coalesce::{Topic, Waiter};
 
+/// So long after its start, a notifier may know less than all the nodes: a list of them that was lost
+/// just before is filled again by their next renewals.
+const YOUNG: Duration = Duration::from_secs(5);
+/// Until then it asks around, and waits so long for nodes that it has not heard of.
+const YOUNG_WAIT: Duration = Duration::from_millis(100);
+
 /// One notifier replica.
 pub struct Notifier {
     cx: Context,
     topics: BTreeMap<DefinitionId, Topic>,
     work: JoinSet<Option<Written>>,
     ask_at: Instant,
+    born: Instant,
     requests: Subscription,
     positions: Subscription,
 }
@@ -51,6 +59,7 @@ impl Notifier {
             topics: BTreeMap::new(),
             work: JoinSet::new(),
             ask_at: Instant::now(),
+            born: Instant::now(),
             requests,
             positions,
         })
@@ -122,6 +131,9 @@ impl Notifier {
                 self.answer(&definition_id, false);
                 if self.topics.contains_key(&definition_id) {
                     self.ask(&definition_id);
+                    if self.is_young() {
+                        self.ask_at = self.ask_at.min(Instant::now() + YOUNG_WAIT);
+                    }
                 }
             }
             Err(error) => {
@@ -159,7 +171,7 @@ impl Notifier {
         for id in self.topics.keys().cloned().collect::<Vec<_>>() {
             self.answer(&id, false);
             let Some(topic) = self.topics.get_mut(&id) else { continue };
-            let unwritten = topic.waiters.iter().any(|waiter| !waiter.is_written);
+            let unwritten = topic.waiters.iter().any(|waiter| waiter.written_at.is_none());
             if unwritten && !topic.is_writing {
                 topic.is_writing = true;
                 let version = topic.version;
@@ -178,18 +190,26 @@ impl Notifier {
 
     /// Answers those about whom all is known, or whose time is over; with `now`, all of them.
     fn answer(&mut self, definition_id: &DefinitionId, now: bool) {
+        let is_young = self.is_young();
         let Some(topic) = self.topics.get_mut(definition_id) else { return };
-        let nodes = self.cx.caching();
+        let mut nodes = self.cx.caching();
+        if is_young {
+            let known = nodes.len();
+            let unknown = topic.heard.keys().filter(|node| !nodes[..known].contains(node));
+            nodes.extend(unknown.cloned().collect::<Vec<_>>());
+        }
         // As this node sees it by now: as written, or newer.
         let pointer = self.cx.pointers.get(definition_id);
         let is_cut_off = self.cx.presence.is_cut_off();
         let mut waiting = Vec::new();
         for waiter in std::mem::take(&mut topic.waiters) {
-            let missing = match waiter.is_written {
-                true => topic.missing(&nodes, pointer.as_ref()),
-                false => nodes.clone(),
+            let missing = match waiter.written_at {
+                Some(_) => topic.missing(&nodes, pointer.as_ref()),
+                None => nodes.clone(),
             };
-            let everywhere = waiter.is_written && missing.is_empty() && !is_cut_off;
+            let has_asked = |at: Instant| !is_young || at.elapsed() >= YOUNG_WAIT;
+            let is_sure = waiter.written_at.is_some_and(has_asked) && !is_cut_off;
+            let everywhere = is_sure && missing.is_empty();
             if !everywhere && !now && waiter.since.elapsed() < self.cx.config.wait_max {
                 waiting.push(waiter);
                 continue;
@@ -209,6 +229,10 @@ impl Notifier {
         if topic.waiters.is_empty() && !topic.is_writing {
             self.topics.remove(definition_id);
         }
+    }
+
+    fn is_young(&self) -> bool {
+        self.born.elapsed() < YOUNG
     }
 
     fn wake_at(&self) -> Instant {

@@ -73,7 +73,8 @@ pub struct Burst {
 pub enum Expected {
     /// No instance has the id.
     Absent,
-    /// No instance has the id, or it is accepted and has not been run.
+    /// No instance has the id, or it is accepted and has not been run: then it keeps the time when
+    /// it was accepted.
     Unstarted,
     /// It is at the version that was loaded.
     Version(i64),

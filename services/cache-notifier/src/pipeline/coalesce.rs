@@ -11,8 +11,8 @@ use tokio::time::Instant;
 pub(super) struct Waiter {
     pub(super) reply: Option<String>,
     pub(super) since: Instant,
-    /// The pointer was written since the request came.
-    pub(super) is_written: bool,
+    /// When the pointer was written, since the request came.
+    pub(super) written_at: Option<Instant>,
 }
 
 /// Everything under way about one definition.
@@ -33,7 +33,7 @@ pub(super) struct Topic {
 impl Topic {
     /// Takes a request in; true when the pointer is to be written now.
     pub(super) fn ask(&mut self, reply: Option<String>, version: u32) -> bool {
-        self.waiters.push(Waiter { reply, since: Instant::now(), is_written: false });
+        self.waiters.push(Waiter { reply, since: Instant::now(), written_at: None });
         self.version = self.version.max(version);
         if self.is_writing {
             self.is_stale = true;
@@ -48,7 +48,9 @@ impl Topic {
         let is_stale = std::mem::take(&mut self.is_stale);
         self.is_writing = is_stale;
         if !is_stale {
-            self.waiters.iter_mut().for_each(|waiter| waiter.is_written = true);
+            for waiter in &mut self.waiters {
+                waiter.written_at.get_or_insert_with(Instant::now);
+            }
         }
         self.noticed = Some(noticed);
         is_stale

@@ -282,6 +282,31 @@ async fn pointers_are_made_anew_after_the_broker_was_wiped() {
     stop.cancel();
 }
 
+struct LatePointers;
+
+impl Faults for LatePointers {
+    fn on(&self, _node: &str, _operation: &bus::Operation<'_>) -> bus::Fault {
+        bus::Fault::None
+    }
+
+    fn lag(&self, node: &str, bucket: Bucket) -> Duration {
+        let is_late = node == "executor-1" && bucket == Bucket::Definitions;
+        if is_late { Duration::from_millis(300) } else { Duration::ZERO }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_notifier_that_comes_after_a_wipe_waits_for_nodes_that_it_has_not_heard_of() {
+    let world = World::with_faults(Arc::new(LatePointers));
+    let node = world.node("executor-1").await;
+    world.bus.wipe();
+    let _stop = world.serving("notifier-1").await;
+    world.publish(1).await;
+    let noticed = world.announce(1).await;
+    assert!(noticed.everywhere, "{noticed:?}");
+    assert_eq!(points_to(&node), Some("order-1".to_owned()));
+}
+
 struct Lossy(AtomicU64);
 
 impl Faults for Lossy {

@@ -1,6 +1,8 @@
 //! Bursts: all or nothing, one winner, nobody woken too late.
 
-use model::SubStatus;
+use std::time::Duration;
+
+use model::{Instance, SubStatus};
 
 use super::sample::{
     after, at, bookmark, entry, first, id, message, next, outbox, pending, resume, start, subjects,
@@ -60,10 +62,13 @@ async fn an_unseen_first_burst_takes_an_accepted_start_over(store: Subject) {
     let taken = Burst { activation_key: Some("k".to_owned()), ..unseen("b") };
     let holder = Commit::NotAllowed(id("a"));
     assert_eq!(store.commit(taken).await.unwrap(), holder);
-    let own = Burst { activation_key: Some("k".to_owned()), ..unseen("a") };
+    let accepted_at = start("a").instance.created_at;
+    let mut own = Burst { activation_key: Some("k".to_owned()), ..unseen("a") };
+    own.instance.created_at = accepted_at.after(Duration::from_secs(7));
     assert_eq!(store.commit(own.clone()).await.unwrap(), done());
     let loaded = store.load(&id("a")).await.unwrap().unwrap();
-    assert_eq!((loaded.instance, loaded.command), (own.instance.clone(), None));
+    let expected = Instance { created_at: accepted_at, ..own.instance.clone() };
+    assert_eq!((loaded.instance, loaded.command), (expected, None));
     assert_eq!(store.commit(own).await.unwrap(), Commit::Conflict);
     assert_eq!(store.commit(next("a", 1)).await.unwrap(), done());
 

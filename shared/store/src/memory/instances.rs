@@ -173,6 +173,9 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Times
     });
     let activation_key = burst.activation_key.filter(|_| !burst.instance.status.is_final());
 
+    if let Some(row) = tables.instances.get(&id) {
+        burst.instance.created_at = row.instance.created_at;
+    }
     let pending = burst.instance.status == SubStatus::Pending;
     let command = tables.instances.remove(&id).and_then(|row| row.command).filter(|_| pending);
     let row = InstanceRow { instance: burst.instance, command, activation_key };
