@@ -19,7 +19,7 @@ const SEEDS_TO_COVER: u64 = 2_000;
 /// After this many failures no more are looked for.
 const FAILED_MAX: usize = 8;
 /// Seeds within which each planted bug is found.
-const SEEDS_PER_BUG: u64 = 500;
+const SEEDS_PER_BUG: u64 = 200;
 
 fn engine() -> &'static Arc<Engine> {
     static ENGINE: OnceLock<Arc<Engine>> = OnceLock::new();

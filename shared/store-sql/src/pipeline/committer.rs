@@ -71,7 +71,7 @@ async fn attempt(
 ) -> Result<Vec<Answer>, Failure> {
     let published: Vec<Row> = published.iter().map(|id| vec![Cell::text(id)]).collect();
     let began = Instant::now();
-    let whole = Whole::of(works, &published).filter(|_| database.has_whole_batches());
+    let whole = database.has_whole_batches().then(|| Whole::of(works, &published)).flatten();
     let answers = database
         .retried(|| async {
             if let Some(whole) = &whole {

@@ -10,6 +10,7 @@ use bus::{
     Settle, Stream, Subscription, Watch, Wire,
 };
 use bytes::Bytes;
+use futures::StreamExt as _;
 use model::Timestamp;
 use protocol::{CachePosition, ContentType, Message, decode_body, encode_body, header, subject};
 
@@ -162,18 +163,32 @@ impl Wire for BrokenBus {
 impl Bus for BrokenBus {
     fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
         let kv = self.bus.kv(bucket);
-        if bucket == Bucket::Nodes && self.has(Planted::PresenceUnrenewed) {
-            return Arc::new(Unrenewed(kv));
+        match self.planted {
+            Some(Planted::PresenceUnrenewed) if bucket == Bucket::Nodes => {
+                Arc::new(BrokenKv { kv, renews: false, shown_after: Duration::ZERO })
+            }
+            Some(Planted::BarrierEarly) if bucket == Bucket::Definitions => {
+                Arc::new(BrokenKv { kv, renews: true, shown_after: APPLIED_AFTER })
+            }
+            _ => kv,
         }
-        kv
     }
 }
 
-/// A bucket in which keys of executors are written once.
-struct Unrenewed(Arc<dyn Kv>);
+/// How long after it says so a node has a pointer.
+const APPLIED_AFTER: Duration = Duration::from_millis(500);
+
+/// A bucket of one node, with the bug.
+struct BrokenKv {
+    kv: Arc<dyn Kv>,
+    /// Otherwise keys of executors are written once.
+    renews: bool,
+    /// How late the watch is.
+    shown_after: Duration,
+}
 
 #[async_trait]
-impl Kv for Unrenewed {
+impl Kv for BrokenKv {
     async fn put_if(
         &self,
         key: &str,
@@ -182,25 +197,29 @@ impl Kv for Unrenewed {
         ttl: Option<Duration>,
         nonce: &str,
     ) -> Result<Put, Error> {
-        if expected > 0 && key.contains("executor") {
+        if !self.renews && expected > 0 && key.contains("executor") {
             return Ok(Put::Won(expected));
         }
-        self.0.put_if(key, value, expected, ttl, nonce).await
+        self.kv.put_if(key, value, expected, ttl, nonce).await
     }
 
     async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error> {
-        self.0.purge_if(key, expected, nonce).await
+        self.kv.purge_if(key, expected, nonce).await
     }
 
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
-        self.0.get(key).await
+        self.kv.get(key).await
     }
 
     async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {
-        self.0.entries().await
+        self.kv.entries().await
     }
 
     async fn watch(&self) -> Result<Watch, Error> {
-        self.0.watch().await
+        let (changes, late) = (self.kv.watch().await?, self.shown_after);
+        Ok(Box::pin(changes.then(move |change| async move {
+            tokio::time::sleep(late).await;
+            change
+        })))
     }
 }
