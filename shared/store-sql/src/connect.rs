@@ -18,6 +18,7 @@ use sea_orm::{
 use store::{Error, Store};
 
 use crate::failure::{Failure, is_answer};
+use crate::loads::{self, Loads};
 use crate::options::Options;
 use crate::pipeline::{Answer, Pipeline, Texts, Work};
 use crate::schema;
@@ -30,6 +31,9 @@ const STATEMENTS_MAX: usize = 512;
 const IDLE_MAX: Duration = Duration::from_secs(5);
 /// What PostgreSQL lets a transaction do nothing for, in milliseconds.
 const IDLE_IN_TRANSACTION_MAX: &str = "4000";
+
+/// Connections to PostgreSQL for what changes seldom, beside those of committers and loads.
+const OTHERS: usize = 2;
 
 /// What is written is found by its key. PostgreSQL knows that only when the tables' statistics are
 /// there: a plan that it made while a table was empty reads the whole table ever after.
@@ -45,6 +49,7 @@ const BY_KEY: [(&str, &str); 4] = [
 pub struct SqlStore {
     pub(crate) database: Arc<Database>,
     pipeline: Arc<Pipeline>,
+    pub(crate) loads: Arc<Loads>,
 }
 
 enum Pools {
@@ -83,7 +88,8 @@ pub async fn connect(url: &str, options: Options) -> Result<SqlStore, Error> {
         return Err(Error::Schema(format!("{what}, without the migrations {list}")));
     }
     let pipeline = Arc::new(Pipeline::start(&database));
-    Ok(SqlStore { database, pipeline })
+    let loads = Arc::new(Loads::start(&database));
+    Ok(SqlStore { database, pipeline, loads })
 }
 
 impl SqlStore {
@@ -219,6 +225,14 @@ impl Database {
         })
     }
 
+    /// The same, for statements that find their rows by key.
+    pub(crate) async fn read_by_key(&self) -> Result<Tx, Failure> {
+        Ok(match &self.pools {
+            Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
+            Pools::Postgres { writer, .. } => Tx::PostgresReader(writer.acquire().await?),
+        })
+    }
+
     /// Tries again while an attempt fails for a passing reason, a bounded number of times, each
     /// within a bounded time.
     pub(crate) async fn retried<T, F>(
@@ -340,7 +354,8 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
                 })
             })
     };
-    let writers = u32::try_from(options.committers).unwrap_or(1).max(1).saturating_add(2);
+    let writers = options.committers.max(1) + loads::READERS + OTHERS;
+    let writers = u32::try_from(writers).unwrap_or(u32::MAX);
     let writer = settings.clone().options(BY_KEY);
     let writer = pool(writers).connect_with(writer).await.map_err(failed)?;
     let reader =

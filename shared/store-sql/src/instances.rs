@@ -19,8 +19,7 @@ use crate::entity::{bookmark, journal, pending, token};
 use crate::failure::Failure;
 use crate::pipeline::{Answer, Work};
 use crate::row::{count, unpack};
-use crate::sql::{Cell, Fetched};
-use crate::statements::SELECT_INSTANCE;
+use crate::sql::Fetched;
 
 /// A start that loses against one that is deleted meanwhile is tried again this often.
 const ACCEPTS_MAX: usize = 3;
@@ -44,12 +43,7 @@ impl Instances for SqlStore {
     }
 
     async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
-        let key = vec![Cell::text(id.as_str())];
-        self.tried(|| async {
-            let found = self.database.read().await?.fetch(&SELECT_INSTANCE, &[&key]).await?;
-            found.first().map(loaded).transpose()
-        })
-        .await
+        self.loads.load(&self.database, id).await
     }
 
     async fn commit(&self, burst: Burst) -> Result<Commit, Error> {
@@ -236,7 +230,7 @@ impl Head {
 }
 
 /// A row of [`SELECT_INSTANCE`].
-fn loaded(row: &Fetched) -> Result<Loaded, Failure> {
+pub(crate) fn loaded(row: &Fetched) -> Result<Loaded, Failure> {
     let text = |column| Ok::<_, Failure>(row.text(column)?.unwrap_or_default());
     let number = |column| Ok::<_, Failure>(row.number(column)?.unwrap_or_default());
     let head = Head {

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Connections that read, at most. Beside them SQLite has one that writes, PostgreSQL one for
-    /// each committer and two more.
+    /// each committer and four more.
     pub max_connections: u32,
     /// Brings the schema up to date first. Otherwise an old schema is refused.
     pub migrate: bool,

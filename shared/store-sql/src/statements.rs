@@ -131,14 +131,14 @@ pub(crate) static SELECT_HOLDERS: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-/// One instance as a burst begins with it.
-pub(crate) static SELECT_INSTANCE: LazyLock<Sql> = LazyLock::new(|| {
+/// Instances as bursts begin with them.
+pub(crate) static SELECT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
         &[("id", Text)],
         "SELECT id, definition_id, version_id, definition_version, version, status,
          correlation_id, name, parent_instance_id, parent_bookmark_id, incidents, created_at,
          updated_at, finished_at, state, start_command
-         FROM instances WHERE id = (SELECT n.id FROM {rows})",
+         FROM instances WHERE id IN (SELECT n.id FROM {rows})",
     )
 });
 

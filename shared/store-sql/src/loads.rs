@@ -1,0 +1,109 @@
+//! Instances that are asked for at the same moment are read by one statement.
+//!
+//! Readers take what waits right now and never wait for more, so that a single load is as fast as
+//! it would be alone. A statement that fails as a whole is repeated one by one, so that only the
+//! bad one fails.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::InstanceId;
+use store::{Error, Loaded};
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+use crate::connect::Database;
+use crate::failure::Failure;
+use crate::instances::loaded;
+use crate::sql::{Cell, Row};
+use crate::statements::SELECT_INSTANCES;
+
+/// Statements that read at the same time.
+pub(crate) const READERS: usize = 2;
+/// Instances that one statement reads at most: a state may have 8 MiB.
+const TOGETHER_MAX: usize = 16;
+
+type Answer = Result<Option<Loaded>, Error>;
+
+/// What is asked for, and who asks.
+struct Load {
+    id: InstanceId,
+    answer: oneshot::Sender<Answer>,
+}
+
+type Waiting = Arc<Mutex<mpsc::Receiver<Load>>>;
+
+/// The way to the readers, who end with the last clone of it.
+pub(crate) struct Loads(mpsc::Sender<Load>);
+
+impl Loads {
+    /// Starts the readers.
+    pub(crate) fn start(database: &Arc<Database>) -> Self {
+        let (loads, waiting) = mpsc::channel(database.options.queue_max.max(1));
+        let waiting = Arc::new(Mutex::new(waiting));
+        for _ in 0..READERS {
+            tokio::spawn(read_all(Arc::clone(database), Arc::clone(&waiting)));
+        }
+        Self(loads)
+    }
+
+    /// Reads an instance together with what else is asked for.
+    pub(crate) async fn load(&self, database: &Database, id: &InstanceId) -> Answer {
+        let (answer, answered) = oneshot::channel();
+        let load = Load { id: id.clone(), answer };
+        if self.0.send_timeout(load, database.options.queue_wait).await.is_err() {
+            return Err(Error::Overloaded("too many instances wait to be read".to_owned()));
+        }
+        let ended = |error| Error::Unavailable(format!("the reader has stopped: {error}"));
+        answered.await.map_err(ended)?
+    }
+}
+
+async fn read_all(database: Arc<Database>, waiting: Waiting) {
+    let mut together = Vec::with_capacity(TOGETHER_MAX);
+    loop {
+        let taken = waiting.lock().await.recv_many(&mut together, TOGETHER_MAX).await;
+        if taken == 0 {
+            return;
+        }
+        // A burst may have been given up while it waited.
+        together.retain(|load| !load.answer.is_closed());
+        answer(&database, std::mem::take(&mut together)).await;
+    }
+}
+
+async fn answer(database: &Database, loads: Vec<Load>) {
+    match read(database, &loads).await {
+        Ok(found) => {
+            for Load { id, answer } in loads {
+                // Two may ask for the same.
+                let loaded = found.get(id.as_str()).cloned().transpose();
+                drop(answer.send(loaded.map_err(Failure::into_error)));
+            }
+        }
+        Err(Failure::Final(_)) if loads.len() > 1 => {
+            for load in loads {
+                Box::pin(answer(database, vec![load])).await;
+            }
+        }
+        Err(failure) => {
+            let error = failure.into_error();
+            loads.into_iter().for_each(|load| drop(load.answer.send(Err(error.clone()))));
+        }
+    }
+}
+
+async fn read(
+    database: &Database,
+    loads: &[Load],
+) -> Result<BTreeMap<String, Result<Loaded, Failure>>, Failure> {
+    let keys: Vec<Row> = loads.iter().map(|load| vec![Cell::text(load.id.as_str())]).collect();
+    let keys: Vec<&Row> = keys.iter().collect();
+    let rows = database
+        .retried(|| async { database.read_by_key().await?.fetch(&SELECT_INSTANCES, &keys).await })
+        .await?;
+    let mut found = BTreeMap::new();
+    for row in &rows {
+        found.insert(row.text(0)?.unwrap_or_default(), loaded(row));
+    }
+    Ok(found)
+}
