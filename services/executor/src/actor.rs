@@ -23,14 +23,14 @@ use queue::Job;
 pub(crate) use queue::{Actors, apply};
 use tail::Tail;
 
-use crate::decide::Known;
+use crate::decide::{Known, Sight};
 use crate::executor::Cx;
 use crate::metrics::METRICS;
 use crate::pipeline::commit::Done;
 use crate::pipeline::lock::Hold;
 use crate::pipeline::perform::perform;
 use crate::pipeline::settle::{Stop, Verdict};
-use crate::pipeline::{self, Advance, publish};
+use crate::pipeline::{self, Advance, load, publish};
 use crate::reply;
 use crate::route;
 use crate::work::Work;
@@ -76,15 +76,17 @@ enum End {
 impl Actor {
     async fn live(mut self) {
         while let Some(job) = self.retire() {
-            let mut hold = Hold::default();
-            if !job.is_unheard_of()
-                && let Err(stop) = hold.take(&self.cx, &self.id).await
-            {
-                self.turn_away(job, &stop);
-                continue;
+            let (mut hold, mut desk) = (Hold::default(), Desk::default());
+            if !job.is_unheard_of() {
+                match self.take_over(&mut hold).await {
+                    Ok(known) => desk.known = known,
+                    Err(stop) => {
+                        self.turn_away(job, &stop);
+                        continue;
+                    }
+                }
             }
             self.tenure = Some(Tenure { hold, since: Instant::now() });
-            let mut desk = Desk::default();
             let mut end = self.command(&mut desk, job).await;
             let end = loop {
                 if let Some(end) = end {
@@ -99,6 +101,17 @@ impl Actor {
             };
             self.close(desk, end).await;
         }
+    }
+
+    /// Takes the lease, and reads the instance meanwhile: where nobody else had the lease, hardly
+    /// anybody has changed it since, and if somebody has after all, the commit says so.
+    async fn take_over(&self, hold: &mut Hold) -> Result<Option<Known>, Stop> {
+        let reading = Box::pin(load::read(&self.cx, &self.id));
+        let (taken, known) = tokio::join!(hold.take(&self.cx, &self.id), reading);
+        taken?;
+        // What cannot be read now is read again by the burst, which says why.
+        let known = known.ok().filter(|_| !hold.was_contended());
+        Ok(known.map(|known| Known { sight: Sight::Early, ..known }))
     }
 
     /// Nobody gets in while another has the lease: all that wait here come again later.

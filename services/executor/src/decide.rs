@@ -16,8 +16,20 @@ pub(crate) struct Known {
     /// The accepted start, while the instance is pending.
     pub(crate) accepted: Option<CommandId>,
     pub(crate) record: Record,
+    pub(crate) sight: Sight,
+}
+
+/// How far what is known can be relied on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// It was read or written under the lease.
+    #[default]
+    Sure,
+    /// It was read while the lease was asked for: good for what the commit will check, and for
+    /// nothing else.
+    Early,
     /// Nobody has looked: it is taken for one that has not been run.
-    pub(crate) is_unseen: bool,
+    None,
 }
 
 /// What is to be done.
@@ -49,7 +61,7 @@ pub(crate) enum Decision {
 impl Known {
     /// One that nobody has looked for.
     pub(crate) fn unseen() -> Self {
-        Self { is_unseen: true, ..Self::default() }
+        Self { sight: Sight::None, ..Self::default() }
     }
 
     /// 0 before the first commit.

@@ -10,7 +10,7 @@ use protocol::{Body, Refusal, Start};
 
 use super::run::{End, Ran};
 use super::settle::Stop;
-use crate::decide::{Decision, Known, decide, id_of};
+use crate::decide::{Decision, Known, Sight, decide, id_of};
 use crate::executor::Cx;
 use crate::record::Record;
 use crate::work::{What, Work};
@@ -52,7 +52,12 @@ pub(crate) async fn load(
         Some(known) => known,
         None => known.insert(read(cx, id).await?),
     };
-    match decide(current, work) {
+    let mut decision = decide(current, work);
+    if current.sight == Sight::Early && !matches!(decision, Decision::Turn(_) | Decision::Start) {
+        *current = read(cx, id).await?;
+        decision = decide(current, work);
+    }
+    match decision {
         Decision::Tail => Ok(Loaded::Tail),
         Decision::Nothing => Ok(Loaded::Nothing),
         Decision::Refuse(refusal, reason) => Ok(Loaded::Refused(refusal, reason)),
@@ -81,7 +86,7 @@ pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
     let record = Record::decode(&state)
         .map_err(|error| Stop::unreadable(format!("the state of instance {id}: {error}")))?;
     let accepted = loaded.command.as_ref().and_then(id_of);
-    Ok(Known { row: Some(loaded.instance), accepted, record, is_unseen: false })
+    Ok(Known { row: Some(loaded.instance), accepted, record, sight: Sight::Sure })
 }
 
 async fn turn(
@@ -145,7 +150,7 @@ async fn start(
         Err(reason) if before.row.is_some() => {
             Ok(Loaded::Ran(Box::new(Ran::ended(cx, before, work, End::not_runnable(reason)))))
         }
-        Err(_) if before.is_unseen => Ok(Loaded::Unseen),
+        Err(_) if before.sight == Sight::None => Ok(Loaded::Unseen),
         Err(reason) => Err(Stop::dead(Refusal::NotFound, reason)),
     }
 }

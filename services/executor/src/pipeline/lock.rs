@@ -28,6 +28,11 @@ impl Hold {
         Ok(())
     }
 
+    /// Another had the lease, and gave it up only now.
+    pub(crate) fn was_contended(&self) -> bool {
+        self.0.as_ref().is_some_and(Lease::contended)
+    }
+
     /// Nobody has taken over, as far as is known here.
     pub(crate) fn is_good(&self) -> bool {
         self.0.as_ref().is_none_or(Lease::is_held)

@@ -13,7 +13,7 @@ use store::Expected;
 
 use super::load::Ready;
 use super::settle::Stop;
-use crate::decide::Known;
+use crate::decide::{Known, Sight};
 use crate::executor::Cx;
 use crate::record::{Place, Record};
 use crate::work::{self, Work};
@@ -158,7 +158,7 @@ fn split(known: Known) -> (Before, Record) {
     let open = known.record.open().map(|open| open.id.clone()).collect();
     let expected = match &known.row {
         Some(row) => Expected::Version(row.version),
-        None if known.is_unseen => Expected::Unstarted,
+        None if known.sight == Sight::None => Expected::Unstarted,
         None => Expected::Absent,
     };
     (Before { row: known.row, open, expected }, known.record)
