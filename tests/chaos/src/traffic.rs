@@ -40,6 +40,27 @@ pub(crate) struct Accepted {
     pub(crate) finished: Vec<(Instant, usize)>,
 }
 
+/// Voyages per second, measured more than once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    pub(crate) mean: f64,
+    /// The standard error of the mean.
+    error: f64,
+}
+
+impl Pace {
+    /// The standard error as a part of the mean.
+    pub(crate) fn doubt(self) -> f64 {
+        self.error / self.mean
+    }
+}
+
+impl std::fmt::Display for Pace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1} ± {:.1}", self.mean, self.error)
+    }
+}
+
 /// Senders under way.
 pub(crate) struct Traffic {
     shared: Arc<Shared>,
@@ -93,6 +114,19 @@ impl Traffic {
         let first = finished.iter().rev().find(|(at, _)| *at <= from).copied();
         let (begin, first) = first.unwrap_or(finished[0]);
         (last - first) as f64 / (end - begin).as_secs_f64()
+    }
+
+    /// Voyages per second over so many slices of time from now.
+    pub(crate) async fn over(&self, slices: u32, slice: Duration) -> Pace {
+        let mut rates = Vec::new();
+        for _ in 0..slices {
+            sleep(slice).await;
+            rates.push(self.rate(slice.as_secs()));
+        }
+        let count = f64::from(slices);
+        let mean = rates.iter().sum::<f64>() / count;
+        let spread = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        Pace { mean, error: (spread / count).sqrt() }
     }
 
     /// Ends what is under way; gives what was accepted.
