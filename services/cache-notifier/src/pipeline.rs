@@ -23,10 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{Context, Error};
 use coalesce::{Topic, Waiter};
 
-/// So long after its start, a notifier may know less than all the nodes: a list of them that was lost
-/// just before is filled again by their next renewals.
-const YOUNG: Duration = Duration::from_secs(5);
-/// Until then it asks around, and waits so long for nodes that it has not heard of.
+/// While it is young, a notifier asks around, and waits so long for nodes that it has not heard of.
 const YOUNG_WAIT: Duration = Duration::from_millis(100);
 
 /// One notifier replica.
@@ -231,8 +228,10 @@ impl Notifier {
         }
     }
 
+    /// It may know less than all the nodes: a list of them that was lost just before its start is
+    /// filled again by their next renewals.
     fn is_young(&self) -> bool {
-        self.born.elapsed() < YOUNG
+        self.born.elapsed() < self.cx.presence.ttl()
     }
 
     fn wake_at(&self) -> Instant {

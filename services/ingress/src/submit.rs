@@ -212,6 +212,7 @@ pub(crate) async fn command(
     app.cx.trail.at(Point::BeforeAccept).await;
     let is_new = app.cx.store.accept_command(pending).await?;
     let has_company = wait.as_ref().is_some_and(Wait::has_company);
+    app.cx.trail.at(Point::Accepted).await;
     let receipt = publish(app, message).await;
     if receipt == Publication::Before && is_new && asking.is_keyed && !has_company {
         // The stream has seen it, and whoever applied it took its row away: it is done.
@@ -228,6 +229,7 @@ pub(crate) async fn publish_and_wait(
     wait: Option<Wait>,
     patience: Patience,
 ) -> Told {
+    app.cx.trail.at(Point::Accepted).await;
     let receipt = publish(app, message).await;
     told(app, receipt, wait, patience).await
 }
@@ -268,7 +270,6 @@ enum Publication {
 }
 
 async fn publish(app: &App, message: Message) -> Publication {
-    app.cx.trail.at(Point::Accepted).await;
     let subject = message.subject.clone();
     match tokio::time::timeout(PUBLISH_TIME_MAX, published(app, message)).await {
         Ok(Ok(publication)) => {

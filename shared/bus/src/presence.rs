@@ -175,6 +175,12 @@ impl Presence {
         Ok(())
     }
 
+    /// How long a key lives that is not renewed.
+    #[must_use]
+    pub fn ttl(&self) -> Duration {
+        self.inner.ttl
+    }
+
     /// The own key was not renewed for a whole TTL, or the list of the others is not complete.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {

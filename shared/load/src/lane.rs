@@ -128,6 +128,7 @@ impl Lane {
         let ended = wire.end(&instance, told).await?;
         let lateness = Instant::now().saturating_duration_since(at);
         ensure!(ended >= told_at, "early: {id} was due at {told_at} and ended at {ended}");
+        times.note("due to resumed", ended.since(told_at));
         times.note("due to finished", lateness);
         Ok(())
     }

@@ -4,6 +4,8 @@
 //! SQLite (`json_each`), so that the text of a statement never depends on how many rows there are
 //! and stays prepared.
 
+use std::sync::LazyLock;
+
 use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
@@ -67,10 +69,12 @@ impl Cell {
     }
 }
 
-/// A statement in its four forms.
+/// A statement in its four forms, and as others can have it in theirs.
 #[derive(Debug)]
 pub(crate) struct Sql {
     columns: Vec<(&'static str, Kind)>,
+    /// With `{rows}` for its table expression `n`.
+    text: String,
     sqlite_one: String,
     sqlite_many: String,
     postgres_one: String,
@@ -83,16 +87,10 @@ impl Sql {
         let names = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         let head = format!("INSERT INTO {table} ({names})");
         let one = format!("{head} VALUES ({}) {tail}", placeholders(columns));
-        let sqlite = sqlite_rows(columns);
-        let postgres = postgres_rows(columns, 1);
-        Self {
-            columns: columns.to_vec(),
-            sqlite_one: one.clone(),
-            // Without a WHERE the parser takes ON CONFLICT for a join condition.
-            sqlite_many: format!("{head} SELECT {names} FROM {sqlite} WHERE true {tail}"),
-            postgres_one: one,
-            postgres_many: format!("{head} SELECT {names} FROM {postgres} {tail}"),
-        }
+        // Without a WHERE the parser of SQLite takes ON CONFLICT for a join condition.
+        let many = format!("{head} SELECT {names} FROM {{rows}} WHERE true {tail}");
+        let over = Self::over(columns, &many);
+        Self { sqlite_one: one.clone(), postgres_one: one, ..over }
     }
 
     /// Anything else: `{rows}` in the text is a table expression `n` with these columns.
@@ -110,6 +108,7 @@ impl Sql {
         let with = |rows: String| text.replace("{rows}", &rows);
         Self {
             columns: columns.to_vec(),
+            text: text.to_owned(),
             sqlite_one: with(format!("(SELECT {}) AS n", one.join(", "))),
             sqlite_many: with(sqlite_rows(columns)),
             postgres_one: with(format!("(SELECT {}) AS n", typed.join(", "))),
@@ -174,28 +173,9 @@ fn postgres(kind: Kind) -> &'static str {
 pub(crate) struct Part {
     /// What the others may call its answer.
     pub(crate) name: &'static str,
-    columns: Vec<(&'static str, Kind)>,
-    /// With `{rows}` for its table expression `n`.
-    text: String,
+    pub(crate) sql: &'static LazyLock<Sql>,
     /// Has a column `instance_id`, and is run for those that the heads have let in.
-    follows: bool,
-}
-
-impl Part {
-    /// A part over rows of these columns.
-    pub(crate) fn new(
-        name: &'static str,
-        columns: &[(&'static str, Kind)],
-        text: impl Into<String>,
-    ) -> Self {
-        let text = text.into();
-        Self { name, columns: columns.to_vec(), text, follows: false }
-    }
-
-    /// Only for instances that the heads answer.
-    pub(crate) fn following(self) -> Self {
-        Self { follows: true, ..self }
-    }
+    pub(crate) follows: bool,
 }
 
 /// The text of several statements as one. The heads answer the ids that have won, and they are the
@@ -203,8 +183,8 @@ impl Part {
 pub(crate) fn joined(heads: &[&'static Part], rest: &[&'static Part]) -> String {
     let mut first = 1;
     let mut clause = |part: &Part| {
-        let mut rows = postgres_rows(&part.columns, first);
-        first += part.columns.len();
+        let mut rows = postgres_rows(&part.sql.columns, first);
+        first += part.sql.columns.len();
         if part.follows {
             // As a value, not as a condition: PostgreSQL hashes what has won once, instead of
             // joining it with every row.
@@ -212,7 +192,7 @@ pub(crate) fn joined(heads: &[&'static Part], rest: &[&'static Part]) -> String 
                 "(SELECT * FROM {rows} WHERE (n.instance_id IN (SELECT id FROM won)) IS TRUE) AS n"
             );
         }
-        format!("{} AS ({})", part.name, part.text.replace("{rows}", &rows))
+        format!("{} AS ({})", part.name, part.sql.text.replace("{rows}", &rows))
     };
     let mut clauses: Vec<String> = heads.iter().map(|part| clause(part)).collect();
     let won: Vec<String> =
@@ -228,7 +208,7 @@ pub(crate) fn joined_call<'a>(
 ) -> Result<PgArguments, Failure> {
     let mut arguments = PgArguments::default();
     for (part, rows) in parts {
-        for (index, (_, kind)) in part.columns.iter().enumerate() {
+        for (index, (_, kind)) in part.sql.columns.iter().enumerate() {
             let cells = rows.iter().filter_map(|row| row.get(index));
             add_many(&mut arguments, *kind, cells)?;
         }

@@ -98,29 +98,34 @@ pub(crate) static INSERT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::insert("instances", INSTANCE, "ON CONFLICT (id) DO NOTHING RETURNING id")
 });
 
-const BEGIN_TAIL: &str = "ON CONFLICT (id) DO UPDATE SET version_id = excluded.version_id,
+/// First bursts that nobody has looked for before; answers the ids that were free or unstarted.
+pub(crate) static START_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert(
+        "instances",
+        INSTANCE,
+        "ON CONFLICT (id) DO UPDATE SET version_id = excluded.version_id,
          definition_version = excluded.definition_version, version = excluded.version,
          status = excluded.status, correlation_id = excluded.correlation_id,
          name = excluded.name, incidents = excluded.incidents, updated_at = excluded.updated_at,
          finished_at = excluded.finished_at, activation_key = excluded.activation_key,
          search = excluded.search, start_command = NULL, state = excluded.state
-         WHERE instances.version = 0 RETURNING id";
+         WHERE instances.version = 0 RETURNING id",
+    )
+});
 
-const MOVE: &str = "UPDATE instances SET version = n.version, status = n.status,
+/// Later bursts; answers the ids whose version was the expected one.
+pub(crate) static UPDATE_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        INSTANCE_CHANGE,
+        "UPDATE instances SET version = n.version, status = n.status,
          correlation_id = n.correlation_id, name = n.name, incidents = n.incidents,
          updated_at = n.updated_at, finished_at = n.finished_at,
          activation_key = n.activation_key, search = n.search, state = n.state,
          start_command = CASE WHEN n.status = 'Pending' THEN instances.start_command END
          FROM {rows} WHERE instances.id = n.id AND instances.version = n.expected
-         RETURNING instances.id";
-
-/// First bursts that nobody has looked for before; answers the ids that were free or unstarted.
-pub(crate) static START_INSTANCES: LazyLock<Sql> =
-    LazyLock::new(|| Sql::insert("instances", INSTANCE, BEGIN_TAIL));
-
-/// Later bursts; answers the ids whose version was the expected one.
-pub(crate) static UPDATE_INSTANCES: LazyLock<Sql> =
-    LazyLock::new(|| Sql::over(INSTANCE_CHANGE, MOVE));
+         RETURNING instances.id",
+    )
+});
 
 /// Who holds these activation keys.
 pub(crate) static SELECT_HOLDERS: LazyLock<Sql> = LazyLock::new(|| {
@@ -250,44 +255,21 @@ pub(crate) static SELECT_ANSWERED: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
+/// What the bursts of a batch settle, each row with the instance whose burst it is.
+static SETTLE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        &[("id", Text), ("instance_id", Text)],
+        "DELETE FROM pending_resumes WHERE id IN (SELECT n.id FROM {rows})",
+    )
+});
+
 // The parts of a batch of bursts that PostgreSQL writes as one statement.
 
-pub(crate) static BEGUN: LazyLock<Part> =
-    LazyLock::new(|| Part::new("begun", INSTANCE, insert("instances", INSTANCE, BEGIN_TAIL)));
-
-pub(crate) static MOVED: LazyLock<Part> =
-    LazyLock::new(|| Part::new("moved", INSTANCE_CHANGE, MOVE));
-
-pub(crate) static BURNED: LazyLock<Part> = LazyLock::new(|| {
-    let text = "DELETE FROM bookmarks WHERE (id, instance_id) IN
-        (SELECT n.id, n.instance_id FROM {rows})";
-    Part::new("burned", &[("id", Text), ("instance_id", Text)], text).following()
-});
-
-pub(crate) static CREATED: LazyLock<Part> = LazyLock::new(|| {
-    let text = insert("bookmarks", BOOKMARK, "ON CONFLICT DO NOTHING");
-    Part::new("created", BOOKMARK, text).following()
-});
-
-pub(crate) static NOTED: LazyLock<Part> =
-    LazyLock::new(|| Part::new("noted", JOURNAL, insert("journal", JOURNAL, "")).following());
-
-pub(crate) static SETTLED: LazyLock<Part> = LazyLock::new(|| {
-    let text = "DELETE FROM pending_resumes WHERE id IN (SELECT n.id FROM {rows})";
-    Part::new("settled", &[("id", Text), ("instance_id", Text)], text).following()
-});
-
-pub(crate) static TOLD: LazyLock<Part> = LazyLock::new(|| {
-    let text = insert("outbox", OUTBOX, "ON CONFLICT (id) DO NOTHING");
-    Part::new("told", OUTBOX, text).following()
-});
-
-pub(crate) static PUBLISHED: LazyLock<Part> = LazyLock::new(|| {
-    let text = "DELETE FROM outbox WHERE id IN (SELECT n.id FROM {rows})";
-    Part::new("published", &[("id", Text)], text)
-});
-
-fn insert(table: &str, columns: Columns, tail: &str) -> String {
-    let names = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    format!("INSERT INTO {table} ({names}) SELECT {names} FROM {{rows}} {tail}")
-}
+pub(crate) static BEGUN: Part = Part { name: "begun", sql: &START_INSTANCES, follows: false };
+pub(crate) static MOVED: Part = Part { name: "moved", sql: &UPDATE_INSTANCES, follows: false };
+pub(crate) static BURNED: Part = Part { name: "burned", sql: &DELETE_BOOKMARKS, follows: true };
+pub(crate) static CREATED: Part = Part { name: "created", sql: &INSERT_BOOKMARKS, follows: true };
+pub(crate) static NOTED: Part = Part { name: "noted", sql: &INSERT_JOURNAL, follows: true };
+pub(crate) static SETTLED: Part = Part { name: "settled", sql: &SETTLE, follows: true };
+pub(crate) static TOLD: Part = Part { name: "told", sql: &INSERT_OUTBOX, follows: true };
+pub(crate) static PUBLISHED: Part = Part { name: "published", sql: &DELETE_OUTBOX, follows: false };

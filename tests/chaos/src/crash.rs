@@ -84,9 +84,12 @@ fn plan() -> Vec<Vec<Death>> {
             (*point, if is_paced { nth.min(PACED_NTH_MAX) } else { nth })
         };
         plan.extend(others.chunks(VICTIMS).map(|points| points.iter().map(death).collect()));
-        // A sweeper has something to publish when others died before they could.
-        let left =
-            |point| vec![(point, 1 + turn / 2), (Point::BeforePublish, 3), (Point::Committed, 7)];
+        // A sweeper has something to publish when others died before they could, and one sweep may
+        // publish all of it.
+        let left = |point| {
+            let nth = if point == Point::Resent { 1 } else { 1 + turn / 2 };
+            vec![(point, nth), (Point::BeforePublish, 3), (Point::Committed, 7)]
+        };
         plan.extend(SWEEPER.into_iter().map(left));
     }
     if is_full() { plan } else { plan.into_iter().step_by(SAMPLE_STEP).collect() }

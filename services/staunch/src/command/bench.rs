@@ -67,10 +67,10 @@ pub(crate) struct Place {
     /// `sqlite`, `postgres` (started here), or the URL of an empty database
     #[arg(long, default_value = "sqlite", value_name = "DATABASE")]
     database: String,
-    /// How many nodes run workflows; the first has all other roles too
+    /// How many nodes run workflows and fire timers; the first has all other roles too
     #[arg(long, default_value_t = 1, value_name = "N")]
     executors: usize,
-    /// How many commands each of them has in hand
+    /// How many bursts each of them runs at once; it has four times as many commands in hand
     #[arg(long, value_name = "N")]
     executor_concurrency: Option<usize>,
     /// 1 nats-server, or 3 as one cluster

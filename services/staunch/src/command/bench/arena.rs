@@ -138,7 +138,7 @@ fn plan(place: &Place) -> Result<Plan, Failure> {
     let binary = std::env::current_exe()
         .map_err(|error| Failure::failed(format!("this binary cannot be found: {error}")))?;
     let node = |number: usize| {
-        let roles = if number == 1 { "all" } else { "executor" };
+        let roles = if number == 1 { "all" } else { "executor,timer" };
         let mut node = NodePlan::new(&format!("node-{number}"), roles);
         let arguments = ["--allow-private-addresses", "true"];
         node.arguments = arguments.map(str::to_owned).to_vec();

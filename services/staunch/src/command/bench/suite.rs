@@ -15,8 +15,9 @@ use super::{COUNT_MAX, Place, raw as bare, report};
 
 /// So many timers are due each second.
 const TIMERS: f64 = 1_000.0;
-/// Commands that an executor has in hand where its number is what counts.
-const IO_IN_HAND: usize = 64;
+/// Bursts that an executor runs at once where its number is what counts: it has four times as many
+/// commands in hand then, few enough for four executors on a small machine.
+const IO_CONCURRENCY: usize = 8;
 const IO_EXECUTORS: [usize; 2] = [1, 4];
 
 /// One line of the suite.
@@ -102,7 +103,8 @@ fn order(line: &Line, arena: &Arena, length: Duration) -> Order {
 async fn scaling(place: &Place, length: Duration, all: &mut Vec<Done>) -> Result<f64, Failure> {
     let mut reached = Vec::new();
     for executors in IO_EXECUTORS {
-        let place = Place { executors, executor_concurrency: Some(IO_IN_HAND), ..place.clone() };
+        let place =
+            Place { executors, executor_concurrency: Some(IO_CONCURRENCY), ..place.clone() };
         let arena = Arena::open(&place).await?;
         let line = Line {
             scenario: Scenario::Io,
