@@ -17,7 +17,7 @@ use super::{COUNT_MAX, Place, raw as bare, report};
 const TIMERS: f64 = 1_000.0;
 /// Bursts that an executor runs at once where its number is what counts: it has four times as many
 /// commands in hand then, few enough for four executors on a small machine.
-const IO_CONCURRENCY: usize = 8;
+const IO_CONCURRENCY: usize = 4;
 const IO_EXECUTORS: [usize; 2] = [1, 4];
 
 /// One line of the suite.
