@@ -24,8 +24,8 @@ const CALM: Duration = Duration::from_secs(300);
 /// From the last healing to when all has to be as before.
 const HEALED: Duration = Duration::from_secs(15);
 const PROGRESS_MAX: Duration = Duration::from_secs(60);
-/// What a calm of the same length leaves of the throughput: the broker and the database have more to
-/// keep by then (`STAUNCH_CHAOS=calm`: 23.0 ± 0.5 voyages/s before, 20.3 ± 0.5 after).
+/// What a calm of the same length leaves of the throughput on a machine that has nothing to spare
+/// (`STAUNCH_CHAOS=calm`: 23.0 ± 0.5 voyages/s before, 20.3 ± 0.5 after).
 const IN_A_CALM: f64 = 0.88;
 /// Throughput is measured over several of these.
 const SLICE: Duration = Duration::from_secs(15);
@@ -97,7 +97,7 @@ async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g
     let route = Route { names: names.clone(), doors, jetstream: jetstream.clone(), store };
     let traffic = Traffic::begin(route, SENDERS);
 
-    // As long as the streams look for duplicates, everything grows, and slows down by itself.
+    // Until the streams' duplicate window is full, brokers have more to do from second to second.
     sleep(pick(Duration::ZERO, DUPLICATES)).await;
     progress(&traffic, 40).await;
     let (slices, slice) = pick((2, SLICE / 5), (8, SLICE));
