@@ -32,7 +32,7 @@ struct Load {
 
 type Waiting = Arc<Mutex<mpsc::Receiver<Load>>>;
 
-/// The way to the readers, who end with the last clone of it.
+/// The way to the readers, who end with it.
 pub(crate) struct Loads(mpsc::Sender<Load>);
 
 impl Loads {
@@ -61,6 +61,7 @@ impl Loads {
 async fn read_all(database: Arc<Database>, waiting: Waiting) {
     let mut together = Vec::with_capacity(TOGETHER_MAX);
     loop {
+        // Whoever waits for loads holds the lock; the others wait for the lock.
         let taken = waiting.lock().await.recv_many(&mut together, TOGETHER_MAX).await;
         if taken == 0 {
             return;
