@@ -7,7 +7,7 @@
 //! only carried is one document column: JSON where people look at it, MessagePack where it is on
 //! the path of every command.
 //!
-//! To add one: 1. `m0012_what.rs` with its statements, 2. a line in [`Migrator::migrations`].
+//! To add one: 1. `m0013_what.rs` with its statements, 2. a line in [`Migrator::migrations`].
 
 mod ddl;
 mod m0001_definitions;
@@ -21,6 +21,7 @@ mod m0008_tokens;
 mod m0009_api_keys;
 mod m0010_audit;
 mod m0011_routed_events;
+mod m0012_aims;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::{MigrationTrait, async_trait};
@@ -45,6 +46,7 @@ impl MigratorTrait for Migrator {
             ("m0009_api_keys", m0009_api_keys::STATEMENTS),
             ("m0010_audit", m0010_audit::STATEMENTS),
             ("m0011_routed_events", m0011_routed_events::STATEMENTS),
+            ("m0012_aims", m0012_aims::STATEMENTS),
         ];
         steps
             .into_iter()

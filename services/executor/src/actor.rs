@@ -106,11 +106,11 @@ impl Actor {
     /// Takes the lease, and reads the instance meanwhile: where nobody else had the lease, hardly
     /// anybody has changed it since, and if somebody has after all, the commit says so.
     async fn take_over(&self, hold: &mut Hold) -> Result<Option<Known>, Stop> {
-        let reading = Box::pin(load::read(&self.cx, &self.id));
-        let (taken, known) = tokio::join!(hold.take(&self.cx, &self.id), reading);
-        taken?;
         // What cannot be read now is read again by the burst, which says why.
-        let known = known.ok().filter(|_| !hold.was_contended());
+        let reading = Box::pin(async { Ok(load::read(&self.cx, &self.id).await.ok()) });
+        // Who is refused does not wait for what was read.
+        let ((), known) = tokio::try_join!(hold.take(&self.cx, &self.id), reading)?;
+        let known = known.filter(|_| !hold.was_contended());
         Ok(known.map(|known| Known { sight: Sight::Early, ..known }))
     }
 

@@ -387,7 +387,7 @@ fn journal(ran: &Ran, row: &Instance) -> Option<Message> {
         version: row.version,
         entries: ran.journal.clone(),
     };
-    let subject = subject::lifecycle(&row.definition_id, &row.id, "journal");
+    let subject = subject::journal(&row.definition_id, &row.id);
     message(ran, &row.id, subject, None, &body).ok()
 }
 

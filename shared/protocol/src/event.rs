@@ -32,7 +32,8 @@ pub struct LifecycleEvent {
     pub incidents: Vec<String>,
 }
 
-/// `staunch.event.<definition>.<instance>.journal`: what one burst did, best effort.
+/// `staunch.journal.<definition>.<instance>`: what one burst did, best effort, for those who listen
+/// at that moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BurstJournal {

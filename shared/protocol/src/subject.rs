@@ -30,6 +30,8 @@ pub const NODES_BUCKET: &str = "staunch_nodes";
 pub const COMMANDS: &str = "staunch.cmd";
 /// Prefix of every lifecycle event.
 pub const EVENTS: &str = "staunch.event";
+/// Prefix of what bursts did, as it happens.
+pub const JOURNAL: &str = "staunch.journal";
 /// Prefix of every task.
 pub const TASKS: &str = "staunch.task";
 /// Prefix of every dead command.
@@ -100,6 +102,13 @@ pub fn task(task_name: &str) -> String {
 #[must_use]
 pub fn lifecycle(definition_id: &DefinitionId, instance_id: &InstanceId, what: &str) -> String {
     format!("{EVENTS}.{}.{}.{what}", token(definition_id.as_str()), token(instance_id.as_str()))
+}
+
+/// What one burst of an instance did, told to whoever listens at that moment. It is in no stream:
+/// the database has the journal, and the events stream has its room for the events.
+#[must_use]
+pub fn journal(definition_id: &DefinitionId, instance_id: &InstanceId) -> String {
+    format!("{JOURNAL}.{}.{}", token(definition_id.as_str()), token(instance_id.as_str()))
 }
 
 /// Where a command goes that cannot be applied: the subject it came on, under the dead.

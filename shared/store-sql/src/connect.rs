@@ -217,16 +217,8 @@ impl Database {
         matches!(self.pools, Pools::Postgres { .. })
     }
 
-    /// A connection that sees everything committed.
+    /// A connection that sees everything committed, for statements that find their rows by key.
     pub(crate) async fn read(&self) -> Result<Tx, Failure> {
-        Ok(match &self.pools {
-            Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
-            Pools::Postgres { reader, .. } => Tx::PostgresReader(reader.acquire().await?),
-        })
-    }
-
-    /// The same, for statements that find their rows by key.
-    pub(crate) async fn read_by_key(&self) -> Result<Tx, Failure> {
         Ok(match &self.pools {
             Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
             Pools::Postgres { writer, .. } => Tx::PostgresReader(writer.acquire().await?),

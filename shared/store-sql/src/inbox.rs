@@ -15,23 +15,30 @@ use crate::entity::pending::{Column, Entity, Model};
 use crate::pipeline::{Answer, Work};
 use crate::row::{count, unpack};
 
-/// Each way to aim has an index on the bookmarks.
+/// Each way to aim has an index on the bookmarks that finds what is aimed at, and nothing else.
 const WAKEABLE: &str = "SELECT p.* FROM pending_resumes AS p
     WHERE p.waiting AND p.accepted_at <= $1 AND (
-        (p.hash IS NOT NULL AND EXISTS (SELECT 1 FROM bookmarks AS b
-            WHERE b.hash = p.hash AND b.created_at <= $2
+        (p.hash IS NOT NULL AND p.instance_id IS NOT NULL AND EXISTS (SELECT 1 FROM bookmarks AS b
+            WHERE b.hash = p.hash AND b.instance_id = p.instance_id AND b.created_at <= $1
             AND (p.bookmark_id IS NULL OR b.id = p.bookmark_id)
-            AND (p.instance_id IS NULL OR b.instance_id = p.instance_id)
             AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id)))
+        OR (p.hash IS NOT NULL AND p.instance_id IS NULL AND p.correlation_id IS NOT NULL
+            AND EXISTS (SELECT 1 FROM bookmarks AS b
+            WHERE b.hash = p.hash AND b.correlation_id = p.correlation_id AND b.created_at <= $1
+            AND (p.bookmark_id IS NULL OR b.id = p.bookmark_id)))
+        OR (p.hash IS NOT NULL AND p.instance_id IS NULL AND p.correlation_id IS NULL
+            AND EXISTS (SELECT 1 FROM bookmarks AS b
+            WHERE b.hash = p.hash AND b.created_at <= $1
+            AND (p.bookmark_id IS NULL OR b.id = p.bookmark_id)))
         OR (p.hash IS NULL AND p.bookmark_id IS NOT NULL AND EXISTS (SELECT 1 FROM bookmarks AS b
-            WHERE b.id = p.bookmark_id AND b.created_at <= $3
+            WHERE b.id = p.bookmark_id AND b.created_at <= $1
             AND (p.instance_id IS NULL OR b.instance_id = p.instance_id)
             AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id)))
         OR (p.hash IS NULL AND p.bookmark_id IS NULL AND p.instance_id IS NOT NULL
             AND EXISTS (SELECT 1 FROM bookmarks AS b
-            WHERE b.instance_id = p.instance_id AND b.created_at <= $4
+            WHERE b.instance_id = p.instance_id AND b.created_at <= $1
             AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id))))
-    ORDER BY p.accepted_at, p.id LIMIT $5";
+    ORDER BY p.accepted_at, p.id LIMIT $2";
 
 const FORGET: &str = "DELETE FROM routed_events WHERE id IN (
         SELECT id FROM routed_events WHERE routed_at < $1 ORDER BY routed_at, id LIMIT $2)";
@@ -89,7 +96,7 @@ impl Inbox for SqlStore {
     async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
         let at = before.as_millis();
         let database = &self.database.reader;
-        let values: [Value; 5] = [at.into(), at.into(), at.into(), at.into(), count(limit).into()];
+        let values: [Value; 2] = [at.into(), count(limit).into()];
         let statement =
             Statement::from_sql_and_values(database.get_database_backend(), WAKEABLE, values);
         let found = self

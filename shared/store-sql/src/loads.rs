@@ -100,7 +100,7 @@ async fn read(
     let keys: Vec<Row> = loads.iter().map(|load| vec![Cell::text(load.id.as_str())]).collect();
     let keys: Vec<&Row> = keys.iter().collect();
     let rows = database
-        .retried(|| async { database.read_by_key().await?.fetch(&SELECT_INSTANCES, &keys).await })
+        .retried(|| async { database.read().await?.fetch(&SELECT_INSTANCES, &keys).await })
         .await?;
     let mut found = BTreeMap::new();
     for row in &rows {

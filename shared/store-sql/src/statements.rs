@@ -233,25 +233,32 @@ pub(crate) static ADVANCE_SCHEDULES: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-/// Waiting commands that these bookmarks may answer: each of the three ways to aim has an index.
-/// Whether one is answered is decided by [`store::PendingCommand::is_answered_by`].
+/// Waiting commands that these bookmarks may answer: each of the ways to aim has an index that
+/// finds what is aimed so, and nothing else. Whether one is answered is decided by
+/// [`store::PendingCommand::is_answered_by`].
 pub(crate) static SELECT_ANSWERED: LazyLock<Sql> = LazyLock::new(|| {
+    const COLUMNS: &str =
+        "id, instance_id, bookmark_id, hash, correlation_id, accepted_at, command";
+    const AIMS: [&str; 5] = [
+        "hash IS NOT NULL
+         AND (hash, instance_id) IN (SELECT b.hash, b.instance_id FROM new_bookmarks AS b)",
+        "hash IS NOT NULL AND instance_id IS NULL
+         AND (hash, correlation_id) IN (SELECT b.hash, b.correlation_id FROM new_bookmarks AS b)",
+        "hash IS NOT NULL AND instance_id IS NULL AND correlation_id IS NULL
+         AND hash IN (SELECT b.hash FROM new_bookmarks AS b)",
+        "hash IS NULL AND bookmark_id IS NOT NULL
+         AND bookmark_id IN (SELECT b.id FROM new_bookmarks AS b)",
+        "hash IS NULL AND bookmark_id IS NULL AND instance_id IS NOT NULL
+         AND instance_id IN (SELECT b.instance_id FROM new_bookmarks AS b)",
+    ];
+    let aimed = |aim| format!("SELECT {COLUMNS} FROM pending_resumes WHERE waiting AND {aim}");
     Sql::over(
-        &[("id", Text), ("instance_id", Text), ("hash", Text)],
-        "WITH new_bookmarks AS (SELECT n.id, n.instance_id, n.hash FROM {rows})
-         SELECT id, instance_id, bookmark_id, hash, correlation_id, accepted_at, command
-         FROM pending_resumes WHERE waiting AND hash IS NOT NULL
-         AND hash IN (SELECT b.hash FROM new_bookmarks AS b)
-         UNION ALL
-         SELECT id, instance_id, bookmark_id, hash, correlation_id, accepted_at, command
-         FROM pending_resumes WHERE waiting AND hash IS NULL AND bookmark_id IS NOT NULL
-         AND bookmark_id IN (SELECT b.id FROM new_bookmarks AS b)
-         UNION ALL
-         SELECT id, instance_id, bookmark_id, hash, correlation_id, accepted_at, command
-         FROM pending_resumes WHERE waiting AND hash IS NULL AND bookmark_id IS NULL
-         AND instance_id IS NOT NULL
-         AND instance_id IN (SELECT b.instance_id FROM new_bookmarks AS b)
-         ORDER BY 6, 1 LIMIT 10000",
+        &[("id", Text), ("instance_id", Text), ("hash", Text), ("correlation_id", Text)],
+        &format!(
+            "WITH new_bookmarks AS (SELECT n.id, n.instance_id, n.hash, n.correlation_id FROM {{rows}})
+             {} ORDER BY 6, 1 LIMIT 10000",
+            AIMS.map(aimed).join(" UNION ALL ")
+        ),
     )
 });
 

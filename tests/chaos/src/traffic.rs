@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use async_nats::HeaderMap;
 use async_nats::jetstream::Context;
+use futures::StreamExt as _;
 use futures::future::join_all;
 use model::{DefinitionId, SubStatus};
 use serde_json::json;
 use store::{InstanceFilter, Page, Store};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, interval, sleep};
 
 use crate::api::Api;
 use crate::workflow::{Names, WAITS};
@@ -22,8 +23,11 @@ use crate::workflow::{Names, WAITS};
 /// How long one request is repeated before it counts as refused by all.
 const REPEAT_MAX: Duration = Duration::from_secs(90);
 const PAUSE: Duration = Duration::from_millis(50);
-/// How often the database is asked what is over.
+/// How long a sender waits for room before it looks whether all is over.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How often the database is asked what is over. It counts rows, the more the longer it goes on,
+/// on the cores that are measured.
+const COUNT_EVERY: Duration = Duration::from_secs(5);
 /// One message in this many cannot be read.
 const GARBAGE_EVERY: usize = 10;
 /// Voyages under way at the same time.
@@ -180,22 +184,34 @@ impl Shared {
         }
     }
 
-    /// Makes room in the window for what is over. The database may be gone for a while.
+    /// Makes room in the window for what is over, as events tell it; what they did not tell while
+    /// a broker was away, the database does. It may be gone for a while, too.
     async fn watch(self: Arc<Self>) {
+        let subject = format!("staunch.event.{}.*.finished", self.route.names.voyage);
+        let mut events = self.route.jetstream.client().subscribe(subject).await.unwrap();
+        let mut told = BTreeSet::new();
         let filter = InstanceFilter {
             definition_ids: vec![DefinitionId::new(self.route.names.voyage.as_str())],
             sub_statuses: vec![SubStatus::Finished],
             ..InstanceFilter::default()
         };
-        let mut before = 0;
+        let (mut over, mut untold) = (0, 0);
+        let mut next_count = interval(COUNT_EVERY);
         while !self.is_over.load(Ordering::SeqCst) {
-            if let Ok(listed) = self.route.store.list(&filter, Page::new(0, 1)).await {
-                let count = usize::try_from(listed.total).unwrap();
-                self.window.add_permits(count - before);
-                before = count;
-                self.accepted.lock().unwrap().finished.push((Instant::now(), count));
+            tokio::select! {
+                event = events.next() => {
+                    told.insert(event.unwrap().subject);
+                }
+                _ = next_count.tick() => {
+                    if let Ok(listed) = self.route.store.list(&filter, Page::new(0, 1)).await {
+                        untold = usize::try_from(listed.total).unwrap().saturating_sub(told.len());
+                    }
+                }
             }
-            sleep(LOOK_EVERY).await;
+            let now = over.max(told.len() + untold);
+            self.window.add_permits(now - over);
+            over = now;
+            self.accepted.lock().unwrap().finished.push((Instant::now(), over));
         }
     }
 

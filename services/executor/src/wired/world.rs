@@ -219,7 +219,7 @@ impl World {
         let of_it = stored.filter_map(|(_, message)| {
             let mut tokens = message.subject.rsplit('.');
             let (what, instance) = (tokens.next()?.to_owned(), tokens.next()?);
-            (instance == id && what != "journal").then_some(what)
+            (instance == id).then_some(what)
         });
         of_it.collect()
     }

@@ -55,6 +55,7 @@ pub(crate) async fn answered(
                 Cell::text(stored.bookmark.id.as_str()),
                 Cell::text(stored.instance_id.as_str()),
                 Cell::text(&stored.bookmark.hash),
+                Cell::Text(stored.correlation_id.clone()),
             ]
         })
         .collect();

@@ -10,13 +10,14 @@ use crate::api::Api;
 use crate::workflow;
 use crate::world::World;
 
-/// Anyone can read the life of an instance from NATS, as JSON.
+/// Anyone can read the life of an instance from NATS, as JSON; and what its bursts do, live only.
 pub(crate) async fn events_are_readable_json_in_order(world: World) {
     let node = world.node("all", "all").await;
     let api = Api::new(&node.url());
     api.publish(&workflow::delayed("told", 1)).await;
     let client = world.client().await;
     let mut events = client.subscribe("staunch.event.>").await.unwrap();
+    let mut journal = client.subscribe("staunch.journal.>").await.unwrap();
     let id = api.start("told", json!({})).await;
     let mut told = Vec::new();
     while told.last().map(String::as_str) != Some("finished") {
@@ -25,12 +26,18 @@ pub(crate) async fn events_are_readable_json_in_order(world: World) {
         assert_eq!(body["workflowInstanceId"], id, "{body}");
         let what = event.subject.as_str().strip_prefix(&format!("staunch.event.told.{id}."));
         let what = what.unwrap().to_owned();
-        if what == "journal" {
-            assert!(body["entries"].as_array().is_some_and(|all| !all.is_empty()), "{body}");
-            continue;
-        }
         assert!(body["time"].is_string() && body["subStatus"].is_string(), "{body}");
         told.push(what);
     }
     assert_eq!(told, ["started", "suspended", "finished"]);
+    for version in 1..=2 {
+        let burst = within("a burst", Duration::from_secs(20), journal.next()).await.unwrap();
+        assert_eq!(burst.subject.as_str(), format!("staunch.journal.told.{id}"));
+        let body: Value = serde_json::from_slice(&burst.payload).unwrap();
+        assert_eq!(body["version"], version, "{body}");
+        assert!(body["entries"].as_array().is_some_and(|all| !all.is_empty()), "{body}");
+    }
+    let jetstream = async_nats::jetstream::new(client);
+    let mut stream = jetstream.get_stream("STAUNCH_EVENTS").await.unwrap();
+    assert_eq!(stream.info().await.unwrap().state.messages, 3, "the stream has events alone");
 }

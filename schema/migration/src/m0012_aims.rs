@@ -1,0 +1,13 @@
+//! Waits and early commands are found by all that a command is aimed at, not by its hash alone:
+//! many instances wait for the same event, each for its own.
+
+pub(crate) const STATEMENTS: &[&str] = &[
+    "CREATE INDEX bookmarks_aim ON bookmarks (hash, instance_id)",
+    "DROP INDEX bookmarks_hash",
+    "CREATE INDEX bookmarks_correlation ON bookmarks (correlation_id, hash)
+        WHERE correlation_id IS NOT NULL",
+    "DROP INDEX bookmarks_correlation_id",
+    "CREATE INDEX pending_resumes_aim ON pending_resumes (hash, instance_id, correlation_id)
+        WHERE waiting AND hash IS NOT NULL",
+    "DROP INDEX pending_resumes_hash",
+];
