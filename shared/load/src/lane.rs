@@ -27,6 +27,8 @@ pub(crate) struct Lane {
     pub(crate) wire: Option<Arc<Wire>>,
     /// The few instances that all resume.
     pub(crate) few: Arc<[InstanceId]>,
+    /// How long a timer waits, where that is given.
+    pub(crate) delay: Option<Duration>,
     pub(crate) clock: Clock,
 }
 
@@ -115,8 +117,9 @@ impl Lane {
 
     async fn wait_for_time(&mut self, number: u64, id: &str, times: &Times) -> anyhow::Result<()> {
         // Spread without chance: neighbours are far from each other.
-        let away = NEAR_MILLIS + number.wrapping_mul(0x9E37_79B9) % SPREAD_MILLIS;
-        let (at, told_at) = self.clock.whole(Instant::now() + Duration::from_millis(away));
+        let near = || NEAR_MILLIS + number.wrapping_mul(0x9E37_79B9) % SPREAD_MILLIS;
+        let away = self.delay.unwrap_or_else(|| Duration::from_millis(near()));
+        let (at, told_at) = self.clock.whole(Instant::now() + away);
         let instance = InstanceId::new(id);
         let wire = self.wire.as_ref().context("the end is told over NATS")?;
         let told = wire.listen(&instance);

@@ -54,6 +54,8 @@ pub struct Order {
     pub rate: Option<f64>,
     /// [`Scenario::Contend`]: how many instances.
     pub few: usize,
+    /// [`Scenario::Timer`]: how long each waits; 0.5 to 1.5 s where none is given.
+    pub delay: Option<Duration>,
     /// The beginning of every name that is made: never used before.
     pub name: String,
     /// Who is watched.
@@ -171,6 +173,7 @@ async fn measure(
             api: connect(target, index)?,
             wire: wire.cloned(),
             few: Arc::clone(&few),
+            delay: order.delay,
             clock,
         });
     }

@@ -79,7 +79,7 @@ impl Scenario {
             Self::Calls => "an instance of 3 HTTP calls, each result durable before the next call",
             Self::Resume => "an instance that waits, is resumed and finishes",
             Self::Suspend => "an instance that starts and waits, and is left so",
-            Self::Timer => "an instance that waits for an instant in the next second",
+            Self::Timer => "an instance that waits for an instant",
             Self::Fanout => "a parent that waits for its 100 children",
             Self::Contend => "a resume of one of few instances",
             Self::Io => "an instance of one HTTP call that is answered after 100 ms",

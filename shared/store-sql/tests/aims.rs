@@ -46,7 +46,7 @@ fn waits(number: usize) -> Burst {
         hash: HASH.to_owned(),
         activity_id: "a".into(),
         activity_node_id: "a".to_owned(),
-        activity_instance_id: format!("a-{number}").into(),
+        activity_instance_id: format!("a-{number}"),
         payload: serde_json::Value::Null,
         created_at: Timestamp::from_millis(2),
         due_at: None,

@@ -23,6 +23,8 @@ use what::What;
 const SECONDS_MAX: u64 = 3_600;
 const COUNT_MAX: u64 = 100_000_000;
 const LANES_MAX: usize = 20_000;
+/// The end of an instance is waited for a little longer than this.
+const TIMER_DELAY_MAX: u64 = 30;
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
@@ -47,6 +49,10 @@ pub(crate) struct BenchArgs {
     /// contend: on how many instances
     #[arg(long, default_value_t = 8, value_name = "N")]
     instances: usize,
+    /// timer: how long each instance waits, 0.5 to 1.5 s without it. Longer than --seconds, all are
+    /// started before the first is due
+    #[arg(long, value_name = "SECONDS")]
+    timer_delay: Option<u64>,
     #[command(flatten)]
     place: Place,
 }
@@ -143,6 +149,7 @@ fn check(args: &BenchArgs) -> Result<(), Failure> {
     within("count", args.count.unwrap_or(1), COUNT_MAX)?;
     within("concurrency", number(args.concurrency.unwrap_or(1)), number(LANES_MAX))?;
     within("instances", number(args.instances), number(LANES_MAX))?;
+    within("timer-delay", args.timer_delay.unwrap_or(1), TIMER_DELAY_MAX)?;
     match args.rate {
         Some(rate) if !(rate > 0.0 && rate <= 1_000_000.0) => {
             Err(Failure::usage(format!("--rate {rate}: use more than 0 and at most 1000000")))
@@ -167,13 +174,17 @@ fn order(args: &BenchArgs, scenario: load::Scenario, arena: &Arena) -> Order {
     Order {
         scenario,
         transport: args.over.into(),
-        lanes: args.concurrency.unwrap_or_else(|| scenario.lanes()),
+        lanes: args.concurrency.unwrap_or_else(|| match args.timer_delay {
+            Some(_) if scenario == load::Scenario::Timer => LANES_MAX,
+            _ => scenario.lanes(),
+        }),
         bounds: Bounds {
             count: args.count.unwrap_or(COUNT_MAX),
             length: Duration::from_secs(args.seconds),
         },
         rate: args.rate,
         few: args.instances,
+        delay: args.timer_delay.map(Duration::from_secs),
         name: arena.name(scenario.name()),
         processes: arena.processes(),
     }

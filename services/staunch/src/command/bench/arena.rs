@@ -105,6 +105,7 @@ impl Arena {
                 bounds: Bounds { count, length: SEED_TIME_MAX },
                 rate: None,
                 few: 1,
+                delay: None,
                 name: self.name(&format!("seed-{}", scenario.name())),
                 processes: Vec::new(),
             };

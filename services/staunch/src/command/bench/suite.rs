@@ -15,6 +15,9 @@ use super::{COUNT_MAX, Place, raw as bare, report};
 
 /// So many timers are due each second.
 const TIMERS: f64 = 1_000.0;
+/// How long they wait where all are started before the first is due.
+const TIMER_DELAY: Duration = Duration::from_secs(15);
+const TIMER_LANES: usize = 8_192;
 /// Bursts that an executor runs at once where its number is what counts: it has four times as many
 /// commands in hand then, few enough for four executors on a small machine.
 const IO_CONCURRENCY: usize = 4;
@@ -26,6 +29,7 @@ struct Line {
     transport: Transport,
     lanes: usize,
     rate: Option<f64>,
+    delay: Option<Duration>,
 }
 
 /// What one line came to.
@@ -36,8 +40,13 @@ struct Done {
 }
 
 fn lines() -> Vec<Line> {
-    let line =
-        |scenario: Scenario, transport, lanes| Line { scenario, transport, lanes, rate: None };
+    let line = |scenario: Scenario, transport, lanes| Line {
+        scenario,
+        transport,
+        lanes,
+        rate: None,
+        delay: None,
+    };
     let many = |scenario: Scenario| line(scenario, Transport::Nats, scenario.lanes());
     vec![
         many(Scenario::Start),
@@ -53,6 +62,11 @@ fn lines() -> Vec<Line> {
         line(Scenario::Resume, Transport::Nats, 1),
         many(Scenario::Publish),
         Line { rate: Some(TIMERS), ..many(Scenario::Timer) },
+        Line {
+            rate: Some(TIMERS),
+            delay: Some(TIMER_DELAY),
+            ..line(Scenario::Timer, Transport::Nats, TIMER_LANES)
+        },
     ]
 }
 
@@ -86,7 +100,7 @@ pub(super) async fn run(place: &Place, length: Duration, format: Format) -> Resu
 }
 
 fn order(line: &Line, arena: &Arena, length: Duration) -> Order {
-    let Line { scenario, transport, lanes, rate } = *line;
+    let Line { scenario, transport, lanes, rate, delay } = *line;
     Order {
         scenario,
         transport,
@@ -94,6 +108,7 @@ fn order(line: &Line, arena: &Arena, length: Duration) -> Order {
         bounds: Bounds { count: COUNT_MAX, length },
         rate,
         few: 8,
+        delay,
         name: arena.name(&format!("{}-{}-{lanes}", scenario.name(), transport.name())),
         processes: arena.processes(),
     }
@@ -111,6 +126,7 @@ async fn scaling(place: &Place, length: Duration, all: &mut Vec<Done>) -> Result
             transport: Transport::Nats,
             lanes: Scenario::Io.lanes(),
             rate: None,
+            delay: None,
         };
         let report = load::run(arena.target(), &order(&line, &arena, length), &|_| ()).await?;
         say::talk(&format!("{executors} executors: {}", report::headline(&report)));
