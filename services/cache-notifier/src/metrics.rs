@@ -30,9 +30,10 @@ impl Metrics {
                 "Pointers that differed from the database and were set right",
             ),
             spread: meter
-                .f64_histogram("staunch_cache_spread_seconds")
+                .f64_histogram("staunch_cache_spread")
                 .with_description("From the announcement until every live node had it")
                 .with_unit("s")
+                .with_boundaries(chassis::SECONDS.to_vec())
                 .build(),
         }
     }

@@ -12,9 +12,6 @@ use crate::calls::{Answer, ErrorKind};
 /// The instruments of this process.
 pub(crate) static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
 
-const SECONDS: [f64; 15] =
-    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-
 pub(crate) struct Metrics {
     statuses: Counter<u64>,
     bursts: Histogram<f64>,
@@ -39,7 +36,7 @@ impl Metrics {
         let meter = global::meter("staunch-executor");
         let time = |name: &'static str, text: &'static str| {
             let histogram = meter.f64_histogram(name).with_unit("s").with_description(text);
-            histogram.with_boundaries(SECONDS.to_vec()).build()
+            histogram.with_boundaries(chassis::SECONDS.to_vec()).build()
         };
         let count = |name: &'static str, text: &'static str| {
             meter.u64_counter(name).with_description(text).build()

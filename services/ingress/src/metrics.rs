@@ -21,9 +21,7 @@ impl Metrics {
                 .f64_histogram("staunch_http_request_duration")
                 .with_unit("s")
                 .with_description("Time from a request to its answer, by route and status")
-                .with_boundaries(vec![
-                    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0,
-                ])
+                .with_boundaries(chassis::SECONDS.to_vec())
                 .build(),
             refused: meter
                 .u64_counter("staunch_http_requests_refused")

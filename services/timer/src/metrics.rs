@@ -27,9 +27,10 @@ impl Metrics {
             fired: counter("staunch_timers_fired", "Timers and schedule occurrences fired"),
             misfired: counter("staunch_timers_misfired", "Schedule occurrences passed over"),
             lateness: meter
-                .f64_histogram("staunch_timer_lateness_seconds")
+                .f64_histogram("staunch_timer_lateness")
                 .with_description("From the due time to the firing, by the database's clock")
                 .with_unit("s")
+                .with_boundaries(chassis::SECONDS.to_vec())
                 .build(),
             window: meter
                 .u64_gauge("staunch_timers_near")

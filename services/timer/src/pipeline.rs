@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::DatabaseClock;
+use crate::clock::{DatabaseClock, Reading};
 use crate::memory::{Memory, Turn};
 use crate::schedule::{self, Fired};
 use crate::{Context, Error, shards};
@@ -62,8 +62,8 @@ enum Done {
 /// What a scan found.
 struct Found {
     began: Instant,
-    /// The database's clock, and when the reading arrived.
-    reading: (Timestamp, Instant),
+    /// The database's clock.
+    reading: Reading,
     shards: Vec<i32>,
     timers: Vec<DueTimer>,
     schedules: Vec<Schedule>,
@@ -317,7 +317,7 @@ impl Timer {
         if self.paused_until > Instant::now() || !self.has_room() {
             return;
         }
-        if self.clock.now().is_some_and(|now| now <= first) {
+        if self.clock.now().is_some_and(|now| now < first) {
             return;
         }
         if let Err(error) = self.clock.measure(self.cx.config.clock_every).await {
@@ -326,7 +326,7 @@ impl Timer {
         }
         let Some(now) = self.clock.now() else { return };
         while self.has_room() {
-            let Some(due) = self.window.pop_before(now) else { break };
+            let Some(due) = self.window.pop_due(now) else { break };
             self.fire(due, now);
         }
         let low = usize::try_from(self.cx.config.scan_rows / 2).unwrap_or(usize::MAX);
@@ -364,7 +364,7 @@ impl Timer {
         let scan = Some(self.scan_at).filter(|_| may_scan);
         let first = self.window.first_at().filter(|_| self.has_room());
         let due = first.map(|first| {
-            let due = self.clock.instant_past(first).unwrap_or_else(Instant::now);
+            let due = self.clock.instant_of(first).unwrap_or_else(Instant::now);
             due.max(self.paused_until)
         });
         let never = Instant::now() + self.cx.config.scan_every;
@@ -384,9 +384,8 @@ impl Timer {
 
 async fn scan(cx: &Context, shards: Vec<i32>, limit: u64) -> Result<Found, store::Error> {
     let began = Instant::now();
-    let clock = cx.store.clock().await?;
-    let reading = (clock, Instant::now());
-    let before = clock.after(cx.config.window);
+    let reading = Reading::take(&*cx.store).await?;
+    let before = reading.time().after(cx.config.window);
     let timers = cx.store.due_timers(&shards, before, limit).await?;
     let schedules = cx.store.due_schedules(&shards, before, limit).await?;
     cx.trail.at(Point::Scanned).await;

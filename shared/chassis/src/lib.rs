@@ -40,4 +40,4 @@ pub use health::{Health, HealthReport, Outcome};
 pub use lifecycle::Life;
 pub use point::{Point, Points, Trail};
 pub use run::{host, main};
-pub use telemetry::{Telemetry, inject, link, metrics_text, set_parent};
+pub use telemetry::{SECONDS, Telemetry, inject, link, metrics_text, set_parent};

@@ -22,6 +22,10 @@ use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::{LogFormat, Settings};
 
+/// The buckets of what is timed, in seconds: the defaults of OpenTelemetry are for milliseconds.
+pub const SECONDS: [f64; 15] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
 /// What has to be flushed when the process ends.

@@ -189,7 +189,7 @@ impl Found {
                 complaints.push(format!("tick {occurrence} wrote {:?}", lines(journal)));
             }
             let nominal = first.after(TICK * u32::try_from(occurrence).unwrap());
-            if instance.created_at <= nominal {
+            if instance.created_at < nominal {
                 complaints.push(format!("tick {occurrence} came early: {}", instance.created_at));
             }
         }

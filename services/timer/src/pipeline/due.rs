@@ -82,12 +82,12 @@ impl Window {
         }
     }
 
-    /// Takes the first out if its time has passed.
-    pub(crate) fn pop_before(&mut self, now: Timestamp) -> Option<Due> {
-        if self.schedules.first_key_value().is_some_and(|((at, _), _)| *at < now) {
+    /// Takes the first out if its time has come.
+    pub(crate) fn pop_due(&mut self, now: Timestamp) -> Option<Due> {
+        if self.schedules.first_key_value().is_some_and(|((at, _), _)| *at <= now) {
             return self.schedules.pop_first().map(|(_, schedule)| Due::Schedule(schedule));
         }
-        if self.timers.first().is_some_and(|timer| timer.due_at < now) {
+        if self.timers.first().is_some_and(|timer| timer.due_at <= now) {
             return self.timers.pop_first().map(Due::Timer);
         }
         None
