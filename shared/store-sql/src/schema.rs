@@ -11,8 +11,10 @@ use crate::connect::Database;
 use crate::failure::Failure;
 use crate::options::Options;
 
-/// Whoever migrates a PostgreSQL database holds this advisory lock.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(7815629410)";
+/// Whoever migrates a PostgreSQL database holds this advisory lock. An index on a large table takes
+/// longer than statements may otherwise, and so does the wait for whoever makes it.
+const LOCK: [&str; 2] =
+    ["SET LOCAL statement_timeout = '10min'", "SELECT pg_advisory_xact_lock(7815629410)"];
 
 /// Brings the database at this URL up to date; the migrations that were applied.
 ///
@@ -61,7 +63,9 @@ pub(crate) async fn bring_up(database: &DatabaseConnection) -> Result<Vec<String
     };
     let tx = database.begin_with_options(options).await.map_err(failed)?;
     if tx.get_database_backend() == DatabaseBackend::Postgres {
-        tx.execute_unprepared(LOCK).await.map_err(failed)?;
+        for statement in LOCK {
+            tx.execute_unprepared(statement).await.map_err(failed)?;
+        }
     }
     let missing = pending(&tx).await?;
     if !missing.is_empty() {

@@ -1,6 +1,9 @@
 //! The schema comes once, and a database without it is refused.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+use std::time::Duration;
+
+use sea_orm::sqlx::{self, Connection as _, PgConnection};
 use store::{Error, Store as _};
 use store_sql::{Options, connect, migrate, pending_migrations};
 use testkit::sqlite_url;
@@ -62,6 +65,31 @@ async fn many_may_migrate_sqlite_at_once() {
 async fn many_may_migrate_postgres_at_once() {
     let Some(database) = testkit::postgres().await else { return };
     may_come_from_many_at_once(&database.url()).await;
+}
+
+/// A migration may take as long as it has to, and who waits for it waits so long.
+#[tokio::test]
+async fn a_migration_is_not_bound_by_the_time_of_other_statements() {
+    const STATEMENT_MAX: Duration = Duration::from_millis(250);
+    let Some(database) = testkit::postgres().await else { return };
+    let mut other = PgConnection::connect(&database.url()).await.unwrap();
+    sqlx::query("SELECT pg_advisory_lock(7815629410)").execute(&mut other).await.unwrap();
+    let url = database.url();
+    let migrating = tokio::spawn(async move {
+        let options =
+            Options { migrate: true, statement_timeout: STATEMENT_MAX, ..Options::default() };
+        connect(&url, options).await.map(drop)
+    });
+    let waits = "SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+        WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted";
+    testkit::eventually("someone waits for the lock", Duration::from_secs(20), async || {
+        let mut looking = PgConnection::connect(&database.url()).await.unwrap();
+        sqlx::query(waits).fetch_optional(&mut looking).await.unwrap().is_some()
+    })
+    .await;
+    tokio::time::sleep(STATEMENT_MAX * 3).await;
+    other.close().await.unwrap();
+    migrating.await.unwrap().unwrap();
 }
 
 #[tokio::test]
