@@ -17,7 +17,7 @@ const READING_TIME_MAX: Duration = Duration::from_secs(5);
 /// A slower reading says too little of whether the clock was set back: it counts by itself.
 const QUICK: Duration = Duration::from_millis(50);
 /// This machine's clock runs faster than the database's by one part in so many at most. Crystals
-/// are ten times better.
+/// are four times better; one of the two that is being slewed may be worse.
 const DRIFT: u32 = 5_000;
 /// Two roundings to milliseconds.
 const ROUNDING: Duration = Duration::from_millis(2);
@@ -104,8 +104,8 @@ impl DatabaseClock {
     pub(crate) fn instant_of(&self, time: Timestamp) -> Option<Instant> {
         let best = self.best?;
         let wait = time.since(best.time);
-        // What is left out for drift comes on top, and a little more for rounding.
-        let wait = wait + wait / (DRIFT / 2);
+        // What is left out for drift comes on top, and a little for rounding.
+        let wait = wait + wait / (DRIFT - 1) + Duration::from_micros(1);
         // An instant that does not fit is too far away to matter.
         let far = Duration::from_secs(86_400);
         Some(best.arrived.checked_add(wait).unwrap_or(best.arrived + far))
@@ -142,7 +142,7 @@ mod tests {
         let mut clock = clock();
         read(&mut clock, 1, 10_000).await;
         tokio::time::advance(millis(100)).await;
-        // The true time is 10,101 or 10,102 when it arrives, and it says 10,101.
+        // It was read at the beginning of its way, since when the first has gone on.
         read(&mut clock, 20, 10_101).await;
         assert_eq!(now(&clock), 10_119, "what the first says, less the drift");
         tokio::time::advance(millis(1_000)).await;
