@@ -1,5 +1,7 @@
 //! Starting, resuming, children, replies.
 
+use bus::Wire as _;
+use futures::{FutureExt as _, StreamExt as _};
 use model::{Instance, SubStatus};
 use protocol::{Body, Command, Refusal, ReplyWhen, Start, TaskCompleted};
 use serde_json::{Value, json};
@@ -12,6 +14,7 @@ async fn a_start_runs_to_its_end_and_tells_everyone() {
     let world = World::new();
     world.publish("hello", line("Hello"), json!({})).await;
     let node = world.node("a").await;
+    let mut journal = world.bus.subscribe("staunch.journal.>").await.unwrap();
     let outcome = world.start("hello", "i", json!({})).await;
     assert_eq!(outcome.sub_status, Some(SubStatus::Finished));
     assert_eq!(outcome.refusal, None);
@@ -21,10 +24,10 @@ async fn a_start_runs_to_its_end_and_tells_everyone() {
     assert_eq!(world.lines("i").await, ["Hello"]);
     world.until_quiet().await;
     assert_eq!(world.events("i"), ["started", "finished"]);
-    let journal = world.bus.stored(bus::Stream::Events).into_iter();
-    let mut journal = journal.filter(|(_, message)| message.subject.ends_with(".journal"));
-    let body: Value = serde_json::from_slice(&journal.next().unwrap().1.payload).unwrap();
-    assert_eq!((&body["version"], journal.count()), (&json!(1), 0), "one message for each burst");
+    let burst = journal.next().await.unwrap().message;
+    let body: Value = serde_json::from_slice(&burst.payload).unwrap();
+    assert_eq!((&*burst.subject, &body["version"]), ("staunch.journal.hello.i", &json!(1)));
+    assert!(journal.next().now_or_never().is_none(), "one message for each burst");
     let sizes = world.store.sizes();
     assert_eq!((sizes.pending, sizes.outbox, sizes.bookmarks), (0, 0, 0));
     node.stop().await;
