@@ -29,6 +29,10 @@ use crate::stats::{Counters, Stats};
 const STATEMENTS_MAX: usize = 512;
 /// A connection that nobody used for this long is tried before it is used.
 const IDLE_MAX: Duration = Duration::from_secs(5);
+/// Of several processes that open a new SQLite file, one sets its journal mode, and the others are
+/// refused at once and come again so often.
+const OPENS_MAX: u32 = 100;
+const OPEN_PAUSE: Duration = Duration::from_millis(50);
 /// What PostgreSQL lets a transaction do nothing for, in milliseconds.
 const IDLE_IN_TRANSACTION_MAX: &str = "4000";
 
@@ -301,7 +305,16 @@ async fn open_sqlite(url: &str, options: &Options) -> Result<Pools, Error> {
             .idle_timeout(None)
             .max_lifetime(None)
     };
-    let writer = pool(1).connect_with(settings.clone()).await.map_err(failed)?;
+    let mut tries = 1;
+    let writer = loop {
+        match pool(1).connect_with(settings.clone()).await {
+            Err(error) if is_busy(&error) && tries < OPENS_MAX => {
+                tries += 1;
+                tokio::time::sleep(OPEN_PAUSE).await;
+            }
+            opened => break opened.map_err(failed)?,
+        }
+    };
     let reader = if in_memory {
         writer.clone()
     } else {
@@ -309,6 +322,10 @@ async fn open_sqlite(url: &str, options: &Options) -> Result<Pools, Error> {
         pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?
     };
     Ok(Pools::Sqlite { writer, reader })
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(said) if said.code().as_deref() == Some("5"))
 }
 
 async fn make_folder(folder: &Path) -> Result<(), Error> {
