@@ -36,7 +36,8 @@ const OPEN_PAUSE: Duration = Duration::from_millis(50);
 /// What PostgreSQL lets a transaction do nothing for, in milliseconds.
 const IDLE_IN_TRANSACTION_MAX: &str = "4000";
 
-/// Connections to PostgreSQL for what changes seldom, beside those of committers and loads.
+/// Connections to PostgreSQL for look-ups after commits and for what changes seldom, beside those
+/// of committers and loads.
 const OTHERS: usize = 2;
 
 /// What is written is found by its key. PostgreSQL knows that only when the tables' statistics are
