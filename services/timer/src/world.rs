@@ -131,7 +131,7 @@ impl World {
         };
         let burst = Burst {
             created: vec![created.clone()],
-            ..empty(self.instance(id, 1, SubStatus::Suspended), Expected::Absent)
+            ..Burst::new(self.instance(id, 1, SubStatus::Suspended), Expected::Absent)
         };
         self.commit(burst).await;
         created
@@ -141,7 +141,7 @@ impl World {
     pub(crate) async fn resumes(&self, bookmark: &StoredBookmark) {
         let finished = self.instance(&bookmark.instance_id, 2, SubStatus::Finished);
         let burned = vec![bookmark.bookmark.id.clone()];
-        self.commit(Burst { burned, ..empty(finished, Expected::Version(1)) }).await;
+        self.commit(Burst { burned, ..Burst::new(finished, Expected::Version(1)) }).await;
     }
 
     pub(crate) async fn commit(&self, burst: Burst) {
@@ -201,22 +201,6 @@ impl World {
             _ => None,
         });
         resumes.collect()
-    }
-}
-
-pub(crate) fn empty(instance: Instance, expected: Expected) -> Burst {
-    Burst {
-        instance,
-        expected,
-        activation_key: None,
-        burned: Vec::new(),
-        created: Vec::new(),
-        journal: Vec::new(),
-        starts: Vec::new(),
-        commands: Vec::new(),
-        outbox: Vec::new(),
-        tokens: Vec::new(),
-        settles: Vec::new(),
     }
 }
 

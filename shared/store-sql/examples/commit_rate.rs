@@ -91,32 +91,28 @@ fn burst(id: &str, version: i64) -> Burst {
         payload: vec![7; 200],
         ..Message::default()
     };
+    let instance = Instance {
+        id: id.into(),
+        definition_id: "order".into(),
+        version_id: "order-1".into(),
+        definition_version: 1,
+        version,
+        status: if version == 1 { SubStatus::Suspended } else { SubStatus::Finished },
+        correlation_id: None,
+        name: None,
+        parent: None,
+        incidents: 0,
+        created_at: now,
+        updated_at: now,
+        finished_at: None,
+        state: vec![42; 700],
+    };
+    let expected = if version > 1 { Expected::Version(version - 1) } else { Expected::Absent };
     Burst {
-        instance: Instance {
-            id: id.into(),
-            definition_id: "order".into(),
-            version_id: "order-1".into(),
-            definition_version: 1,
-            version,
-            status: if version == 1 { SubStatus::Suspended } else { SubStatus::Finished },
-            correlation_id: None,
-            name: None,
-            parent: None,
-            incidents: 0,
-            created_at: now,
-            updated_at: now,
-            finished_at: None,
-            state: vec![42; 700],
-        },
-        expected: if version > 1 { Expected::Version(version - 1) } else { Expected::Absent },
-        activation_key: None,
         burned: if version == 1 { Vec::new() } else { vec![stored.bookmark.id.clone()] },
         created: if version == 1 { vec![stored] } else { Vec::new() },
         journal: (first..first + 4).map(entry).collect(),
-        starts: Vec::new(),
-        commands: Vec::new(),
         outbox: vec![OutboxRow { id: outbox_id, instance_id: id.into(), message, created_at: now }],
-        tokens: Vec::new(),
-        settles: Vec::new(),
+        ..Burst::new(instance, expected)
     }
 }

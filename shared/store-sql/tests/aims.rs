@@ -74,19 +74,7 @@ fn waits(number: usize) -> Burst {
         shard: shard_of(&id(number)),
         bookmark,
     };
-    Burst {
-        instance,
-        expected: Expected::Absent,
-        activation_key: None,
-        burned: Vec::new(),
-        created: vec![created],
-        journal: Vec::new(),
-        starts: Vec::new(),
-        commands: Vec::new(),
-        outbox: Vec::new(),
-        tokens: Vec::new(),
-        settles: Vec::new(),
-    }
+    Burst { created: vec![created], ..Burst::new(instance, Expected::Absent) }
 }
 
 async fn each_finds_its_own(store: &SqlStore) {

@@ -59,18 +59,11 @@ fn burst(id: &str, loaded: i64) -> Burst {
         message: Message::default(),
         created_at: at(0),
     };
+    let expected = if loaded > 0 { Expected::Version(loaded) } else { Expected::Absent };
     Burst {
-        instance: instance(id, loaded + 1),
-        expected: if loaded > 0 { Expected::Version(loaded) } else { Expected::Absent },
-        activation_key: None,
-        burned: Vec::new(),
-        created: Vec::new(),
         journal: vec![entry],
-        starts: Vec::new(),
-        commands: Vec::new(),
         outbox: vec![outbox],
-        tokens: Vec::new(),
-        settles: Vec::new(),
+        ..Burst::new(instance(id, loaded + 1), expected)
     }
 }
 

@@ -68,6 +68,26 @@ pub struct Burst {
     pub settles: Vec<CommandId>,
 }
 
+impl Burst {
+    /// One that changes the instance's row and nothing beside it.
+    #[must_use]
+    pub const fn new(instance: Instance, expected: Expected) -> Self {
+        Self {
+            instance,
+            expected,
+            activation_key: None,
+            burned: Vec::new(),
+            created: Vec::new(),
+            journal: Vec::new(),
+            starts: Vec::new(),
+            commands: Vec::new(),
+            outbox: Vec::new(),
+            tokens: Vec::new(),
+            settles: Vec::new(),
+        }
+    }
+}
+
 /// What an instance has to be for a burst to be committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {

@@ -116,20 +116,7 @@ impl Points for Meddler {
         let mut instance = loaded.instance;
         let expected = store::Expected::Version(instance.version);
         instance.version += 1;
-        let burst = Burst {
-            instance,
-            expected,
-            activation_key: None,
-            burned: Vec::new(),
-            created: Vec::new(),
-            journal: Vec::new(),
-            starts: Vec::new(),
-            commands: Vec::new(),
-            outbox: Vec::new(),
-            tokens: Vec::new(),
-            settles: Vec::new(),
-        };
-        self.store.commit(burst).await.unwrap();
+        self.store.commit(Burst::new(instance, expected)).await.unwrap();
     }
 }
 

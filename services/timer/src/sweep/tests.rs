@@ -5,7 +5,7 @@ use protocol::Start;
 use store::{Burst, Inbox as _, Instances as _, NewInstance, OutboxRow};
 
 use super::*;
-use crate::world::{World, empty, seconds};
+use crate::world::{World, seconds};
 
 async fn sweep(world: &World) -> (Sweep, Mended) {
     let mut sweep = Sweep::new(world.replica("timer-1").await);
@@ -49,8 +49,8 @@ async fn nothing_is_mended_where_nothing_is_broken() {
 #[tokio::test(start_paused = true)]
 async fn the_outbox_of_a_dead_executor_is_published() {
     let world = World::new();
-    let mut burst =
-        empty(world.instance(&"i".into(), 1, SubStatus::Finished), store::Expected::Absent);
+    let finished = world.instance(&"i".into(), 1, SubStatus::Finished);
+    let mut burst = Burst::new(finished, store::Expected::Absent);
     for id in ["a", "b"] {
         let subject = subject::lifecycle(&"wait".into(), &"i".into(), "finished");
         let message = Message {
@@ -112,7 +112,7 @@ async fn a_waiting_command_whose_bookmark_is_there_is_woken_under_a_new_message_
 async fn an_instance_that_stopped_in_the_middle_is_told_to_go_on() {
     let world = World::new();
     let stopped = world.instance(&"i".into(), 4, SubStatus::Executing);
-    world.commit(Burst { ..empty(stopped, store::Expected::Absent) }).await;
+    world.commit(Burst::new(stopped, store::Expected::Absent)).await;
     tokio::time::advance(seconds(31)).await;
     let (_, mended) = sweep(&world).await;
     assert_eq!(mended, Mended { performed: 1, ..Mended::default() });

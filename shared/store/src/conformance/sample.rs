@@ -58,19 +58,7 @@ pub(super) fn first(id: &str) -> Burst {
         state: b"state 1".to_vec(),
         ..instance(id)
     };
-    Burst {
-        instance,
-        expected: Expected::Absent,
-        activation_key: None,
-        burned: Vec::new(),
-        created: Vec::new(),
-        journal: Vec::new(),
-        starts: Vec::new(),
-        commands: Vec::new(),
-        outbox: Vec::new(),
-        tokens: Vec::new(),
-        settles: Vec::new(),
-    }
+    Burst::new(instance, Expected::Absent)
 }
 
 /// A burst after the one that committed this version.
