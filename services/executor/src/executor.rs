@@ -1,5 +1,6 @@
 //! One executor: what it is made of, and its three verbs: handle a delivery, stop, die.
 
+use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 
 use bus::{Bucket, Bus, Delivery, Leases, Presence, Wire};
@@ -68,6 +69,9 @@ pub(crate) struct Inner {
     pub(crate) leases: Leases,
     /// Bursts that may run now.
     pub(crate) bursts: Semaphore,
+    /// Turns with scripts that may run now: one for each core. More of them would take each other's
+    /// time, of which each has little, and memory.
+    pub(crate) scripts: Arc<Semaphore>,
     pub(crate) actors: Actors,
     pub(crate) tasks: TaskTracker,
     stopping: CancellationToken,
@@ -90,6 +94,7 @@ impl Executor {
                 .fair(Arc::clone(&bus) as Arc<dyn Wire>);
         let inner = Inner {
             bursts: Semaphore::new(config.concurrency.max(1)),
+            scripts: Arc::new(Semaphore::new(cores())),
             actors: Actors::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -200,6 +205,11 @@ impl Inner {
             tokio::time::sleep_until(*at).await;
         }
     }
+}
+
+/// Threads that run at the same time here; 1 where the system does not say.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Tells the leases who lives, so that those of dead nodes are taken over at once.

@@ -7,4 +7,5 @@ mod event;
 mod fault;
 mod order;
 mod request;
+mod script;
 mod world;

@@ -39,7 +39,8 @@ pub const EXPRESSION_BYTES_MAX: usize = 256 * 1024;
 pub const SCRIPT_MEMORY_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Stack of one JavaScript evaluation, in bytes.
 pub const SCRIPT_STACK_BYTES_MAX: usize = 256 * 1024;
-/// Wall-clock time of one JavaScript evaluation.
+/// Wall-clock time of one evaluation of a script, counted once it has a core: an executor runs as
+/// many turns with scripts at the same time as it has cores.
 pub const SCRIPT_TIME_MAX: Duration = Duration::from_secs(1);
 /// Bytes a Liquid template may render.
 pub const TEMPLATE_OUTPUT_BYTES_MAX: usize = 1024 * 1024;

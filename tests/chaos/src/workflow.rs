@@ -96,6 +96,13 @@ impl Names {
         definition(id, &sequence(&[line("one"), line("two")]))
     }
 
+    /// Runs through at once, and takes tens of milliseconds of a core for it.
+    pub(crate) fn laborious(id: &str) -> Value {
+        let script = "let sum = 0; for (let i = 0; i < 1000000; i++) sum += i; return sum;";
+        let labour = json!({"type": "RunJavaScript", "script": script});
+        definition(id, &sequence(&[line("one"), labour, line("two")]))
+    }
+
     /// Makes one outgoing call.
     pub(crate) fn calling(tag: &str, callee_url: &str) -> Value {
         let url = format!("'{callee_url}/call/{tag}-' + getInput('Number')");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use chassis::Point;
 use engine::{Effect, Env, Input, Rest, State, Turn};
@@ -75,6 +76,13 @@ impl End {
 pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     cx.at(Point::BeforeRun).await;
     let Ready { before, program, input, work } = *ready;
+    // Before the clock is read, which goes on meanwhile.
+    let core = if cx.config.offload_scripts && program.has_scripts() {
+        let free = Arc::clone(&cx.scripts).acquire_owned().await;
+        Some(free.map_err(|error| Stop::Bug(error.to_string()))?)
+    } else {
+        None
+    };
     let env = Env {
         now: cx.now(),
         seed: cx.seed(),
@@ -91,15 +99,19 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     let state = std::mem::take(&mut record.state);
     let now = env.now;
     let version = Some((program.version_id().clone(), program.version()));
-    let is_long = cx.config.offload_scripts && program.has_scripts();
     let turn = move |cx: &Cx| {
         let turn = || cx.engine.turn(&program, state, input, &env);
         // What a panic leaves behind is thrown away, and the engine itself has no state.
         catch_unwind(AssertUnwindSafe(turn)).map_err(|panic| Stop::Bug(text_of(&*panic)))
     };
-    let turn = if is_long {
+    let turn = if let Some(core) = core {
         let cx = Cx::clone(cx);
-        let running = tokio::task::spawn_blocking(move || turn(&cx));
+        let running = tokio::task::spawn_blocking(move || {
+            let turn = turn(&cx);
+            // A turn that nobody waits for any more has its core to its end.
+            drop(core);
+            turn
+        });
         running.await.map_err(|error| Stop::Bug(error.to_string()))??
     } else {
         turn(cx)?
