@@ -99,15 +99,7 @@ pub(crate) fn decide(known: &Known, work: &Work) -> Decision {
         Some(Place::Next) | None => {}
     }
     match &work.what {
-        What::Command(Body::Start(_)) => start(known, work),
-        What::Command(Body::Resume(resume)) => resumed(known, resume, work),
-        What::Command(Body::Cancel(cancel)) => cancelled(known, cancel.reason.clone()),
-        What::Command(Body::Perform(_)) => match &known.row {
-            Some(row) if row.status == SubStatus::Executing => Decision::Tail,
-            _ => Decision::Nothing,
-        },
-        // Events and tasks are looked up first; what reaches an instance is a resume or a start.
-        What::Command(Body::Event(_) | Body::Task(_)) => Decision::Nothing,
+        What::Command(body) => asked(known, body, work),
         What::Continue if known.record.unfinished => Decision::Turn(Input::Continue),
         What::Continue => Decision::Nothing,
         What::Result { bookmark_id, input } => {
@@ -120,6 +112,20 @@ pub(crate) fn decide(known: &Known, work: &Work) -> Decision {
                 responds: !work.responders.is_empty(),
             }))
         }
+    }
+}
+
+fn asked(known: &Known, body: &Body, work: &Work) -> Decision {
+    match body {
+        Body::Start(_) => start(known, work),
+        Body::Resume(resume) => resumed(known, resume, work),
+        Body::Cancel(cancel) => cancelled(known, cancel.reason.clone()),
+        Body::Perform(_) => match &known.row {
+            Some(row) if row.status == SubStatus::Executing => Decision::Tail,
+            _ => Decision::Nothing,
+        },
+        // Events and tasks are looked up first; what reaches an instance is a resume or a start.
+        Body::Event(_) | Body::Task(_) => Decision::Nothing,
     }
 }
 

@@ -15,7 +15,7 @@ use store::{Burst, NewInstance, OutboxRow, PendingCommand, StoredBookmark, shard
 
 use crate::decide::Known;
 use crate::pipeline::run::Ran;
-use crate::work::{What, Work};
+use crate::work::Work;
 
 /// The member of a child's resume input that tells about the child itself.
 const CHILD_KEY: &str = "__Child";
@@ -110,9 +110,9 @@ fn row(ran: &Ran) -> Result<Instance, Unfit> {
         _ if ran.record.unfinished || !state.calls.is_empty() => SubStatus::Executing,
         status => status,
     };
-    let mut row = match (&ran.before.row, &ran.work.what) {
+    let mut row = match (&ran.before.row, ran.work.body()) {
         (Some(row), _) => row.clone(),
-        (None, What::Command(Body::Start(start))) => pending(start, &ran.work, ran.now),
+        (None, Some(Body::Start(start))) => pending(start, &ran.work, ran.now),
         (None, _) => return Err(Unfit("only a start makes an instance".to_owned())),
     };
     if let Some((id, number)) = &ran.version {

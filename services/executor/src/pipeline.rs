@@ -20,7 +20,7 @@ use store::PendingCommand;
 
 use crate::decide::Known;
 use crate::executor::Cx;
-use crate::work::{What, Work};
+use crate::work::Work;
 use commit::{Committed, Done};
 use load::Loaded;
 use lock::Hold;
@@ -160,7 +160,7 @@ async fn refuse(
 
 /// Keeps a resume until the instance has a bookmark for it.
 async fn keep(cx: &Cx, work: &Work) -> Result<(), Stop> {
-    let What::Command(Body::Resume(resume)) = &work.what else { return Ok(()) };
+    let Some(Body::Resume(resume)) = work.body() else { return Ok(()) };
     let mut command = protocol::Command::new(work.id.clone(), Body::Resume(resume.clone()));
     command.sequence = work.sequence.clone();
     command.traceparent = work.traceparent.clone();

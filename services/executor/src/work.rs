@@ -1,5 +1,7 @@
 //! What moves an instance: a command from outside, or something its holder owes it.
 
+use std::sync::Arc;
+
 use model::{BookmarkId, CommandId, InstanceId, Map, Timestamp};
 use protocol::{Body, Command, Sequence};
 
@@ -23,8 +25,8 @@ pub(crate) struct Work {
 
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// A command.
-    Command(Body),
+    /// A command, with an input that may be large.
+    Command(Arc<Body>),
     /// The turn that ran out of its budget goes on.
     Continue,
     /// A call has its answer.
@@ -35,7 +37,7 @@ impl Work {
     pub(crate) fn command(command: &Command, stored_at: Timestamp) -> Self {
         Self {
             id: command.id.clone(),
-            what: What::Command(command.body.clone()),
+            what: What::Command(Arc::new(command.body.clone())),
             sequence: command.sequence.clone(),
             traceparent: command.traceparent.clone(),
             responders: Vec::new(),
@@ -75,17 +77,25 @@ impl Work {
         Self::own(CommandId::new(model::derived(&parts)), What::Continue, traceparent)
     }
 
+    /// What the command asks for, if it is one.
+    pub(crate) fn body(&self) -> Option<&Body> {
+        match &self.what {
+            What::Command(body) => Some(body),
+            What::Continue | What::Result { .. } => None,
+        }
+    }
+
     /// The event it stems from.
     pub(crate) fn event(&self) -> Option<&CommandId> {
-        match &self.what {
-            What::Command(Body::Resume(resume)) => resume.event_id.as_ref(),
+        match self.body() {
+            Some(Body::Resume(resume)) => resume.event_id.as_ref(),
             _ => None,
         }
     }
 
     /// Whether an accepted row may be kept for it, which goes when it is applied.
     pub(crate) fn has_row(&self) -> bool {
-        matches!(&self.what, What::Command(Body::Resume(_) | Body::Cancel(_)))
+        matches!(self.body(), Some(Body::Resume(_) | Body::Cancel(_)))
     }
 }
 

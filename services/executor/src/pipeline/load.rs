@@ -13,7 +13,7 @@ use super::settle::Stop;
 use crate::decide::{Decision, Known, Sight, decide, id_of};
 use crate::executor::Cx;
 use crate::record::Record;
-use crate::work::{What, Work};
+use crate::work::Work;
 
 /// Where a burst goes from here.
 pub(crate) enum Loaded {
@@ -121,7 +121,7 @@ async fn start(
     known: &mut Option<Known>,
     work: &Work,
 ) -> Result<Loaded, Stop> {
-    let What::Command(Body::Start(start)) = &work.what else { return Ok(Loaded::Nothing) };
+    let Some(Body::Start(start)) = work.body() else { return Ok(Loaded::Nothing) };
     // A node that the others count as gone may have missed a publication.
     if cx.presence.is_cut_off() {
         return Err(Stop::later("this node is cut off and starts nothing new".to_owned()));

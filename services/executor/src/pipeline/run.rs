@@ -17,7 +17,7 @@ use super::settle::Stop;
 use crate::decide::{Known, Sight};
 use crate::executor::Cx;
 use crate::record::{Place, Record};
-use crate::work::{self, Work};
+use crate::work::Work;
 
 /// What a burst makes of an instance. Nothing of it has happened yet.
 pub(crate) struct Ran {
@@ -147,7 +147,7 @@ impl Ran {
         remember(&mut record, work);
         record.unfinished = false;
         let state = &mut record.state;
-        if let work::What::Command(Body::Start(start)) = &work.what
+        if let Some(Body::Start(start)) = work.body()
             && is_pending
         {
             state.parent = start.parent.clone();
@@ -223,7 +223,7 @@ fn remember(record: &mut Record, work: &Work) {
 
 fn take(record: &mut Record, work: &Work, input: &Input) {
     remember(record, work);
-    if let work::What::Command(Body::Resume(resume)) = &work.what
+    if let Some(Body::Resume(resume)) = work.body()
         && let (Some(event), Input::Resume(resumed)) = (&resume.event_id, input)
     {
         record.take(event, &resumed.bookmark_id);
