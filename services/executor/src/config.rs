@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use model::limits;
+
 /// How long a command waits here for a lease that another node holds. That node may hold it for as
 /// long as an outgoing call takes, and goes on taking commands meanwhile: one that comes again has
 /// its chance to come to that node.
@@ -14,6 +16,8 @@ pub struct Config {
     pub concurrency: usize,
     /// Commands in hand at the same time: those that run, wait for a lease, or for a call.
     pub in_hand_max: usize,
+    /// Bytes of those commands; at least those of one pull.
+    pub in_hand_bytes_max: usize,
     /// Commands taken in one pull.
     pub batch: usize,
     /// How long a pull waits for the first command; what a graceful stop waits for.
@@ -43,6 +47,7 @@ impl Default for Config {
         Self {
             concurrency: 256,
             in_hand_max: 1_024,
+            in_hand_bytes_max: limits::IN_HAND_BYTES_MAX,
             batch: 128,
             pull_wait: Duration::from_millis(500),
             mailbox: 64,

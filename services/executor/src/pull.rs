@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::{Delivery, Error};
+use model::limits;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -12,6 +13,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::executor::Executor;
 use crate::metrics::METRICS;
+
+/// One hand, and the bytes of what it holds.
+type Held = (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>);
 
 /// A pull that takes this much longer than it may has got stuck.
 const PULL_GRACE: Duration = Duration::from_secs(5);
@@ -24,11 +28,13 @@ pub(crate) async fn pull(executor: &Executor, stop: CancellationToken) {
     let config = &executor.cx().config;
     let in_hand_max = config.in_hand_max.max(1);
     let hands = Arc::new(Semaphore::new(in_hand_max));
+    let bytes = Arc::new(Semaphore::new(config.in_hand_bytes_max.max(limits::PULL_BYTES_MAX)));
     let tasks = TaskTracker::new();
     let mut watchdog = Watchdog { heard: Instant::now(), looked: Instant::now() };
     let mut pause = PAUSE_FIRST;
     while !stop.is_cancelled() {
         let Some(mut room) = room(&hands, config.batch, &stop).await else { break };
+        let Some(mut share) = share(&bytes, &stop).await else { break };
         match once(executor, room.num_permits()).await {
             Ok(deliveries) => {
                 pause = PAUSE_FIRST;
@@ -37,8 +43,8 @@ pub(crate) async fn pull(executor: &Executor, stop: CancellationToken) {
                 }
                 for delivery in deliveries {
                     // A server that gives more than was asked for is not refused.
-                    let hand = room.split(1);
-                    tasks.spawn(work(executor.clone(), delivery, hand));
+                    let held = (room.split(1), share.split(delivery.message.payload.len()));
+                    tasks.spawn(work(executor.clone(), delivery, held));
                 }
             }
             Err(error) => {
@@ -47,7 +53,7 @@ pub(crate) async fn pull(executor: &Executor, stop: CancellationToken) {
                 pause = (pause * 2).min(PAUSE_LONGEST);
             }
         }
-        drop(room);
+        drop((room, share));
         let is_idle = hands.available_permits() == in_hand_max;
         watchdog.look(executor, is_idle).await;
     }
@@ -71,6 +77,12 @@ async fn room(
     Some(room)
 }
 
+/// Room for the bytes of one pull; none when a stop came first.
+async fn share(bytes: &Arc<Semaphore>, stop: &CancellationToken) -> Option<OwnedSemaphorePermit> {
+    let pull = u32::try_from(limits::PULL_BYTES_MAX).unwrap_or(u32::MAX);
+    stop.run_until_cancelled(Arc::clone(bytes).acquire_many_owned(pull)).await?.ok()
+}
+
 /// One pull. It is never cancelled half-way, because what it took would come again only after the
 /// ack wait; it is short instead.
 async fn once(executor: &Executor, max: usize) -> Result<Vec<Delivery>, Error> {
@@ -86,11 +98,11 @@ async fn once(executor: &Executor, max: usize) -> Result<Vec<Delivery>, Error> {
     }
 }
 
-async fn work(executor: Executor, delivery: Delivery, hand: Option<OwnedSemaphorePermit>) {
+async fn work(executor: Executor, delivery: Delivery, held: Held) {
     METRICS.in_hand(1);
     executor.handle(delivery).await;
     METRICS.in_hand(-1);
-    drop(hand);
+    drop(held);
 }
 
 /// Notices when nothing comes though something waits: consumers have been seen to stall.

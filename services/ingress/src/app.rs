@@ -58,6 +58,8 @@ pub(crate) struct App {
     pub(crate) health: Health,
     /// One permit per request at work.
     pub(crate) room: Arc<Semaphore>,
+    /// One permit per byte of their bodies.
+    pub(crate) bodies: Arc<Semaphore>,
     /// How many commands wait.
     pub(crate) backlog: Backlog,
     draining: CancellationToken,
@@ -76,6 +78,7 @@ impl App {
             metrics: Metrics::new(),
             health: checks(&cx),
             room: Arc::new(Semaphore::new(config.requests_max)),
+            bodies: Arc::new(Semaphore::new(config.bodies_bytes_max)),
             backlog: Backlog::new(config.backlog_max),
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),

@@ -3,19 +3,22 @@
 //! What cannot be read is a [`Problem`] that says where and why. Nothing here knows what a
 //! workflow is.
 
+use std::error::Error;
+use std::iter::successors;
 use std::str::FromStr;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
+use http_body_util::LengthLimitError;
 use model::limits;
 use serde::de::DeserializeOwned;
 
 use crate::Problem;
+use crate::load::NoRoom;
 
 /// A JSON body; an empty one is an empty object.
 #[derive(Debug)]
@@ -40,16 +43,29 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 /// The body as it is, within the limit of its route.
 pub(crate) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
     let limit = request.extensions().get::<BytesMax>().map(|limit| limit.0);
-    Bytes::from_request(request, state).await.map_err(|rejection| rejected(&rejection, limit))
+    let limit = limit.unwrap_or(limits::COMMAND_BYTES_MAX);
+    let bytes = Bytes::from_request(request, state).await;
+    bytes.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(limit),
+        _ => unread(&rejection, limit),
+    })
 }
 
 /// How many bytes the body of a request may have: what the refusal names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BytesMax(pub(crate) usize);
 
-fn rejected(rejection: &BytesRejection, limit: Option<usize>) -> Problem {
-    if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        return Problem::too_large(limit.unwrap_or(limits::COMMAND_BYTES_MAX));
+/// Why a body was not read to its end, of which so many bytes would have been.
+pub(crate) fn unread(error: &(dyn Error + 'static), limit: usize) -> Problem {
+    let mut causes = successors(Some(error), |cause| Error::source(*cause));
+    if causes.clone().any(|cause| cause.is::<LengthLimitError>()) {
+        return Problem::too_large(limit);
+    }
+    if causes.any(|cause| cause.is::<NoRoom>()) {
+        return Problem::overloaded(
+            "the bodies of all requests at work are as large as they may be together: try again \
+             in a moment",
+        );
     }
     Problem::bad_request("the body could not be read to its end")
 }

@@ -61,6 +61,8 @@ pub struct Config {
     pub answer_time_max: Duration,
     /// Requests at work at once; more are refused with 503.
     pub requests_max: usize,
+    /// Bytes of their bodies together; what would be more is refused with 503.
+    pub bodies_bytes_max: usize,
     /// Commands that wait for an executor; while there are more, starts and resumes are refused with
     /// 503.
     pub backlog_max: u64,
@@ -77,6 +79,7 @@ impl Default for Config {
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             answer_time_max: Duration::from_secs(30),
             requests_max: 4_096,
+            bodies_bytes_max: limits::BODIES_BYTES_MAX,
             backlog_max: limits::BACKLOG_MAX,
         }
     }

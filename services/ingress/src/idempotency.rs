@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
 use crate::auth::Caller;
+use crate::body::unread;
 use crate::respond::Verbatim;
 use crate::submit::{key_id, key_in};
 use crate::{App, Problem};
@@ -61,8 +62,9 @@ pub(crate) async fn replay(State(app): State<Arc<App>>, request: Request, next: 
     };
     let (parts, body) = request.into_parts();
     let bytes_max = app.config.body_bytes_max.max(limits::DEFINITION_BYTES_MAX);
-    let Ok(bytes) = to_bytes(body, bytes_max).await else {
-        return Problem::too_large(bytes_max).into_response();
+    let bytes = match to_bytes(body, bytes_max).await {
+        Ok(bytes) => bytes,
+        Err(error) => return unread(&error, bytes_max).into_response(),
     };
     let fingerprint: [u8; 32] = Sha256::digest(&bytes).into();
     match app.answers.get(&id) {

@@ -1,14 +1,19 @@
-//! Takes in no more than can be done: a bound on requests at work, a bound on their time, and
-//! nothing new while stopping.
+//! Takes in no more than can be done: a bound on requests at work, on the bytes of their bodies and
+//! on their time, and nothing new while stopping.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use axum::BoxError;
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use futures::StreamExt as _;
+use tokio::sync::Semaphore;
 
 use crate::endpoint::BASE;
 use crate::{App, Problem};
@@ -42,6 +47,8 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: N
         Some(rest) if rest.is_empty() || rest.starts_with('/') => WORKFLOW_TIME_MAX,
         _ => app.config.answer_time_max + MARGIN,
     };
+    let share = Arc::new(Share { of: Arc::clone(&app.bodies), bytes: AtomicUsize::new(0) });
+    let request = request.map(|body| counted(body, Arc::clone(&share)));
     match tokio::time::timeout(longest, next.run(request)).await {
         Ok(response) => response,
         Err(_) => Problem::timeout(format!(
@@ -50,6 +57,46 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: N
         ))
         .into_response(),
     }
+}
+
+/// What the body of one request takes of the room for all, until the request is answered.
+struct Share {
+    of: Arc<Semaphore>,
+    bytes: AtomicUsize,
+}
+
+impl Share {
+    /// Takes more; false when there is not so much.
+    fn grow(&self, bytes: usize) -> bool {
+        let Ok(permits) = u32::try_from(bytes) else { return false };
+        let Ok(taken) = self.of.try_acquire_many(permits) else { return false };
+        taken.forget();
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        true
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.of.add_permits(*self.bytes.get_mut());
+    }
+}
+
+/// The bodies of all requests at work are as large as they may be together.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no room for the body")]
+pub(crate) struct NoRoom;
+
+/// The body, whose bytes count as they come: what is announced and not sent takes no room.
+fn counted(body: Body, share: Arc<Share>) -> Body {
+    if body.is_end_stream() {
+        return body;
+    }
+    let parts = body.into_data_stream().map(move |part| -> Result<Bytes, BoxError> {
+        let part = part?;
+        if share.grow(part.len()) { Ok(part) } else { Err(NoRoom.into()) }
+    });
+    Body::from_stream(parts)
 }
 
 /// Health and metrics are answered whatever happens.

@@ -9,6 +9,7 @@ use async_nats::{Message, StatusCode, Subscriber};
 use bus::Error;
 use bytes::Bytes;
 use futures::StreamExt as _;
+use model::limits;
 use protocol::subject;
 use serde_json::json;
 use tokio::time::Instant;
@@ -58,7 +59,7 @@ impl Puller {
         Self { link, api, healer, idle: Arc::default() }
     }
 
-    /// Waits up to `wait` for messages, and takes at most `max`.
+    /// Waits up to `wait` for messages, and takes at most `max`, within the bytes of one pull.
     pub(crate) async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Message>, Error> {
         let give_up = Instant::now() + wait;
         let mut pause = FIRST_PAUSE;
@@ -114,7 +115,8 @@ impl Puller {
         let mut reconnects = self.link.reconnects();
         let mut silence_max = expires + SILENCE_MAX;
         // Both together: answered at once when there is anything, and else when something comes.
-        let mut body = json!({ "batch": max, "no_wait": true });
+        let mut body =
+            json!({ "batch": max, "max_bytes": limits::PULL_BYTES_MAX, "no_wait": true });
         // The server takes no shorter wait than this for a wait.
         if expires >= FIRST_PAUSE {
             body["expires"] = nanos(expires).into();
@@ -152,6 +154,10 @@ impl Puller {
                 StatusCode::IDLE_HEARTBEAT => continue,
                 StatusCode::TIMEOUT if said.contains("Requests Pending") => End::Crowded,
                 StatusCode::TIMEOUT | StatusCode::NOT_FOUND => End::Done,
+                // Of the request before, which was over with its last message.
+                _ if taken.is_empty() && said.contains("Batch Completed") => continue,
+                // The next one does not fit beside those that are taken.
+                _ if !taken.is_empty() && said.contains("MaxBytes") => End::Done,
                 StatusCode::NO_RESPONDERS => End::Broken(NOBODY.to_owned()),
                 status => End::Broken(format!("{status} {said}")),
             });

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bus::Error;
+use model::limits::PULL_BYTES_MAX;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -70,7 +71,22 @@ impl Topology {
     /// # Errors
     /// [`Error::Corrupt`] says where the text is wrong.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        toml::from_str(text).map_err(|error| Error::Corrupt(format!("the topology: {error}")))
+        let topology: Self = toml::from_str(text)
+            .map_err(|error| Error::Corrupt(format!("the topology: {error}")))?;
+        // A message that no pull may take would stop all that come after it.
+        let pulled = |stream: &&StreamSpec| {
+            topology.consumer.iter().any(|consumer| consumer.stream == stream.name)
+        };
+        let too_large =
+            |stream: &&StreamSpec| !(1..PULL_BYTES_MAX as i64).contains(&stream.message_bytes_max);
+        match topology.stream.iter().filter(pulled).find(too_large) {
+            Some(stream) => Err(Error::Corrupt(format!(
+                "the topology: message_bytes_max of {} is {}, and a pull takes {PULL_BYTES_MAX} \
+                 bytes: make it smaller",
+                stream.name, stream.message_bytes_max
+            ))),
+            None => Ok(topology),
+        }
     }
 }
 
@@ -169,6 +185,13 @@ impl BucketSpec {
 mod tests {
     use super::*;
     use protocol::subject;
+
+    #[test]
+    fn messages_that_no_pull_could_take_are_refused() {
+        let text = TEXT.replace("message_bytes_max = 1_048_576", "message_bytes_max = 8_388_608");
+        let error = Topology::parse(&text).unwrap_err().to_string();
+        assert!(error.contains("STAUNCH_COMMANDS is 8388608"), "{error}");
+    }
 
     #[test]
     fn the_topology_names_what_the_protocol_names() {

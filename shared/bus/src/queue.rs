@@ -40,8 +40,8 @@ pub trait Queue: Send + Sync {
     /// [`Error::Unavailable`] and [`Error::Unknown`] may be retried with the same message id.
     async fn publish(&self, message: Message) -> Result<Receipt, Error>;
 
-    /// Waits up to `wait` for at least one command, and takes at most `max`. An empty list means
-    /// that none came. Each one not settled within the consumer's ack wait is delivered again,
+    /// Waits up to `wait` for at least one command, and takes at most `max`, and no more than
+    /// [`PULL_BYTES_MAX`](model::limits::PULL_BYTES_MAX). An empty list means that none came. Each one not settled within the consumer's ack wait is delivered again,
     /// perhaps elsewhere.
     ///
     /// # Errors

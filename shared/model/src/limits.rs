@@ -13,6 +13,13 @@ pub const ACTIVITIES_MAX: usize = 10_000;
 pub const NESTING_MAX: usize = 64;
 /// Bytes of a command's body on the wire (input, payload), below the 1 MiB of a NATS message.
 pub const COMMAND_BYTES_MAX: usize = 512 * 1024;
+/// Bytes of the commands that one pull takes; more than the largest message of the stream has.
+pub const PULL_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of the commands that one executor has in hand. Each is there several times while it is
+/// worked on: as it came, as JSON, in the state, in the statement that commits it.
+pub const IN_HAND_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Bytes of the bodies of all requests at work in one ingress; more are refused with 503.
+pub const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an instance's encoded state.
 pub const STATE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Activity executions in one turn, before the instance yields with `Rest::OutOfBudget`.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::Problem;
 use crate::auth::Caller;
+use crate::body::unread;
 
 /// The limits of one endpoint, as its payload has them.
 #[derive(Debug, Default, PartialEq)]
@@ -46,15 +47,7 @@ impl Limits {
     /// Reads the body, within the endpoint's limit and the server's.
     pub(super) async fn body(&self, body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
         let limit = self.bytes_max.unwrap_or(bytes_max).min(bytes_max);
-        to_bytes(body, limit).await.map_err(|error| {
-            let is_large = std::error::Error::source(&error)
-                .is_some_and(|source| source.to_string().contains("length limit"));
-            if is_large {
-                Problem::too_large(limit)
-            } else {
-                Problem::bad_request("the body could not be read to its end")
-            }
-        })
+        to_bytes(body, limit).await.map_err(|error| unread(&error, limit))
     }
 }
 

@@ -139,6 +139,26 @@ async fn too_many_requests_are_told_to_come_again() {
 }
 
 #[tokio::test]
+async fn bodies_that_are_too_large_together_are_told_to_come_again_g12() {
+    let config = Config { bodies_bytes_max: 400, ..Config::default() };
+    let world = World::with(config).await;
+    let body = |bytes: usize| json!({"input": {"Blob": "x".repeat(bytes)}});
+    let path = "/api/events/x/trigger";
+    for key in ["", "key"] {
+        let headers: &[(&str, &str)] =
+            if key.is_empty() { &[] } else { &[("idempotency-key", key)] };
+        let answer = world.post_with(path, headers, &body(400)).await;
+        assert_eq!(answer.header("retry-after"), Some("1"));
+        assert!(answer.problem(503).contains("as large as they may be together"));
+    }
+    // What the others took is given back.
+    for _ in 0..3 {
+        world.post(path, &body(300)).await.expect(200);
+    }
+    assert_eq!(world.app.bodies.available_permits(), 400);
+}
+
+#[tokio::test]
 async fn a_stopping_server_takes_nothing_in() {
     let world = World::new().await;
     world.get("/health/ready").await.expect(200);

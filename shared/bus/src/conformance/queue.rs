@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use model::limits::{COMMAND_BYTES_MAX, PULL_BYTES_MAX};
 use tokio::time::Instant;
 
 use super::{BOUND, message, must, within};
@@ -18,6 +19,7 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     an_unanswered_command_comes_again(&make().await).await;
     a_retried_command_comes_again_and_a_late_ack_removes_it(&make().await).await;
     a_pull_waits_and_takes_no_more_than_asked(&make().await).await;
+    a_pull_takes_no_more_bytes_than_it_may(&make().await).await;
     pulls_side_by_side_share(&make().await).await;
     a_dropped_pull_keeps_nothing(&make().await).await;
     streams_are_read_and_pruned(&make().await).await;
@@ -136,6 +138,27 @@ async fn a_pull_waits_and_takes_no_more_than_asked(bus: &impl Bus) {
     assert_eq!(some.len(), 2);
     assert!(some[0].sequence < some[1].sequence);
     assert_eq!(pull(bus, 2).await.len(), 1);
+}
+
+async fn a_pull_takes_no_more_bytes_than_it_may(bus: &impl Bus) {
+    const COUNT: usize = 10;
+    let large = "x".repeat(COMMAND_BYTES_MAX);
+    for _ in 0..COUNT {
+        must("publish", bus.publish(message("staunch.cmd.start.a", None, &large)).await);
+    }
+    let mut seen = BTreeSet::new();
+    let give_up = Instant::now() + BOUND;
+    while seen.len() < COUNT {
+        assert!(Instant::now() < give_up, "{} of {COUNT} within {BOUND:?}", seen.len());
+        let pulled = pull(bus, COUNT).await;
+        let bytes: usize = pulled.iter().map(|delivery| delivery.message.payload.len()).sum();
+        assert!(bytes <= PULL_BYTES_MAX, "{bytes} bytes in one pull");
+        for delivery in pulled {
+            must("ack", delivery.settle.ack().await);
+            seen.insert(delivery.sequence);
+        }
+    }
+    wait_backlog(bus, 0).await;
 }
 
 async fn pulls_side_by_side_share(bus: &impl Bus) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use model::Timestamp;
+use model::limits::PULL_BYTES_MAX;
 use protocol::{Message, subject};
 use tokio::time::Instant;
 
@@ -86,12 +87,19 @@ impl Log {
         let Self { streams, consumer } = self;
         let commands = streams.entry(Stream::Commands).or_default();
         let mut pulled = Vec::new();
+        let mut room = PULL_BYTES_MAX;
+        let mut fits = |message: &Message| {
+            room.checked_sub(message.payload.len()).inspect(|left| room = *left).is_some()
+        };
         let due = consumer.pending.iter_mut().filter(|(_, pending)| pending.again_at <= now);
         for (sequence, pending) in due {
             if pulled.len() >= max {
                 return (pulled, Some(now));
             }
             if let Some((stored_at, message)) = commands.stored.get(sequence) {
+                if !fits(message) {
+                    return (pulled, Some(now));
+                }
                 pending.attempt += 1;
                 pending.again_at = now + ACK_WAIT;
                 pulled.push(Pulled {
@@ -103,7 +111,8 @@ impl Log {
             }
         }
         for (sequence, (stored_at, message)) in commands.stored.range(consumer.delivered + 1..) {
-            if pulled.len() >= max || consumer.pending.len() >= ACK_PENDING_MAX {
+            let is_full = pulled.len() >= max || consumer.pending.len() >= ACK_PENDING_MAX;
+            if is_full || !fits(message) {
                 break;
             }
             consumer.delivered = *sequence;

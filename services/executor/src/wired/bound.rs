@@ -1,16 +1,18 @@
-//! Definitions with scripts, whose turns run on threads of their own.
+//! How much an executor takes on at the same time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use engine::{Engine, Flaw, Language, Languages, Scope};
-use model::SubStatus;
+use model::{SubStatus, limits};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
-use crate::Config;
 use crate::executor::cores;
-use crate::wired::world::{Peculiar, World, start};
+use crate::wired::world::{Peculiar, World, line, start};
+use crate::{Config, Point, Points};
 
 /// Scripts that run now, and the most there were.
 #[derive(Default)]
@@ -61,4 +63,48 @@ async fn no_more_scripts_run_than_there_are_cores_and_the_others_wait_g12() {
     let most = running.most.load(Ordering::SeqCst);
     println!("G12: {} scripts, {most} at most at the same time, {} cores", ids.len(), cores());
     assert!(most <= cores(), "{most} scripts ran at the same time");
+}
+
+/// Holds all commands before they run until they are let go, and counts them.
+struct Gate {
+    came: AtomicUsize,
+    open: Semaphore,
+}
+
+#[async_trait]
+impl Points for Gate {
+    async fn at(&self, _node: &str, point: Point) {
+        if point == Point::BeforeRun {
+            self.came.fetch_add(1, Ordering::SeqCst);
+            drop(self.open.acquire().await);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_commands_stay_in_the_stream_while_others_are_in_hand_g12() {
+    const COUNT: usize = 20;
+    const BYTES: usize = 500 * 1024;
+    let world = World::new();
+    world.publish("hello", line("Hello"), json!({})).await;
+    let gate = Arc::new(Gate { came: AtomicUsize::new(0), open: Semaphore::new(0) });
+    let points: Option<Arc<dyn Points>> = Some(gate.clone());
+    let config = Config { in_hand_bytes_max: limits::PULL_BYTES_MAX, ..World::config() };
+    let peculiar = Peculiar { points, config: Some(config), ..Default::default() };
+    let _node = world.peculiar("a", peculiar).await;
+    for number in 0..COUNT {
+        let input = json!({"Blob": "x".repeat(BYTES)});
+        world.send(&start("hello", &format!("i-{number}"), input)).await;
+    }
+    let wanted = limits::PULL_BYTES_MAX / BYTES;
+    let come = async || gate.came.load(Ordering::SeqCst) >= wanted;
+    world.until("some commands are in hand", come).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(gate.came.load(Ordering::SeqCst), wanted);
+    gate.open.add_permits(1);
+    for number in 0..COUNT {
+        world.until_status(&format!("i-{number}"), SubStatus::Finished).await;
+    }
+    world.until_quiet().await;
+    assert_eq!(gate.came.load(Ordering::SeqCst), COUNT);
 }
