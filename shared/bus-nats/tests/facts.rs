@@ -15,7 +15,7 @@ use async_nats::jetstream::kv::{Operation, Store};
 use async_nats::jetstream::{self, AckKind, Context, kv, stream};
 use async_nats::{HeaderMap, Request};
 use futures::StreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::{TestNats, eventually, nats, nats_cluster, within};
 
 const BOUND: Duration = Duration::from_secs(30);
@@ -260,6 +260,49 @@ async fn a_late_answer_counts() {
     })
     .await;
     println!("a late ack removes a message that was delivered again");
+}
+
+/// What ends a pull that has a bound of bytes.
+#[tokio::test]
+async fn a_pull_with_a_bound_of_bytes_ends_with_a_status() {
+    let server = nats().await;
+    let context = context(&server).await;
+    let config = stream::Config {
+        name: "s".to_owned(),
+        retention: stream::RetentionPolicy::WorkQueue,
+        ..stream::Config::default()
+    };
+    let stream = context.create_stream(config).await.unwrap();
+    let config = pull::Config {
+        durable_name: Some("c".to_owned()),
+        ack_policy: AckPolicy::Explicit,
+        ..pull::Config::default()
+    };
+    stream.create_consumer(config).await.unwrap();
+    for _ in 0..5 {
+        context.publish("s", vec![b'x'; 1_000].into()).await.unwrap().await.unwrap();
+    }
+    let client = context.client();
+    let pulled = async |batch: usize, max_bytes: usize| {
+        let inbox = client.new_inbox();
+        let mut answers = client.subscribe(inbox.clone()).await.unwrap();
+        let pull = json!({ "batch": batch, "max_bytes": max_bytes, "no_wait": true });
+        let call = "$JS.API.CONSUMER.MSG.NEXT.s.c";
+        client.publish_with_reply(call, inbox, pull.to_string().into()).await.unwrap();
+        let mut messages = 0;
+        loop {
+            let answer = within("the end", BOUND, answers.next()).await.unwrap();
+            match answer.status {
+                None => messages += 1,
+                Some(_) => return (messages, answer.description.unwrap()),
+            }
+        }
+    };
+    let whole = pulled(2, 100_000).await;
+    let cut = pulled(3, 2_500).await;
+    println!("all that was asked for: {whole:?}; more than the bytes: {cut:?}");
+    assert_eq!(whole, (2, "Batch Completed".to_owned()));
+    assert_eq!(cut, (2, "Message Size Exceeds MaxBytes".to_owned()));
 }
 
 /// Check 10.

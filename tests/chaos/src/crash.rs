@@ -29,11 +29,6 @@ const SAMPLE_STEP: usize = 29;
 /// At which passing of its point a process dies; one full run takes every point through all.
 const NTHS: [usize; 5] = [1, 2, 5, 12, 30];
 
-/// Points that are passed at the pace of a clock, not of the load: there it dies no later than at
-/// this passing.
-const PACED: [Point; 1] = [Point::Scanned];
-const PACED_NTH_MAX: usize = 5;
-
 /// Points on the way of what one node does for all: the one that owns the first shard.
 const SWEEPER: [Point; 4] = [Point::BeforeSweep, Point::Resent, Point::BeforeBurial, Point::Buried];
 
@@ -79,10 +74,7 @@ fn plan() -> Vec<Vec<Death>> {
         let mut others: Vec<_> = others.collect();
         // Other companions in every turn.
         others.rotate_left(turn * 7);
-        let death = |point: &Point| {
-            let is_paced = PACED.contains(point);
-            (*point, if is_paced { nth.min(PACED_NTH_MAX) } else { nth })
-        };
+        let death = |point: &Point| (*point, nth.min(latest(*point)));
         plan.extend(others.chunks(VICTIMS).map(|points| points.iter().map(death).collect()));
         // A sweeper has something to publish when others died before they could, and one sweep may
         // publish all of it.
@@ -93,6 +85,24 @@ fn plan() -> Vec<Vec<Death>> {
         plan.extend(SWEEPER.into_iter().map(left));
     }
     if is_full() { plan } else { plan.into_iter().step_by(SAMPLE_STEP).collect() }
+}
+
+/// At which passing it dies at the latest, where the load does not set the pace: it goes by the
+/// clock, or happens once for each publication.
+fn latest(point: Point) -> usize {
+    match point {
+        Point::Scanned => 5,
+        Point::BeforePublication
+        | Point::Publicised
+        | Point::Announced
+        | Point::Heard
+        | Point::BeforeSwap
+        | Point::Pointed
+        | Point::Asked
+        | Point::BeforeAnswer
+        | Point::Answered => 12,
+        _ => usize::MAX,
+    }
 }
 
 #[derive(Clone, Debug, Default)]
