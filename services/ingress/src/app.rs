@@ -59,7 +59,7 @@ pub(crate) struct App {
     /// One permit per request at work.
     pub(crate) room: Arc<Semaphore>,
     /// One permit per byte of their bodies.
-    pub(crate) bodies: Arc<Semaphore>,
+    pub(crate) bodies: Semaphore,
     /// How many commands wait.
     pub(crate) backlog: Backlog,
     draining: CancellationToken,
@@ -78,7 +78,7 @@ impl App {
             metrics: Metrics::new(),
             health: checks(&cx),
             room: Arc::new(Semaphore::new(config.requests_max)),
-            bodies: Arc::new(Semaphore::new(config.bodies_bytes_max)),
+            bodies: Semaphore::new(config.bodies_bytes_max),
             backlog: Backlog::new(config.backlog_max),
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),

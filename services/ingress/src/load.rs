@@ -13,7 +13,6 @@ use axum::http::header::CONNECTION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
-use tokio::sync::Semaphore;
 
 use crate::endpoint::BASE;
 use crate::{App, Problem};
@@ -47,7 +46,7 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: N
         Some(rest) if rest.is_empty() || rest.starts_with('/') => WORKFLOW_TIME_MAX,
         _ => app.config.answer_time_max + MARGIN,
     };
-    let share = Arc::new(Share { of: Arc::clone(&app.bodies), bytes: AtomicUsize::new(0) });
+    let share = Arc::new(Share { app: Arc::clone(&app), bytes: AtomicUsize::new(0) });
     let request = request.map(|body| counted(body, Arc::clone(&share)));
     match tokio::time::timeout(longest, next.run(request)).await {
         Ok(response) => response,
@@ -61,15 +60,18 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: N
 
 /// What the body of one request takes of the room for all, until the request is answered.
 struct Share {
-    of: Arc<Semaphore>,
+    app: Arc<App>,
     bytes: AtomicUsize,
 }
 
 impl Share {
     /// Takes more; false when there is not so much.
     fn grow(&self, bytes: usize) -> bool {
-        let Ok(permits) = u32::try_from(bytes) else { return false };
-        let Ok(taken) = self.of.try_acquire_many(permits) else { return false };
+        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let Ok(taken) = self.app.bodies.try_acquire_many(permits) else {
+            self.app.metrics.refused();
+            return false;
+        };
         taken.forget();
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         true
@@ -78,7 +80,7 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.of.add_permits(*self.bytes.get_mut());
+        self.app.bodies.add_permits(*self.bytes.get_mut());
     }
 }
 
