@@ -81,8 +81,8 @@ impl Topology {
             |stream: &&StreamSpec| !(1..PULL_BYTES_MAX as i64).contains(&stream.message_bytes_max);
         match topology.stream.iter().filter(pulled).find(too_large) {
             Some(stream) => Err(Error::Corrupt(format!(
-                "the topology: message_bytes_max of {} is {}, and a pull takes {PULL_BYTES_MAX} \
-                 bytes: make it smaller",
+                "the topology: message_bytes_max of {} is {}: it has to be above 0 and below the \
+                 {PULL_BYTES_MAX} bytes that a pull takes",
                 stream.name, stream.message_bytes_max
             ))),
             None => Ok(topology),

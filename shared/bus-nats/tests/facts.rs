@@ -45,6 +45,15 @@ async fn bucket(context: &Context, name: &str, markers: Option<u64>, replicas: u
     }
 }
 
+async fn work_queue(context: &Context) -> stream::Stream {
+    let config = stream::Config {
+        name: "s".to_owned(),
+        retention: stream::RetentionPolicy::WorkQueue,
+        ..stream::Config::default()
+    };
+    context.create_stream(config).await.unwrap()
+}
+
 /// A raw write to a bucket, and what JetStream answers.
 async fn write(context: &Context, subject: &str, headers: &[(&'static str, String)]) -> Value {
     let mut all = HeaderMap::new();
@@ -230,12 +239,7 @@ async fn a_repeated_swap_is_recognised_by_a_cluster_and_not_by_every_single_serv
 async fn a_late_answer_counts() {
     let server = nats().await;
     let context = context(&server).await;
-    let config = stream::Config {
-        name: "s".to_owned(),
-        retention: stream::RetentionPolicy::WorkQueue,
-        ..stream::Config::default()
-    };
-    let mut stream = context.create_stream(config).await.unwrap();
+    let mut stream = work_queue(&context).await;
     let config = pull::Config {
         durable_name: Some("c".to_owned()),
         ack_policy: AckPolicy::Explicit,
@@ -267,12 +271,7 @@ async fn a_late_answer_counts() {
 async fn a_pull_with_a_bound_of_bytes_ends_with_a_status() {
     let server = nats().await;
     let context = context(&server).await;
-    let config = stream::Config {
-        name: "s".to_owned(),
-        retention: stream::RetentionPolicy::WorkQueue,
-        ..stream::Config::default()
-    };
-    let stream = context.create_stream(config).await.unwrap();
+    let stream = work_queue(&context).await;
     let config = pull::Config {
         durable_name: Some("c".to_owned()),
         ack_policy: AckPolicy::Explicit,

@@ -29,6 +29,11 @@ const SAMPLE_STEP: usize = 29;
 /// At which passing of its point a process dies; one full run takes every point through all.
 const NTHS: [usize; 5] = [1, 2, 5, 12, 30];
 
+/// Points that are passed at the pace of a clock, not of the load: there it dies no later than at
+/// this passing.
+const PACED: [Point; 1] = [Point::Scanned];
+const PACED_NTH_MAX: usize = 5;
+
 /// Points on the way of what one node does for all: the one that owns the first shard.
 const SWEEPER: [Point; 4] = [Point::BeforeSweep, Point::Resent, Point::BeforeBurial, Point::Buried];
 
@@ -74,7 +79,10 @@ fn plan() -> Vec<Vec<Death>> {
         let mut others: Vec<_> = others.collect();
         // Other companions in every turn.
         others.rotate_left(turn * 7);
-        let death = |point: &Point| (*point, nth.min(latest(*point)));
+        let death = |point: &Point| {
+            let is_paced = PACED.contains(point);
+            (*point, if is_paced { nth.min(PACED_NTH_MAX) } else { nth })
+        };
         plan.extend(others.chunks(VICTIMS).map(|points| points.iter().map(death).collect()));
         // A sweeper has something to publish when others died before they could, and one sweep may
         // publish all of it.
@@ -87,11 +95,10 @@ fn plan() -> Vec<Vec<Death>> {
     if is_full() { plan } else { plan.into_iter().step_by(SAMPLE_STEP).collect() }
 }
 
-/// At which passing it dies at the latest, where the load does not set the pace: it goes by the
-/// clock, or happens once for each publication.
-fn latest(point: Point) -> usize {
+/// How long it may take until a process dies at this point: publications are much rarer than other
+/// commands.
+fn patience(point: Point) -> Duration {
     match point {
-        Point::Scanned => 5,
         Point::BeforePublication
         | Point::Publicised
         | Point::Announced
@@ -100,8 +107,8 @@ fn latest(point: Point) -> usize {
         | Point::Pointed
         | Point::Asked
         | Point::BeforeAnswer
-        | Point::Answered => 12,
-        _ => usize::MAX,
+        | Point::Answered => DEATH_MAX * 4,
+        _ => DEATH_MAX,
     }
 }
 
@@ -144,7 +151,7 @@ async fn round(world: &mut World, callee: &Callee, number: usize, deaths: &[Deat
     for (victim, (point, nth)) in victims.iter().zip(deaths) {
         let victim = world.cluster.node_mut(*victim);
         let what = format!("somebody dies at {} the {nth}. time", point.name());
-        eventually(&what, DEATH_MAX, async || !victim.is_running()).await;
+        eventually(&what, patience(*point), async || !victim.is_running()).await;
         let status = victim.stop().await.unwrap().status;
         assert_eq!(status.signal(), Some(ABORTED), "{what}: {}", last_words(victim));
     }
