@@ -1,4 +1,4 @@
-//! One spelling of the schema for both databases.
+//! Runs one spelling of the schema on both databases.
 
 use sea_orm_migration::sea_orm::{ConnectionTrait as _, DatabaseBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager, async_trait};
@@ -6,7 +6,7 @@ use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager, async_trai
 /// One step of the schema.
 pub(crate) struct Migration {
     pub(crate) name: &'static str,
-    /// Run in order, with these words replaced by what the database calls them: `{text}` (sorted
+    /// The statements, in order. These words stand for the database's own types: `{text}` (sorted
     /// by bytes), `{bytes}`, `{number}` (a key that counts by itself).
     pub(crate) statements: &'static [&'static str],
 }

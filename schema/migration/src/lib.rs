@@ -1,13 +1,15 @@
 //! The database schema: one file per migration, each additive.
 //!
-//! A migration that has shipped is never edited, and none takes away what an older program still
-//! reads: expand first, contract releases later. Each is run by SQLite and PostgreSQL alike.
+//! The statements of a migration that has shipped never change. No migration removes a column or
+//! table that an older program still reads: expand first, contract some releases later. SQLite and
+//! PostgreSQL run the same statements.
 //!
-//! Times are milliseconds since 1970 in UTC. Texts sort by their bytes on both databases. What is
-//! only carried is one document column: JSON where people look at it, MessagePack where it is on
-//! the path of every command.
+//! Times are milliseconds since 1970 in UTC. Texts sort by their bytes on both databases. Values that
+//! no query looks into are one document column: JSON where people read it, MessagePack on the path
+//! of every command.
 //!
-//! To add one: 1. `m0013_what.rs` with its statements, 2. a line in [`Migrator::migrations`].
+//! To add one: 1. `m0015_what.rs` with its statements, 2. a line in [`Migrator::migrations`]. For a
+//! column, go on in the table's entity in `shared/store-sql/src/entity`.
 
 mod ddl;
 mod m0001_definitions;
@@ -22,6 +24,8 @@ mod m0009_api_keys;
 mod m0010_audit;
 mod m0011_routed_events;
 mod m0012_aims;
+mod m0013_requests;
+mod m0014_deleted_versions;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::{MigrationTrait, async_trait};
@@ -47,6 +51,8 @@ impl MigratorTrait for Migrator {
             ("m0010_audit", m0010_audit::STATEMENTS),
             ("m0011_routed_events", m0011_routed_events::STATEMENTS),
             ("m0012_aims", m0012_aims::STATEMENTS),
+            ("m0013_requests", m0013_requests::STATEMENTS),
+            ("m0014_deleted_versions", m0014_deleted_versions::STATEMENTS),
         ];
         steps
             .into_iter()

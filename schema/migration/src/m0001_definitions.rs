@@ -1,7 +1,7 @@
 //! Definition versions, and the triggers of the published ones.
 
 pub(crate) const STATEMENTS: &[&str] = &[
-    // `document` is the definition in JSON; the flags beside it are the ones in force. `search` is
+    // `document` is the definition in JSON; the flags in their own columns are in force. `search` is
     // its name and id in lowercase.
     "CREATE TABLE definitions (
         id {text} NOT NULL PRIMARY KEY,

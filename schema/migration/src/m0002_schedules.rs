@@ -1,7 +1,7 @@
 //! Schedules of published definitions.
 
 pub(crate) const STATEMENTS: &[&str] = &[
-    // `recurrence` and `misfire` are JSON. A retired row belongs to nothing that is published; it
+    // `recurrence` and `misfire` are JSON. A retired row belongs to no published version; it
     // stays so that its `occurrence` never counts the same occurrence twice.
     "CREATE TABLE schedules (
         id {text} NOT NULL PRIMARY KEY,

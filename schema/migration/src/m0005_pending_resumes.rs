@@ -1,7 +1,7 @@
 //! Accepted commands that are not applied yet.
 
 pub(crate) const STATEMENTS: &[&str] = &[
-    // `command` is MessagePack. A waiting one came too early: it waits for its bookmark.
+    // `command` is MessagePack. A waiting command came too early and waits for its bookmark.
     "CREATE TABLE pending_resumes (
         id {text} NOT NULL PRIMARY KEY,
         instance_id {text},

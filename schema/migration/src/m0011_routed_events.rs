@@ -1,7 +1,7 @@
-//! Events that were handed out to those who waited for them.
+//! Marks of events that were handed out to their receivers.
 
 pub(crate) const STATEMENTS: &[&str] = &[
-    // One that is delivered again must not reach those who came to wait since.
+    // An event that is delivered again must not reach instances that began to wait since.
     "CREATE TABLE routed_events (
         id {text} NOT NULL PRIMARY KEY,
         routed_at BIGINT NOT NULL

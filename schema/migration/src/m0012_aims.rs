@@ -1,5 +1,5 @@
-//! Waits and early commands are found by all that a command is aimed at, not by its hash alone:
-//! many instances wait for the same event, each for its own.
+//! Indexes find bookmarks and early commands by everything that a command aims at, not by its hash
+//! alone: many instances wait for the same event, each for one of its own.
 
 pub(crate) const STATEMENTS: &[&str] = &[
     "CREATE INDEX bookmarks_aim ON bookmarks (hash, instance_id)",

@@ -1,17 +1,17 @@
-//! How the cache notifier works.
+//! Settings of the cache notifier.
 
 use std::time::Duration;
 
 /// Settings of the cache notifier.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The longest wait for all nodes; the answer names those that are missing then.
+    /// The longest wait for all nodes. After it the answer names those that are missing.
     pub wait_max: Duration,
-    /// Nodes that have not answered are asked again this often.
+    /// The time between two questions to nodes that have not answered.
     pub ask_every: Duration,
-    /// Pointers are compared with the database this often.
+    /// The time between two comparisons of the pointers with the database.
     pub reconcile_every: Duration,
-    /// Announcements that may be under way; more are refused.
+    /// The greatest number of publishers that wait; more are refused.
     pub waiting_max: usize,
 }
 

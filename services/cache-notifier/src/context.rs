@@ -1,4 +1,4 @@
-//! What the cache notifier works with.
+//! The parts of the process that the cache notifier works with.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use store::Store;
 use crate::metrics::Metrics;
 use crate::{Config, Error};
 
-/// The role of the members that announce.
+/// The role of the nodes that run a cache notifier.
 pub const ROLE: &str = "cache-notifier";
-/// The roles of the members that cache pointers, and are waited for.
+/// The roles of the nodes that cache pointers: a publication waits for them.
 const CACHING: [&str; 2] = ["ingress", "executor"];
 
-/// What the cache notifier works with. Cheap to clone.
+/// The parts of the process that the cache notifier works with. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     pub(crate) node: Arc<str>,
@@ -46,7 +46,7 @@ impl Context {
         Ok(Self { node, store, bus, presence, pointers, metrics, config, trail })
     }
 
-    /// The same notifier, whose way those points are told of.
+    /// The same notifier, which reports its progress to these points.
     #[must_use]
     pub fn watched(self, points: Option<Arc<dyn Points>>) -> Self {
         Self { trail: Trail::new(&self.node, points), ..self }
@@ -62,7 +62,7 @@ impl Context {
         self.members(|role| CACHING.contains(&role))
     }
 
-    /// Whether this node is the one that does what one node does for all.
+    /// Whether this node does the work that one node does for all.
     pub(crate) fn is_first(&self) -> bool {
         owner_of(0, &self.members(|role| role == ROLE)) == Some(&*self.node)
     }

@@ -1,4 +1,4 @@
-//! What can go wrong while announcing.
+//! Errors of announcements.
 
 /// An error of the cache notifier.
 #[derive(Debug, thiserror::Error)]
@@ -9,6 +9,9 @@ pub enum Error {
     /// The message bus failed.
     #[error(transparent)]
     Bus(#[from] bus::Error),
+    /// The task that writes the pointer has a bug.
+    #[error(transparent)]
+    Panicked(#[from] tasks::Panicked),
     /// The pointer and the database do not come to agree.
     #[error("definition {0} keeps being published and retracted; it is compared again soon")]
     Restless(model::DefinitionId),

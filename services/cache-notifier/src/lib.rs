@@ -1,15 +1,16 @@
-//! Cache notifier: tells every node which version of a definition is published, and tells the
+//! Cache notifier: informs every node which version of a definition is published, and answers the
 //! publisher when all of them know.
 //!
-//! The database has the truth; the pointer in the key-value store says the same a moment later;
+//! The database has the truth; the pointer in the key-value store repeats it a moment later, and
 //! every node follows the pointers. This service writes pointers from what it reads in the
-//! database, never from what a request claims, so a stale or repeated request does no harm.
+//! database, never from the content of a request, so a stale or repeated request does no harm.
 
 mod config;
 mod context;
 mod error;
 mod metrics;
 mod pipeline;
+mod pointer;
 pub mod reconcile;
 mod run;
 

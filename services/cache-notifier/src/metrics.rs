@@ -1,4 +1,4 @@
-//! What the cache notifier counts.
+//! Metrics of the cache notifier.
 
 use std::time::Duration;
 

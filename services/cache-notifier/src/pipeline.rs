@@ -1,10 +1,10 @@
 //! change -> coalesce -> broadcast -> ack
 //!
-//! One task owns what is under way and decides; writing pointers, asking and answering run beside
-//! it, so that one slow definition delays no other.
+//! One task owns all requests and decides. Writes of pointers, questions and answers run beside it,
+//! so that one slow definition delays no other.
 
 mod ack;
-pub(crate) mod broadcast;
+mod ask;
 mod change;
 mod coalesce;
 
@@ -13,17 +13,18 @@ use std::time::Duration;
 
 use bus::{Endpoint, Incoming, Subscription};
 use chassis::Point;
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use model::DefinitionId;
 use protocol::{Noticed, subject};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Context, Error};
+use crate::{Context, Error, pointer};
 use coalesce::{Topic, Waiter};
 
-/// While it is young, a notifier asks around, and waits so long for nodes that it has not heard of.
+/// A notifier that started lately may not know every node yet. It waits this long for positions of
+/// nodes that it does not know.
 const YOUNG_WAIT: Duration = Duration::from_millis(100);
 
 /// One notifier replica.
@@ -48,7 +49,7 @@ impl Notifier {
         let positions = cx.bus.subscribe(&format!("{}.*", subject::CACHE_APPLIED)).await?;
         let changed =
             Endpoint { name: "changed".to_owned(), subject: subject::CACHE_CHANGED.to_owned() };
-        let about = "Tells every node of a new definition, and answers when all have it.";
+        let about = "Informs every node of a new definition version, and answers when all have it.";
         let name = "staunch-cache-notifier";
         let requests = cx.bus.serve(name, chassis::version(), about, vec![changed]).await?;
         Ok(Self {
@@ -62,7 +63,7 @@ impl Notifier {
         })
     }
 
-    /// Announces what is asked for until `stop`, then answers those who still wait with what is
+    /// Serves requests until `stop`. Then it answers every publisher that still waits with what is
     /// known by then.
     pub async fn serve(mut self, stop: &CancellationToken) {
         let mut members = self.cx.presence.changed();
@@ -71,11 +72,11 @@ impl Notifier {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                Some(done) = self.work.join_next() => match done {
-                    Ok(Some((definition_id, written))) => self.written(definition_id, written),
-                    Ok(None) => {}
-                    Err(error) => tracing::error!(%error, "an announcement broke off"),
-                },
+                Some(Ok(done)) = self.work.join_next() => {
+                    if let Some((definition_id, written)) = done {
+                        self.written(definition_id, written);
+                    }
+                }
                 Some(incoming) = self.positions.next() => self.hear(&incoming),
                 Some(incoming) = self.requests.next() => self.take(&incoming),
                 Ok(()) = members.changed() => self.answer_all(),
@@ -110,8 +111,12 @@ impl Notifier {
     fn write(&mut self, definition_id: DefinitionId, version: u32) {
         let cx = self.cx.clone();
         self.work.spawn(async move {
-            cx.trail.at(Point::Heard).await;
-            let written = broadcast::point(&cx, &definition_id, version).await;
+            let written = tasks::caught("write pointer", async {
+                cx.trail.at(Point::Heard).await;
+                pointer::write(&cx, &definition_id, version).await
+            });
+            // A definition whose write does not end is not written again.
+            let written = written.await.unwrap_or_else(|panicked| Err(panicked.into()));
             Some((definition_id, written))
         });
     }
@@ -135,7 +140,7 @@ impl Notifier {
             }
             Err(error) => {
                 tracing::warn!(%error, definition = %definition_id, "cannot be announced yet");
-                // Tried again with the next tick, for as long as somebody waits.
+                // The next tick tries again, as long as a publisher waits.
                 topic.is_writing = false;
                 topic.is_stale = false;
             }
@@ -153,10 +158,9 @@ impl Notifier {
 
     fn ask(&mut self, definition_id: &DefinitionId) {
         let (cx, definition_id) = (self.cx.clone(), definition_id.clone());
-        self.work.spawn(async move {
-            broadcast::ask(&cx, &definition_id).await;
+        beside(&mut self.work, "ask nodes", async move {
+            ask::ask(&cx, &definition_id).await;
             cx.trail.at(Point::Asked).await;
-            None
         });
     }
 
@@ -185,7 +189,7 @@ impl Notifier {
         }
     }
 
-    /// Answers those about whom all is known, or whose time is over; with `now`, all of them.
+    /// Answers the publishers whose answer is complete, or whose time is over; with `now`, all.
     fn answer(&mut self, definition_id: &DefinitionId, now: bool) {
         let is_young = self.is_young();
         let Some(topic) = self.topics.get_mut(definition_id) else { return };
@@ -195,7 +199,7 @@ impl Notifier {
             let unknown = topic.heard.keys().filter(|node| !nodes[..known].contains(node));
             nodes.extend(unknown.cloned().collect::<Vec<_>>());
         }
-        // As this node sees it by now: as written, or newer.
+        // The pointer in this node's view: the written one, or a newer one.
         let pointer = self.cx.pointers.get(definition_id);
         let is_cut_off = self.cx.presence.is_cut_off();
         let mut waiting = Vec::new();
@@ -228,8 +232,8 @@ impl Notifier {
         }
     }
 
-    /// It may know less than all the nodes: a list of them that was lost just before its start is
-    /// filled again by their next renewals.
+    /// Whether it may not know every node yet: when the list of nodes was lost just before its
+    /// start, the next renewals fill it again.
     fn is_young(&self) -> bool {
         self.born.elapsed() < self.cx.presence.ttl()
     }
@@ -250,10 +254,20 @@ fn reply(
     nodes: usize,
 ) {
     let cx = cx.clone();
-    work.spawn(async move {
+    beside(work, "answer publisher", async move {
         ack::answer(&cx, waiter, noticed, nodes).await;
-        None
     });
+}
+
+/// Runs what nothing here waits for.
+fn beside(
+    work: &mut JoinSet<Option<Written>>,
+    task: &'static str,
+    future: impl Future<Output = ()> + Send + 'static,
+) {
+    // A panic is logged and counted: nodes are asked again, and a publisher waits no longer than
+    // it wants to.
+    work.spawn(tasks::caught(task, future).map(|_| None));
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Compares the pointers with the database: a publisher, or the notifier it had asked, may have
-//! died between the two.
+//! Compares the pointers with the database: a process may have ended after it wrote the database
+//! and before it wrote the pointer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,9 @@ use model::DefinitionId;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use crate::pipeline::broadcast;
-use crate::{Context, Error};
+use crate::{Context, Error, pointer};
 
-/// Compares now and then until `stop`; one replica does it for all.
+/// Compares at intervals until `stop`; one replica does it for all.
 pub async fn serve(cx: &Context, stop: &CancellationToken) {
     let mut ticks = tokio::time::interval(cx.config.reconcile_every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -34,10 +33,10 @@ pub async fn serve(cx: &Context, stop: &CancellationToken) {
     }
 }
 
-/// Compares once; the definitions whose pointer was set right.
+/// Compares once; returns the definitions whose pointer was corrected.
 ///
 /// # Errors
-/// When the database or the bus fails; what was mended before that stays mended.
+/// When the database or the bus fails. Pointers that were corrected before that stay corrected.
 pub async fn run_once(cx: &Context) -> Result<Vec<DefinitionId>, Error> {
     let published = cx.store.published_versions().await?;
     let published: BTreeMap<_, _> = published
@@ -53,7 +52,7 @@ pub async fn run_once(cx: &Context) -> Result<Vec<DefinitionId>, Error> {
         if wanted == is {
             continue;
         }
-        let noticed = broadcast::point(cx, &id, 0).await?;
+        let noticed = pointer::write(cx, &id, 0).await?;
         if noticed.version_id.as_ref() != is {
             tracing::warn!(definition = %id, version = noticed.version,
                 revision = noticed.revision, "a pointer was behind the database: set right");

@@ -1,10 +1,10 @@
-//! A notifier replica in a process.
+//! Runs a notifier in a process.
 
 use tokio_util::sync::CancellationToken;
 
 use crate::{Context, Notifier, reconcile};
 
-/// Announces changes and compares pointers with the database, until the process is told to stop.
+/// Announces changes and compares pointers with the database, until the process stops.
 ///
 /// # Errors
 /// When the bus does not answer at the start.
@@ -12,10 +12,11 @@ pub async fn run(cx: Context, life: chassis::Life) -> anyhow::Result<()> {
     let notifier = Notifier::start(cx.clone()).await?;
     let stop = life.stop();
     let ended = CancellationToken::new();
-    let (comparing, compared, of) = (stop.clone(), ended.clone(), cx.clone());
-    life.spawn("reconcile", async move {
-        reconcile::serve(&of, &comparing).await;
-        compared.cancel();
+    let (comparing, compared, of) = (stop.clone(), ended.clone().drop_guard(), cx.clone());
+    life.supervise("reconcile", move || {
+        let _until_the_last_run = &compared;
+        let (cx, stop) = (of.clone(), comparing.clone());
+        async move { reconcile::serve(&cx, &stop).await }
     });
     life.ready();
     notifier.serve(&stop).await;

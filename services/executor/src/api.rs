@@ -1,8 +1,8 @@
 //! The NATS face of the executor: requests under `staunch.api.…` take the bodies of commands and
 //! are answered with the outcome, so that a NATS client needs nothing else.
 //!
-//! A request becomes a command with the requester's own subject as the place for the outcome; it is
-//! stored in the stream before anything else happens, and answered by whoever applies it.
+//! A request becomes a command whose outcome goes to the subject of the requester. The stream stores
+//! the command first; the executor that applies it answers.
 
 use std::sync::Arc;
 
@@ -15,19 +15,23 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::executor::{Cx, Executor};
+use crate::cx::Cx;
+use crate::executor::Executor;
+use crate::metrics::METRICS;
 use crate::record::Record;
 
+/// The name of the task of each request.
+const TASK: &str = "executor: request";
 const NAME: &str = "staunch-executor";
 const DESCRIPTION: &str = "Applies commands to workflow instances";
-/// Requests that are worked on at the same time.
+/// The number of requests that are worked on at the same time.
 const REQUESTS_MAX: usize = 256;
-/// The header by which the Services API tells an error.
+/// The header of the Services API that marks an error.
 const ERROR: &str = "Nats-Service-Error";
 const ERROR_CODE: &str = "Nats-Service-Error-Code";
 
-/// Why a request is not accepted, as RFC 9457 has it.
-struct Problem {
+/// Why a request is not accepted, in the form of RFC 9457.
+struct RequestProblem {
     status: u16,
     title: &'static str,
     detail: String,
@@ -58,94 +62,122 @@ pub(crate) async fn answer(
     mut requests: Subscription,
     stop: CancellationToken,
 ) {
-    let tasks = TaskTracker::new();
+    let requests_in_hand = TaskTracker::new();
     let room = Arc::new(Semaphore::new(REQUESTS_MAX));
     while let Some(Ok(place)) = stop.run_until_cancelled(Arc::clone(&room).acquire_owned()).await {
         let Some(Some(request)) = stop.run_until_cancelled(requests.next()).await else { break };
         let cx = Cx::clone(executor.cx());
-        tasks.spawn(async move {
-            respond(&cx, request).await;
-            drop(place);
-        });
+        drop(tasks::spawn(
+            TASK,
+            requests_in_hand.track_future(async move {
+                respond(&cx, request).await;
+                drop(place);
+            }),
+        ));
     }
-    tasks.close();
-    tasks.wait().await;
+    requests_in_hand.close();
+    requests_in_hand.wait().await;
 }
 
+/// Answers one request: with a problem where the answer is not found, cannot be sent, or panics.
 async fn respond(cx: &Cx, request: Incoming) {
     let Incoming { message, reply } = request;
-    let rest = message.subject.strip_prefix(subject::API).and_then(|rest| rest.strip_prefix('.'));
-    let got = match rest.and_then(|rest| rest.split_once('.')) {
-        Some(("get", id)) => view(cx, id).await.map(Some),
-        Some(_) => accept(cx, message, reply.as_deref()).await.map(|()| None),
-        None => Err(Problem::bad(format!("{} is no request", message.subject))),
+    let reply = match reply.as_deref().map(subject::check_reply).transpose() {
+        Ok(reply) => reply.map(str::to_owned),
+        Err(error) => {
+            if let Some(held_back) = cx.refusals.pass("reply") {
+                let subject = &message.subject;
+                tracing::warn!(%error, subject, held_back, "a request is refused");
+            }
+            METRICS.refused(protocol::Refusal::Garbled);
+            return;
+        }
     };
+    let got = tasks::caught(TASK, got(cx, message, reply.as_deref())).await;
+    let got = got.unwrap_or_else(|panicked| Err(RequestProblem::internal(panicked.to_string())));
     let Some(reply_to) = reply else { return };
     let answer = match got {
-        // Whoever applies the command answers.
+        // The executor that applies the command answers.
         Ok(None) => return,
-        Ok(Some(view)) => written(reply_to, &view),
-        Err(problem) => problem.message(reply_to),
+        Ok(Some(view)) => written(reply_to.clone(), &view),
+        Err(problem) => problem.message(reply_to.clone()),
     };
-    if let Err(error) = cx.bus.send(answer).await {
+    let mut sent = cx.bus.send(answer).await;
+    if let Err(bus::Error::TooLarge(reason)) = sent {
+        sent = cx.bus.send(RequestProblem::too_large(&reason).message(reply_to)).await;
+    }
+    if let Err(error) = sent {
         tracing::debug!(%error, "a request was not answered");
     }
 }
 
+async fn got(
+    cx: &Cx,
+    message: Message,
+    reply: Option<&str>,
+) -> Result<Option<Value>, RequestProblem> {
+    let rest = message.subject.strip_prefix(subject::API).and_then(|rest| rest.strip_prefix('.'));
+    match rest.and_then(|rest| rest.split_once('.')) {
+        Some(("get", id)) => view(cx, id).await.map(Some),
+        Some(_) => accept(cx, message, reply).await.map(|()| None),
+        None => Err(RequestProblem::bad(format!("{} is no request", message.subject))),
+    }
+}
+
 /// Turns a request into a command, and stores it.
-async fn accept(cx: &Cx, request: Message, reply: Option<&str>) -> Result<(), Problem> {
+async fn accept(cx: &Cx, request: Message, reply: Option<&str>) -> Result<(), RequestProblem> {
     let mut message = request;
     message.subject = message.subject.replacen(subject::API, subject::COMMANDS, 1);
     let mut command = Command::decode(&message, &cx.chance.new_id())
-        .map_err(|garbled| Problem::bad(garbled.to_string()))?;
+        .map_err(|garbled| RequestProblem::bad(garbled.to_string()))?;
     if command.reply_to.is_none() {
         command.reply_to = reply.map(str::to_owned);
     }
     if let Body::Start(start) = &command.body {
         startable(cx, start).await?;
     }
-    let message = command.encode().map_err(|garbled| Problem::bad(garbled.to_string()))?;
+    let message = command.encode().map_err(|garbled| RequestProblem::bad(garbled.to_string()))?;
     match cx.bus.publish(message).await {
         Ok(_) => Ok(()),
-        Err(bus::Error::TooLarge(reason)) => Err(Problem::bad(reason)),
-        Err(error) => Err(Problem::unavailable(&error)),
+        Err(bus::Error::TooLarge(reason)) => Err(RequestProblem::bad(reason)),
+        Err(error) => Err(RequestProblem::unavailable(&error)),
     }
 }
 
-async fn startable(cx: &Cx, start: &protocol::Start) -> Result<(), Problem> {
+async fn startable(cx: &Cx, start: &protocol::Start) -> Result<(), RequestProblem> {
     let program = match &start.version_id {
         Some(version_id) => cx.catalog.program(version_id).await,
         None => cx.catalog.published(&start.definition_id, start.pointer_revision).await,
     };
     match program {
         Ok(Some(program)) if *program.definition_id() == start.definition_id => Ok(()),
-        Ok(_) => Err(Problem::absent(format!(
+        Ok(_) => Err(RequestProblem::absent(format!(
             "definition {} does not exist or is not published",
             start.definition_id
         ))),
-        Err(error @ catalog::Error::Broken { .. }) => Err(Problem::bad(error.to_string())),
-        Err(error) => Err(Problem::unavailable(&error)),
+        Err(error @ catalog::Error::Broken { .. }) => Err(RequestProblem::bad(error.to_string())),
+        Err(error) => Err(RequestProblem::unavailable(&error)),
     }
 }
 
-/// An instance as people read it.
-async fn view(cx: &Cx, id: &str) -> Result<Value, Problem> {
-    let id = InstanceId::parse(id).map_err(|error| Problem::bad(error.to_string()))?;
-    let loaded = cx.store.load(&id).await.map_err(|error| Problem::unavailable(&error))?;
+/// An instance in readable form.
+async fn view(cx: &Cx, id: &str) -> Result<Value, RequestProblem> {
+    let id = InstanceId::parse(id).map_err(|error| RequestProblem::bad(error.to_string()))?;
+    let loaded = cx.store.load(&id).await.map_err(|error| RequestProblem::unavailable(&error))?;
     let Some(loaded) = loaded else {
-        return Err(Problem::absent(format!("instance {id} does not exist")));
+        return Err(RequestProblem::absent(format!("instance {id} does not exist")));
     };
     let row = loaded.instance;
-    let record = Record::decode(&row.state).map_err(|error| Problem {
+    let record = Record::decode(&row.state).map_err(|error| RequestProblem {
         status: 500,
         title: "Unreadable",
         detail: format!("the state of instance {id} cannot be read: {error}"),
     })?;
     let state = match cx.catalog.program(&row.version_id).await {
         Ok(Some(program)) => record.state.view(&program),
-        // What a version that is gone meant cannot be shown; the rest can.
+        // Without the version the workflow state cannot be shown; the rest can.
         Ok(None) | Err(catalog::Error::Broken { .. }) => Value::Null,
-        Err(error) => return Err(Problem::unavailable(&error)),
+        Err(error) => return Err(RequestProblem::unavailable(&error)),
     };
     let incidents: Vec<_> = record.state.incidents.iter().map(|one| &one.message).collect();
     let bookmarks: Vec<_> = record.open().collect();
@@ -170,7 +202,7 @@ async fn view(cx: &Cx, id: &str) -> Result<Value, Problem> {
     }))
 }
 
-impl Problem {
+impl RequestProblem {
     fn bad(detail: String) -> Self {
         Self { status: 400, title: "Bad request", detail }
     }
@@ -181,6 +213,15 @@ impl Problem {
 
     fn unavailable(error: &dyn std::error::Error) -> Self {
         Self { status: 503, title: "Unavailable", detail: error.to_string() }
+    }
+
+    fn internal(detail: String) -> Self {
+        Self { status: 500, title: "Internal error", detail }
+    }
+
+    fn too_large(reason: &str) -> Self {
+        let detail = format!("the answer is too large for a message: {reason}; read it over HTTP");
+        Self { status: 413, title: "Too large", detail }
     }
 
     fn message(self, reply_to: String) -> Message {

@@ -1,7 +1,7 @@
 //! Outgoing HTTP calls: the port, the real client and its twin.
 //!
 //! A call is made after its intent is committed, and again after a crash, always with the same
-//! `Idempotency-Key`. Whatever happens is an answer for the workflow; nothing here fails.
+//! `Idempotency-Key`. A failed call is an answer for the workflow too, so nothing here returns an error.
 
 mod client;
 mod guard;
@@ -21,13 +21,13 @@ pub use memory::MemoryCalls;
 pub trait Calls: Send + Sync {
     /// Makes the call and gives its answer, within `limits::CALL_TIME_MAX`. Dropping the future
     /// gives the call up. `traceparent` is sent along.
-    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> Answer;
+    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> CallEnd;
 }
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// The other side answered.
+pub enum CallEnd {
+    /// The server answered.
     Response {
         /// 100 to 599.
         status_code: u16,
@@ -36,11 +36,11 @@ pub enum Answer {
         /// A JSON body parsed, any other as text, none as null.
         content: Value,
     },
-    /// It did not.
+    /// The server did not answer.
     Error {
-        /// In one word.
+        /// The kind of the failure.
         kind: ErrorKind,
-        /// In words.
+        /// The reason.
         message: String,
     },
 }
@@ -48,15 +48,15 @@ pub enum Answer {
 /// Why there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// No whole answer in time.
+    /// The whole answer did not come in time.
     Timeout,
-    /// The other side could not be reached, or broke off.
+    /// The server could not be reached, or the connection broke.
     Connect,
     /// The call is not allowed, or its answer is too large.
     Refused,
 }
 
-impl Answer {
+impl CallEnd {
     /// A call that is not allowed.
     #[must_use]
     pub fn refused(message: impl Into<String>) -> Self {

@@ -1,12 +1,12 @@
-//! What an operator may set, and the bounds that follow from it.
+//! The settings of an executor, and the bounds that follow from them.
 
 use std::time::Duration;
 
 use model::limits;
 
-/// How long a command waits here for a lease that another node holds. That node may hold it for as
-/// long as an outgoing call takes, and goes on taking commands meanwhile: one that comes again has
-/// its chance to come to that node.
+/// How long a command waits here for a lease that another node holds. That node may hold the lease
+/// during an outgoing call, and takes commands meanwhile: a command that is sent back may be
+/// delivered to that node.
 const LEASE_WAIT: Duration = Duration::from_secs(2);
 
 /// Settings of an executor.
@@ -16,29 +16,34 @@ pub struct Config {
     pub concurrency: usize,
     /// Commands in hand at the same time: those that run, wait for a lease, or for a call.
     pub in_hand_max: usize,
-    /// Bytes of those commands; at least those of one pull.
+    /// Bytes of the commands in hand; at least the bytes of one pull.
     pub in_hand_bytes_max: usize,
     /// Commands taken in one pull.
     pub batch: usize,
-    /// How long a pull waits for the first command; what a graceful stop waits for.
+    /// How long a pull waits for the first command. A graceful stop waits for the end of a pull.
     pub pull_wait: Duration,
-    /// Commands of one instance that queue here; more are delivered again later.
+    /// Commands of one instance that queue here. Further ones are sent back for later.
     pub mailbox: usize,
-    /// An unanswered delivery comes again after this, as the consumer has it.
+    /// The time after which an unanswered delivery comes again. The consumer has the same.
     pub ack_wait: Duration,
     /// How leases are held and waited for.
     pub terms: bus::Terms,
-    /// What a graceful stop leaves to outgoing calls; those that take longer are made again
-    /// elsewhere, with the same key.
+    /// How long a graceful stop waits for outgoing calls. Another node makes a longer call again, with
+    /// the same key.
     pub call_grace: Duration,
     /// How long a command may wait for an instance that does not exist yet.
     pub unknown_grace: Duration,
     /// Outgoing calls may go to private and local addresses.
     pub allow_private_addresses: bool,
-    /// Turns of definitions with scripts run on threads of their own, off the event loop.
-    pub offload_scripts: bool,
-    /// Where this installation is reached, without a slash at the end: what URLs in workflows
-    /// begin with.
+    /// Long turns, and turns of definitions with scripts, run on threads of their own, off the event
+    /// loop.
+    pub offload_turns: bool,
+    /// Activity executions of an instance without a wait, before it ends with an incident.
+    pub steps_without_wait_max: u64,
+    /// Starts in a second that are applied for one definition, out of chains in which each instance
+    /// starts the next without waiting for it.
+    pub chained_starts_per_second: u32,
+    /// The address of this installation, without a slash at the end. URLs in workflows begin with it.
     pub base_url: String,
 }
 
@@ -56,7 +61,9 @@ impl Default for Config {
             call_grace: Duration::from_millis(500),
             unknown_grace: Duration::from_secs(2),
             allow_private_addresses: false,
-            offload_scripts: true,
+            offload_turns: true,
+            steps_without_wait_max: limits::STEPS_WITHOUT_WAIT_MAX,
+            chained_starts_per_second: limits::CHAINED_STARTS_PER_SECOND,
             base_url: "http://127.0.0.1:5001".to_owned(),
         }
     }
@@ -73,6 +80,7 @@ impl From<&chassis::Settings> for Config {
             ack_wait: settings.ack_wait,
             terms: bus::Terms { ttl, guard, ..default.terms },
             allow_private_addresses: settings.allow_private_addresses,
+            steps_without_wait_max: settings.executor_steps_max,
             base_url: settings.public_url(),
             ..default
         }
@@ -80,7 +88,7 @@ impl From<&chassis::Settings> for Config {
 }
 
 impl Config {
-    /// How often a held delivery says that it is still being worked on.
+    /// The pause between two progress messages for a delivery in hand.
     #[must_use]
     pub fn progress_every(&self) -> Duration {
         (self.ack_wait / 3).max(Duration::from_millis(1))

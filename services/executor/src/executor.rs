@@ -1,26 +1,27 @@
-//! One executor: what it is made of, and its three verbs: handle a delivery, stop, die.
+//! One executor: how it is built, and what its owner may do with it: handle a delivery, stop, kill.
 
-use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 
 use bus::{Bucket, Bus, Delivery, Leases, Presence, Wire};
 use catalog::Catalog;
-use chassis::{Chance, Clock, Point, Points, Trail};
+use chassis::{Chance, Clock, Points, Trail};
 use engine::Engine;
-use model::Timestamp;
 use store::Store;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::actor::Actors;
 use crate::calls::Calls;
+use crate::chains::Chains;
 use crate::config::Config;
+use crate::cx::{Cx, Inner, cores};
 use crate::handle;
+use crate::mailbox::Mailboxes;
+use crate::sample::Sampler;
 use crate::trodden::trodden;
 
-/// What an executor needs of the world.
+/// What an executor is built from.
 #[derive(Clone)]
 pub struct Context {
     /// This node's name, unique in the cluster.
@@ -37,11 +38,11 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// Ids and seeds.
     pub chance: Arc<dyn Chance>,
-    /// Who lives.
+    /// The live nodes.
     pub presence: Presence,
     /// Outgoing calls.
     pub calls: Arc<dyn Calls>,
-    /// Told where each command is; nobody in production.
+    /// Receives the point that each command passes; none in production.
     pub points: Option<Arc<dyn Points>>,
     /// Settings.
     pub config: Config,
@@ -50,34 +51,6 @@ pub struct Context {
 /// Applies commands to instances. Clones share it.
 #[derive(Clone)]
 pub struct Executor(Cx);
-
-/// What every step of the pipeline is handed.
-pub(crate) type Cx = Arc<Inner>;
-
-pub(crate) struct Inner {
-    pub(crate) node: String,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) bus: Arc<dyn Bus>,
-    pub(crate) engine: Arc<Engine>,
-    pub(crate) catalog: Catalog,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) chance: Arc<dyn Chance>,
-    pub(crate) presence: Presence,
-    pub(crate) calls: Arc<dyn Calls>,
-    trail: Trail,
-    pub(crate) config: Config,
-    pub(crate) leases: Leases,
-    /// Bursts that may run now.
-    pub(crate) bursts: Semaphore,
-    /// Turns with scripts that may run now: one for each core. More of them would take each other's
-    /// time, of which each has little, and memory.
-    pub(crate) scripts: Arc<Semaphore>,
-    pub(crate) actors: Actors,
-    pub(crate) tasks: TaskTracker,
-    stopping: CancellationToken,
-    gone: CancellationToken,
-    give_up_at: OnceLock<Instant>,
-}
 
 impl Executor {
     /// An executor that does nothing until it is handed deliveries. Needs a tokio runtime.
@@ -95,7 +68,10 @@ impl Executor {
         let inner = Inner {
             bursts: Semaphore::new(config.concurrency.max(1)),
             scripts: Arc::new(Semaphore::new(cores())),
-            actors: Actors::default(),
+            long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),
+            mailboxes: Mailboxes::default(),
+            chains: Chains::default(),
+            refusals: Sampler::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             gone: CancellationToken::new(),
@@ -114,7 +90,12 @@ impl Executor {
             leases,
         };
         let cx = Arc::new(inner);
-        cx.spawn(follow_presence(Arc::clone(&cx)));
+        let followed = Arc::clone(&cx);
+        let following = move || follow_presence(Arc::clone(&followed));
+        let stopping = cx.stopping.clone();
+        cx.spawn("executor: presence", async move {
+            tasks::supervised("executor: presence", stopping, following).await;
+        });
         Self(cx)
     }
 
@@ -125,16 +106,15 @@ impl Executor {
         self.0.gone.run_until_cancelled(work).await.unwrap_or_default();
     }
 
-    /// From now on outgoing calls get only a moment more: those that take longer are made again
-    /// elsewhere.
+    /// Begins a stop: outgoing calls get `Config::call_grace` more. Another node makes longer ones
+    /// again.
     pub fn begin_stop(&self) {
         let cx = &self.0;
         cx.give_up_at.get_or_init(|| Instant::now() + cx.config.call_grace);
         cx.stopping.cancel();
     }
 
-    /// Finishes what is in hand and gives every lease back. To be called when nothing is handed
-    /// over any more.
+    /// Finishes what is in hand and gives every lease back. Call it when no delivery comes any more.
     pub async fn stop(&self) {
         self.begin_stop();
         let cx = &self.0;
@@ -143,21 +123,21 @@ impl Executor {
         cx.leases.close().await;
     }
 
-    /// Drops everything at once, as a crash does.
+    /// Drops everything at once, like a crash.
     pub fn kill(&self) {
         self.0.gone.cancel();
     }
 
-    /// Leases that are held now.
+    /// The number of leases that are held now.
     #[must_use]
     pub fn leases_held(&self) -> usize {
         self.0.leases.held()
     }
 
-    /// Instances that are worked on now.
+    /// The number of instances that have an actor now.
     #[must_use]
     pub fn instances_in_hand(&self) -> usize {
-        self.0.actors.len()
+        self.0.mailboxes.len()
     }
 
     pub(crate) fn cx(&self) -> &Cx {
@@ -165,54 +145,7 @@ impl Executor {
     }
 }
 
-impl Inner {
-    pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
-    }
-
-    pub(crate) fn seed(&self) -> [u8; 32] {
-        self.chance.seed()
-    }
-
-    /// Passes a point.
-    pub(crate) async fn at(&self, point: Point) {
-        self.trail.at(point).await;
-    }
-
-    /// Runs a task that a stop waits for and a kill drops.
-    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let gone = self.gone.clone();
-        // Boxed, because each layer around a task copies it.
-        let task = Box::pin(task);
-        self.tasks.spawn(async move {
-            gone.run_until_cancelled(task).await.unwrap_or_default();
-        });
-    }
-
-    pub(crate) fn is_gone(&self) -> bool {
-        self.gone.is_cancelled()
-    }
-
-    /// Completes when a stop begins.
-    pub(crate) async fn stopping(&self) {
-        self.stopping.cancelled().await;
-    }
-
-    /// Completes when a stop waits for outgoing calls no longer.
-    pub(crate) async fn given_up(&self) {
-        self.stopping.cancelled().await;
-        if let Some(at) = self.give_up_at.get() {
-            tokio::time::sleep_until(*at).await;
-        }
-    }
-}
-
-/// Threads that run at the same time here; 1 where the system does not say.
-pub(crate) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
-}
-
-/// Tells the leases who lives, so that those of dead nodes are taken over at once.
+/// Passes the live nodes to the leases, so that leases of dead nodes are taken over at once.
 async fn follow_presence(cx: Cx) {
     let mut live = cx.presence.changed();
     loop {

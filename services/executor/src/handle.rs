@@ -1,42 +1,60 @@
-//! One delivery, from the stream to its answer. While it is in hand, it says that it is.
+//! One delivery, from the stream to its answer. While it is in hand, the stream gets progress
+//! messages.
+
+use std::time::Duration;
 
 use bus::Delivery;
 use chassis::Point;
+use model::limits;
 use protocol::{Body, Command, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use crate::executor::Cx;
+use crate::cx::Cx;
 use crate::metrics::METRICS;
-use crate::pipeline::settle::{Stop, Verdict, settle};
+use crate::pipeline::settle::answer;
 use crate::poison::{self, Mark};
+use crate::stop::{Stop, Verdict};
 use crate::{actor, route};
 
-/// Takes one delivery to its end. Never fails: every outcome is a verdict.
+/// The name of the task of each delivery.
+const TASK: &str = "executor: delivery";
+
+/// Takes one delivery to its end. Never fails: every outcome is a verdict, and so is a panic.
 pub(crate) async fn handle(cx: &Cx, delivery: Delivery) {
+    if let Err(panicked) = tasks::caught(TASK, take(cx, &delivery)).await {
+        let stop = Stop::Panicked(panicked.to_string());
+        answer(cx, &delivery, verdict(&delivery, &stop)).await;
+    }
+}
+
+async fn take(cx: &Cx, delivery: &Delivery) {
     cx.at(Point::Received).await;
     if delivery.attempt > 1 {
         METRICS.redelivered();
     }
-    let mark = poison::mark(cx, &delivery).await;
+    let mark = poison::mark(cx, delivery).await;
     let verdict = match mark {
         Mark::Poison { crashes } => {
             let attempt = delivery.attempt;
             let reason = format!("{crashes} of {attempt} tries took their process down with them");
             Verdict::Park(Refusal::Dead, reason)
         }
-        Mark::None | Mark::Standing { .. } => hold(cx, &delivery, apply(cx, &delivery)).await,
+        Mark::None | Mark::Standing { .. } => hold(cx, delivery, apply(cx, delivery)).await,
     };
-    settle(cx, &delivery, verdict).await;
+    answer(cx, delivery, verdict).await;
     poison::clear(cx, mark).await;
 }
 
-/// Reads the command and hands it to whoever applies it.
+/// Reads the command, and hands it to the actor of its instance, or to `route`.
 async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
     let command = match Command::decode(&delivery.message, &fallback_id(delivery)) {
         Ok(command) => command,
         Err(garbled) => return verdict(delivery, &Stop::garbled(garbled)),
     };
     cx.at(Point::Decoded).await;
+    if let Some(after) = held(cx, &command) {
+        return Verdict::Retry(after);
+    }
     let instance_id = match &command.body {
         Body::Event(_) | Body::Task(_) => None,
         Body::Start(_) | Body::Resume(_) | Body::Cancel(_) | Body::Perform(_) => {
@@ -52,6 +70,27 @@ async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
     }
 }
 
+/// When a start out of a long chain comes again, if there were too many of them just now.
+fn held(cx: &Cx, command: &Command) -> Option<Duration> {
+    let Body::Start(start) = &command.body else { return None };
+    let chain = command.lineage.chain;
+    if chain <= limits::CHAIN_FREE_MAX {
+        return None;
+    }
+    let after = cx.chains.hold(&start.definition_id, cx.config.chained_starts_per_second);
+    METRICS.chained(after.is_some());
+    if after.is_some()
+        && let Some(held_back) = cx.refusals.pass("chain")
+    {
+        let definition = &start.definition_id;
+        tracing::warn!(
+            %definition, chain, held_back,
+            "instances start each other without end; they are held to a rate"
+        );
+    }
+    after
+}
+
 fn verdict(delivery: &Delivery, stop: &Stop) -> Verdict {
     if stop.is_passing() {
         tracing::debug!(%stop, ?delivery, "a command is sent back for later");
@@ -59,14 +98,15 @@ fn verdict(delivery: &Delivery, stop: &Stop) -> Verdict {
     stop.verdict(delivery.attempt, delivery.sequence)
 }
 
-/// The same on every delivery, also when the stream was made anew and counts from 1 again.
+/// The id of a command without one: the same on every delivery, and not used again when the stream is
+/// made anew and counts from 1.
 fn fallback_id(delivery: &Delivery) -> String {
     let stored_at = delivery.stored_at.as_millis().to_string();
     model::derived(&["message", &delivery.sequence.to_string(), &stored_at])
 }
 
-/// Says now and then that the delivery is still being worked on. This stops with the work: when
-/// the lease is lost the work ends without an answer, and the command comes again.
+/// Sends progress messages for the delivery while the work runs. When the lease is lost, the work ends
+/// without an answer, and the command is delivered again.
 async fn hold(cx: &Cx, delivery: &Delivery, work: impl Future<Output = Verdict>) -> Verdict {
     let every = cx.config.progress_every();
     let mut ticks = interval_at(Instant::now() + every, every);

@@ -1,18 +1,25 @@
 //! Executor: applies commands to workflow instances, one writer per instance.
 //!
-//! `pipeline` reads as the design: lock, load, run, commit, publish, perform, settle. `actor` is
-//! one instance in this process, `handle` one delivery, `route` events and tasks. The lease saves
-//! work; the version check in `commit` saves truth: delete every lease and results stay right.
-//! Nothing here knows NATS or SQL: the adapters are named in `main.rs` alone.
+//! Begin with `pipeline`: it is the path of a command, from the lock to the acknowledgement. Above
+//! it, `handle` takes one delivery, `actor` decides what one instance does next, and `route` finds
+//! the receivers of events and tasks. Below it are the types that the steps share: `cx`, `work`,
+//! `job`, `tenure`, `burst`, `record`, `stop`. The lease saves work; the version check in `commit`
+//! saves truth: delete every lease and results stay right. Nothing here knows NATS or SQL: only
+//! `main.rs` names the adapters.
 
+mod accept;
 mod actor;
 mod api;
+mod burst;
 pub mod calls;
+mod chains;
 mod config;
-mod decide;
-mod draft;
+mod cx;
 mod executor;
 mod handle;
+mod hold;
+mod job;
+mod mailbox;
 mod metrics;
 mod pipeline;
 mod poison;
@@ -21,6 +28,9 @@ mod record;
 mod reply;
 mod role;
 mod route;
+mod sample;
+mod stop;
+mod tenure;
 mod trodden;
 #[cfg(test)]
 mod wired;

@@ -1,4 +1,4 @@
-//! What the executor counts and times.
+//! The metrics of the executor.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -6,8 +6,9 @@ use std::time::Duration;
 use model::SubStatus;
 use opentelemetry::metrics::{Counter, Gauge, Histogram, UpDownCounter};
 use opentelemetry::{KeyValue, global};
+use protocol::Refusal;
 
-use crate::calls::{Answer, ErrorKind};
+use crate::calls::{CallEnd, ErrorKind};
 
 /// The instruments of this process.
 pub(crate) static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
@@ -25,7 +26,10 @@ pub(crate) struct Metrics {
     redeliveries: Counter<u64>,
     retries: Counter<u64>,
     dead: Counter<u64>,
+    refusals: Counter<u64>,
     unpublished: Counter<u64>,
+    outcomes_cut: Counter<u64>,
+    chained: Counter<u64>,
     in_hand: UpDownCounter<i64>,
     backlog: Gauge<u64>,
     stalls: Counter<u64>,
@@ -41,6 +45,13 @@ impl Metrics {
         let count = |name: &'static str, text: &'static str| {
             meter.u64_counter(name).with_description(text).build()
         };
+        meter
+            .u64_observable_gauge("staunch_expression_threads_given_up")
+            .with_description("Threads with an expression that did not end in its time")
+            .with_callback(|gauge| {
+                gauge.observe(u64::try_from(expressions::given_up()).unwrap_or(u64::MAX), &[]);
+            })
+            .build();
         Self {
             statuses: count("staunch_instances", "Instances that came to a sub-status"),
             bursts: time("staunch_burst_duration", "From load to commit"),
@@ -54,7 +65,19 @@ impl Metrics {
             redeliveries: count("staunch_redeliveries", "Commands delivered again"),
             retries: count("staunch_retries", "Commands sent back for later"),
             dead: count("staunch_dead_letters", "Commands parked among the dead"),
+            refusals: count(
+                "staunch_refusals",
+                "Commands refused, with the reason for their sender",
+            ),
             unpublished: count("staunch_unpublished", "Messages left to the sweep"),
+            chained: count(
+                "staunch_chained_starts",
+                "Starts out of long chains of instances that start each other without waiting",
+            ),
+            outcomes_cut: count(
+                "staunch_outcomes_cut",
+                "Outcomes that were too large for a message and went without their output",
+            ),
             in_hand: meter
                 .i64_up_down_counter("staunch_commands_in_hand")
                 .with_description("Commands held by this executor")
@@ -99,12 +122,12 @@ impl Metrics {
         self.lease_losses.add(1, &[]);
     }
 
-    pub(crate) fn called(&self, took: Duration, answer: &Answer) {
+    pub(crate) fn called(&self, took: Duration, answer: &CallEnd) {
         let result = match answer {
-            Answer::Response { .. } => "response",
-            Answer::Error { kind: ErrorKind::Timeout, .. } => "timeout",
-            Answer::Error { kind: ErrorKind::Connect, .. } => "connect",
-            Answer::Error { kind: ErrorKind::Refused, .. } => "refused",
+            CallEnd::Response { .. } => "response",
+            CallEnd::Error { kind: ErrorKind::Timeout, .. } => "timeout",
+            CallEnd::Error { kind: ErrorKind::Connect, .. } => "connect",
+            CallEnd::Error { kind: ErrorKind::Refused, .. } => "refused",
         };
         self.calls.record(took.as_secs_f64(), &[KeyValue::new("result", result)]);
     }
@@ -117,12 +140,25 @@ impl Metrics {
         self.retries.add(1, &[]);
     }
 
-    pub(crate) fn parked(&self) {
-        self.dead.add(1, &[]);
+    pub(crate) fn parked(&self, refusal: Refusal) {
+        self.dead.add(1, &[KeyValue::new("why", kind(refusal))]);
+    }
+
+    pub(crate) fn refused(&self, refusal: Refusal) {
+        self.refusals.add(1, &[KeyValue::new("why", kind(refusal))]);
     }
 
     pub(crate) fn unpublished(&self) {
         self.unpublished.add(1, &[]);
+    }
+
+    pub(crate) fn chained(&self, is_held: bool) {
+        let what = if is_held { "held back" } else { "applied" };
+        self.chained.add(1, &[KeyValue::new("what", what)]);
+    }
+
+    pub(crate) fn outcome_cut(&self) {
+        self.outcomes_cut.add(1, &[]);
     }
 
     pub(crate) fn in_hand(&self, change: i64) {
@@ -135,5 +171,19 @@ impl Metrics {
 
     pub(crate) fn stalled(&self) {
         self.stalls.add(1, &[]);
+    }
+}
+
+/// A refusal as a label of metrics and a kind of log lines.
+pub(crate) fn kind(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Garbled => "garbled",
+        Refusal::NotFound => "not found",
+        Refusal::AlreadyDone => "already done",
+        Refusal::Waiting => "waiting",
+        Refusal::StillRunning => "still running",
+        Refusal::Ambiguous => "ambiguous",
+        Refusal::NotAllowed => "not allowed",
+        Refusal::Dead => "dead",
     }
 }

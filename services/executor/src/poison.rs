@@ -1,10 +1,10 @@
-//! Poison: a command that takes its process down each time it is tried.
+//! Poison: a command that kills its process on every try.
 //!
-//! The count of deliveries alone cannot tell poison from a long outage of the database. So a
-//! command that comes again and again leaves a mark before it is tried and takes it away however
-//! the try ends; a mark that is found standing, and whose process does not live any more, means
-//! that the process died over it. A process counts as living for a while after its death, so a mark
-//! remembers everyone who has tried and of whom nobody knows yet.
+//! The number of deliveries alone does not show poison: a long outage of the database raises it too.
+//! So the executor writes a mark before it tries a command that has come often, and removes the mark
+//! when the try ends, well or not. A mark of a process that no longer lives means that the process
+//! died during the try. A dead process counts as living until its presence expires, so a mark lists
+//! every process that has tried and may still live.
 
 use std::time::Duration;
 
@@ -12,28 +12,28 @@ use bus::{Bucket, Delivery, Put};
 use bytes::Bytes;
 use model::limits;
 
-use crate::executor::Cx;
+use crate::cx::Cx;
 
-/// From this delivery on, tries leave a mark.
+/// From this delivery on, the executor writes a mark before it tries the command.
 const SUSPECT_FROM: i64 = limits::DELIVERIES_MAX - CRASHES_MAX;
-/// Processes that died over a command before it is poison.
+/// The number of processes that a command kills before it is poison.
 const CRASHES_MAX: i64 = 5;
-/// Processes that a mark remembers.
+/// The number of processes that a mark lists.
 const TRIED_MAX: usize = 8;
 const MARK_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The mark of one try.
 #[derive(Debug)]
 pub(crate) enum Mark {
-    /// It is no suspect, or the mark could not be made.
+    /// The command is no suspect, or the mark could not be written.
     None,
-    /// It stands at this revision.
+    /// The mark is written, at this revision.
     Standing { key: String, revision: u64 },
-    /// It took its process down too often.
+    /// The command has killed too many processes.
     Poison { crashes: i64 },
 }
 
-/// Looks at a delivery before it is tried.
+/// Looks at a delivery before the try, and writes a mark if it is a suspect.
 pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     if delivery.attempt < SUSPECT_FROM {
         return Mark::None;
@@ -45,7 +45,7 @@ pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     let Some(own) = lives.iter().find(|life| is_of(life, &cx.node)) else { return Mark::None };
     let found = entry.as_ref().and_then(|entry| entry.value.as_ref()).and_then(read);
     let (before, tried) = found.unwrap_or_default();
-    // Those that live try it elsewhere, or could not take the mark away, or are not missed yet.
+    // A process that lives tries the command now, or could not remove its mark, or has died just now.
     let (mut unsure, died): (Vec<_>, Vec<_>) =
         tried.into_iter().partition(|by| lives.contains(by) && by != own);
     let crashes = before + i64::try_from(died.iter().filter(|by| *by != own).count()).unwrap_or(0);
@@ -62,7 +62,7 @@ pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     }
 }
 
-/// Takes the mark away: the try has ended, well or not, and the process stands.
+/// Removes the mark: the try has ended, and the process lives.
 pub(crate) async fn clear(cx: &Cx, mark: Mark) {
     let Mark::Standing { key, revision } = mark else { return };
     let kv = cx.bus.kv(Bucket::Timers);
@@ -71,7 +71,7 @@ pub(crate) async fn clear(cx: &Cx, mark: Mark) {
     }
 }
 
-/// The processes that live: a node that was started anew is another one.
+/// The processes that live, as `<node>@<start>`: a restarted node is another process.
 fn lives(cx: &Cx) -> Vec<String> {
     let live = cx.presence.live().into_iter();
     live.map(|member| format!("{}@{}", member.node, member.started_at.as_millis())).collect()
@@ -81,7 +81,7 @@ fn is_of(life: &str, node: &str) -> bool {
     life.strip_prefix(node).is_some_and(|rest| rest.starts_with('@'))
 }
 
-/// How many processes had died when the mark was made, and who has tried.
+/// The number of processes that had died when the mark was written, and the processes listed.
 fn read(value: &Bytes) -> Option<(i64, Vec<String>)> {
     let (crashes, tried) = std::str::from_utf8(value).ok()?.split_once(' ')?;
     Some((crashes.parse().ok()?, tried.lines().map(str::to_owned).collect()))

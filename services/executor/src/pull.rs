@@ -1,11 +1,11 @@
-//! The pull loop: takes as many commands as there are hands, and no more. What it does not take
-//! stays in the stream, for others or for later.
+//! The pull loop. It takes only commands for which there is a permit; the others stay in the stream,
+//! for other nodes or for later.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bus::{Delivery, Error};
-use model::limits;
+use model::{Backoff, limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -14,54 +14,80 @@ use tokio_util::task::TaskTracker;
 use crate::executor::Executor;
 use crate::metrics::METRICS;
 
-/// One hand, and the bytes of what it holds.
+/// The permits of one command in hand: one for the command, and one for each of its bytes.
 type Held = (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>);
 
-/// A pull that takes this much longer than it may has got stuck.
+/// A pull that takes this much longer than its wait is stuck.
 const PULL_GRACE: Duration = Duration::from_secs(5);
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_LONGEST: Duration = Duration::from_secs(5);
 const WATCH_EVERY: Duration = Duration::from_secs(10);
 
-/// Pulls until `stop`, then finishes what is in hand.
-pub(crate) async fn pull(executor: &Executor, stop: CancellationToken) {
-    let config = &executor.cx().config;
-    let in_hand_max = config.in_hand_max.max(1);
-    let hands = Arc::new(Semaphore::new(in_hand_max));
-    let bytes = Arc::new(Semaphore::new(config.in_hand_bytes_max.max(limits::PULL_BYTES_MAX)));
-    let tasks = TaskTracker::new();
-    let mut watchdog = Watchdog { heard: Instant::now(), looked: Instant::now() };
-    let mut pause = PAUSE_FIRST;
-    while !stop.is_cancelled() {
-        let Some(mut room) = room(&hands, config.batch, &stop).await else { break };
-        let Some(mut share) = share(&bytes, &stop).await else { break };
-        match once(executor, room.num_permits()).await {
-            Ok(deliveries) => {
-                pause = PAUSE_FIRST;
-                if !deliveries.is_empty() {
-                    watchdog.heard = Instant::now();
-                }
-                for delivery in deliveries {
-                    // A server that gives more than was asked for is not refused.
-                    let held = (room.split(1), share.split(delivery.message.payload.len()));
-                    tasks.spawn(work(executor.clone(), delivery, held));
-                }
-            }
-            Err(error) => {
-                tracing::warn!(%error, "commands cannot be pulled, trying again");
-                stop.run_until_cancelled(tokio::time::sleep(pause)).await.unwrap_or_default();
-                pause = (pause * 2).min(PAUSE_LONGEST);
-            }
-        }
-        drop((room, share));
-        let is_idle = hands.available_permits() == in_hand_max;
-        watchdog.look(executor, is_idle).await;
-    }
-    tasks.close();
-    tasks.wait().await;
+/// What the pulls of one executor share.
+struct Pulls<'a> {
+    executor: &'a Executor,
+    /// Permits for commands in hand.
+    hands: Arc<Semaphore>,
+    hands_max: usize,
+    /// Permits for their bytes.
+    bytes: Arc<Semaphore>,
+    in_hand: TaskTracker,
+    stop: CancellationToken,
 }
 
-/// Room for some commands; none when a stop came first.
+/// Pulls until `stop`, then finishes what is in hand. After a panic the pulls go on.
+pub(crate) async fn pull(executor: &Executor, stop: CancellationToken) {
+    let config = &executor.cx().config;
+    let hands_max = config.in_hand_max.max(1);
+    let bytes_max = config.in_hand_bytes_max.max(limits::PULL_BYTES_MAX);
+    let pulls = Pulls {
+        executor,
+        hands: Arc::new(Semaphore::new(hands_max)),
+        hands_max,
+        bytes: Arc::new(Semaphore::new(bytes_max)),
+        in_hand: TaskTracker::new(),
+        stop: stop.clone(),
+    };
+    tasks::supervised("executor: pull", stop, || pulls.run()).await;
+    pulls.in_hand.close();
+    pulls.in_hand.wait().await;
+}
+
+impl Pulls<'_> {
+    async fn run(&self) {
+        let mut watchdog = Watchdog { heard: Instant::now(), looked: Instant::now() };
+        let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
+        let batch = self.executor.cx().config.batch;
+        while !self.stop.is_cancelled() {
+            let Some(mut room) = room(&self.hands, batch, &self.stop).await else { break };
+            let Some(mut share) = share(&self.bytes, &self.stop).await else { break };
+            match once(self.executor, room.num_permits()).await {
+                Ok(deliveries) => {
+                    backoff.reset();
+                    if !deliveries.is_empty() {
+                        watchdog.heard = Instant::now();
+                    }
+                    for delivery in deliveries {
+                        // Commands that the server sends beyond the request go without permits.
+                        let held = (room.split(1), share.split(delivery.message.payload.len()));
+                        let work = work(self.executor.clone(), delivery, held);
+                        drop(tasks::spawn("executor: hand", self.in_hand.track_future(work)));
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "commands cannot be pulled, trying again");
+                    let pause = tokio::time::sleep(backoff.next());
+                    self.stop.run_until_cancelled(pause).await.unwrap_or_default();
+                }
+            }
+            drop((room, share));
+            let is_idle = self.hands.available_permits() == self.hands_max;
+            watchdog.look(self.executor, is_idle).await;
+        }
+    }
+}
+
+/// Permits for some commands; none when a stop came first.
 async fn room(
     hands: &Arc<Semaphore>,
     batch: usize,
@@ -77,14 +103,14 @@ async fn room(
     Some(room)
 }
 
-/// Room for the bytes of one pull; none when a stop came first.
+/// Permits for the bytes of one pull; none when a stop came first.
 async fn share(bytes: &Arc<Semaphore>, stop: &CancellationToken) -> Option<OwnedSemaphorePermit> {
     let pull = u32::try_from(limits::PULL_BYTES_MAX).unwrap_or(u32::MAX);
     stop.run_until_cancelled(Arc::clone(bytes).acquire_many_owned(pull)).await?.ok()
 }
 
-/// One pull. It is never cancelled half-way, because what it took would come again only after the
-/// ack wait; it is short instead.
+/// One pull. It is short and never cancelled: commands of a cancelled pull would come again only after
+/// the ack wait.
 async fn once(executor: &Executor, max: usize) -> Result<Vec<Delivery>, Error> {
     let cx = executor.cx();
     let wait = cx.config.pull_wait;
@@ -105,7 +131,7 @@ async fn work(executor: Executor, delivery: Delivery, held: Held) {
     drop(held);
 }
 
-/// Notices when nothing comes though something waits: consumers have been seen to stall.
+/// Notices when commands wait in the stream and none is delivered here: consumers can stall.
 struct Watchdog {
     heard: Instant,
     looked: Instant,

@@ -1,60 +1,67 @@
-//! What an instance's row keeps in its `state` column: the engine's state, and what tells a
-//! redelivered command from a new one. MessagePack with named fields, so that readers may look at
-//! `state` alone and a newer version may add to it.
+//! The content of the `state` column of an instance: the engine's state, and the ids by which a
+//! redelivered command is recognised. MessagePack with named fields, so that a reader may read
+//! `state` alone, and a newer version may add fields.
 
 use std::collections::VecDeque;
 
 use engine::State;
 use model::{BookmarkId, CommandId, InstanceId, limits};
-use protocol::{HttpAnswer, Sequence};
+use protocol::{ContentType, Garbled, HttpAnswer, Lineage, Sequence, decode_body};
 use serde::{Deserialize, Serialize};
 
-/// Senders whose order is remembered in one instance.
+/// The number of senders whose order one instance remembers.
 const SENDERS_MAX: usize = 1_000;
-/// Larger answers for an HTTP client are not kept for a redelivery.
+/// The largest answer for an HTTP client that is kept for a redelivery, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes that an outcome may have beside the output and the response: incidents and bookmarks.
+const OUTCOME_OVERHEAD: usize = 256 * 1024;
 
 /// The content of `Instance::state`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    /// The engine's.
+    /// The state of the engine.
     pub state: State,
-    /// Ids of the commands that were applied last.
+    /// The ids of the newest applied commands.
     pub applied: VecDeque<CommandId>,
-    /// Events that were taken last.
+    /// The newest events that bookmarks of this instance have taken.
     pub events: VecDeque<TakenEvent>,
-    /// How far each sender with an order has come, the most recent last.
+    /// The number of the newest applied command of each sender that numbers its commands; the sender
+    /// that sent last comes last.
     pub sequences: Vec<Sequence>,
-    /// Held while the instance is unfinished.
+    /// The key of the activation strategy, which the instance holds until it is over.
     pub activation_key: Option<String>,
     /// The last turn ran out of its budget: `Input::Continue` is due.
     pub unfinished: bool,
-    /// What the last `WriteHttpResponse` said, and to whom.
+    /// The newest response of `WriteHttpResponse`, and the commands that it answers.
     pub answer: Option<KeptAnswer>,
+    /// How the instance descends from others.
+    #[serde(skip_serializing_if = "is_root")]
+    pub lineage: Lineage,
 }
 
-/// An event that was taken at one of its bookmarks.
+/// An event that a bookmark of this instance has taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TakenEvent {
-    /// The event command's id.
+    /// The id of the event command.
     pub id: CommandId,
-    /// Other bookmarks that waited for it at that time, and have not taken it yet.
+    /// Other bookmarks that waited for the event at that time and have not taken it yet.
     pub others: Vec<BookmarkId>,
 }
 
-/// An answer that may have to be given again, after a crash between commit and reply.
+/// An answer that has to be sent again after a crash between the commit and the reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptAnswer {
-    /// Who was answered.
+    /// The commands that it answers.
     pub commands: Vec<CommandId>,
-    /// With what.
+    /// The answer.
     pub answer: HttpAnswer,
 }
 
-/// Where a command stands in its sender's order.
+/// Where a command stands in the order of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Order {
     /// It is the next.
     Next,
     /// It, or one after it, was applied.
@@ -70,9 +77,12 @@ impl Record {
     /// Reads a row's state; an empty one is a fresh record.
     ///
     /// # Errors
-    /// When the bytes are no record.
-    pub fn decode(bytes: &[u8]) -> Result<Self, rmp_serde::decode::Error> {
-        if bytes.is_empty() { Ok(Self::default()) } else { rmp_serde::from_slice(bytes) }
+    /// When the bytes are no record, or nest too deep to be read.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+        if bytes.is_empty() {
+            return Ok(Self::default());
+        }
+        decode_body(ContentType::MessagePack, bytes)
     }
 
     /// Writes a row's state.
@@ -94,18 +104,18 @@ impl Record {
         }
     }
 
-    pub(crate) fn place(&self, sequence: &Sequence) -> Place {
+    pub(crate) fn order(&self, sequence: &Sequence) -> Order {
         let known = self.sequences.iter().find(|known| known.sender == sequence.sender);
         let last = match known {
             Some(known) => known.number,
-            // Others may have been forgotten to make room: then any number may be the next.
-            None if self.sequences.len() >= SENDERS_MAX => return Place::Next,
+            // This sender may have been forgotten to make room, so any number may be the next.
+            None if self.sequences.len() >= SENDERS_MAX => return Order::Next,
             None => 0,
         };
         match sequence.number {
-            number if number <= last => Place::Past,
-            number if number == last + 1 => Place::Next,
-            _ => Place::Early { due: last + 1 },
+            number if number <= last => Order::Past,
+            number if number == last + 1 => Order::Next,
+            _ => Order::Early { due: last + 1 },
         }
     }
 
@@ -117,8 +127,8 @@ impl Record {
         }
     }
 
-    /// Whether this bookmark may still take the event: nobody has taken it here, or this one
-    /// waited beside the one that did.
+    /// Whether this bookmark may take the event: no bookmark has taken it, or this one waited for the
+    /// event when another one took it.
     pub(crate) fn may_take(&self, event: &CommandId, bookmark: &BookmarkId) -> bool {
         let taken = self.events.iter().find(|taken| taken.id == *event);
         taken.is_none_or(|taken| taken.others.contains(bookmark))
@@ -146,11 +156,18 @@ impl Record {
         }
     }
 
-    /// Keeps an answer, if it is small enough.
-    pub(crate) fn keep_answer(&mut self, commands: Vec<CommandId>, answer: &HttpAnswer) {
-        let size = serde_json::to_vec(answer).map_or(usize::MAX, |bytes| bytes.len());
-        self.answer =
-            (size <= ANSWER_BYTES_MAX).then(|| KeptAnswer { commands, answer: answer.clone() });
+    /// Keeps an answer that is small, for a redelivery, or that is too large for the outcome, which
+    /// then comes without it. An answer in between is only in the outcome.
+    /// `size` are the bytes of the answer as JSON.
+    pub(crate) fn keep_answer(
+        &mut self,
+        commands: Vec<CommandId>,
+        answer: &HttpAnswer,
+        size: usize,
+    ) {
+        let is_kept = size <= ANSWER_BYTES_MAX
+            || size + json_size(&self.state.output) + OUTCOME_OVERHEAD > limits::OUTCOME_BYTES_MAX;
+        self.answer = is_kept.then(|| KeptAnswer { commands, answer: answer.clone() });
     }
 
     pub(crate) fn answer_for(&self, command: &CommandId) -> Option<&HttpAnswer> {
@@ -165,7 +182,16 @@ impl Record {
     }
 }
 
-/// The id of what a call's result does: the same however often it is made.
+fn is_root(lineage: &Lineage) -> bool {
+    *lineage == Lineage::default()
+}
+
+/// The number of bytes as JSON; the largest number for a value that JSON cannot express.
+pub(crate) fn json_size(value: &impl Serialize) -> usize {
+    serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
+}
+
+/// The id of the burst that records the result of a call: the same on every try.
 pub(crate) fn result_id(instance: &InstanceId, bookmark: &BookmarkId) -> CommandId {
     CommandId::new(model::derived(&["call", instance.as_str(), bookmark.as_str()]))
 }

@@ -1,11 +1,13 @@
-//! What the sender of a command is told.
+//! The outcome of a command, for its sender.
 
 use chassis::Point;
-use model::InstanceId;
+use futures::future::join_all;
+use model::{InstanceId, limits};
 use protocol::{Command, ContentType, HttpAnswer, Message, Outcome, encode_body, header};
 
-use crate::decide::Known;
-use crate::executor::Cx;
+use crate::burst::Known;
+use crate::cx::Cx;
+use crate::metrics::METRICS;
 
 /// The outcome of a command for an instance as it stands now.
 pub(crate) fn outcome(id: &InstanceId, known: Option<&Known>) -> Outcome {
@@ -19,32 +21,53 @@ pub(crate) fn outcome(id: &InstanceId, known: Option<&Known>) -> Outcome {
     outcome
 }
 
-/// The outcome with what an HTTP client is answered.
+/// The outcome with the response for an HTTP client.
 pub(crate) fn with_answer(outcome: Outcome, answer: Option<HttpAnswer>) -> Outcome {
     Outcome { response: answer, ..outcome }
 }
 
-/// Tells the sender of a command, if it wants to know.
+/// Sends the outcome to the sender of a command, if it named a subject.
 pub(crate) async fn reply(cx: &Cx, command: &Command, outcome: &Outcome) {
     if let Some(reply_to) = &command.reply_to {
         send(cx, reply_to, outcome).await;
     }
 }
 
-/// Sends an outcome. Best effort: whoever needs certainty reads the instance.
+/// Sends an outcome. Best effort: a sender that needs certainty reads the instance.
 pub(crate) async fn send(cx: &Cx, reply_to: &str, outcome: &Outcome) {
     cx.at(Point::BeforeReply).await;
-    let payload = match encode_body(ContentType::Json, outcome) {
-        Ok(payload) => payload,
-        Err(error) => {
-            tracing::warn!(%error, "an outcome cannot be written");
-            return;
-        }
-    };
-    let mut message = Message { subject: reply_to.to_owned(), payload, ..Message::default() };
-    message.headers.insert(header::CONTENT_TYPE.to_owned(), "application/json".to_owned());
-    if let Err(error) = cx.bus.send(message).await {
+    if let Err(error) = send_whole_or_cut(cx, reply_to, outcome).await {
         tracing::debug!(%error, reply_to, "an outcome was not sent");
     }
     cx.at(Point::Replied).await;
+}
+
+/// An outcome that is too large for a message goes without its output, and if that does not help,
+/// without its response too: the receiver reads the instance.
+async fn send_whole_or_cut(cx: &Cx, reply_to: &str, outcome: &Outcome) -> Result<(), bus::Error> {
+    let mut left = try_send(cx, reply_to, outcome).await;
+    for keeps_response in [true, false] {
+        let Err(bus::Error::TooLarge(reason)) = &left else { break };
+        tracing::info!(reason, reply_to, keeps_response, "an outcome is cut: it is too large");
+        METRICS.outcome_cut();
+        left = try_send(cx, reply_to, &outcome.cut(keeps_response)).await;
+    }
+    left
+}
+
+async fn try_send(cx: &Cx, reply_to: &str, outcome: &Outcome) -> Result<(), bus::Error> {
+    let payload = encode_body(ContentType::Json, outcome)
+        .map_err(|error| bus::Error::Corrupt(format!("the outcome: {error}")))?;
+    if payload.len() > limits::OUTCOME_BYTES_MAX {
+        let (size, max) = (payload.len(), limits::OUTCOME_BYTES_MAX);
+        return Err(bus::Error::TooLarge(format!("the outcome has {size} bytes of {max}")));
+    }
+    let mut message = Message { subject: reply_to.to_owned(), payload, ..Message::default() };
+    message.headers.insert(header::CONTENT_TYPE.to_owned(), "application/json".to_owned());
+    cx.bus.send(message).await
+}
+
+/// Sends outcomes at the same time.
+pub(crate) async fn send_all(cx: &Cx, outcomes: Vec<(String, Outcome)>) {
+    join_all(outcomes.iter().map(|(reply_to, outcome)| send(cx, reply_to, outcome))).await;
 }

@@ -1,4 +1,4 @@
-//! The role: pulls commands and answers requests, until it is told to stop.
+//! The role: pulls commands and answers requests until the process stops.
 
 use chassis::Life;
 
@@ -13,7 +13,6 @@ use crate::{api, pull};
 pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
     let executor = Executor::start(cx);
     let requests = api::serve(&executor).await?;
-    life.ready();
     life.ready();
     let stop = life.stop();
     let work = async {

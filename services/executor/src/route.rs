@@ -1,5 +1,6 @@
-//! Events and tasks: who waits for them, found by hash. Receivers get commands of their own,
-//! accepted in one transaction with the end of the event; publishing them comes after.
+//! Events and tasks: finds the bookmarks and triggers that wait for them, by hash. Each receiver gets
+//! a command of its own. One transaction accepts these commands and ends the event; they are
+//! published afterwards.
 
 use chassis::Point;
 use model::{CommandId, InstanceId, Map, Stimulus, Trigger, limits};
@@ -7,11 +8,11 @@ use protocol::{Body, Command, Message, Outcome, Refusal, Resume, Start};
 use serde_json::{Value, json};
 use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
 
-use crate::draft;
-use crate::executor::Cx;
-use crate::pipeline::settle::Stop;
+use crate::accept::{Descent, accepted, accepted_command};
+use crate::cx::Cx;
 use crate::pipeline::{load, publish};
 use crate::reply;
+use crate::stop::Stop;
 
 /// The input under which an event's payload arrives.
 const EVENT_KEY: &str = "__EventPayloadWorkflowInput";
@@ -20,7 +21,7 @@ const TASK_KEY: &str = "RunTaskInput";
 /// Receivers accepted in one transaction.
 const CHUNK: usize = 1_000;
 
-/// What is looked for, and what its receivers get.
+/// An event or a task: what to look for, and what the receivers get.
 struct Stimulated<'a> {
     command: &'a Command,
     kind: &'static str,
@@ -32,7 +33,7 @@ struct Stimulated<'a> {
     wait_max: std::time::Duration,
 }
 
-/// Commands that follow from an event or a task; accepted, and to be published.
+/// The accepted commands of the receivers, to be published.
 pub(crate) struct Fanned {
     resumes: Vec<(InstanceId, Command, Message)>,
     starts: Vec<Message>,
@@ -42,13 +43,13 @@ pub(crate) struct Fanned {
 enum Routed {
     /// Its receivers have their commands.
     Fanned(Fanned),
-    /// Nobody waits for it: it is kept.
+    /// Nothing waits for it yet: it is kept.
     Kept,
     /// It was handed out before.
     Before,
 }
 
-/// Hands an event or a task to whoever waits for it, and tells its sender to how many.
+/// Sends an event or a task to its receivers, and their number to its sender.
 pub(crate) async fn apply(cx: &Cx, command: &Command) -> Result<(), Stop> {
     let outcome = match fan_out(cx, command).await? {
         Routed::Fanned(fanned) => {
@@ -68,8 +69,8 @@ fn nobody(refusal: Refusal, reason: &str) -> Outcome {
     Outcome { affected: Some(0), ..Outcome::refused(refusal, reason) }
 }
 
-/// Wakes an event or task that waited for a bookmark which this instance has now: its resumes for
-/// the instance are given back, to be applied while it is held; those for others are published.
+/// Looks up the receivers of an event or task that was kept until this instance had a bookmark for it.
+/// Returns the resumes for this instance, to be applied while it is held; publishes the others.
 pub(crate) async fn wake(
     cx: &Cx,
     command: &Command,
@@ -83,13 +84,14 @@ pub(crate) async fn wake(
     Ok(mine.into_iter().map(|(_, command, _)| command).collect())
 }
 
-/// Finds the receivers and accepts their commands; keeps it when nobody waits. One that is for
-/// whoever waits is handed out once: delivered again, it does not reach those who came since.
+/// Finds the receivers and accepts their commands; keeps the event or task when nothing waits for it.
+/// An event without a named instance is handed out once: a second delivery does not reach bookmarks
+/// that were made since.
 async fn fan_out(cx: &Cx, command: &Command) -> Result<Routed, Stop> {
     let Some(stimulated) = stimulated(command) else { return Ok(Routed::Kept) };
     cx.at(Point::BeforeRoute).await;
-    // One for a certain instance is kept until a burst has taken it: the bookmark that is found now
-    // may be burned by another event, and the instance may wait for it again.
+    // An event for one instance is kept until a burst has taken it: another event may burn the
+    // bookmark that is found now, and the instance may wait for this event again.
     let mut is_kept = stimulated.instance_id.is_some();
     if is_kept {
         keep(cx, &stimulated).await?;
@@ -102,7 +104,8 @@ async fn fan_out(cx: &Cx, command: &Command) -> Result<Routed, Stop> {
         if is_kept {
             return forget_if_taken(cx, &stimulated).await;
         }
-        // Written first, looked second; whoever creates bookmarks does the same.
+        // Write first, look second. Bursts that create bookmarks do the same, so one of the two sides
+        // always sees the other.
         keep(cx, &stimulated).await?;
         is_kept = true;
     };
@@ -115,7 +118,7 @@ async fn fan_out(cx: &Cx, command: &Command) -> Result<Routed, Stop> {
     }
 }
 
-/// One that comes a second time, after it was taken or handed out, waits for nothing.
+/// Ends an event or task that comes a second time, after it was taken or handed out.
 async fn forget_if_taken(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> {
     let event = &stimulated.command.id;
     let is_over = match &stimulated.instance_id {
@@ -170,7 +173,7 @@ async fn receivers(
     let bookmarks = cx.store.find(&filter, limits::EVENT_RECEIVERS_MAX).await?;
     if bookmarks.len() as u64 >= limits::EVENT_RECEIVERS_MAX {
         let max = limits::EVENT_RECEIVERS_MAX;
-        tracing::error!(command = %stimulated.command.id, max, "an event has too many receivers");
+        tracing::error!(command = %stimulated.command.id, max, "an event has too many receivers; the rest of them is left out");
     }
     let triggers =
         if stimulated.starts_new { cx.store.triggers(&stimulated.hash).await? } else { Vec::new() };
@@ -181,17 +184,16 @@ async fn keep(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<(), Stop> {
     let Stimulated { command, .. } = stimulated;
     let mut kept = Command::new(command.id.clone(), command.body.clone());
     kept.traceparent = command.traceparent.clone();
+    kept.lineage = command.lineage;
     let now = cx.now();
+    let encoded = kept.encode().map_err(Stop::garbled)?;
     let pending = PendingCommand {
-        id: command.id.clone(),
         instance_id: stimulated.instance_id.clone(),
-        bookmark_id: None,
         hash: Some(stimulated.hash.clone()),
         correlation_id: stimulated.correlation_id.clone(),
-        command: kept.encode().map_err(Stop::garbled)?,
-        accepted_at: now,
         expires_at: Some(now.after(stimulated.wait_max)),
         waiting: true,
+        ..accepted_command(command.id.clone(), encoded, now)
     };
     cx.at(Point::BeforeWait).await;
     cx.store.wait(pending).await?;
@@ -199,8 +201,8 @@ async fn keep(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Accepts one command per receiver, and ends the event with the last of them, or where it is for
-/// one instance, leaves that to the burst that takes it. None when it was handed out before.
+/// Accepts one command per receiver, and ends the event with the last of them. An event for one
+/// instance is ended by the burst that takes it. None when the event was handed out before.
 async fn accept(
     cx: &Cx,
     stimulated: &Stimulated<'_>,
@@ -225,7 +227,7 @@ async fn accept(
         starts.push(start);
     }
     let id = &stimulated.command.id;
-    // Under an id that nothing has: nothing ends with these.
+    // No command has this id, so this ends no command.
     let part = CommandId::new(format!("{id}.part"));
     if commands.len() > CHUNK && cx.store.is_routed(id).await? {
         return Ok(None);
@@ -261,16 +263,11 @@ fn resume(
     };
     let mut command = Command::new(id.clone(), Body::Resume(body));
     command.traceparent = event.traceparent.clone();
+    let encoded = command.encode().map_err(Stop::garbled)?;
     let kept = PendingCommand {
-        id,
         instance_id: Some(found.instance_id),
         bookmark_id: Some(bookmark_id),
-        hash: None,
-        correlation_id: None,
-        command: command.encode().map_err(Stop::garbled)?,
-        accepted_at: cx.now(),
-        expires_at: None,
-        waiting: false,
+        ..accepted_command(id, encoded, cx.now())
     };
     Ok((command, kept))
 }
@@ -284,7 +281,7 @@ async fn start(
     let (definition_id, activity_id) = (trigger.definition_id, trigger.activity_id);
     let parts = [stimulated.kind, event.id.as_str(), definition_id.as_str(), activity_id.as_str()];
     let id = CommandId::new(model::derived(&parts));
-    // What does not compile any more is accepted all the same, and ends with the reason.
+    // A version that no longer compiles is accepted too: the instance ends with the reason.
     let program = match cx.catalog.program(&trigger.version_id).await {
         Ok(program) => program,
         Err(catalog::Error::Broken { .. }) => None,
@@ -299,7 +296,7 @@ async fn start(
         trigger_activity_id: Some(activity_id),
         ..Start::default()
     };
-    let (traceparent, now) = (event.traceparent.as_deref(), cx.now());
-    draft::accepted(start, id, program.as_deref(), traceparent, now)
+    let descent = Descent { traceparent: event.traceparent.as_deref(), lineage: event.lineage };
+    accepted(start, id, program.as_deref(), &descent, cx.now())
         .map_err(|unfit| Stop::dead(Refusal::Garbled, unfit.to_string()))
 }

@@ -1,5 +1,5 @@
-//! The lease bucket as it is where somebody watches the trail: each write passes a point before
-//! and after, renewals included.
+//! The lease bucket of tests that watch the points: each write, a renewal too, passes a point before
+//! and after.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use bus::{Entry, Error, Kv, Put, Revision, Watch};
 use bytes::Bytes;
 use chassis::{Point, Trail};
 
-/// The bucket itself where nobody watches.
+/// The bucket with points around its writes; the bucket itself when no test watches.
 pub(crate) fn trodden(kv: Arc<dyn Kv>, trail: &Trail) -> Arc<dyn Kv> {
     if trail.is_watched() { Arc::new(Trodden { kv, trail: trail.clone() }) } else { kv }
 }

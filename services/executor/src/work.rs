@@ -1,60 +1,65 @@
-//! What moves an instance: a command from outside, or something its holder owes it.
+//! The reason for a burst: a command from outside, or work that the tenure owes the instance.
 
 use std::sync::Arc;
 
 use model::{BookmarkId, CommandId, InstanceId, Map, Timestamp};
-use protocol::{Body, Command, Sequence};
+use protocol::{Body, Command, Lineage, Message, Sequence, header};
 
 use crate::record::result_id;
 
 /// One reason for a burst.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
-    /// The same however often it is tried.
+    /// The same on every try.
     pub(crate) id: CommandId,
-    pub(crate) what: What,
+    pub(crate) cause: Cause,
     pub(crate) sequence: Option<Sequence>,
     pub(crate) traceparent: Option<String>,
-    /// Whose HTTP client waits for what `WriteHttpResponse` says.
+    /// The commands whose HTTP clients wait for the response of `WriteHttpResponse`.
     pub(crate) responders: Vec<CommandId>,
-    /// When the command was stored: how long it may still be early.
+    /// When the stream stored the command. A command that comes too early is kept for a bounded time
+    /// from then on.
     pub(crate) stored_at: Timestamp,
-    /// It waited for a bookmark, and is kept until it is applied.
+    /// The command was kept until its bookmark was there. Its row stays until it is applied.
     pub(crate) is_woken: bool,
+    /// How the sender of the command descends from other instances.
+    pub(crate) lineage: Lineage,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum What {
-    /// A command, with an input that may be large.
+pub(crate) enum Cause {
+    /// A command. Shared, because its input may be large.
     Command(Arc<Body>),
     /// The turn that ran out of its budget goes on.
     Continue,
     /// A call has its answer.
-    Result { bookmark_id: BookmarkId, input: Map },
+    CallEnded { bookmark_id: BookmarkId, input: Map },
 }
 
 impl Work {
     pub(crate) fn command(command: &Command, stored_at: Timestamp) -> Self {
         Self {
             id: command.id.clone(),
-            what: What::Command(Arc::new(command.body.clone())),
+            cause: Cause::Command(Arc::new(command.body.clone())),
             sequence: command.sequence.clone(),
             traceparent: command.traceparent.clone(),
             responders: Vec::new(),
             stored_at,
             is_woken: false,
+            lineage: command.lineage,
         }
     }
 
-    pub(crate) fn own(id: CommandId, what: What, traceparent: Option<String>) -> Self {
+    pub(crate) fn own(id: CommandId, cause: Cause, traceparent: Option<String>) -> Self {
         Self {
             id,
-            what,
+            cause,
             sequence: None,
             traceparent,
             responders: Vec::new(),
             stored_at: Timestamp::default(),
             is_woken: false,
+            lineage: Lineage::default(),
         }
     }
 
@@ -65,7 +70,7 @@ impl Work {
         traceparent: Option<String>,
     ) -> Self {
         let id = result_id(instance, &bookmark_id);
-        Self::own(id, What::Result { bookmark_id, input }, traceparent)
+        Self::own(id, Cause::CallEnded { bookmark_id, input }, traceparent)
     }
 
     pub(crate) fn proceed(
@@ -74,18 +79,18 @@ impl Work {
         traceparent: Option<String>,
     ) -> Self {
         let parts = ["continue", instance.as_str(), &version.to_string()];
-        Self::own(CommandId::new(model::derived(&parts)), What::Continue, traceparent)
+        Self::own(CommandId::new(model::derived(&parts)), Cause::Continue, traceparent)
     }
 
-    /// What the command asks for, if it is one.
+    /// The body of the command; none for owed work.
     pub(crate) fn body(&self) -> Option<&Body> {
-        match &self.what {
-            What::Command(body) => Some(body),
-            What::Continue | What::Result { .. } => None,
+        match &self.cause {
+            Cause::Command(body) => Some(body),
+            Cause::Continue | Cause::CallEnded { .. } => None,
         }
     }
 
-    /// The event it stems from.
+    /// The event that the resume comes from.
     pub(crate) fn event(&self) -> Option<&CommandId> {
         match self.body() {
             Some(Body::Resume(resume)) => resume.event_id.as_ref(),
@@ -93,17 +98,22 @@ impl Work {
         }
     }
 
-    /// Whether an accepted row may be kept for it, which goes when it is applied.
+    /// Whether the database may have a row for the command, to be removed when it is applied.
     pub(crate) fn has_row(&self) -> bool {
         matches!(self.body(), Some(Body::Resume(_) | Body::Cancel(_)))
     }
 }
 
-/// Whether the sender of a command waits for what `WriteHttpResponse` says.
+/// Whether the sender of a command waits for the response of `WriteHttpResponse`.
 pub(crate) fn responds(command: &Command) -> bool {
     match &command.body {
         Body::Start(start) => start.responds,
         Body::Resume(resume) => resume.responds,
         Body::Cancel(_) | Body::Event(_) | Body::Task(_) | Body::Perform(_) => false,
     }
+}
+
+/// The id of the command in a message, where the message names it.
+pub(crate) fn id_of(message: &Message) -> Option<CommandId> {
+    message.header(header::COMMAND_ID).or(message.id()).map(CommandId::new)
 }

@@ -1,51 +1,32 @@
-//! What every request works with: the shared parts of the process, and what ingress keeps in
-//! memory beside them. Nothing here outlives the process.
+//! What every request works with: the shared parts of the process, and the memory of ingress.
+//! Nothing here outlives the process.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::{Bus, Presence};
-use catalog::Catalog;
-use chassis::{Chance, Clock, Health, Trail};
-use engine::{Engine, Env};
+use chassis::Health;
+use engine::Env;
+use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
 use serde_json::Value;
-use store::{Audit, Store};
+use store::Audit;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::auth::Caller;
+use crate::auth::caller::Caller;
 use crate::backlog::Backlog;
-use crate::endpoint::Routes;
-use crate::idempotency::Answers;
+use crate::config::Config;
+use crate::context::Context;
+use crate::edit_locks::EditLocks;
+use crate::endpoint::table::Routes;
+use crate::expiry::Expiry;
 use crate::metrics::Metrics;
+use crate::problem::Problem;
 use crate::waiters::Waiters;
-use crate::{Config, Problem};
 
-/// How long requests still wait for outcomes when the server stops.
+/// The time that requests still wait for outcomes when the server stops.
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
-
-/// The shared parts of the process that ingress works with. Cheap to clone.
-#[derive(Clone)]
-pub struct Context {
-    /// The database.
-    pub store: Arc<dyn Store>,
-    /// The message bus.
-    pub bus: Arc<dyn Bus>,
-    /// Compiles definitions and finds what starts them.
-    pub engine: Arc<Engine>,
-    /// Published versions.
-    pub catalog: Catalog,
-    /// This node among the others.
-    pub presence: Presence,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// Ids and seeds.
-    pub chance: Arc<dyn Chance>,
-    /// Told where each request is; nobody in production.
-    pub trail: Trail,
-}
 
 /// One ingress.
 pub(crate) struct App {
@@ -53,14 +34,17 @@ pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) waiters: Waiters,
     pub(crate) routes: Routes,
-    pub(crate) answers: Answers,
+    /// When expired requests with a key were last removed.
+    pub(crate) expiry: Expiry,
+    /// One change of a definition at a time.
+    pub(crate) edit_locks: EditLocks,
     pub(crate) metrics: Metrics,
     pub(crate) health: Health,
     /// One permit per request at work.
     pub(crate) room: Arc<Semaphore>,
     /// One permit per byte of their bodies.
     pub(crate) bodies: Semaphore,
-    /// How many commands wait.
+    /// The number of commands that wait.
     pub(crate) backlog: Backlog,
     draining: CancellationToken,
     stop: CancellationToken,
@@ -68,15 +52,16 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Opens the inbox and starts what runs beside the requests.
+    /// Opens the inbox for outcomes, and starts the background tasks.
     pub(crate) async fn start(cx: Context, config: Config) -> Result<Arc<Self>, bus::Error> {
         let (waiters, subscription) = Waiters::open(&*cx.bus).await?;
         cx.catalog.trust_while(&cx.presence);
         let app = Self {
             routes: Routes::following(cx.catalog.pointers()),
-            answers: Answers::default(),
+            expiry: Expiry::default(),
+            edit_locks: EditLocks::default(),
             metrics: Metrics::new(),
-            health: checks(&cx),
+            health: node::health(&cx.store, &cx.bus, &cx.presence),
             room: Arc::new(Semaphore::new(config.requests_max)),
             bodies: Semaphore::new(config.bodies_bytes_max),
             backlog: Backlog::new(config.backlog_max),
@@ -87,9 +72,22 @@ impl App {
             config,
             waiters: waiters.clone(),
         };
-        let listening = waiters.listen(subscription);
-        app.tasks.spawn(app.stop.clone().run_until_cancelled_owned(listening));
+        let (bus, stop) = (Arc::clone(&app.cx.bus), app.stop.clone());
+        let mut first = Some(subscription);
+        let listening = tasks::supervised("ingress outcomes", app.stop.clone(), move || {
+            let listening = waiters.clone().listen(Arc::clone(&bus), first.take());
+            stop.clone().run_until_cancelled_owned(listening).map(drop)
+        });
+        app.spawn("ingress outcomes", listening);
         Ok(Arc::new(app))
+    }
+
+    /// Runs a task that the end of ingress waits for.
+    pub(crate) fn spawn<F>(&self, name: &'static str, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        drop(tasks::spawn(name, self.tasks.track_future(task)));
     }
 
     /// The time.
@@ -97,7 +95,7 @@ impl App {
         self.cx.clock.now()
     }
 
-    /// An id that was never given before, of 32 hexadecimal characters.
+    /// A new id of 32 hexadecimal characters.
     pub(crate) fn fresh_id(&self) -> String {
         self.cx.chance.new_id()
     }
@@ -107,7 +105,7 @@ impl App {
         self.cx.chance.seed().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Time and chance for the engine.
+    /// The time and the seed of one call of the engine.
     pub(crate) fn env(&self, command_id: CommandId) -> Env {
         Env {
             now: self.now(),
@@ -117,7 +115,7 @@ impl App {
         }
     }
 
-    /// Writes down who did what. Best effort: what was done stays done.
+    /// Writes an entry of the audit log. Where that fails, the change stays.
     pub(crate) async fn audit(&self, caller: &Caller, what: &str, target: &str, details: Value) {
         let entry = Audit {
             at: self.now(),
@@ -132,32 +130,43 @@ impl App {
         }
     }
 
-    /// From now on nothing new is taken in.
+    /// Drains as soon as `stop` is cancelled.
+    pub(crate) fn drain_with(self: &Arc<Self>, stop: CancellationToken) {
+        let app = Arc::clone(self);
+        let draining = async move {
+            stop.cancelled().await;
+            app.drain();
+        };
+        self.spawn("ingress drain", draining);
+    }
+
+    /// Refuses every new request from now on.
     pub(crate) fn drain(&self) {
         self.draining.cancel();
     }
 
-    /// Whether nothing new is taken in.
+    /// True when every new request is refused.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.is_cancelled()
     }
 
-    /// Completes a moment after draining has begun: what is accepted need not be waited for.
+    /// Completes a moment after draining has begun: then callers are answered 202.
     pub(crate) async fn drained(&self) {
         self.draining.cancelled().await;
         tokio::time::sleep(DRAIN_GRACE).await;
     }
 
-    /// Refuses what could only pile up in the stream and the database.
+    /// Refuses a command while too many wait in the stream.
     pub(crate) fn must_have_room(self: &Arc<Self>) -> Result<(), Problem> {
         if self.backlog.is_to_be_asked() {
             let app = Arc::clone(self);
-            self.tasks.spawn(async move { app.backlog.ask(&*app.cx.bus).await });
+            let asking = async move { app.backlog.ask(&*app.cx.bus).await };
+            self.spawn("ingress backlog", asking);
         }
         if self.backlog.is_too_long() {
             self.metrics.refused();
             return Err(Problem::overloaded(
-                "more commands are waiting than can be kept: try again in a moment",
+                "too many commands wait for an executor: try again in a moment",
             ));
         }
         Ok(())
@@ -174,31 +183,15 @@ impl App {
         Ok(())
     }
 
-    /// Stops what runs beside the requests.
+    /// Stops the background tasks, without waiting for their end.
+    pub(crate) fn abandon(&self) {
+        self.stop.cancel();
+    }
+
+    /// Stops the background tasks, and waits for their end.
     pub(crate) async fn close(&self) {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
     }
-}
-
-/// What ingress cannot work without.
-fn checks(cx: &Context) -> Health {
-    let health = Health::new();
-    let store = Arc::clone(&cx.store);
-    health.add("database", move || {
-        let store = Arc::clone(&store);
-        async move { store.ping().await.map_err(|error| error.to_string()) }
-    });
-    let bus = Arc::clone(&cx.bus);
-    health.add("nats", move || {
-        let bus = Arc::clone(&bus);
-        async move { bus.backlog().await.map(drop).map_err(|error| error.to_string()) }
-    });
-    let presence = cx.presence.clone();
-    health.add("cluster", move || {
-        let is_cut_off = presence.is_cut_off();
-        async move { if is_cut_off { Err("cut off from the other nodes".to_owned()) } else { Ok(()) } }
-    });
-    health
 }

@@ -1,17 +1,17 @@
-//! Who asks, and whether they may.
+//! Authenticates callers, and checks that they may use a route.
 //!
 //! Keys are looked up by their SHA-256 and compared in constant time; a key itself is neither kept
-//! nor logged. Which permission a route needs is in one table, [`permission`]; a route that is not
-//! in it is refused. On loopback without authentication, [`origin`] keeps web pages out.
+//! nor logged. One table, [`permission`], has the permission of every route; a route that is not in
+//! it is refused. On loopback without authentication, [`origin`] refuses other web pages.
 
+pub(crate) mod caller;
 pub(crate) mod origin;
 pub(crate) mod permission;
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -20,64 +20,8 @@ use subtle::ConstantTimeEq as _;
 
 use crate::config::Auth;
 use crate::{App, Problem};
+use caller::{Caller, no_key};
 use permission::Need;
-
-/// Who asks.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Caller {
-    /// A key's id, or how they came in: for the audit log and idempotency keys.
-    pub(crate) who: String,
-    permissions: Vec<String>,
-}
-
-impl Caller {
-    /// Someone on this machine, where there is no authentication.
-    fn local() -> Self {
-        Self { who: "local".to_owned(), permissions: vec!["*".to_owned()] }
-    }
-
-    /// Someone without credentials.
-    fn nobody() -> Self {
-        Self { who: "anonymous".to_owned(), permissions: Vec::new() }
-    }
-
-    /// Whether they came without credentials.
-    pub(crate) fn is_nobody(&self) -> bool {
-        self.permissions.is_empty()
-    }
-
-    /// Whether they have the permission: by name, by its verb (`read:*`) or by `*`.
-    pub(crate) fn may(&self, permission: &str) -> bool {
-        self.permissions.iter().any(|granted| {
-            let of_verb = |verb: &str| permission.split(':').next() == Some(verb);
-            granted == "*"
-                || granted == permission
-                || granted.strip_suffix(":*").is_some_and(of_verb)
-        })
-    }
-
-    /// Refuses them without the permission.
-    pub(crate) fn must(&self, permission: &str) -> Result<(), Problem> {
-        if self.may(permission) {
-            return Ok(());
-        }
-        if self.is_nobody() {
-            return Err(no_key());
-        }
-        Err(Problem::forbidden(format!(
-            "this needs the permission {permission}, which the key {} does not have",
-            self.who
-        )))
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Caller {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_else(Self::nobody))
-    }
-}
 
 /// Lets a request pass to its route, or refuses it.
 pub(crate) async fn guard(
@@ -88,7 +32,7 @@ pub(crate) async fn guard(
     let template = request.extensions().get::<MatchedPath>().cloned();
     let template = template.as_ref().map(MatchedPath::as_str);
     let need = template.map_or(Need::Public, |path| need(request.method(), path));
-    // What is not in the table does not happen, whatever is mounted there.
+    // A method that is not in the table is refused, whatever the router has.
     let others = template.map(permission::methods).unwrap_or_default();
     if need == Need::Unlisted && !others.is_empty() {
         return Problem::method_not_allowed(request.method().as_str(), &others).into_response();
@@ -108,6 +52,11 @@ fn need(method: &Method, template: &str) -> Need {
 }
 
 async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Problem> {
+    let need = match need {
+        Need::Inside if app.config.listen.ip().is_loopback() => &Need::Public,
+        Need::Inside => &Need::Key,
+        other => other,
+    };
     let caller = match (&app.config.auth, need) {
         (Auth::None, _) => Caller::local(),
         // A workflow may read an `Authorization` header of its own: only our scheme is looked at.
@@ -118,7 +67,7 @@ async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Pr
         (Auth::ApiKey, _) => identify(app, headers).await?,
     };
     match need {
-        Need::Public | Need::Key => Ok(caller),
+        Need::Public | Need::Inside | Need::Key => Ok(caller),
         Need::Permission(permission) => caller.must(permission).map(|()| caller),
         Need::Unlisted => {
             tracing::error!("a route is not in the permission table");
@@ -138,10 +87,6 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
     };
     let caller = known(app, key).await?;
     caller.ok_or_else(|| Problem::unauthorized("the API key is not known, or has expired"))
-}
-
-fn no_key() -> Problem {
-    Problem::unauthorized("an API key is needed: send Authorization: ApiKey <key>")
 }
 
 /// The key of an `Authorization: ApiKey <key>` header.
@@ -179,21 +124,6 @@ fn same(left: &str, right: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn permissions_are_held_by_name_verb_or_all() {
-        let check = |granted: &str, wanted: &str, expected: bool| {
-            let caller = Caller { who: "k".into(), permissions: vec![granted.to_owned()] };
-            assert_eq!(caller.may(wanted), expected, "{granted} {wanted}");
-        };
-        check("*", "delete:workflow-instances", true);
-        check("read:*", "read:workflow-instances", true);
-        check("read:*", "write:workflow-instances", false);
-        check("read:workflow-instances", "read:workflow-instances", true);
-        check("read:workflow-instances", "read:workflow-definitions", false);
-        check("re:*", "read:workflow-definitions", false);
-        assert!(!Caller::nobody().may("read:workflow-instances"));
-    }
 
     #[test]
     fn only_the_api_key_scheme_gives_a_key() {

@@ -1,8 +1,8 @@
-//! How many commands wait for an executor, and whether more may come.
+//! The number of commands that wait for an executor, and whether more are accepted.
 //!
-//! The stream is asked when somebody wants to know and the last answer is old, by one caller at a
-//! time and without making anybody wait: what nobody asks about costs nothing. While the stream does
-//! not answer, commands are accepted: they are kept in the database.
+//! The stream is asked when a request needs the number and the last answer is old. One task asks at
+//! a time, and no request waits for it. While the stream does not answer, commands are accepted:
+//! they are kept in the database.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,14 +11,14 @@ use std::time::Duration;
 use bus::Bus;
 use tokio::time::Instant;
 
-/// An answer that is older than this is asked for again.
+/// The stream is asked again when its last answer is older than this.
 const FRESH: Duration = Duration::from_millis(200);
-/// One that is older than this says nothing about now.
+/// An answer that is older than this is ignored.
 const STALE: Duration = Duration::from_secs(2);
-/// How long nothing is accepted after the stream was full.
+/// Time in which nothing is accepted after the stream was full.
 const FULL_PAUSE: Duration = Duration::from_secs(1);
 
-/// What is known of the stream of commands.
+/// What ingress knows of the stream of commands.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     max: u64,
@@ -34,18 +34,18 @@ struct Times {
 }
 
 impl Backlog {
-    /// Nothing is known yet; more than `max` waiting commands are too many.
+    /// A backlog of which nothing is known yet. More than `max` waiting commands are too many.
     pub(crate) fn new(max: u64) -> Self {
         let (waiting, is_asking) = (AtomicU64::new(0), AtomicBool::new(false));
         Self { max, waiting, is_asking, times: Mutex::default() }
     }
 
-    /// The stream has refused a command: for a moment nothing more is accepted.
+    /// Notes that the stream has refused a command: nothing is accepted for a moment.
     pub(crate) fn is_full(&self) {
         self.times().full_until = Some(Instant::now() + FULL_PAUSE);
     }
 
-    /// Whether what is accepted now could only pile up.
+    /// True when nothing is to be accepted now.
     pub(crate) fn is_too_long(&self) -> bool {
         let times = self.times();
         let is_full = times.full_until.is_some_and(|until| Instant::now() < until);
@@ -53,13 +53,13 @@ impl Backlog {
         is_full || is_known && self.waiting.load(Ordering::Relaxed) > self.max
     }
 
-    /// Whether it is time to ask again, and nobody does: then the caller is the one who does.
+    /// True when it is time to ask the stream, and no task does; then the caller has to ask.
     pub(crate) fn is_to_be_asked(&self) -> bool {
         let is_old = self.times().asked_at.is_none_or(|at| at.elapsed() >= FRESH);
         is_old && !self.is_asking.swap(true, Ordering::Relaxed)
     }
 
-    /// Asks the stream.
+    /// Asks the stream for the number of waiting commands.
     pub(crate) async fn ask(&self, bus: &dyn Bus) {
         match bus.backlog().await {
             Ok(waiting) => {

@@ -1,24 +1,23 @@
-//! Reads what comes with a request: JSON bodies, query parameters, preferences.
+//! Reads the parts of a request: JSON bodies, query parameters, preferences.
 //!
-//! What cannot be read is a [`Problem`] that says where and why. Nothing here knows what a
-//! workflow is.
+//! An unreadable part is a [`Problem`] that says where and why. Nothing here knows what a workflow
+//! is.
 
 use std::error::Error;
 use std::iter::successors;
 use std::str::FromStr;
 use std::time::Duration;
 
-use axum::body::Bytes;
+use axum::body::{Bytes, HttpBody as _, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::LengthLimitError;
-use model::limits;
+use model::{depth, json, limits};
 use serde::de::DeserializeOwned;
 
 use crate::Problem;
-use crate::load::NoRoom;
 
 /// A JSON body; an empty one is an empty object.
 #[derive(Debug)]
@@ -27,9 +26,9 @@ pub(crate) struct Body<T>(pub(crate) T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let content_type = content_type(request.headers());
-        let bytes = bytes(request, state).await?;
+        let bytes = bytes(request).await?;
         if bytes.trim_ascii().is_empty() {
             return parse(b"{}").map(Self);
         }
@@ -40,37 +39,73 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// The body as it is, within the limit of its route.
-pub(crate) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
-    let limit = request.extensions().get::<BytesMax>().map(|limit| limit.0);
-    let limit = limit.unwrap_or(limits::COMMAND_BYTES_MAX);
-    let bytes = Bytes::from_request(request, state).await;
-    bytes.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(limit),
-        _ => unread(&rejection, limit),
-    })
+/// The bytes of the body, within the limit of its route.
+async fn bytes(request: Request) -> Result<Bytes, Problem> {
+    let limit = BytesMax::of(&request);
+    read(request.into_body(), limit).await
 }
 
-/// How many bytes the body of a request may have: what the refusal names.
+/// The number of bytes that the body of a request may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BytesMax(pub(crate) usize);
 
-/// Why a body was not read to its end, of which so many bytes would have been.
-pub(crate) fn unread(error: &(dyn Error + 'static), limit: usize) -> Problem {
-    let mut causes = successors(Some(error), |cause| Error::source(*cause));
-    if causes.clone().any(|cause| cause.is::<LengthLimitError>()) {
+impl BytesMax {
+    /// The limit of the request's route.
+    pub(crate) fn of(request: &Request) -> usize {
+        request.extensions().get::<Self>().map_or(limits::COMMAND_BYTES_MAX, |limit| limit.0)
+    }
+}
+
+/// Reads a body to its end. One that declares more bytes than the limit is refused before any of
+/// them is read, and its client is not told to go on.
+pub(crate) async fn read(body: axum::body::Body, limit: usize) -> Result<Bytes, Problem> {
+    let declared = body.size_hint().lower();
+    if usize::try_from(declared).is_ok_and(|declared| declared <= limit) {
+        to_bytes(body, limit).await.map_err(|error| unread(&error, limit))
+    } else {
+        Err(Problem::too_large(limit))
+    }
+}
+
+/// The bodies of all requests at work are as large as they may be together.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no room for the body")]
+pub(crate) struct NoRoom;
+
+/// The body does not arrive in time.
+#[derive(Debug, thiserror::Error)]
+#[error("the body does not arrive in time")]
+pub(crate) struct TooSlow;
+
+/// The problem of a body that was not read to its end.
+fn unread(error: &(dyn Error + 'static), limit: usize) -> Problem {
+    let causes = successors(Some(error), |cause| Error::source(*cause));
+    let is = |wanted: fn(&(dyn Error + 'static)) -> bool| causes.clone().any(wanted);
+    if is(|cause| cause.is::<LengthLimitError>()) {
         return Problem::too_large(limit);
     }
-    if causes.any(|cause| cause.is::<NoRoom>()) {
+    if is(|cause| cause.is::<NoRoom>()) {
         return Problem::overloaded(
             "the bodies of all requests at work are as large as they may be together: try again \
              in a moment",
         );
     }
+    if is(|cause| cause.is::<TooSlow>()) {
+        let detail = format!(
+            "the body did not arrive in time: send it within {} s, without a pause of more than \
+             {} s",
+            limits::BODY_TIME_MAX.as_secs(),
+            limits::BODY_PAUSE_MAX.as_secs()
+        );
+        return Problem::new(StatusCode::REQUEST_TIMEOUT, "body-timeout", detail);
+    }
     Problem::bad_request("the body could not be read to its end")
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    depth::check_json_carrier(bytes).map_err(|flaw| Problem::bad_request(flaw.to_string()))?;
+    json::check_integers(bytes)
+        .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
     serde_json::from_slice(bytes).map_err(|error| {
         Problem::bad_request(format!("the body is not the JSON that is expected: {error}"))
     })
@@ -83,12 +118,13 @@ pub(crate) fn content_type(headers: &HeaderMap) -> Option<String> {
     (!essence.is_empty()).then(|| essence.to_ascii_lowercase())
 }
 
-/// Whether a media type is JSON.
+/// True when a media type is JSON.
 pub(crate) fn is_json(media_type: &str) -> bool {
     media_type == "application/json" || media_type == "text/json" || media_type.ends_with("+json")
 }
 
-/// Query parameters, by name in any case; one that is given twice, or with commas, is a list.
+/// Query parameters, by name in any case. A parameter that is given twice, or with commas, is a
+/// list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params(pub(crate) Vec<(String, String)>);
 
@@ -118,7 +154,7 @@ impl Params {
             .collect()
     }
 
-    /// The value, read as something else than text.
+    /// The value, parsed.
     pub(crate) fn read<T: FromStr>(&self, name: &str) -> Result<Option<T>, Problem>
     where
         T::Err: std::fmt::Display,
@@ -137,10 +173,10 @@ impl Params {
     }
 }
 
-/// What the client prefers (RFC 7240).
+/// The preferences of the client (RFC 7240).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prefer {
-    /// Answer as soon as it is accepted.
+    /// Answer as soon as the change is accepted.
     pub(crate) respond_async: bool,
     /// Wait at most this long.
     pub(crate) wait: Option<Duration>,
@@ -169,7 +205,7 @@ impl Prefer {
         self
     }
 
-    /// How long to wait for an outcome.
+    /// The longest wait for an outcome.
     pub(crate) fn within(self, longest: Duration) -> Duration {
         self.wait.map_or(longest, |wait| wait.min(longest))
     }

@@ -1,4 +1,4 @@
-//! What can be configured, and what is refused at start.
+//! The configuration of ingress, and the values that are refused at the start.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use model::limits;
 /// How callers prove who they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Auth {
-    /// Not at all: for development, on loopback only.
+    /// They do not: for development, on loopback only.
     #[default]
     None,
     /// By `Authorization: ApiKey <key>`.
@@ -19,22 +19,22 @@ pub enum Auth {
 /// Why a configuration is refused.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Invalid {
-    /// Nobody would be asked who they are.
+    /// Every caller would be let in.
     #[error(
         "without authentication ingress listens on loopback only, not on {0}: use \
          --listen 127.0.0.1:5001, or --auth api-key"
     )]
     Open(SocketAddr),
-    /// Not there yet.
+    /// This way of authentication does not exist yet.
     #[error("--auth jwt is not available: use --auth api-key, or --auth none on loopback")]
     Jwt,
-    /// No such thing.
+    /// There is no such way of authentication.
     #[error("{0:?} is no way to authenticate: use none or api-key")]
     Unknown(String),
-    /// Easily guessed.
+    /// The key is too short: it could be guessed.
     #[error("the API key has {0} characters: use at least {min}", min = KEY_CHARS_MIN)]
     WeakKey(usize),
-    /// It is what URLs begin with.
+    /// The text is no URL.
     #[error("the base URL {0:?} is none: use one such as https://workflows.example.com")]
     BaseUrl(String),
 }
@@ -45,26 +45,29 @@ const KEY_CHARS_MIN: usize = 16;
 /// The configuration of ingress.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where it listens.
+    /// The address that it listens on.
     pub listen: SocketAddr,
-    /// What URLs in answers begin with; the address it listens on when none is given.
+    /// Connections that are open at the same time; fewer where the process may not open as many
+    /// files.
+    pub connections_max: usize,
+    /// The beginning of URLs in answers; the address that it listens on when none is given.
     pub base_url: Option<String>,
     /// How callers prove who they are.
     pub auth: Auth,
-    /// A key with all permissions, to make others with.
+    /// A key with all permissions, to make other keys with.
     pub api_key: Option<String>,
     /// Origins whose web pages may use the API; none when empty.
     pub cors_origins: Vec<String>,
-    /// Bytes of a request's body; definitions may have more.
+    /// The most bytes of a request's body; definitions may have more.
     pub body_bytes_max: usize,
-    /// Longest wait for an instance to answer, where its endpoint does not say.
+    /// The longest wait for an instance to answer, where its endpoint sets none.
     pub answer_time_max: Duration,
-    /// Requests at work at once; more are refused with 503.
+    /// The most requests at work at the same time; more are refused with 503.
     pub requests_max: usize,
-    /// Bytes of their bodies together; what would be more is refused with 503.
+    /// The most bytes of their bodies together; a body beyond that is refused with 503.
     pub bodies_bytes_max: usize,
-    /// Commands that wait for an executor; while there are more, starts and resumes are refused with
-    /// 503.
+    /// The most commands that may wait for an executor; while more wait, starts and resumes are
+    /// refused with 503.
     pub backlog_max: u64,
 }
 
@@ -72,6 +75,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 5001)),
+            connections_max: limits::CONNECTIONS_MAX,
             base_url: None,
             auth: Auth::None,
             api_key: None,
@@ -99,7 +103,7 @@ impl std::str::FromStr for Auth {
 }
 
 impl Config {
-    /// What these settings mean for ingress.
+    /// The configuration of ingress in these settings.
     ///
     /// # Errors
     /// [`Invalid`] says what to use instead.
@@ -107,16 +111,15 @@ impl Config {
         let auth = match settings.auth {
             chassis::Auth::None => Auth::None,
             chassis::Auth::ApiKey => Auth::ApiKey,
-            chassis::Auth::Jwt => return Err(Invalid::Jwt),
         };
         let config = Self {
             listen: settings.listen,
+            connections_max: settings.max_connections,
             base_url: settings.base_url.clone(),
             auth,
             api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
             cors_origins: settings.cors_origins.clone(),
-            // What is accepted travels in one message: a larger body could not.
-            body_bytes_max: settings.max_body_bytes.min(limits::COMMAND_BYTES_MAX),
+            body_bytes_max: settings.max_body_bytes,
             backlog_max: settings.max_backlog,
             ..Self::default()
         };
@@ -124,7 +127,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Refuses what would be open to anyone, or cannot work.
+    /// Refuses a configuration that lets everybody in, or that cannot work.
     ///
     /// # Errors
     /// [`Invalid`] says what to use instead.
@@ -146,7 +149,7 @@ impl Config {
         }
     }
 
-    /// What URLs begin with, without a slash at the end.
+    /// The beginning of URLs, without a slash at the end.
     #[must_use]
     pub fn base_url(&self) -> String {
         match &self.base_url {

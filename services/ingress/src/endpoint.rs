@@ -1,15 +1,16 @@
 //! `/workflows/*`: workflows that begin with, or wait at, an HttpEndpoint.
 //!
-//! Triggers come first, then bookmarks; the specific template before the general. What fits
-//! several equally is ambiguous, as in Elsa. The answer is what `WriteHttpResponse` said, sent
-//! after the commit, so that what a client saw is kept.
+//! Triggers come first, then bookmarks; the specific template comes before the general. A request
+//! that fits several equally is ambiguous, as in Elsa. The answer is what `WriteHttpResponse` wrote.
+//! It is sent after the commit, so that what a client saw is kept.
 
 mod form;
 mod limits;
 mod request;
-mod table;
+pub(crate) mod table;
 mod template;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -22,40 +23,42 @@ use protocol::{ReplyWhen, Resume};
 use serde_json::json;
 use store::{BookmarkFilter, PendingCommand, StoredBookmark};
 
-use crate::auth::Caller;
-use crate::begin::{self, Beginning};
+use crate::auth::caller::Caller;
+use crate::auth::permission::WORKFLOWS;
 use crate::body::{Params, Prefer};
+use crate::pipeline::identify::{self, Asking};
+use crate::pipeline::reply::{Patience, Reply};
+use crate::pipeline::validate::Beginning;
+use crate::pipeline::{self, Started};
 use crate::record;
-use crate::submit::{self, Asking, Patience, Started, Told};
 use crate::{App, Problem, respond};
 use limits::Limits;
-pub(crate) use table::Routes;
-use table::Table;
+use table::{Freshness, Table};
 use template::{Template, segments};
 
-/// Where workflows are reached.
-pub(crate) const BASE: &str = "/workflows";
-/// Bookmarks that are looked at before a request counts as ambiguous.
+/// The most bookmarks that the refusal of an ambiguous request names.
 const BOOKMARKS_MAX: u64 = 10;
+/// Bookmarks whose methods are listed in the answer to a method that none waits for.
+const METHODS_MAX: u64 = 100;
 
 /// A request on its way to a workflow.
 struct Visit {
     parts: Parts,
     /// Its full path.
     path: String,
-    /// Its path below [`BASE`], decoded.
+    /// The segments of its path below [`WORKFLOWS`], decoded.
     segments: Vec<String>,
-    /// Lowercased.
+    /// Its method, in lower case.
     method: String,
     asking: Asking,
     prefer: Prefer,
-    /// Only this instance.
+    /// It is for this instance only.
     instance_id: Option<InstanceId>,
-    /// Only instances with this correlation id.
+    /// It is for instances with this correlation id only.
     correlation_id: Option<String>,
 }
 
-/// What a request arrives at.
+/// What takes a request.
 enum Target {
     Trigger { trigger: Trigger, template: String, values: Map },
     Bookmark { bookmark: Box<StoredBookmark>, template: String, values: Map },
@@ -88,7 +91,7 @@ impl Visit {
         let params = Params::from_request_parts(&mut parts, app).await?;
         let Ok(prefer) = Prefer::from_request_parts(&mut parts, app).await;
         let path = parts.uri.path().to_owned();
-        let below = path.strip_prefix(BASE).unwrap_or(&path);
+        let below = path.strip_prefix(WORKFLOWS).unwrap_or(&path);
         let segments = segments(below)
             .ok_or_else(|| Problem::bad_request("the path is not valid percent-encoded UTF-8"))?;
         let chosen = |header: &str, param: &str| {
@@ -102,7 +105,7 @@ impl Visit {
         Ok(Self { parts, path, segments, method, asking, prefer, instance_id, correlation_id })
     }
 
-    /// Who asks.
+    /// The sender.
     fn caller(&self) -> &Caller {
         &self.asking.caller
     }
@@ -116,9 +119,9 @@ impl Visit {
     }
 }
 
-/// Finds what the request arrives at.
+/// Finds what takes the request.
 async fn target(app: &App, visit: &Visit) -> Result<Target, Problem> {
-    let table = app.routes.triggers(app).await?;
+    let table = app.routes.triggers(&app.cx).await?;
     let mut allowed = Vec::new();
     if let Some(target) = triggered(&table, visit, &mut allowed)? {
         return Ok(target);
@@ -126,8 +129,8 @@ async fn target(app: &App, visit: &Visit) -> Result<Target, Problem> {
     if let Some(target) = waiting(app, visit).await? {
         return Ok(target);
     }
-    // Perhaps it was published a moment ago, and nobody could tell this node.
-    if let Some(table) = app.routes.triggers_again(app).await?
+    // The workflow may have been published a moment ago, and this node may not have been notified.
+    if let Some(table) = app.routes.triggers_again(&app.cx).await?
         && let Some(target) = triggered(&table, visit, &mut allowed)?
     {
         return Ok(target);
@@ -176,9 +179,9 @@ fn triggered(
     Ok(None)
 }
 
-/// A bookmark that waits for this request.
+/// The bookmark that waits for this request.
 async fn waiting(app: &App, visit: &Visit) -> Result<Option<Target>, Problem> {
-    for (template, values) in candidates(app, visit).await? {
+    for (template, values) in candidates(app, visit, Freshness::Now).await? {
         let found = bookmarks(app, visit, &template, &visit.method).await?;
         match found.as_slice() {
             [] => {}
@@ -197,11 +200,16 @@ async fn waiting(app: &App, visit: &Visit) -> Result<Option<Target>, Problem> {
     Ok(None)
 }
 
-/// The templates that bookmarks for this path may have: the path itself, then the general ones.
-async fn candidates(app: &App, visit: &Visit) -> Result<Vec<(String, Map)>, Problem> {
+/// The templates that bookmarks for this path may have: the path itself, then templates with
+/// parameters.
+async fn candidates(
+    app: &App,
+    visit: &Visit,
+    freshness: Freshness,
+) -> Result<Vec<(String, Map)>, Problem> {
     let literal = format!("/{}", visit.segments.join("/")).to_lowercase();
     let mut candidates = vec![(literal, Map::new())];
-    let templates = app.routes.bookmarks(app).await?;
+    let templates = app.routes.bookmarks(&app.cx, freshness).await?;
     for Template { text, .. } in templates.iter().filter(|template| !template.is_literal()) {
         if let Some(values) = Template::parse(text).matches(&visit.segments) {
             candidates.push((text.clone(), values));
@@ -225,27 +233,32 @@ async fn bookmarks(
     Ok(app.cx.store.find(&filter, BOOKMARKS_MAX).await?)
 }
 
-/// Other methods that bookmarks for this path wait for.
+/// Other methods that bookmarks for this path wait for: one look-up for all of them.
 async fn waiting_methods(app: &App, visit: &Visit) -> Result<Vec<String>, Problem> {
     const METHODS: [Method; 5] =
         [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
-    let mut allowed = Vec::new();
-    for (template, _) in candidates(app, visit).await? {
-        for method in METHODS {
-            let lower = method.as_str().to_lowercase();
-            if lower != visit.method && !bookmarks(app, visit, &template, &lower).await?.is_empty()
-            {
-                allowed.push(method.to_string());
-            }
+    let candidates = candidates(app, visit, Freshness::Known).await?;
+    let mut by_hash = BTreeMap::new();
+    for method in METHODS {
+        let lower = method.as_str().to_lowercase();
+        for (template, _) in candidates.iter().filter(|_| lower != visit.method) {
+            by_hash.insert(Stimulus::http(template, &lower).hash(), method.to_string());
         }
     }
-    Ok(allowed)
+    let filter = BookmarkFilter {
+        hashes: by_hash.keys().cloned().collect(),
+        instance_id: visit.instance_id.clone(),
+        correlation_id: visit.correlation_id.clone(),
+        ..BookmarkFilter::default()
+    };
+    let found = app.cx.store.find(&filter, METHODS_MAX).await?;
+    Ok(found.iter().filter_map(|found| by_hash.get(&found.bookmark.hash).cloned()).collect())
 }
 
-/// In Elsa's words.
+/// The refusal of a request that fits several workflows, in Elsa's words.
 fn ambiguous(workflows: Vec<serde_json::Value>) -> Problem {
     let message = "The call is ambiguous and matches multiple workflows.";
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "ambiguous", message)
+    Problem::conflict("ambiguous", message)
         .with("errorMessage", message)
         .with("workflows", workflows)
 }
@@ -273,7 +286,7 @@ async fn start(
         responds: true,
         ..Beginning::default()
     };
-    // Whoever names an instance that is there wants to go on with it.
+    // A request that names an existing instance resumes it.
     if let Some(id) = &visit.instance_id
         && !visit.asking.is_keyed
         && record::find(app, id).await?.is_some()
@@ -282,8 +295,9 @@ async fn start(
     {
         return resume_with(app, &visit, found, input, patience).await;
     }
-    let Started { instance, told } = begin::start(app, &visit.asking, beginning, patience).await?;
-    answer(app, &visit, &instance.id, told).await
+    let Started { instance, reply } =
+        pipeline::start(app, &visit.asking, beginning, patience).await?;
+    answer(app, &visit, &instance.id, reply).await
 }
 
 async fn resume(
@@ -324,25 +338,25 @@ async fn resume_with(
         bookmark_id: Some(bookmark_id),
         hash: None,
         correlation_id: None,
-        command: submit::encoded(&command)?,
+        command: identify::encoded(&command)?,
         accepted_at: app.now(),
         expires_at: None,
         waiting: false,
     };
-    let told = submit::command(app, &visit.asking, pending, patience).await?;
-    answer(app, visit, &instance_id, told).await
+    let reply = pipeline::command(app, &visit.asking, pending, patience).await?;
+    answer(app, visit, &instance_id, reply).await
 }
 
-/// What the workflow said, or how it stands.
+/// The answer: what the workflow wrote, or the status of its instance.
 async fn answer(
     app: &App,
     visit: &Visit,
     id: &InstanceId,
-    told: Told,
+    reply: Reply,
 ) -> Result<Response, Problem> {
     let empty = || respond::of_instance(id, StatusCode::OK);
-    match told {
-        Told::Outcome(outcome) => {
+    match reply {
+        Reply::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem);
             }
@@ -355,7 +369,7 @@ async fn answer(
                 (None, _) => Ok(empty()),
             }
         }
-        Told::Before => {
+        Reply::Done => {
             let seen = record::get(app, id).await?;
             match (seen.answer_for(&visit.asking.id), seen.status()) {
                 (Some(said), _) => Ok(respond::workflow_said(id, said)),
@@ -370,8 +384,8 @@ async fn answer(
                 (None, _) => Ok(empty()),
             }
         }
-        Told::Accepted => Ok(respond::accepted(id, located(id))),
-        Told::Late => {
+        Reply::Accepted => Ok(respond::accepted(id, located(id))),
+        Reply::Late => {
             let problem = Problem::timeout(
                 "the workflow has not answered in time; it goes on, and can be read by its \
                  instance id",

@@ -1,5 +1,5 @@
-//! The last thing before an answer leaves: every error is a problem with the path it is about,
-//! also those that no handler made (unknown paths, wrong methods, panics).
+//! Makes every error a problem that names its path, also errors that no handler made: unknown
+//! paths, wrong methods, panics.
 
 use std::any::Any;
 
@@ -10,10 +10,10 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::Problem;
 use crate::respond::Verbatim;
+use crate::{App, Problem};
 
-/// Bytes of a foreign error text that are kept.
+/// The most bytes of a foreign error text that are kept.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
 
 /// Makes every error a problem.
@@ -60,7 +60,7 @@ fn foreign(
     }
 }
 
-/// The answer to a path that nothing is at.
+/// The answer to a path without a route.
 pub(crate) async fn nothing_here(request: Request) -> Problem {
     Problem::not_found(format!(
         "there is nothing at {}: the API is below /elsa/api, workflows are below /workflows, and \
@@ -69,10 +69,13 @@ pub(crate) async fn nothing_here(request: Request) -> Problem {
     ))
 }
 
-/// The answer after a panic: a fault of this server, which it survives.
-pub(crate) fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
+/// The answer after a panic: a fault of this server, which it survives. The log has the incident
+/// number that the caller is given.
+pub(crate) fn panicked(app: &App, panic: &(dyn Any + Send)) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
-    tracing::error!(panic = text, "a request handler panicked");
-    Problem::internal().into_response()
+    let incident = app.fresh_id();
+    tracing::error!(incident, panic = text, "a request handler panicked");
+    app.metrics.panicked();
+    Problem::internal().incident(&incident).into_response()
 }

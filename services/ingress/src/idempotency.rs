@@ -1,86 +1,88 @@
-//! The same `Idempotency-Key`, the same answer.
+//! The same `Idempotency-Key`, the same change, the same answer: at every node, also after a
+//! restart.
 //!
-//! What a key stands for is done once because its command's id derives from it, on any node and for
-//! as long as the instance remembers. Here, beyond that, the answer itself is kept for a while, so
-//! that a repeated request gets the very same one from the node that gave it first.
+//! Before a request with a key does anything, the key is claimed in the database, with a
+//! fingerprint of the request. A repeated request gets the answer that is kept there. Where none is
+//! kept yet, it is done again: its command has the same id, so nothing is done twice. The same key
+//! with another request is refused.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use model::{CommandId, limits};
+use model::{CommandId, Timestamp, limits};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use tokio::time::Instant;
+use store::{Claim, KeyedRequest};
 
-use crate::auth::Caller;
-use crate::body::unread;
+use crate::auth::caller::Caller;
+use crate::auth::permission;
+use crate::body::{self, BytesMax};
+use crate::pipeline::identify::{key_id, key_in};
 use crate::respond::Verbatim;
-use crate::submit::{key_id, key_in};
 use crate::{App, Problem};
 
-/// Answers kept at most.
-const ANSWERS_MAX: usize = 1_000;
-/// Larger answers are not kept.
-const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// How long an answer is kept.
-const ANSWER_AGE_MAX: Duration = Duration::from_secs(600);
 /// Says that the answer is a kept one.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// Requests that are removed at once when they have expired.
+const FORGOTTEN_AT_ONCE: u64 = 1_000;
 
-/// The answers that are kept.
-#[derive(Debug, Default)]
-pub(crate) struct Answers(Mutex<Kept>);
-
-#[derive(Debug, Default)]
-struct Kept {
-    by_id: BTreeMap<CommandId, Answer>,
-    oldest_first: VecDeque<CommandId>,
-}
-
-#[derive(Clone, Debug)]
-struct Answer {
-    /// Of the request's body.
-    fingerprint: [u8; 32],
-    kept_at: Instant,
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Bytes,
+/// An answer as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptAnswer {
+    status: u16,
+    /// Names and values.
+    headers: Vec<(String, Vec<u8>)>,
+    body: Vec<u8>,
+    /// The answer is a workflow's own.
     is_verbatim: bool,
 }
 
 /// Gives the kept answer to a repeated request; keeps the answer to a new one.
 pub(crate) async fn replay(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let id = match id_of(&request) {
-        Ok(Some(id)) => id,
-        Ok(None) => return next.run(request).await,
-        Err(problem) => return problem.into_response(),
-    };
+    match repeated(&app, request, next).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn repeated(app: &Arc<App>, request: Request, next: Next) -> Result<Response, Problem> {
+    let Some(id) = id_of(&request)? else { return Ok(next.run(request).await) };
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let answers_secret = route.is_some_and(permission::answers_secret);
+    let bytes_max = BytesMax::of(&request);
     let (parts, body) = request.into_parts();
-    let bytes_max = app.config.body_bytes_max.max(limits::DEFINITION_BYTES_MAX);
-    let bytes = match to_bytes(body, bytes_max).await {
-        Ok(bytes) => bytes,
-        Err(error) => return unread(&error, bytes_max).into_response(),
+    let bytes = body::read(body, bytes_max).await?;
+    let now = app.now();
+    let claimed = KeyedRequest {
+        id,
+        fingerprint: fingerprint(parts.uri.query(), &bytes),
+        expires_at: now.after(limits::IDEMPOTENCY_KEPT),
     };
-    let fingerprint: [u8; 32] = Sha256::digest(&bytes).into();
-    match app.answers.get(&id) {
-        Some(answer) if answer.fingerprint == fingerprint => return answer.again(),
-        Some(_) => {
-            return Problem::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "key-reused",
-                "this Idempotency-Key was used with another body: use a new key for a new request",
-            )
-            .into_response();
-        }
-        None => {}
+    forget_expired(app, now);
+    let claim = app.cx.store.claim(&claimed, now).await?;
+    match &claim {
+        Claim::Reused => return Err(reused()),
+        Claim::Repeated(Some(kept)) => return again(kept),
+        Claim::Repeated(None) if answers_secret => return Err(secret()),
+        Claim::Repeated(None) | Claim::New => {}
     }
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-    app.answers.keep(id, fingerprint, response).await
+    let status = response.status();
+    if claim == Claim::New && is_refusal(&response) {
+        // Nothing was done: the caller may mend the request and use its key again.
+        let released = app.cx.store.release(&claimed).await;
+        log(released, "an Idempotency-Key was not given back");
+    }
+    let is_verbatim = response.extensions().get::<Verbatim>().is_some();
+    let is_final = is_verbatim || (status.is_success() && status != StatusCode::ACCEPTED);
+    if !is_final || answers_secret {
+        return Ok(response);
+    }
+    keep(app, &claimed, response, is_verbatim).await
 }
 
 fn id_of(request: &Request) -> Result<Option<CommandId>, Problem> {
@@ -92,64 +94,118 @@ fn id_of(request: &Request) -> Result<Option<CommandId>, Problem> {
     Ok(Some(key_id(request.method(), request.uri().path(), key, caller)))
 }
 
-impl Answers {
-    fn get(&self, id: &CommandId) -> Option<Answer> {
-        let answer = self.lock().by_id.get(id).cloned();
-        answer.filter(|answer| answer.kept_at.elapsed() < ANSWER_AGE_MAX)
-    }
+/// The hash of what a request says beside its route.
+fn fingerprint(query: Option<&str>, body: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(query.unwrap_or_default());
+    hash.update([0]);
+    hash.update(body);
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
-    /// Keeps an answer that is final, and gives it back.
-    async fn keep(&self, id: CommandId, fingerprint: [u8; 32], response: Response) -> Response {
-        let status = response.status();
-        let is_verbatim = response.extensions().get::<Verbatim>().is_some();
-        let is_final = is_verbatim || (status.is_success() && status != StatusCode::ACCEPTED);
-        if !is_final {
-            return response;
-        }
-        let (parts, body) = response.into_parts();
-        let body = match to_bytes(body, usize::MAX).await {
-            Ok(body) => body,
-            Err(error) => {
-                tracing::error!(%error, "an answer could not be read");
-                return Problem::internal().into_response();
-            }
+fn reused() -> Problem {
+    Problem::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "key-reused",
+        "this Idempotency-Key was used with another body or query: use a new key for a new request",
+    )
+}
+
+fn secret() -> Problem {
+    Problem::conflict(
+        "answered-before",
+        "this Idempotency-Key was used before, and the answer had a secret, which is not kept: \
+         use a new key to make another",
+    )
+}
+
+/// The request was refused before it did anything.
+fn is_refusal(response: &Response) -> bool {
+    let status = response.status();
+    let is_verbatim = response.extensions().get::<Verbatim>().is_some();
+    let may_have_done = matches!(status, StatusCode::CONFLICT | StatusCode::REQUEST_TIMEOUT);
+    status.is_client_error() && !may_have_done && !is_verbatim
+}
+
+/// Keeps an answer that is final, and gives it back.
+async fn keep(
+    app: &App,
+    request: &KeyedRequest,
+    response: Response,
+    is_verbatim: bool,
+) -> Result<Response, Problem> {
+    let (parts, body) = response.into_parts();
+    let body: Bytes = to_bytes(body, usize::MAX).await.map_err(|error| {
+        tracing::error!(%error, "an answer could not be read");
+        Problem::internal()
+    })?;
+    if body.len() <= limits::KEPT_ANSWER_BYTES_MAX {
+        let kept = KeptAnswer {
+            status: parts.status.as_u16(),
+            headers: written(&parts.headers),
+            body: body.to_vec(),
+            is_verbatim,
         };
-        if body.len() <= ANSWER_BYTES_MAX {
-            let headers = parts.headers.clone();
-            let (kept_at, body) = (Instant::now(), body.clone());
-            let answer = Answer { fingerprint, kept_at, status, headers, body, is_verbatim };
-            self.lock().insert(id, answer);
+        match rmp_serde::to_vec_named(&kept) {
+            Ok(kept) => {
+                let kept = app.cx.store.keep_answer(request, kept).await;
+                log(kept, "the answer to a request with an Idempotency-Key is not kept");
+            }
+            Err(error) => tracing::error!(%error, "an answer has no form to be kept in"),
         }
-        Response::from_parts(parts, Body::from(body))
     }
+    Ok(Response::from_parts(parts, Body::from(body)))
+}
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+fn written(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
+    headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect()
+}
+
+/// The kept answer once more.
+fn again(kept: &[u8]) -> Result<Response, Problem> {
+    let kept: KeptAnswer = rmp_serde::from_slice(kept).map_err(|error| {
+        tracing::error!(%error, "the kept answer to a request with an Idempotency-Key is unreadable");
+        Problem::internal()
+    })?;
+    let mut response = Response::new(Body::from(kept.body));
+    *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
+    for (name, value) in kept.headers {
+        let name = HeaderName::try_from(name);
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&value)) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    if kept.is_verbatim {
+        response.extensions_mut().insert(Verbatim);
+    }
+    Ok(response)
+}
+
+/// What was asked for is done: that it could not be noted changes nothing for the caller.
+fn log(noted: Result<(), store::Error>, what: &str) {
+    if let Err(error) = noted {
+        tracing::warn!(%error, "{what}");
     }
 }
 
-impl Kept {
-    fn insert(&mut self, id: CommandId, answer: Answer) {
-        if self.by_id.insert(id.clone(), answer).is_none() {
-            self.oldest_first.push_back(id);
-        }
-        while self.oldest_first.len() > ANSWERS_MAX {
-            if let Some(oldest) = self.oldest_first.pop_front() {
-                self.by_id.remove(&oldest);
+/// Removes expired requests in the background, where nobody has for a while.
+fn forget_expired(app: &Arc<App>, now: Timestamp) {
+    if app.expiry.is_due(now) {
+        let shared = Arc::clone(app);
+        app.spawn("ingress forgets requests", async move { forget(&shared, now).await });
+    }
+}
+
+async fn forget(app: &App, now: Timestamp) {
+    loop {
+        match app.cx.store.forget_requests(now, FORGOTTEN_AT_ONCE).await {
+            Ok(FORGOTTEN_AT_ONCE..) => {}
+            Ok(_) => return,
+            Err(error) => {
+                tracing::warn!(%error, "expired requests with an Idempotency-Key stay for now");
+                return;
             }
         }
-    }
-}
-
-impl Answer {
-    fn again(self) -> Response {
-        let mut response = Response::new(Body::from(self.body));
-        *response.status_mut() = self.status;
-        *response.headers_mut() = self.headers;
-        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
-        if self.is_verbatim {
-            response.extensions_mut().insert(Verbatim);
-        }
-        response
     }
 }

@@ -1,20 +1,27 @@
-//! Ingress: the HTTP gateway. Request in, authenticate, validate, identify, accept, publish, reply.
+//! Ingress: the HTTP gateway. [`pipeline`] is the way of a request, in order.
 //!
-//! It owns the REST API, the endpoints of workflows and links with tokens, and keeps nothing: what
-//! it accepts is in the database before it answers. It compiles definitions to validate and index
-//! them, and never runs a turn; of instances it only ever accepts new ones.
+//! Ingress owns the REST API, the endpoints of workflows, and links with tokens. It keeps nothing:
+//! what it accepts is in the database before it answers. It compiles definitions to validate and
+//! index them, and never runs a turn. It accepts new instances, and changes none.
 
 mod app;
 mod auth;
 mod backlog;
-mod begin;
 mod body;
+mod bounds;
 mod config;
+mod context;
+mod description;
+mod edit_locks;
 mod endpoint;
+mod expiry;
 mod finish;
+mod gateway;
 mod idempotency;
 mod load;
 mod metrics;
+mod paging;
+mod pipeline;
 mod present;
 mod problem;
 mod publication;
@@ -24,14 +31,16 @@ mod router;
 mod routes;
 mod schedule;
 mod serve;
-mod submit;
+mod shield;
 #[cfg(test)]
 mod tests;
 mod trace;
 mod waiters;
 
-pub use app::Context;
+pub use auth::permission::permissions;
 pub use config::{Auth, Config, Invalid};
+pub use context::Context;
+pub use gateway::Gateway;
 pub use serve::{Error, run, start};
 
 use app::App;

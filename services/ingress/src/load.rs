@@ -1,28 +1,33 @@
-//! Takes in no more than can be done: a bound on requests at work, on the bytes of their bodies and
-//! on their time, and nothing new while stopping.
+//! Bounds the load: the requests at work, the bytes of their bodies, their time. Refuses every new
+//! request while the server stops.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::BoxError;
-use axum::body::{Body, Bytes, HttpBody as _};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use futures::StreamExt as _;
+use hyper::body::{Frame, SizeHint};
+use model::limits;
+use tokio::time::{Instant, Sleep};
 
-use crate::endpoint::BASE;
+use crate::auth::permission::WORKFLOWS;
+use crate::body::{NoRoom, TooSlow};
 use crate::{App, Problem};
 
-/// Longest time of a request beyond what it may wait for an answer.
+/// Time of a request beyond its wait for an outcome.
 const MARGIN: Duration = Duration::from_secs(30);
-/// Longest time of a request to a workflow, whose endpoint sets its own wait.
+/// The longest time of a request to a workflow, whose endpoint sets its own wait.
 const WORKFLOW_TIME_MAX: Duration = Duration::from_secs(3_600);
 
-/// Lets a request in, or says when to come again.
+/// Lets a request in, or refuses it with the time to try again.
 pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     if is_about_the_server(path) {
@@ -37,12 +42,12 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: N
     let Ok(_permit) = Arc::clone(&app.room).try_acquire_owned() else {
         app.metrics.refused();
         return Problem::overloaded(format!(
-            "{} requests are at work, which is as many as there may be: try again in a moment",
+            "{} requests are at work, which is the most: try again in a moment",
             app.config.requests_max
         ))
         .into_response();
     };
-    let longest = match path.strip_prefix(BASE) {
+    let longest = match path.strip_prefix(WORKFLOWS) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => WORKFLOW_TIME_MAX,
         _ => app.config.answer_time_max + MARGIN,
     };
@@ -58,14 +63,14 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: N
     }
 }
 
-/// What the body of one request takes of the room for all, until the request is answered.
+/// The part of the room for all bodies that one request has, until it is answered.
 struct Share {
     app: Arc<App>,
     bytes: AtomicUsize,
 }
 
 impl Share {
-    /// Takes more; false when there is not so much.
+    /// Takes more of the room; false when there is too little.
     fn grow(&self, bytes: usize) -> bool {
         let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
         let Ok(taken) = self.app.bodies.try_acquire_many(permits) else {
@@ -84,24 +89,68 @@ impl Drop for Share {
     }
 }
 
-/// The bodies of all requests at work are as large as they may be together.
-#[derive(Debug, thiserror::Error)]
-#[error("there is no room for the body")]
-pub(crate) struct NoRoom;
-
-/// The body, whose bytes count as they come: what is announced and not sent takes no room.
-fn counted(body: Body, share: Arc<Share>) -> Body {
-    if body.is_end_stream() {
-        return body;
-    }
-    let parts = body.into_data_stream().map(move |part| -> Result<Bytes, BoxError> {
-        let part = part?;
-        if share.grow(part.len()) { Ok(part) } else { Err(NoRoom.into()) }
-    });
-    Body::from_stream(parts)
+/// A body whose bytes count as they arrive, so that bytes that are declared and not sent take no
+/// room. It fails when they do not arrive in time.
+struct Counted {
+    body: Body,
+    share: Arc<Share>,
+    /// The end of the time for the next part; set while the body waits for it.
+    pause: Option<Pin<Box<Sleep>>>,
+    /// The end of the time for the whole body; set by the first read.
+    end: Option<Instant>,
 }
 
-/// Health and metrics are answered whatever happens.
+impl Counted {
+    fn new(body: Body, share: Arc<Share>) -> Self {
+        Self { body, share, pause: None, end: None }
+    }
+
+    fn is_too_slow(&mut self, cx: &mut Context<'_>) -> bool {
+        let now = Instant::now();
+        let end = *self.end.get_or_insert(now + limits::BODY_TIME_MAX);
+        let until = end.min(now + limits::BODY_PAUSE_MAX);
+        let pause = self.pause.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
+        pause.as_mut().poll(cx).is_ready()
+    }
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match Pin::new(&mut self.body).poll_frame(cx) {
+            Poll::Pending if self.is_too_slow(cx) => Poll::Ready(Some(Err(TooSlow.into()))),
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(Ok(frame))) => {
+                self.pause = None;
+                let bytes = frame.data_ref().map_or(0, Bytes::len);
+                let has_room = self.share.grow(bytes);
+                Poll::Ready(Some(if has_room { Ok(frame) } else { Err(NoRoom.into()) }))
+            }
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error.into()))),
+            Poll::Ready(None) => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Gives the body to the request, counted; an empty one as it is.
+fn counted(body: Body, share: Arc<Share>) -> Body {
+    if body.is_end_stream() { body } else { Body::new(Counted::new(body, share)) }
+}
+
+/// True for health and metrics, which are answered under any load.
 fn is_about_the_server(path: &str) -> bool {
     path.starts_with("/health/") || path == "/metrics"
 }

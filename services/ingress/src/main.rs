@@ -16,6 +16,7 @@ fn main() -> ExitCode {
 async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let config = Config::from_settings(&settings)?;
     let node = Node::join(&settings, &["ingress"]).await?;
+    let _admin = node.admin(&settings, &life)?;
     let Node { name, store, bus, clock, chance, presence, .. } = node.clone();
     let languages = expressions::with_script_time(settings.script_time());
     let engine = Arc::new(Engine::new(activities::all(), languages));

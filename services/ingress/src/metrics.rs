@@ -1,4 +1,4 @@
-//! What ingress counts.
+//! The metrics of ingress.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ pub(crate) struct Metrics {
     duration: Histogram<f64>,
     refused: Counter<u64>,
     unpublished: Counter<u64>,
+    panicked: Counter<u64>,
 }
 
 impl Metrics {
@@ -31,12 +32,16 @@ impl Metrics {
                 .u64_counter("staunch_http_accepted_unpublished")
                 .with_description("Commands accepted that only the sweep could publish")
                 .build(),
+            panicked: meter
+                .u64_counter("staunch_http_requests_panicked")
+                .with_description("Requests whose handler panicked; a fault of this server")
+                .build(),
         }
     }
 
-    /// A request was answered.
+    /// Counts a request that was answered.
     pub(crate) fn answered(&self, method: &str, route: &str, status: u16, took: Duration) {
-        // Whatever a client makes up must not become a label.
+        // A client could make up any number of methods; each would be a label.
         let known = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
         let method = known.into_iter().find(|known| *known == method).unwrap_or("OTHER");
         let labels = [
@@ -47,12 +52,17 @@ impl Metrics {
         self.duration.record(took.as_secs_f64(), &labels);
     }
 
-    /// A request was turned away.
+    /// Counts a request that was refused.
     pub(crate) fn refused(&self) {
         self.refused.add(1, &[]);
     }
 
-    /// An accepted command could not be published.
+    /// Counts a request whose handler panicked.
+    pub(crate) fn panicked(&self) {
+        self.panicked.add(1, &[]);
+    }
+
+    /// Counts an accepted command that could not be published.
     pub(crate) fn unpublished(&self) {
         self.unpublished.add(1, &[]);
     }

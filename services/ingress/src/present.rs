@@ -1,4 +1,4 @@
-//! How things look in answers: Elsa's shapes, and ours where Elsa has none.
+//! The shapes of answers: Elsa's, and our own where Elsa has none.
 
 use model::{Bookmark, Definition, Entry, Instance, InstanceId, SubStatus};
 use protocol::{Noticed, Outcome};
@@ -69,7 +69,7 @@ pub(crate) struct SavedDefinition {
     workflow_definition: Value,
     /// It was published before, with this content.
     already_published: bool,
-    /// Always 0: nothing is re-pointed behind anyone's back.
+    /// Always 0: no workflow that uses this one is changed.
     consuming_workflow_count: u32,
     /// Always empty: with a problem, the answer is 400.
     #[schema(value_type = Vec<Object>)]
@@ -77,10 +77,10 @@ pub(crate) struct SavedDefinition {
     /// Every live node has the new version. Absent for a draft.
     #[serde(skip_serializing_if = "Option::is_none")]
     everywhere: Option<bool>,
-    /// Nodes that have not said so yet.
+    /// Nodes that have not confirmed it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Vec<String>>,
-    /// Revision of the published pointer; 0 where the cluster could not be told yet.
+    /// Revision of the published pointer; 0 where the cluster could not be reached yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
 }
@@ -109,7 +109,7 @@ pub(crate) fn definition(definition: &Definition) -> Value {
     value
 }
 
-/// Adds how far the news has come to a definition in full.
+/// Adds to a definition in full which nodes have the new version.
 pub(crate) fn with_news(mut value: Value, noticed: Option<&Noticed>) -> Value {
     if let (Some(value), Some(noticed)) = (value.as_object_mut(), noticed) {
         value.insert("everywhere".to_owned(), json!(noticed.everywhere));
@@ -171,12 +171,12 @@ pub(crate) fn main(status: SubStatus) -> String {
     format!("{:?}", status.main())
 }
 
-/// The sub-statuses of what is not over.
+/// The sub-statuses of instances that are not over.
 pub(crate) fn running() -> Vec<SubStatus> {
     vec![SubStatus::Pending, SubStatus::Executing, SubStatus::Suspended]
 }
 
-/// Where an instance is, as the answer to a start, resume, cancel or completed task.
+/// The status of an instance, as the answer to a start, resume, cancel or completed task.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Standing {
@@ -199,7 +199,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// As the outcome of a command has it.
+    /// From the outcome of a command.
     pub(crate) fn of_outcome(id: &InstanceId, outcome: &Outcome, otherwise: SubStatus) -> Self {
         let status = outcome.sub_status.unwrap_or(otherwise);
         Self {
@@ -214,7 +214,7 @@ impl Standing {
         }
     }
 
-    /// As the database has it.
+    /// From the database.
     pub(crate) fn of_seen(seen: &Seen) -> Self {
         let (instance, state) = (&seen.instance, seen.state());
         Self {
@@ -225,7 +225,7 @@ impl Standing {
         }
     }
 
-    /// As the row alone has it.
+    /// From the row alone, without the state.
     pub(crate) fn of_row(instance: &Instance) -> Self {
         Self {
             workflow_instance_id: instance.id.to_string(),
@@ -239,7 +239,7 @@ impl Standing {
         }
     }
 
-    /// With the definition that the row names.
+    /// Adds the definition that the row names.
     pub(crate) fn of_definition(mut self, instance: &Instance) -> Self {
         self.definition_id = Some(instance.definition_id.to_string());
         self.definition_version = Some(instance.definition_version);
@@ -247,7 +247,7 @@ impl Standing {
     }
 }
 
-/// A place where an instance waits.
+/// A bookmark of an instance.
 pub(crate) fn bookmark(bookmark: &Bookmark) -> Value {
     json!({
         "id": bookmark.id,
@@ -262,7 +262,7 @@ pub(crate) fn bookmark(bookmark: &Bookmark) -> Value {
     })
 }
 
-/// A bookmark where a choice has to be made.
+/// One of several open bookmarks, for the caller to choose from.
 pub(crate) fn choice(bookmark: &Bookmark) -> Value {
     json!({"id": bookmark.id, "name": bookmark.name, "activityId": bookmark.activity_id})
 }

@@ -1,7 +1,7 @@
-//! Every refusal as an RFC 9457 problem: what, where, and what to do instead.
+//! Every refusal is an RFC 9457 problem: what is wrong, where, and what to do instead.
 //!
 //! A problem never carries a secret, a stack or a token. Its `type` is a stable URN; its `instance`
-//! is the path that was asked for, filled in by [`crate::finish`].
+//! is the path of the request, filled in by [`crate::finish`].
 
 use axum::Json;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -12,10 +12,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// Seconds after which it is worth trying again when there is too much to do.
+/// Seconds after which an overloaded server may be asked again.
 const RETRY_SECONDS: u64 = 1;
 
-/// What went wrong with a request.
+/// The refusal of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem(Box<Inner>);
 
@@ -42,7 +42,7 @@ pub(crate) struct ProblemBody {
     status: u16,
     /// What is wrong here, and what to do instead.
     detail: String,
-    /// The path that was asked for.
+    /// The path of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     instance: Option<String>,
     /// Further members, such as `validationErrors`, `workflowInstanceId` or `bookmarks`.
@@ -74,18 +74,18 @@ impl Problem {
             .with("validationErrors", errors)
     }
 
-    /// 401: who asks is not known.
+    /// 401: the caller is not known.
     pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
             .header(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey"))
     }
 
-    /// 403: who asks may not.
+    /// 403: the caller may not do this.
     pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
-    /// 404: there is no such thing.
+    /// 404: it does not exist.
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not-found", detail)
     }
@@ -101,7 +101,7 @@ impl Problem {
         }
     }
 
-    /// 409: it cannot be done any more, or not beside what is there.
+    /// 409: the change does not fit what exists now.
     pub(crate) fn conflict(slug: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, slug, detail)
     }
@@ -122,42 +122,49 @@ impl Problem {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail)
     }
 
-    /// 503 with `Retry-After`: too much to do, or on the way out.
+    /// 503 with `Retry-After`: the server is overloaded or stopping.
     pub(crate) fn overloaded(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail)
             .header(RETRY_AFTER, HeaderValue::from(RETRY_SECONDS))
     }
 
-    /// 503: something that is needed does not answer.
+    /// 503: the database or the broker does not answer.
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
             .header(RETRY_AFTER, HeaderValue::from(RETRY_SECONDS))
     }
 
-    /// 504: it took longer than it may.
+    /// 504: the request took too long.
     pub(crate) fn timeout(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", detail)
     }
 
-    /// 500: a fault of this server. What happened is logged, not sent.
+    /// 500: a fault of this server. The log says what happened; the caller is not told.
     pub(crate) fn internal() -> Self {
         let detail = "something went wrong in the server; its log says what";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
     }
 
-    /// With a further member.
+    /// With the number under which the log has what happened.
+    pub(crate) fn incident(mut self, number: &str) -> Self {
+        self.0.detail =
+            format!("something went wrong in the server; its log has incident {number}");
+        self.with("incident", number)
+    }
+
+    /// Adds a member.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.members.insert(name.to_owned(), value.into());
         self
     }
 
-    /// With a header.
+    /// Adds a header.
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.0.headers.push((name, value));
         self
     }
 
-    /// What is wrong.
+    /// The detail: what is wrong, and what to do instead.
     pub(crate) fn detail(&self) -> &str {
         &self.0.detail
     }
@@ -185,7 +192,7 @@ impl Problem {
         Self::new(status, slug, if text.is_empty() { reason } else { text })
     }
 
-    /// The answer, with the path that was asked for where it is known.
+    /// The answer, with the path of the request where it is known.
     pub(crate) fn respond(&self, instance: Option<String>) -> Response {
         let problem = &self.0;
         let body = ProblemBody {

@@ -1,6 +1,6 @@
-//! Instances as ingress reads them: the row, and the parts of its record that answers need.
+//! Reads instances: the row, and the parts of its state that answers need.
 //!
-//! The record is the executor's; only what is named here is read, so it may grow.
+//! The executor writes the state. Only the members named here are read, so it may have more.
 
 use engine::State;
 use model::{Bookmark, BookmarkId, CommandId, Instance, InstanceId, SubStatus};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{App, Problem};
 
-/// The content of `Instance::state`, as far as ingress reads it.
+/// The members of `Instance::state` that ingress reads.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Record {
@@ -25,7 +25,7 @@ struct KeptAnswer {
     answer: HttpAnswer,
 }
 
-/// An instance with what is known of its state.
+/// An instance, with its state.
 #[derive(Debug)]
 pub(crate) struct Seen {
     /// The row.
@@ -47,7 +47,7 @@ pub(crate) async fn find(app: &App, id: &InstanceId) -> Result<Option<Seen>, Pro
     Ok(Some(Seen { instance: loaded.instance, record, command: loaded.command }))
 }
 
-/// Reads an instance that has to be there.
+/// Reads an instance; 404 when there is none.
 pub(crate) async fn get(app: &App, id: &InstanceId) -> Result<Seen, Problem> {
     let found = find(app, id).await?;
     found.ok_or_else(|| Problem::not_found(format!("there is no workflow instance {id}")))
@@ -59,23 +59,23 @@ pub(crate) fn id(text: &str) -> Result<InstanceId, Problem> {
 }
 
 impl Seen {
-    /// Where it is in its life.
+    /// Its status.
     pub(crate) fn status(&self) -> SubStatus {
         self.instance.status
     }
 
-    /// The engine's state; that of an instance that has not run is empty.
+    /// The engine's state; empty when the instance has not run.
     pub(crate) fn state(&self) -> &State {
         &self.record.state
     }
 
-    /// Where it waits for something from outside: all open bookmarks but those of outgoing calls.
+    /// The open bookmarks, without those of outgoing calls.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Bookmark> {
         let state = &self.record.state;
         state.bookmarks.values().filter(|open| !state.calls.contains_key(&open.id))
     }
 
-    /// Where a resume may arrive that names no bookmark: not at timers.
+    /// The open bookmarks that a resume without a bookmark id may mean: all but timers.
     pub(crate) fn resumable(&self) -> Vec<&Bookmark> {
         self.open().filter(|open| open.due_at.is_none()).collect()
     }
@@ -85,12 +85,12 @@ impl Seen {
         self.open().find(|open| open.id == *id)
     }
 
-    /// Whether the command is among those applied last.
+    /// True when the command is among the last that were applied.
     pub(crate) fn has_applied(&self, id: &CommandId) -> bool {
         self.record.applied.contains(id)
     }
 
-    /// What `WriteHttpResponse` said to this command, if that is still kept.
+    /// What `WriteHttpResponse` answered to this command, where it is still kept.
     pub(crate) fn answer_for(&self, id: &CommandId) -> Option<&HttpAnswer> {
         let kept = self.record.answer.as_ref()?;
         kept.commands.contains(id).then_some(&kept.answer)
@@ -101,11 +101,11 @@ impl Seen {
         let program = app.cx.catalog.program(&self.instance.version_id).await;
         let mut view = match program {
             Ok(Some(program)) => self.record.state.view(&program),
-            // The version was deleted, or cannot be read here: what needs no program is shown.
+            // The version was deleted, or cannot be read here: show what needs no program.
             Ok(None) | Err(_) => self.bare(),
         };
         if let Some(view) = view.as_object_mut() {
-            // An instance that has not run yet knows nothing of itself: the row does.
+            // The state of an instance that has not run is empty; the row has its values.
             view.insert("id".to_owned(), json!(self.instance.id));
             view.insert("status".to_owned(), json!(self.status().main()));
             view.insert("subStatus".to_owned(), json!(self.status()));

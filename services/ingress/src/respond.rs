@@ -1,4 +1,4 @@
-//! Answers that are more than JSON: what a workflow said to its HTTP client, and "accepted".
+//! Answers that are more than JSON: those that a workflow wrote, and 202.
 
 use axum::Json;
 use axum::body::Body;
@@ -16,11 +16,11 @@ use crate::Problem;
 pub(crate) const INSTANCE_HEADER: HeaderName =
     HeaderName::from_static("x-elsa-workflow-instance-id");
 
-/// A response whose body is the workflow's own: it is sent as it is, whatever its status.
+/// Marks a response that a workflow wrote: it is sent as it is, whatever its status.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verbatim;
 
-/// What `WriteHttpResponse` said.
+/// The response that `WriteHttpResponse` wrote.
 pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
     let (body, default_type) = match &answer.content {
         Value::Null => (Body::empty(), None),
@@ -32,7 +32,7 @@ pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
     let headers = response.headers_mut();
     for (name, value) in &answer.headers {
         let name = HeaderName::try_from(name.as_str());
-        // A header that HTTP does not allow is left out; so is what the server itself decides.
+        // Headers that HTTP does not allow are left out, and those that the server sets itself.
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value))
             && name != CONTENT_LENGTH
             && name != TRANSFER_ENCODING
@@ -50,7 +50,7 @@ pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
     of_instance(id, response)
 }
 
-/// 202 with where to look.
+/// 202, with the path of the instance.
 pub(crate) fn accepted(id: &InstanceId, body: impl Serialize) -> Response {
     let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
     let location = format!("/elsa/api/workflow-instances/{}", segment(id.as_str()));
@@ -60,7 +60,7 @@ pub(crate) fn accepted(id: &InstanceId, body: impl Serialize) -> Response {
     of_instance(id, response)
 }
 
-/// An answer of or about this instance.
+/// An answer about this instance.
 pub(crate) fn of_instance(id: &InstanceId, response: impl IntoResponse) -> Response {
     let mut response = response.into_response();
     if let Ok(value) = HeaderValue::from_str(id.as_str()) {
@@ -69,7 +69,7 @@ pub(crate) fn of_instance(id: &InstanceId, response: impl IntoResponse) -> Respo
     response
 }
 
-/// The problem that a refusal is; `None` for those that are answered with 202.
+/// The problem for a refused command; `None` where the answer is 202.
 pub(crate) fn refusal(outcome: &Outcome) -> Option<Problem> {
     let refusal = outcome.refusal?;
     let detail = outcome.message.clone();

@@ -1,76 +1,64 @@
-//! Everything that is mounted, and what every request passes on its way: trace, problems, panics,
-//! CORS, origin, load, authentication, idempotency.
+//! All routes, and the layers that every request passes: trace, headers for browsers, problems,
+//! panics, CORS, origin, load, authentication, idempotency.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::any::Any;
+use std::sync::Arc;
 
-use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::routing::any;
 use axum::{Extension, Router, middleware};
 use model::limits;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
-use utoipa_axum::router::OpenApiRouter;
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
-use crate::auth::permission::MOUNTS;
+use crate::auth::permission::{MOUNTS, WORKFLOWS};
 use crate::body::BytesMax;
-use crate::{App, Config, auth, endpoint, finish, idempotency, load, routes, trace};
-
-const ABOUT: &str = "\
-Durable workflows on NATS. The API below `/elsa/api` is that of Elsa Workflows 3, with additions; \
-the same routes are mounted below `/api`. Workflows that begin with or wait at an HttpEndpoint are \
-reached below `/workflows`.
-
-Errors are problem details (RFC 9457). `Idempotency-Key` is honoured on every request that starts \
-or changes something: the same key means the same change, and gets the same answer. \
-`Prefer: respond-async` asks for the answer as soon as something is accepted, `Prefer: wait=5` for \
-it within five seconds.";
+use crate::routes::Routes;
+use crate::{App, auth, endpoint, finish, idempotency, load, routes, shield, trace};
 
 /// All routes of one ingress.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let config = &app.config;
-    let api: Router<Arc<App>> = api(config).into();
-    let root: Router<Arc<App>> = routes::root().into();
-    let mut router =
-        root.layer(limit(config.body_bytes_max)).layer(bytes_max(config.body_bytes_max));
+    let small = config.body_bytes_max;
+    let api = of_size(&app, routes::api(), small).merge(of_size(
+        &app,
+        routes::documents(),
+        small.max(limits::DEFINITION_BYTES_MAX),
+    ));
+    let workflows = Routes::default()
+        .route(WORKFLOWS, any(endpoint::handle))
+        .route("/workflows/", any(endpoint::handle))
+        .route("/workflows/{*path}", any(endpoint::handle));
+    let mut router = of_size(&app, routes::root(), small).merge(of_size(&app, workflows, small));
     for mount in MOUNTS {
         router = router.nest(mount, api.clone());
     }
-    let docs = SwaggerUi::new("/docs").config(SwaggerConfig::from("/openapi.json"));
+    // No server but this one sees the description: the validator of a stranger is off.
+    let docs = SwaggerConfig::from("/openapi.json").validator_url("none");
+    let docs = SwaggerUi::new("/docs").config(docs);
+    let broken = Arc::clone(&app);
+    let panicked = move |panic: Box<dyn Any + Send>| finish::panicked(&broken, &*panic);
     router
         .merge(docs)
-        .route(endpoint::BASE, any(endpoint::handle))
-        .route("/workflows/", any(endpoint::handle))
-        .route("/workflows/{*path}", any(endpoint::handle))
         .fallback(finish::nothing_here)
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), idempotency::replay))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), auth::guard))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), load::admit))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), auth::origin::guard))
         .layer(cors(&config.cors_origins))
-        .layer(CatchPanicLayer::custom(finish::panicked))
+        .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn(finish::finish))
+        .layer(middleware::from_fn(shield::shield))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), trace::observe))
         .with_state(app)
 }
 
-fn api(config: &Config) -> routes::Routes {
-    let documents = config.body_bytes_max.max(limits::DEFINITION_BYTES_MAX);
-    let small = config.body_bytes_max;
-    let documents = routes::documents().layer(limit(documents)).layer(bytes_max(documents));
-    routes::api().layer(limit(small)).layer(bytes_max(small)).merge(documents)
-}
-
-fn limit(bytes: usize) -> DefaultBodyLimit {
-    DefaultBodyLimit::max(bytes)
-}
-
-fn bytes_max(bytes: usize) -> Extension<BytesMax> {
-    Extension(BytesMax(bytes))
+/// These routes, with bodies of at most so many bytes, and with repeated keys answered.
+fn of_size(app: &Arc<App>, routes: Routes, bytes_max: usize) -> Router<Arc<App>> {
+    let routes: Router<Arc<App>> = routes.into();
+    routes
+        .layer(middleware::from_fn_with_state(Arc::clone(app), idempotency::replay))
+        .layer(Extension(BytesMax(bytes_max)))
 }
 
 /// Allows nothing unless origins are configured.
@@ -87,72 +75,4 @@ fn cors(origins: &[String]) -> CorsLayer {
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers(headers.map(HeaderName::from_static))
         .expose_headers(exposed.map(HeaderName::from_static))
-}
-
-/// The description of the API, as it is served and kept in `schema/api`.
-pub(crate) fn openapi_text() -> &'static str {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| {
-        let mut text = document().to_pretty_json().unwrap_or_default();
-        text.push('\n');
-        text
-    })
-}
-
-fn document() -> OpenApi {
-    let info = InfoBuilder::new()
-        .title("Staunch")
-        .version(chassis::version())
-        .description(Some(ABOUT))
-        .license(Some(LicenseBuilder::new().name("Apache-2.0").build()))
-        .build();
-    let key = ApiKeyValue::with_description("Authorization", "`ApiKey <key>`");
-    let components = ComponentsBuilder::new()
-        .security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(key)))
-        .build();
-    let base = OpenApiBuilder::new()
-        .info(info)
-        .components(Some(components))
-        .security(Some([SecurityRequirement::new("apiKey", Vec::<String>::new())]))
-        .build();
-    let described = OpenApiRouter::with_openapi(base)
-        .merge(routes::root())
-        .nest(MOUNTS[0], api(&Config::default()));
-    let mut document = described.into_openapi();
-    name_operations(&mut document);
-    document
-}
-
-/// Gives every operation a name of its own: `get_workflow_instances_id`.
-fn name_operations(document: &mut OpenApi) {
-    let prefix = format!("{}/", MOUNTS[0]);
-    let below: BTreeSet<String> = document
-        .paths
-        .paths
-        .keys()
-        .filter_map(|path| path.strip_prefix(&prefix))
-        .map(str::to_owned)
-        .collect();
-    for (path, item) in &mut document.paths.paths {
-        let in_api = path.strip_prefix(&prefix);
-        let name = in_api.unwrap_or(path).trim_start_matches('/');
-        let is_link = in_api.is_none() && below.contains(name);
-        let words: String = name
-            .chars()
-            .filter(|c| !"{}".contains(*c))
-            .map(|c| if c.is_alphanumeric() { c } else { '_' })
-            .collect();
-        let suffix = if is_link { "_link" } else { "" };
-        let operations = [
-            ("get", &mut item.get),
-            ("put", &mut item.put),
-            ("post", &mut item.post),
-            ("delete", &mut item.delete),
-        ];
-        for (method, operation) in operations {
-            if let Some(operation) = operation {
-                operation.operation_id = Some(format!("{method}_{words}{suffix}"));
-            }
-        }
-    }
 }

@@ -5,6 +5,7 @@ mod bulk;
 mod definitions;
 mod descriptors;
 mod events;
+mod front;
 mod health;
 mod instances;
 mod keys;
@@ -28,7 +29,7 @@ use crate::App;
 /// A router that documents itself.
 pub(crate) type Routes = OpenApiRouter<Arc<App>>;
 
-/// What is mounted under each prefix of the API.
+/// The routes under each mount of the API.
 pub(crate) fn api() -> Routes {
     Routes::default()
         .routes(routes!(definitions::list))
@@ -80,7 +81,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(nodes::list))
 }
 
-/// What is mounted under each prefix of the API and takes whole definitions.
+/// The routes under each mount of the API that take whole definitions.
 pub(crate) fn documents() -> Routes {
     Routes::default()
         .routes(routes!(saving::post))
@@ -89,17 +90,18 @@ pub(crate) fn documents() -> Routes {
         .routes(routes!(saving::import_as, saving::import_as_put))
 }
 
-/// Links that carry their authority in a token; below the API and at the root.
+/// Links with a token; under each mount of the API and at the root.
 pub(crate) fn token_links() -> Routes {
     Routes::default()
         .routes(routes!(tokens::resume, tokens::resume_with_body))
         .routes(routes!(tokens::trigger))
 }
 
-/// What is mounted at the root.
+/// The routes at the root.
 pub(crate) fn root() -> Routes {
     Routes::default()
         .merge(token_links())
+        .routes(routes!(front::page))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))

@@ -1,10 +1,11 @@
-//! The first time of a schedule, set when its definition is published. Later times are the timer
-//! service's.
+//! Sets the first time of a schedule when its definition is published. The timer service sets the
+//! later times.
 
 use model::{Calendar, Recurrence, Schedule, Timestamp};
 use serde_json::{Value, json};
 
-/// Sets the first time and the shard of each; what cannot be scheduled is a validation error.
+/// Sets the first time and the shard of each schedule. A schedule without a first time is a
+/// validation error.
 pub(crate) fn begin(schedules: &mut [Schedule], now: Timestamp) -> Vec<Value> {
     let mut errors = Vec::new();
     for schedule in schedules {
@@ -20,14 +21,18 @@ pub(crate) fn begin(schedules: &mut [Schedule], now: Timestamp) -> Vec<Value> {
     errors
 }
 
-/// A start at a time that is past happens at once, as Elsa has it.
+/// The first time from now on. A start at a time in the past happens at once, as in Elsa.
 fn first(recurrence: &Recurrence, now: Timestamp) -> Result<Option<Timestamp>, String> {
     match recurrence {
         Recurrence::Once { at } => Ok(Some(*at)),
         Recurrence::Every { interval } => Ok(Some(now.after(*interval))),
         Recurrence::Cron { expression, zone } => {
             let calendar = Calendar::read(expression, zone.as_deref());
-            calendar.map(|calendar| calendar.next(now)).map_err(|flaw| flaw.to_string())
+            let first = calendar.map_err(|flaw| flaw.to_string())?.next(now);
+            match first {
+                Some(first) => Ok(Some(first)),
+                None => Err(format!("{expression:?} never occurs: use a date that exists")),
+            }
         }
     }
 }
@@ -49,5 +54,10 @@ mod tests {
         assert_eq!(first(&hourly, now), Ok(Some(now.after(Duration::from_secs(1_800)))));
         let bad = Recurrence::Cron { expression: "* *".into(), zone: None };
         assert!(first(&bad, now).is_err());
+        let never = Recurrence::Cron { expression: "0 0 30 2 *".into(), zone: None };
+        assert_eq!(
+            first(&never, now),
+            Err("\"0 0 30 2 *\" never occurs: use a date that exists".to_owned())
+        );
     }
 }

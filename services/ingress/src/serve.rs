@@ -1,12 +1,13 @@
-//! The life of an ingress: listens, answers, drains.
+//! Starts ingress on its port, and ends it when the process stops.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::serve::ListenerExt as _;
+use axum::Router;
 use bus::{Endpoint, Subscription};
-use chassis::Life;
+use chassis::{Life, http};
 use futures::StreamExt as _;
+use hyper_util::service::TowerToHyperService;
 use protocol::{ContentType, Headers, Message, encode_body, header, subject};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -23,12 +24,12 @@ pub enum Error {
     /// The configuration is refused.
     #[error(transparent)]
     Config(#[from] Invalid),
-    /// The address cannot be used.
+    /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}; is another server running there?")]
     Listen {
-        /// Which.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
     /// The bus does not answer.
@@ -36,8 +37,8 @@ pub enum Error {
     Bus(#[from] bus::Error),
 }
 
-/// Starts ingress and comes back when it listens, with the address; it runs on in the background,
-/// until `life` stops.
+/// Starts ingress in the background, and returns its address as soon as it listens. It runs until
+/// `life` stops.
 ///
 /// # Errors
 /// [`Error`] says why it does not start.
@@ -50,6 +51,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     let requests = register(&cx).await?;
     let app = App::start(cx, config).await?;
     tracing::info!(%address, auth = ?app.config.auth, "ingress listens");
+    app.drain_with(life.stop());
     let stop = life.stop();
     life.spawn("ingress status", {
         let app = Arc::clone(&app);
@@ -57,25 +59,13 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
             stop.run_until_cancelled(status(&app, requests)).await;
         }
     });
-    let stop = life.stop();
-    life.spawn_fallible("ingress", async move {
-        let drained = {
-            let app = Arc::clone(&app);
-            async move {
-                stop.cancelled().await;
-                app.drain();
-            }
-        };
-        // Made once: a bare router would be built anew for each connection, a quarter of a MiB.
-        let service = router::router(Arc::clone(&app)).into_make_service();
-        let listener = listener.tap_io(|stream| {
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "a connection could not be set to send at once");
-            }
-        });
-        let end = axum::serve(listener, service).with_graceful_shutdown(drained).await;
+    let stopping = life.stop();
+    life.spawn("ingress", async move {
+        // With its state set once: a router without would be built anew for each connection.
+        let router: Router = router::router(Arc::clone(&app)).with_state(());
+        let connections_max = http::connections_max(app.config.connections_max);
+        http::serve(listener, TowerToHyperService::new(router), connections_max, stopping).await;
         app.close().await;
-        end
     });
     Ok(address)
 }
@@ -112,7 +102,7 @@ async fn status(app: &App, mut requests: Subscription) {
         let headers =
             Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);
         if let Err(error) = app.cx.bus.send(Message { subject: reply, headers, payload }).await {
-            tracing::debug!(%error, "a question for the status was not answered");
+            tracing::debug!(%error, "a request for the status was not answered");
         }
     }
 }

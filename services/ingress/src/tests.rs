@@ -2,11 +2,15 @@
 
 mod accept;
 mod access;
+mod bounds;
+mod browser;
+mod connections;
 mod definitions;
 mod description;
 mod endpoint;
 mod errors;
 mod events;
+mod idempotency;
 mod instances;
 mod links;
 mod resume;

@@ -1,4 +1,4 @@
-//! Trace context in and out, one log line per request, and its metrics.
+//! Reads and writes the trace context, one log line for each request, and its metrics.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Trace {
     }
 }
 
-/// Runs a request inside its span, and says afterwards what became of it.
+/// Runs a request inside its span, and logs and counts its answer.
 pub(crate) async fn observe(
     State(app): State<Arc<App>>,
     mut request: Request,
@@ -47,7 +47,7 @@ pub(crate) async fn observe(
     let span = tracing::info_span!("http", %method, route);
     chassis::set_parent(&span, incoming.as_deref());
     let own = span.in_scope(chassis::inject);
-    // Without a tracer the caller's trace is passed on as it came, or begins here.
+    // Without a tracer, the trace of the caller is passed on as it is; without one, a new one begins.
     let trace = Trace(own.or(incoming).unwrap_or_else(|| fresh(&app)));
     request.extensions_mut().insert(trace.clone());
     let began = Instant::now();

@@ -1,8 +1,8 @@
-//! Requests that wait for the outcome of their command: one subscription per process, one subject
-//! token per command.
+//! Requests that wait for the outcome of their command: one subscription for each process, one
+//! subject token for each command.
 //!
-//! Two requests of the same command (an idempotency key used twice) share a token, and are both
-//! told. How many may wait is bounded by the requests at work.
+//! Two requests of the same command (an idempotency key used twice) share a token, and both get the
+//! outcome. The bound on requests at work bounds the number that wait.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use model::CommandId;
 use protocol::{Outcome, decode_body, subject};
 use tokio::sync::oneshot;
 
-/// Who waits for what.
+/// The requests that wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiters(Arc<Inner>);
 
@@ -29,7 +29,7 @@ struct Waiting {
     by_token: BTreeMap<String, Vec<(u64, oneshot::Sender<Outcome>)>>,
 }
 
-/// One wait; dropping it ends it.
+/// The wait of one request; dropping it ends the wait.
 #[derive(Debug)]
 pub(crate) struct Wait {
     waiters: Waiters,
@@ -46,8 +46,21 @@ impl Waiters {
         Ok((Self(Arc::new(Inner { inbox, waiting: Mutex::default() })), subscription))
     }
 
-    /// Hands outcomes to those who wait, until the bus is closed.
-    pub(crate) async fn listen(self, mut subscription: Subscription) {
+    /// Hands outcomes to the requests that wait for them, until the bus is closed. A later run,
+    /// after a panic, has no subscription yet and makes a new one.
+    pub(crate) async fn listen(self, bus: Arc<dyn Bus>, open: Option<Subscription>) {
+        let subject = format!("{}.*", self.0.inbox);
+        let subscription = match open {
+            Some(subscription) => Ok(subscription),
+            None => bus.subscribe(&subject).await,
+        };
+        let mut subscription = match subscription {
+            Ok(subscription) => subscription,
+            Err(error) => {
+                tracing::error!(%error, "outcomes do not arrive: callers wait to the end");
+                return;
+            }
+        };
         while let Some(incoming) = subscription.next().await {
             let message = incoming.message;
             let Some((_, token)) = message.subject.rsplit_once('.') else { continue };
@@ -58,12 +71,12 @@ impl Waiters {
         }
     }
 
-    /// Where the outcome of this command is to be sent.
+    /// The subject for the outcome of this command.
     pub(crate) fn subject(&self, id: &CommandId) -> String {
         format!("{}.{}", self.0.inbox, subject::token(id.as_str()))
     }
 
-    /// Waits for the outcome of this command from now on.
+    /// Begins to wait for the outcome of this command.
     pub(crate) fn expect(&self, id: &CommandId) -> Wait {
         let token = subject::token(id.as_str());
         let (sender, receiver) = oneshot::channel();
@@ -75,7 +88,7 @@ impl Waiters {
         Wait { waiters: self.clone(), token, number, receiver }
     }
 
-    /// How many wait.
+    /// The number of requests that wait.
     pub(crate) fn count(&self) -> usize {
         self.lock().by_token.values().map(Vec::len).sum()
     }
@@ -83,7 +96,7 @@ impl Waiters {
     fn tell(&self, token: &str, outcome: &Outcome) {
         let told = self.lock().by_token.remove(token).unwrap_or_default();
         for (_, sender) in told {
-            // Who has gone away in the meantime need not be told.
+            // The request may have ended in the meantime.
             drop(sender.send(outcome.clone()));
         }
     }
@@ -94,17 +107,17 @@ impl Waiters {
 }
 
 impl Wait {
-    /// The outcome; `None` when it did not come within that time.
+    /// The outcome; `None` when it does not come within that time.
     pub(crate) async fn within(mut self, time: std::time::Duration) -> Option<Outcome> {
         self.for_a_moment(time).await
     }
 
-    /// The outcome, if it comes within that time; the wait goes on if not.
+    /// The outcome, where it comes within that time; otherwise the wait goes on.
     pub(crate) async fn for_a_moment(&mut self, time: std::time::Duration) -> Option<Outcome> {
         tokio::time::timeout(time, &mut self.receiver).await.ok().and_then(Result::ok)
     }
 
-    /// Whether others wait for the same command, here.
+    /// True when another request in this process waits for the same command.
     pub(crate) fn has_company(&self) -> bool {
         self.waiters.lock().by_token.get(&self.token).is_some_and(|waiting| waiting.len() > 1)
     }
@@ -123,6 +136,7 @@ impl Drop for Wait {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 mod tests {
     use std::time::Duration;
 
@@ -136,7 +150,8 @@ mod tests {
     async fn an_outcome_reaches_all_who_wait_for_it_and_nobody_else() {
         let bus = MemoryBus::starting_at(Timestamp::from_millis(0));
         let (waiters, subscription) = Waiters::open(&bus).await.unwrap();
-        let listening = tokio::spawn(waiters.clone().listen(subscription));
+        let listening =
+            tokio::spawn(waiters.clone().listen(Arc::new(bus.clone()), Some(subscription)));
         let id = CommandId::new("c1");
         let (first, second) = (waiters.expect(&id), waiters.expect(&id));
         let other = waiters.expect(&CommandId::new("c2"));

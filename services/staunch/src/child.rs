@@ -1,4 +1,5 @@
-//! An executor as a child process of this same binary: it can be killed, and never outlives us.
+//! An executor as a child process, of the same binary: the demo can kill it, and it never outlives
+//! its parent.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -18,13 +19,15 @@ const START_MAX: Duration = Duration::from_secs(30);
 /// The longest it may take to stop in order.
 const STOP_MAX: Duration = Duration::from_secs(10);
 
-/// What a child needs to know.
+/// The settings of a child.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) nats_url: String,
     pub(crate) database_url: String,
     pub(crate) base_url: String,
     pub(crate) log: PathBuf,
+    /// More flags of its command line.
+    pub(crate) flags: Vec<String>,
 }
 
 /// A running executor.
@@ -45,11 +48,11 @@ impl Executor {
             Failure::failed(format!("an executor cannot be started: {error}"))
         };
         let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
-        command.args(["server", "--role", "executor", "--allow-private-addresses"]);
+        command.args(["server", "--role", "executor"]).args(&wanted.flags);
         command.args(["--nats-url", &wanted.nats_url, "--database-url", &wanted.database_url]);
         command.args(["--base-url", &wanted.base_url]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        // Its own group: Ctrl-C is for us, who stop it.
+        // A process group of its own: Ctrl-C reaches only the parent, which stops the child.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.kill_on_drop(true).spawn().map_err(cannot)?;
@@ -57,7 +60,7 @@ impl Executor {
         let guard = Some(Guard::watch(pid, "KILL", None)?);
         let (ready, is_ready) = oneshot::channel();
         if let Some(lines) = child.stderr.take() {
-            tokio::spawn(keep(lines, wanted.log.clone(), ready));
+            drop(tasks::spawn("executor log", keep(lines, wanted.log.clone(), ready)));
         }
         let executor = Self { child, guard, pid };
         match tokio::time::timeout(START_MAX, is_ready).await {
@@ -69,15 +72,15 @@ impl Executor {
         }
     }
 
-    /// Its process id.
+    /// The process id.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Ends it at once: SIGKILL, as a crash or a power cut does.
+    /// Kills it with SIGKILL, as a crash would.
     ///
     /// # Errors
-    /// When the system does not let us.
+    /// When the operating system refuses.
     pub(crate) async fn kill(mut self) -> Result<(), Failure> {
         let killed = self.child.kill().await;
         killed.map_err(|error| Failure::failed(format!("executor {}: {error}", self.pid)))
@@ -86,7 +89,7 @@ impl Executor {
     /// Asks it to finish what it has in hand and end; kills it when that takes too long.
     ///
     /// # Errors
-    /// When the system does not let us.
+    /// When the operating system refuses.
     pub(crate) async fn stop(mut self) -> Result<(), Failure> {
         if matches!(self.child.try_wait(), Ok(None)) {
             signal(self.pid, "TERM")?;
@@ -109,7 +112,7 @@ impl Drop for Executor {
     }
 }
 
-/// Keeps what an executor says in a file, and tells when it says that it is ready.
+/// Writes the output of an executor to a file, and reports the line that says it is ready.
 async fn keep(lines: ChildStderr, log: PathBuf, ready: oneshot::Sender<()>) {
     let mut ready = Some(ready);
     let mut file = File::options().create(true).append(true).open(&log).ok();
@@ -129,7 +132,7 @@ async fn keep(lines: ChildStderr, log: PathBuf, ready: oneshot::Sender<()>) {
     }
 }
 
-/// What an executor says when it takes commands.
+/// The line that an executor prints when it takes commands.
 const READY: &str = "executor is ready";
 
 /// The log of child executors in this folder.

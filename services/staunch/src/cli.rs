@@ -1,6 +1,7 @@
-//! The command line: what can be asked, and who does it.
+//! The command line: its commands, and the function that each of them runs.
 
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 
 use chassis::{Life, Settings};
 use clap::{Args, Parser, Subcommand};
@@ -8,16 +9,17 @@ use clap::{Args, Parser, Subcommand};
 use crate::command::{
     apply, bench, config, dead, demo, dev, instance, key, migrate, provision, run, server, validate,
 };
+use crate::failure::EXIT_CODES;
 use crate::output::Format;
-use crate::{Failure, local, say};
+use crate::{Failure, database, local, say};
 
 /// Durable workflows on NATS
 #[derive(Parser, Debug)]
-#[command(name = "staunch", version, propagate_version = true)]
+#[command(name = "staunch", version, propagate_version = true, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// The form of what is printed
+    /// The form of standard output; with json, it holds nothing but JSON
     #[arg(short, long, global = true, value_enum, default_value_t)]
     output: Format,
 }
@@ -34,9 +36,9 @@ enum Command {
     Provision(provision::ProvisionArgs),
     /// Brings the database's schema up to date
     Migrate(migrate::MigrateArgs),
-    /// Proves on a running cluster, or on one of its own, that a cluster keeps its promises
+    /// Checks that a cluster keeps its promises: a running one, or one that it starts
     Validate(validate::ValidateArgs),
-    /// Measures how fast a cluster is, or what its parts could do at best
+    /// Measures how fast a cluster is, or the most that its parts can do
     Bench(bench::BenchArgs),
     /// Shows every setting and where its value comes from
     Config(SettingsArgs),
@@ -44,9 +46,9 @@ enum Command {
     Run(run::RunArgs),
     /// Imports definitions from files and publishes them
     Apply(apply::ApplyArgs),
-    /// Looks at instances, watches, cancels and resumes them
+    /// Lists, shows, watches, cancels and resumes instances
     Instance(instance::InstanceArgs),
-    /// Looks at commands that could not be applied, replays or removes them
+    /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
     /// Makes, lists and removes API keys
     Key(key::KeyArgs),
@@ -58,24 +60,27 @@ struct SettingsArgs {
     settings: chassis::Args,
 }
 
-/// Does what the command line asks, and answers with the exit code.
+/// Runs the command that the command line names; returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return said(&error),
+        Err(error) => return refused(&error),
     };
+    if cli.output == Format::Json {
+        say::keep_output_for_json();
+    }
     match begin(cli) {
         Ok(code) => code,
         Err(failure) => {
             say::talk(&format!("error: {failure}"));
-            failure.code()
+            failure.kind.code()
         }
     }
 }
 
-/// Help and versions are data; everything else that stops the parser is a wrong question.
-fn said(error: &clap::Error) -> ExitCode {
+/// Prints why the parser stopped: for help or a version, or because the command line is wrong.
+fn refused(error: &clap::Error) -> ExitCode {
     match (error.print(), error.use_stderr()) {
         (Ok(()), false) => ExitCode::SUCCESS,
         _ => ExitCode::from(2),
@@ -87,56 +92,75 @@ fn begin(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Server(args) => {
             let settings = load(&args.settings)?;
-            Ok(host(settings, server::run))
+            Ok(host(settings, async move |settings, life| {
+                server::run(settings, life, format).await
+            }))
         }
         Command::Dev(args) => {
             let settings = at_home(&args.settings)?;
             Ok(host(settings, async move |settings, life| {
-                dev::run(&args.data, settings, life).await
+                dev::run(&args.data, settings, life, format).await
             }))
         }
         Command::Demo(args) => {
             let settings = at_home(&args.settings)?;
             Ok(host(settings, async move |settings, life| {
-                demo::run(args.exit, settings, life).await
+                demo::run(args.exit, settings, life, format).await
             }))
         }
         Command::Config(args) => {
             config::run(&load(&args.settings)?, format).map(|()| ExitCode::SUCCESS)
         }
-        command => at_once(command, format).map(|()| ExitCode::SUCCESS),
+        command => to_its_end(command, format).map(|()| ExitCode::SUCCESS),
     }
 }
 
 fn load(args: &chassis::Args) -> Result<Settings, Failure> {
-    Settings::load(args).map_err(|error| Failure::usage(error.to_string()))
-}
-
-fn at_home(args: &chassis::Args) -> Result<Settings, Failure> {
-    let mut settings = load(args)?;
-    local::at_home(&mut settings);
+    let settings = Settings::load(args).map_err(|error| Failure::usage(error.to_string()))?;
+    database::check_kind(&settings)?;
     Ok(settings)
 }
 
-/// Commands that run until they are asked to stop.
+/// The settings of a command that reaches the database or the broker without running a role. One
+/// that only looks creates nothing, whatever the settings say.
+fn client_settings(args: &chassis::Args, only_looks: bool) -> Result<Settings, Failure> {
+    let mut settings = load(args)?;
+    settings.provision &= !only_looks;
+    Ok(settings)
+}
+
+fn at_home(args: &chassis::Args) -> Result<Settings, Failure> {
+    let mut args = args.clone();
+    args.defaults.extend(local::defaults());
+    load(&args)
+}
+
+/// Runs a command until the process is asked to stop. The exit code tells why it failed, as that
+/// of every other command.
 fn host(
     settings: Settings,
     run: impl AsyncFnOnce(Settings, Life) -> Result<(), Failure>,
 ) -> ExitCode {
-    chassis::host("staunch", settings, async move |settings, life| {
-        run(settings, life).await.map_err(anyhow::Error::from)
-    })
+    let kind = Arc::new(OnceLock::new());
+    let failed = Arc::clone(&kind);
+    let code = chassis::host("staunch", settings, async move |settings, life| {
+        run(settings, life).await.map_err(|failure| {
+            failed.get_or_init(|| failure.kind);
+            anyhow::Error::from(failure)
+        })
+    });
+    kind.get().map_or(code, |kind| kind.code())
 }
 
-/// Commands that ask something and are done.
-fn at_once(command: Command, format: Format) -> Result<(), Failure> {
+/// Runs a command that ends by itself.
+fn to_its_end(command: Command, format: Format) -> Result<(), Failure> {
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         tracing::debug!("a TLS provider is installed already");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed(format!("no threads: {error}")))?;
+        .map_err(|error| Failure::failed(format!("threads cannot be started: {error}")))?;
     runtime.block_on(done(command, format))
 }
 
@@ -148,21 +172,31 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Apply(args) => apply::run(args, format).await,
         Command::Instance(args) => instance::run(args, format).await,
         Command::Dead(args) => {
-            let bus = node::connect(&load(&args.settings)?).await?;
+            let settings = client_settings(&args.settings, args.verb.only_looks())?;
+            let bus = node::connect(&settings).await?;
             let done = dead::run(args.verb, &bus, format).await;
             bus.close().await;
             done
         }
         Command::Key(args) => {
-            let store = node::open_store(&load(&args.settings)?).await?;
+            let settings = client_settings(&args.settings, args.verb.only_looks())?;
+            database::must_exist(&settings)?;
+            let store = node::open_store(&settings).await?;
             let done = key::run(args.verb, &*store, format).await;
             store.close().await;
             done
         }
         Command::Provision(args) => {
-            provision::run(args.replicas, args.check, &load(&args.settings)?).await
+            let settings = client_settings(&args.settings, args.check)?;
+            provision::run(args.replicas, args.check, &settings, format).await
         }
-        Command::Migrate(args) => migrate::run(args.check, &load(&args.settings)?).await,
+        Command::Migrate(args) => {
+            let settings = client_settings(&args.settings, args.check)?;
+            if args.check {
+                database::must_exist(&settings)?;
+            }
+            migrate::run(args.check, &settings, format).await
+        }
         Command::Demo(_) | Command::Dev(_) | Command::Server(_) | Command::Config(_) => Ok(()),
     }
 }

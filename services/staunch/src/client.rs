@@ -9,12 +9,14 @@ use serde_json::Value;
 use crate::failure::Kind;
 use crate::{Failure, output};
 
-/// Longest wait for one answer, where nobody wants less.
+/// Longest wait for one answer, unless the caller sets a shorter one.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// What to do about a server that does not answer.
+/// Bytes of one answer: a whole page of the largest instances is smaller.
+const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// What a person can do about a server that does not answer.
 const HINT: &str = "start a server with `staunch dev`, or name another with --server";
 
-/// Where the API is and who asks.
+/// Where the API is, and the caller's key.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ClientArgs {
     /// Where the HTTP API listens
@@ -47,11 +49,11 @@ pub(crate) struct Client {
     hint: &'static str,
 }
 
-/// An answer that is a success.
+/// The response to a request that succeeded.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: StatusCode,
-    /// The body; text where it is no JSON.
+    /// The body; text where it is not JSON.
     pub(crate) body: Value,
 }
 
@@ -59,7 +61,7 @@ impl Client {
     /// A client for what the command line says.
     ///
     /// # Errors
-    /// When the address is none.
+    /// When it is not an address.
     pub(crate) fn new(args: &ClientArgs) -> Result<Self, Failure> {
         Self::to(&args.server, args.api_key.clone())
     }
@@ -67,7 +69,7 @@ impl Client {
     /// A client of this server.
     ///
     /// # Errors
-    /// When the address is none.
+    /// When it is not an address.
     pub(crate) fn to(server: &str, api_key: Option<String>) -> Result<Self, Failure> {
         let server = server.trim_end_matches('/').to_owned();
         let url = reqwest::Url::parse(&server)
@@ -75,11 +77,11 @@ impl Client {
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let Some(url) = url else {
             return Err(Failure::usage(format!(
-                "the server {server:?} is no address: use one such as http://127.0.0.1:5001"
+                "the server {server:?} is not an address: use one such as http://127.0.0.1:5001"
             )));
         };
         let builder = reqwest::Client::builder().connect_timeout(Duration::from_secs(5));
-        // A proxy that is meant for the world outside cannot reach this machine's loopback.
+        // A proxy cannot reach the loopback of this machine.
         let near = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
         let http = if near { builder.no_proxy() } else { builder }
             .build()
@@ -88,7 +90,7 @@ impl Client {
         Ok(Self { http, server, api_key, answer_time_max, hint })
     }
 
-    /// The same with another longest wait for one answer, and another word on what to do then.
+    /// The same client with another longest wait, and another hint for a server that is silent.
     pub(crate) fn with_patience(self, answer_time_max: Duration, hint: &'static str) -> Self {
         Self { answer_time_max, hint, ..self }
     }
@@ -98,10 +100,10 @@ impl Client {
         &self.server
     }
 
-    /// Asks for something below `/elsa/api`.
+    /// Gets something below `/elsa/api`.
     ///
     /// # Errors
-    /// What the server says, or that it says nothing.
+    /// What the server answers when it refuses; unavailable when it does not answer.
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
         Ok(self.send(Method::GET, path, None, None).await?.body)
     }
@@ -109,38 +111,52 @@ impl Client {
     /// Posts something below `/elsa/api`.
     ///
     /// # Errors
-    /// What the server says, or that it says nothing.
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Answer, Failure> {
+    /// What the server answers when it refuses; unavailable when it does not answer.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Response, Failure> {
         self.send(Method::POST, path, Some(body), None).await
     }
 
     /// Deletes something below `/elsa/api`.
     ///
     /// # Errors
-    /// What the server says, or that it says nothing.
-    pub(crate) async fn delete(&self, path: &str) -> Result<Answer, Failure> {
+    /// What the server answers when it refuses; unavailable when it does not answer.
+    pub(crate) async fn delete(&self, path: &str) -> Result<Response, Failure> {
         self.send(Method::DELETE, path, None, None).await
     }
 
     /// Posts something under an idempotency key: done once, however often it is tried.
     ///
     /// # Errors
-    /// What the server says, or that it says nothing.
+    /// What the server answers when it refuses; unavailable when it does not answer.
     pub(crate) async fn post_once(
         &self,
         path: &str,
         body: &Value,
         key: &str,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Response, Failure> {
         self.send(Method::POST, path, Some(body), Some(key)).await
     }
 
     /// Fetches an absolute address, as a person with a link would.
     ///
     /// # Errors
-    /// What the server says, or that it says nothing.
-    pub(crate) async fn open(&self, url: &str) -> Result<Answer, Failure> {
+    /// What the server answers when it refuses; unavailable when it does not answer.
+    pub(crate) async fn open(&self, url: &str) -> Result<Response, Failure> {
         let request = self.http.get(url).timeout(self.answer_time_max);
+        let answer = request.send().await.map_err(|error| self.silent(&error))?;
+        self.read(answer).await
+    }
+
+    /// The metrics of the server, with the caller's API key.
+    ///
+    /// # Errors
+    /// What the server says, or that it says nothing.
+    pub(crate) async fn metrics(&self) -> Result<Response, Failure> {
+        let url = format!("{}/metrics", self.server);
+        let mut request = self.http.get(url).timeout(self.answer_time_max);
+        if let Some(api_key) = &self.api_key {
+            request = request.header("Authorization", format!("ApiKey {api_key}"));
+        }
         let answer = request.send().await.map_err(|error| self.silent(&error))?;
         self.read(answer).await
     }
@@ -151,7 +167,7 @@ impl Client {
         path: &str,
         body: Option<&Value>,
         key: Option<&str>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Response, Failure> {
         let url = format!("{}/elsa/api{path}", self.server);
         let mut request = self.http.request(method, url).timeout(self.answer_time_max);
         if let Some(api_key) = &self.api_key {
@@ -167,12 +183,31 @@ impl Client {
         self.read(answer).await
     }
 
-    async fn read(&self, answer: reqwest::Response) -> Result<Answer, Failure> {
+    async fn read(&self, answer: reqwest::Response) -> Result<Response, Failure> {
         let status = answer.status();
-        let bytes = answer.bytes().await.map_err(|error| self.silent(&error))?;
+        let bytes = self.whole(answer).await?;
         let body = serde_json::from_slice(&bytes)
             .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).trim().to_owned()));
-        if status.is_success() { Ok(Answer { status, body }) } else { Err(refused(status, &body)) }
+        if status.is_success() {
+            Ok(Response { status, body })
+        } else {
+            Err(refused(status, &body))
+        }
+    }
+
+    /// The body, up to a limit.
+    async fn whole(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(|error| self.silent(&error))? {
+            if bytes.len() + chunk.len() > ANSWER_BYTES_MAX {
+                return Err(Failure::failed(format!(
+                    "{} answers with more than {ANSWER_BYTES_MAX} bytes; ask for less, as with --limit",
+                    self.server
+                )));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
     }
 
     fn silent(&self, error: &reqwest::Error) -> Failure {
@@ -187,11 +222,12 @@ impl Client {
     }
 }
 
-/// What the server says when it refuses.
+/// The failure that a refusal of the server is.
 fn refused(status: StatusCode, body: &Value) -> Failure {
     let kind = match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => Kind::NotFound,
-        StatusCode::CONFLICT => Kind::Conflict,
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => Kind::Conflict,
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Kind::Forbidden,
         StatusCode::TOO_MANY_REQUESTS
         | StatusCode::BAD_GATEWAY
         | StatusCode::SERVICE_UNAVAILABLE
@@ -220,7 +256,7 @@ pub(crate) fn problems(body: &Value) -> Vec<String> {
 fn each(problems: &Value) -> Vec<String> {
     match problems {
         Value::Array(items) => items.iter().map(problem).collect(),
-        // The way of FastEndpoints: lists of messages by field.
+        // FastEndpoints answers with lists of messages by field.
         Value::Object(fields) => fields
             .iter()
             .flat_map(|(field, messages)| {
@@ -269,6 +305,9 @@ mod tests {
         let failure = refused(StatusCode::SERVICE_UNAVAILABLE, &Value::Null);
         assert_eq!(failure.kind, Kind::Unavailable);
         assert!(failure.message.contains("503"), "{failure}");
+        for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN] {
+            assert_eq!(refused(status, &Value::Null).kind, Kind::Forbidden);
+        }
     }
 
     #[test]

@@ -1,21 +1,63 @@
-//! Why a command of the CLI did not do what was asked, and the exit code that says so.
+//! Why a command did not do what it was asked to do, and the exit code that says so.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// What kind of failure it is: scripts tell them apart by the exit code.
+use crate::say;
+
+/// The reason of a failure. Each has an exit code of its own, so that scripts can tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// 1: it was tried and did not work.
+    /// The command ran and did not succeed.
     Failed,
-    /// 2: it was asked for in a way that makes no sense.
+    /// The command line, a setting or a file that it names is wrong.
     Usage,
-    /// 3: what it names does not exist.
+    /// What the command names does not exist.
     NotFound,
-    /// 4: something else came first.
+    /// Something else came first.
     Conflict,
-    /// 5: a server, a broker or a database does not answer; trying again may help.
+    /// A server, a broker or a database does not answer. Trying again may help.
     Unavailable,
+    /// Credentials are missing, wrong or do not suffice.
+    Forbidden,
+}
+
+/// The exit codes, as `staunch --help` shows them.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    it was tried and failed or was interrupted, or a check did not pass
+  2    the command line, a setting or a file that it names is wrong
+  3    what is named does not exist
+  4    something else came first
+  5    a server, a broker or a database does not answer; trying again may help
+  6    credentials are missing, wrong or do not suffice
+  130  stopped by a second signal, without finishing what was in hand";
+
+impl Kind {
+    /// The process's exit code.
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(self.number())
+    }
+
+    /// The reason of several failures: theirs where they have the same, else just that it failed.
+    pub(crate) fn of_all(kinds: &[Self]) -> Self {
+        match kinds {
+            [first, others @ ..] if others.iter().all(|kind| kind == first) => *first,
+            _ => Self::Failed,
+        }
+    }
+
+    fn number(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Conflict => 4,
+            Self::Unavailable => 5,
+            Self::Forbidden => 6,
+        }
+    }
 }
 
 /// A failure with one line for a person, and more lines where there is more to say.
@@ -47,23 +89,14 @@ impl Failure {
         self.details = details;
         self
     }
-
-    /// The process's exit code.
-    pub(crate) fn code(&self) -> ExitCode {
-        ExitCode::from(match self.kind {
-            Kind::Failed => 1,
-            Kind::Usage => 2,
-            Kind::NotFound => 3,
-            Kind::Conflict => 4,
-            Kind::Unavailable => 5,
-        })
-    }
 }
 
+/// The message and the details, one line each: servers and workflows may have written them.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.message)?;
-        self.details.iter().try_for_each(|detail| write!(f, "\n  - {detail}"))
+        write!(f, "{}", say::one_line(&self.message))?;
+        let mut details = self.details.iter();
+        details.try_for_each(|detail| write!(f, "\n  - {}", say::one_line(detail)))
     }
 }
 
@@ -71,26 +104,94 @@ impl std::error::Error for Failure {}
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
+        let kind = error.chain().find_map(|cause| {
+            let bus = cause.downcast_ref().map(of_bus);
+            bus.or_else(|| cause.downcast_ref().map(of_store))
+        });
         match error.downcast::<Self>() {
             Ok(failure) => failure,
-            Err(error) => Self::failed(format!("{error:#}")),
+            Err(error) => Self::new(kind.unwrap_or(Kind::Failed), format!("{error:#}")),
         }
     }
 }
 
 impl From<bus::Error> for Failure {
     fn from(error: bus::Error) -> Self {
-        let kind = if error.is_passing() { Kind::Unavailable } else { Kind::Failed };
-        Self::new(kind, error.to_string())
+        Self::new(of_bus(&error), error.to_string())
     }
 }
 
 impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
-        let kind = match error {
-            store::Error::Unavailable(_) => Kind::Unavailable,
-            _ => Kind::Failed,
+        Self::new(of_store(&error), error.to_string())
+    }
+}
+
+fn of_bus(error: &bus::Error) -> Kind {
+    match error {
+        bus::Error::Denied(_) => Kind::Forbidden,
+        error if error.is_passing() => Kind::Unavailable,
+        _ => Kind::Failed,
+    }
+}
+
+fn of_store(error: &store::Error) -> Kind {
+    match error {
+        store::Error::Unavailable(_) | store::Error::Overloaded(_) => Kind::Unavailable,
+        _ => Kind::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    #[test]
+    fn the_reason_is_found_below_what_was_being_done() {
+        let check = |error: anyhow::Error, kind: Kind, text: &str| {
+            let failure = Failure::from(error);
+            assert_eq!((failure.kind, failure.to_string().as_str()), (kind, text));
         };
-        Self::new(kind, error.to_string())
+        let store = Err::<(), _>(store::Error::Unavailable("db:5432 refused".to_owned()));
+        check(
+            store.context("open the database").unwrap_err(),
+            Kind::Unavailable,
+            "open the database: the database is unavailable: db:5432 refused",
+        );
+        let bus = Err::<(), _>(bus::Error::Full("commands".to_owned()));
+        check(
+            bus.context("publish").unwrap_err(),
+            Kind::Unavailable,
+            "publish: the message bus is full: commands",
+        );
+        let denied = bus::Error::Denied("user x".to_owned());
+        check(denied.into(), Kind::Forbidden, "no access to the message bus: user x");
+        check(Failure::usage("no").into(), Kind::Usage, "no");
+        check(anyhow::anyhow!("other"), Kind::Failed, "other");
+    }
+
+    #[test]
+    fn every_reason_has_a_code_of_its_own_and_help_shows_it() {
+        use Kind::{Conflict, Failed, Forbidden, NotFound, Unavailable, Usage};
+        let kinds = [Failed, Usage, NotFound, Conflict, Unavailable, Forbidden];
+        for (index, kind) in kinds.into_iter().enumerate() {
+            assert_eq!(usize::from(kind.number()), index + 1);
+            assert!(EXIT_CODES.contains(&format!("\n  {}    ", kind.number())), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn several_failures_have_the_reason_that_they_share() {
+        assert_eq!(Kind::of_all(&[Kind::Usage, Kind::Usage]), Kind::Usage);
+        assert_eq!(Kind::of_all(&[Kind::Usage, Kind::Unavailable]), Kind::Failed);
+        assert_eq!(Kind::of_all(&[]), Kind::Failed);
+    }
+
+    #[test]
+    fn a_message_of_somebody_else_stays_on_its_line() {
+        let failure = Failure::failed("a\nerror: b").with(vec!["\u{1b}[2J".to_owned()]);
+        assert_eq!(failure.to_string(), "a\\nerror: b\n  - \\u{1b}[2J");
     }
 }

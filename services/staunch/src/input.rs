@@ -1,7 +1,10 @@
-//! Workflow input as it is written on a command line.
+//! What a command line gives: workflow input, and files.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
+use model::limits::DEFINITION_BYTES_MAX;
 use serde_json::{Map, Value};
 
 use crate::Failure;
@@ -18,19 +21,29 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Failure> {
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Err(Failure::usage(format!(
-            "{origin} is no JSON object: write names and values, such as '{{\"Amount\": 1}}'"
+            "{origin} is not a JSON object: write names and values, such as '{{\"Amount\": 1}}'"
         ))),
-        Err(error) => Err(Failure::usage(format!("{origin} is no JSON: {error}"))),
+        Err(error) => Err(Failure::usage(format!("{origin} is not JSON: {error}"))),
     }
 }
 
-/// Reads a text file.
+/// Reads a text file, not larger than a definition may be.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read or is too large.
 pub(crate) fn file(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))
+    let shown = path.display();
+    let bytes_max = u64::try_from(DEFINITION_BYTES_MAX).unwrap_or(u64::MAX);
+    let mut text = String::new();
+    let read = File::open(path)
+        .and_then(|file| file.take(bytes_max.saturating_add(1)).read_to_string(&mut text));
+    match read {
+        Ok(length) if length > DEFINITION_BYTES_MAX => Err(Failure::usage(format!(
+            "{shown} is larger than {DEFINITION_BYTES_MAX} bytes, the limit of a definition"
+        ))),
+        Ok(_) => Ok(text),
+        Err(error) => Err(Failure::usage(format!("cannot read {shown}: {error}"))),
+    }
 }
 
 #[cfg(test)]
@@ -44,5 +57,11 @@ mod tests {
         for text in ["[1]", "{", "@/no/such/file"] {
             assert_eq!(parse(text).unwrap_err().kind, Kind::Usage, "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_without_an_end_is_refused() {
+        let failure = file(Path::new("/dev/zero")).unwrap_err();
+        assert!(failure.message.contains("larger than"), "{failure}");
     }
 }

@@ -6,9 +6,9 @@ use model::{InstanceId, SubStatus};
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::{Failure, output};
+use crate::{Failure, output, say};
 
-/// Between two looks at an instance that has nothing new.
+/// Time between two requests while an instance has nothing new.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Entries asked for at once.
 const ENTRIES_MAX: usize = 500;
@@ -39,8 +39,8 @@ impl<'a> Journal<'a> {
         Ok(items)
     }
 
-    /// Gives every entry to `each` as it appears, until `enough` says so of the status or the
-    /// instance is over; answers the status.
+    /// Gives every entry to `each` as it appears, until the instance has ended or `enough` accepts
+    /// its status; returns the status.
     ///
     /// # Errors
     /// What the server or `each` says.
@@ -50,7 +50,7 @@ impl<'a> Journal<'a> {
         enough: impl Fn(SubStatus) -> bool,
     ) -> Result<SubStatus, Failure> {
         loop {
-            // Status first, journal second: what a final status tells is then all there.
+            // First the status, then the journal: when the status is final, the journal is complete.
             let status = status(self.client, self.id).await?;
             let news = self.news().await?;
             news.iter().try_for_each(&mut each)?;
@@ -65,7 +65,7 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// Where an instance is in its life.
+/// The status of an instance.
 ///
 /// # Errors
 /// What the server says.
@@ -75,9 +75,9 @@ pub(crate) async fn status(client: &Client, id: &InstanceId) -> Result<SubStatus
     output::text(&body, "subStatus").parse().map_err(Failure::failed)
 }
 
-/// One entry on one line: the time, what happened, where.
+/// One entry on one line: the time, what happened, where. A message may have several lines.
 pub(crate) fn line(entry: &Value) -> String {
-    let text = |name| output::text(entry, name);
+    let text = |name| say::one_line(&output::text(entry, name)).into_owned();
     let stamp = text("timestamp");
     let time = stamp.get(11..23).unwrap_or(&stamp);
     let activity_type = text("activityType");
@@ -111,8 +111,8 @@ mod tests {
             "08:00:01.250  completed  Ask (Event)",
         );
         check(
-            json!({"timestamp": time, "eventName": "Line", "message": "hello"}),
-            "08:00:01.250  says       hello",
+            json!({"timestamp": time, "eventName": "Line", "message": "hello\n\u{1b}[2J"}),
+            "08:00:01.250  says       hello\\n\\u{1b}[2J",
         );
         check(
             json!({"timestamp": time, "eventName": "Workflow", "message": "Suspended"}),

@@ -1,14 +1,14 @@
 //! The CLI, and every role in one process.
 //!
-//! Client commands talk to the HTTP API; `server`, `dev` and `demo` host roles; `provision`,
-//! `migrate`, `dead` and `key` reach the broker and the database. Standard output carries data,
-//! standard error carries talk, and the exit code tells how it went: 0 well, 1 failed, 2 asked
-//! wrongly, 3 not found, 4 conflict, 5 unavailable.
+//! Client commands use the HTTP API; `server`, `dev` and `demo` run roles; `provision`, `migrate`,
+//! `dead` and `key` reach the broker and the database. Data goes to standard output, everything for
+//! a person to standard error. Each kind of failure has an exit code of its own: see `failure`.
 
 mod child;
 mod cli;
 mod client;
 mod command;
+mod database;
 mod failure;
 mod input;
 mod journal;

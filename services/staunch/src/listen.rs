@@ -1,4 +1,4 @@
-//! Who is told where the commands of this process are: nobody, except in crash tests.
+//! The listener that crash tests set: it is told of every point that a command passes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,13 +6,13 @@ use chassis::Points;
 
 static POINTS: OnceLock<Arc<dyn Points>> = OnceLock::new();
 
-/// Has `points` told of every step that this process takes; for programs that test crashes, before
-/// they call [`crate::main`]. The first listener stays.
+/// Sets the listener for every point that this process passes. For programs that test crashes,
+/// before they call [`crate::main`]; a second call changes nothing.
 pub fn listen(points: Arc<dyn Points>) {
     POINTS.get_or_init(|| points);
 }
 
-/// Whoever listens.
+/// The listener, where one is set.
 pub(crate) fn points() -> Option<Arc<dyn Points>> {
     POINTS.get().map(Arc::clone)
 }

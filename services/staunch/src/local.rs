@@ -1,14 +1,14 @@
-//! What `dev` and `demo` bring along: a nats-server of their own and a SQLite file.
+//! What `dev` and `demo` start by themselves: a nats-server, with a SQLite file beside its data.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use chassis::{Origin, Settings};
+use chassis::Settings;
 use nats_server::{Binary, Find, Options, Server, find};
 
 use crate::{Failure, say};
 
-/// A broker on this machine, and where its data and the database are.
+/// A nats-server on this machine, and the folder of its data and of the database.
 #[derive(Debug)]
 pub(crate) struct Local {
     binary: Binary,
@@ -18,10 +18,10 @@ pub(crate) struct Local {
 
 impl Local {
     /// Finds a nats-server, fetches it where there is none, and starts it with a store in this
-    /// folder; on this port where it is free, on any other else.
+    /// folder; on this port where it is free, else on another.
     ///
     /// # Errors
-    /// When there is none, and none can be fetched; when it does not start.
+    /// When there is none and it cannot be fetched; when it does not start.
     pub(crate) async fn start(
         folder: &Path,
         port: Option<u16>,
@@ -45,64 +45,60 @@ impl Local {
         self.server.url()
     }
 
-    /// The SQLite file, made when it is opened.
+    /// The URL of the SQLite file, which is created when it is opened.
     pub(crate) fn database_url(&self) -> String {
         sqlite_in(&self.folder)
     }
 
-    /// Where everything is kept.
+    /// The folder of all data.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Ends the broker in order.
+    /// Stops the nats-server in order.
     ///
     /// # Errors
-    /// When the system does not let us.
+    /// When the operating system refuses.
     pub(crate) async fn stop(&mut self) -> Result<(), Failure> {
         Ok(self.server.stop().await?)
     }
 }
 
-/// The SQLite file in this folder.
+/// The URL of the SQLite file in this folder.
 pub(crate) fn sqlite_in(folder: &Path) -> String {
     format!("sqlite://{}?mode=rwc", folder.join("staunch.db").display())
 }
 
-/// Fits settings to one machine: what is missing is created, workflows may call this machine, and
-/// only warnings are logged where nobody asked for more.
-pub(crate) fn at_home(settings: &mut Settings) {
-    settings.provision = true;
-    settings.allow_private_addresses = true;
-    if is_default(settings, "log") {
-        settings.log = "warn".to_owned();
-    }
+/// The defaults of a command for one machine: what is missing is created, workflows may call this
+/// machine, and only warnings are logged. Whatever is given beats them.
+pub(crate) fn defaults() -> [(&'static str, String); 3] {
+    [("provision", "true"), ("allow-private-addresses", "true"), ("log", "warn")]
+        .map(|(name, value)| (name, value.to_owned()))
 }
 
-/// Listens on another port where the usual one is taken and nobody asked for it.
+/// Chooses another port for HTTP where the default port is taken and no address was given.
 ///
 /// # Errors
 /// When no port is free.
 pub(crate) fn on_a_free_port(settings: &mut Settings) -> Result<(), Failure> {
-    if !is_default(settings, "listen") || is_free(settings.listen.port()) {
+    if !settings.is_default("listen") || is_free(settings.listen.port()) {
         return Ok(());
     }
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
-    settings.listen = free.map_err(|error| Failure::failed(format!("no port is free: {error}")))?;
+    let free = free.map_err(|error| Failure::failed(format!("no port is free: {error}")))?;
+    let taken = settings.listen.port();
+    say::story(&format!(
+        "port {taken} is taken, so HTTP listens on {free}; --listen names another"
+    ));
+    settings.listen = free;
     Ok(())
-}
-
-/// Nobody has said what this setting should be.
-pub(crate) fn is_default(settings: &Settings, name: &str) -> bool {
-    let setting = settings.all().iter().find(|setting| setting.name == name);
-    setting.is_some_and(|setting| setting.origin == Origin::Default)
 }
 
 fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// What to try next, with this server and broker: the example where it is there, else one's own.
+/// Prints commands to try next, with the example definition where it is published.
 pub(crate) fn next_steps(server: &str, nats_url: &str, example: Option<&str>) {
     let body = r#"'{"input": {"OrderId": "7", "Amount": 10}}'"#;
     let own = ["staunch apply -f WORKFLOW.json", "staunch run DEFINITION -i '{}' --wait"];
@@ -123,6 +119,6 @@ pub(crate) fn next_steps(server: &str, nats_url: &str, example: Option<&str>) {
     ];
     say::heading("Try next, in another terminal");
     first.iter().chain(&then).for_each(|line| say::story(&format!("  {line}")));
-    say::story(&format!("\nThe HTTP API is at {server}, its description at {server}/openapi.json"));
+    say::story(&format!("\nThe HTTP API is at {server}, its description at {server}/docs"));
     say::story("Ctrl-C stops everything");
 }

@@ -1,4 +1,4 @@
-//! How data is written: as a table for people, as JSON for programs.
+//! The two forms of data: a table for people, JSON for programs.
 
 use clap::ValueEnum;
 use serde_json::Value;
@@ -20,7 +20,22 @@ pub(crate) enum Format {
 /// # Errors
 /// When standard output is closed.
 pub(crate) fn json(value: &Value) -> Result<(), Failure> {
-    say::data(&format!("{value:#}"))
+    say::json(value)
+}
+
+/// Writes that something is done: a sentence on standard error for a person, `document` on standard
+/// output for a program.
+///
+/// # Errors
+/// When standard output is closed.
+pub(crate) fn done(format: Format, sentence: &str, document: &Value) -> Result<(), Failure> {
+    match format {
+        Format::Table => {
+            say::talk(sentence);
+            Ok(())
+        }
+        Format::Json => json(document),
+    }
 }
 
 /// Writes rows under their headings.
@@ -38,23 +53,33 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failu
 pub(crate) fn pairs(pairs: &[(&str, String)]) -> Result<(), Failure> {
     let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let shown = pairs.iter().filter(|(_, value)| !value.is_empty());
-    shown.into_iter().try_for_each(|(name, value)| say::data(&format!("{name:width$}  {value}")))
+    shown.into_iter().try_for_each(|(name, value)| {
+        say::data(&format!("{}  {}", padded(name, width), say::one_line(value)))
+    })
 }
 
 fn aligned(headings: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     let heading: Vec<String> = headings.iter().map(|text| (*text).to_owned()).collect();
-    let lines: Vec<&Vec<String>> = std::iter::once(&heading).chain(rows).collect();
+    let one_line = |row: &Vec<String>| row.iter().map(|cell| say::one_line(cell).into()).collect();
+    let lines: Vec<Vec<String>> =
+        std::iter::once(heading).chain(rows.iter().map(one_line)).collect();
     let widths: Vec<usize> = (0..headings.len())
         .map(|column| {
             let cells = lines.iter().filter_map(|line| line.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
         })
         .collect();
-    let write = |line: &&Vec<String>| {
-        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+    let write = |line: &Vec<String>| {
+        let cells = line.iter().zip(&widths).map(|(cell, width)| padded(cell, *width));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     lines.iter().map(write).collect()
+}
+
+/// The text with spaces behind it, up to this many characters. `format!` panics above 65,535.
+fn padded(text: &str, width: usize) -> String {
+    let missing = width.saturating_sub(text.chars().count());
+    format!("{text}{}", " ".repeat(missing))
 }
 
 /// A member of a JSON object as text: text as it is, null and absence as nothing.
@@ -76,6 +101,16 @@ mod tests {
             vec![vec!["a".to_owned(), "äöü".to_owned()], vec!["long".to_owned(), "b".into()]];
         let lines = aligned(&["ID", "N"], &rows);
         assert_eq!(lines, ["ID    N", "a     äöü", "long  b"]);
+    }
+
+    #[test]
+    fn a_cell_may_be_long_and_stays_on_its_line() {
+        let long = "x".repeat(70_000);
+        let rows = vec![vec![long.clone(), "a\nb".into()], vec!["short".into(), "c".into()]];
+        let lines = aligned(&["ID", "N"], &rows);
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[1], format!("{long}  a\\nb"));
+        assert_eq!(lines[2].chars().count(), 70_003);
     }
 
     #[test]

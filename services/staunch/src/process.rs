@@ -19,7 +19,7 @@ impl Process {
     /// Joins the cluster with these roles.
     ///
     /// # Errors
-    /// When the broker or the database does not answer, or is not prepared.
+    /// When the broker or the database does not answer, or is not provisioned or migrated.
     pub(crate) async fn join(settings: &Settings, roles: &[&str]) -> anyhow::Result<Self> {
         let node = Node::join(settings, roles).await?;
         let languages = expressions::with_script_time(settings.script_time());

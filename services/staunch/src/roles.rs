@@ -1,25 +1,26 @@
-//! Hosts any set of roles in one process: starts them, says when each is ready, stops them in
+//! Runs any set of roles in one process: starts them, reports when each is ready, stops them in
 //! order.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bus::Bus;
-use chassis::{Life, Settings};
+use chassis::{Admin, Life, Settings};
 use executor::calls::{Guard, HttpCalls};
 use node::{Node, nonces};
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::process::Process;
 use crate::{Failure, listen, say};
 
-/// Every role there is.
+/// Every role.
 pub(crate) const ALL: [&str; 4] = ["ingress", "executor", "timer", "cache-notifier"];
 
-/// The role whose callers wait for the others.
+/// The role whose callers wait for what the other roles do.
 const GATEWAY: &str = "ingress";
-/// How long the other roles go on for them when the process is asked to stop.
+/// How long the other roles continue for these callers when the process is asked to stop.
 const ANSWERS_TIME_MAX: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -28,6 +29,8 @@ pub(crate) struct Roles {
     process: Process,
     running: JoinSet<()>,
     lives: Vec<(&'static str, Life)>,
+    /// Answers health and metrics until all roles have ended.
+    _admin: Option<Admin>,
 }
 
 impl Roles {
@@ -39,7 +42,9 @@ impl Roles {
     pub(crate) async fn start(settings: &Settings, life: &Life) -> Result<Self, Failure> {
         let roles = chosen(settings)?;
         let process = Process::join(settings, &roles).await?;
-        let mut hosted = Self { process, running: JoinSet::new(), lives: Vec::new() };
+        let admin = process.node.admin(settings, life)?;
+        let mut hosted =
+            Self { process, running: JoinSet::new(), lives: Vec::new(), _admin: admin };
         let (answered, later) = (CancellationToken::new(), CancellationToken::new());
         if !roles.contains(&GATEWAY) {
             answered.cancel();
@@ -71,9 +76,16 @@ impl Roles {
         Ok(hosted)
     }
 
-    /// One line per role, for whoever waits for them.
+    /// Prints one line for each role that is ready, for the process that started this one.
     pub(crate) fn announce(&self) {
         self.lives.iter().for_each(|(role, _)| say::talk(&format!("{role} is ready")));
+    }
+
+    /// What runs and where it can be reached, for a program.
+    pub(crate) fn document(&self, settings: &Settings) -> Value {
+        let roles: Vec<_> = self.lives.iter().map(|(role, _)| *role).collect();
+        let url = roles.contains(&GATEWAY).then(|| settings.public_url());
+        json!({"node": settings.node, "pid": std::process::id(), "roles": roles, "url": url})
     }
 
     /// The bus of this process.
@@ -109,7 +121,7 @@ fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
     Ok(roles)
 }
 
-/// Lets the gateway end first: its callers wait for what the other roles do.
+/// Stops the gateway first, then the other roles, because its callers wait for them.
 async fn hold_back(stop: CancellationToken, answered: CancellationToken, later: CancellationToken) {
     stop.cancelled().await;
     if tokio::time::timeout(ANSWERS_TIME_MAX, answered.cancelled()).await.is_err() {
@@ -118,8 +130,8 @@ async fn hold_back(stop: CancellationToken, answered: CancellationToken, later: 
     later.cancel();
 }
 
-/// Runs one role under a life of its own, which ends when `stop` says so. A role that fails ends
-/// the process.
+/// Runs one role with a life of its own, which ends when `stop` is cancelled. A role that fails
+/// stops the process.
 async fn host(
     role: &'static str,
     running: impl Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -127,7 +139,7 @@ async fn host(
     life: Life,
     stop: CancellationToken,
 ) {
-    let mut running = tokio::spawn(running);
+    let mut running = tasks::spawn(role, running);
     let kill = life.kill();
     let ended = tokio::select! {
         ended = &mut running => ended,
@@ -137,10 +149,10 @@ async fn host(
         }
     };
     match ended {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => life.fail(format!("{role}: {error:#}")),
-        Err(error) if error.is_panic() => life.fail(format!("{role} panicked")),
-        Err(_) => {}
+        Ok(Ok(Ok(()))) => {}
+        Ok(Ok(Err(error))) => life.fail(format!("{role}: {error:#}")),
+        Ok(Err(panicked)) => life.fail(panicked.to_string()),
+        Err(error) => tracing::debug!(role, %error, "a role was dropped"),
     }
     own.begin_stop();
     tokio::select! {
@@ -155,7 +167,7 @@ async fn host(
     }
 }
 
-/// Hands a stop on to a role; completes when it is killed.
+/// Passes a stop on to a role; completes when the process is killed.
 async fn killed(stop: &CancellationToken, kill: &CancellationToken, own: &Life) {
     tokio::select! {
         () = stop.cancelled() => own.begin_stop(),
@@ -165,7 +177,7 @@ async fn killed(stop: &CancellationToken, kill: &CancellationToken, own: &Life) 
     own.begin_kill();
 }
 
-/// One role to its end.
+/// Runs one role to its end.
 async fn run(
     role: &'static str,
     settings: Settings,

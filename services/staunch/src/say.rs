@@ -1,43 +1,155 @@
-//! Where the CLI's words go: data to standard output, talk to standard error. Nothing else writes
-//! to either.
+//! The only place of the CLI that writes to a terminal: data to standard output, talk to standard
+//! error.
+//!
+//! What comes from workflows, brokers and servers may hold control characters, which can move a
+//! terminal's cursor, change its title or hide text. Every text that is written here has them
+//! escaped, so a caller cannot forget it.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
 
 use crate::Failure;
+
+/// Standard output holds one JSON document, so stories go to standard error.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// From now on, stories go to standard error: a program reads standard output.
+pub(crate) fn keep_output_for_json() {
+    IS_JSON.store(true, Ordering::Relaxed);
+}
 
 /// Writes one piece of data and a line end.
 ///
 /// # Errors
-/// When nobody reads it any more, as behind `| head`.
+/// When standard output is closed, as behind `| head`.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    print(&visible(text))
+}
+
+/// Writes a JSON document, indented.
+///
+/// # Errors
+/// When standard output is closed.
+pub(crate) fn json(value: &Value) -> Result<(), Failure> {
+    print(&json_text(&format!("{value:#}")))
+}
+
+/// Writes a JSON document on one line.
+///
+/// # Errors
+/// When standard output is closed.
+pub(crate) fn json_line(value: &Value) -> Result<(), Failure> {
+    print(&json_text(&value.to_string()))
+}
+
+fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")
         .and_then(|()| out.flush())
         .map_err(|error| Failure::failed(format!("standard output is closed: {error}")))
 }
 
-/// Says something to the person at the terminal. A closed terminal is no reason to stop.
+/// Writes a line for the person at the terminal to standard error. A closed terminal is no reason
+/// to stop.
 pub(crate) fn talk(text: &str) {
     let mut err = io::stderr().lock();
-    if writeln!(err, "{text}").is_err() {
+    if writeln!(err, "{}", visible(text)).is_err() {
         tracing::debug!(text, "standard error is closed");
     }
 }
 
-/// A heading in a story, on standard output.
+/// Writes the heading of a part of the demo.
 pub(crate) fn heading(text: &str) {
     story(&format!("\n{text}"));
 }
 
-/// A line in a story that something else tells, such as a journal.
+/// Writes a line that the demo quotes, such as a line of a journal.
 pub(crate) fn aside(text: &str) {
     story(&format!("           | {text}"));
 }
 
-/// A line of a story. A closed output is no reason to stop the story.
+/// Writes a line of `dev` or `demo`. A closed output is no reason to stop.
 pub(crate) fn story(text: &str) {
-    let mut out = io::stdout().lock();
-    if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
+    if IS_JSON.load(Ordering::Relaxed) {
+        return talk(text);
+    }
+    if print(&visible(text)).is_err() {
         tracing::debug!(text, "standard output is closed");
+    }
+}
+
+/// The text with every control character escaped, except line ends and tabs.
+fn visible(text: &str) -> Cow<'_, str> {
+    escaped(
+        text,
+        |c| is_control(c) && !matches!(c, '\n' | '\t'),
+        |c| c.escape_default().to_string(),
+    )
+}
+
+/// The text on one line: line ends and tabs are escaped too. For whatever others have written and a
+/// line of ours quotes.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    escaped(text, is_control, |c| c.escape_default().to_string())
+}
+
+/// JSON, which has no control characters outside its strings but line ends.
+fn json_text(text: &str) -> Cow<'_, str> {
+    escaped(
+        text,
+        |c| is_control(c) && c != '\n',
+        |c| {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+        },
+    )
+}
+
+fn escaped(
+    text: &str,
+    is_escaped: impl Fn(char) -> bool,
+    escape: impl Fn(char) -> String,
+) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let each = |c| if is_escaped(c) { escape(c) } else { String::from(c) };
+    Cow::Owned(text.chars().map(each).collect())
+}
+
+/// A terminal acts on it, or shows the text around it in another order.
+fn is_control(c: char) -> bool {
+    let reorders = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || reorders || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{9b}31m\u{202e}\r\u{7f}";
+
+    #[test]
+    fn no_control_character_reaches_a_terminal() {
+        for shown in [visible(HOSTILE), one_line(HOSTILE), json_text(HOSTILE)] {
+            assert!(!shown.contains(is_control), "{shown:?}");
+        }
+        assert_eq!(visible("a\u{1b}[31m\tb\nc"), "a\\u{1b}[31m\tb\nc");
+        assert_eq!(one_line("a\nb\tc"), "a\\nb\\tc");
+        assert_eq!(visible("Grüße, 世界 👋"), "Grüße, 世界 👋");
+    }
+
+    #[test]
+    fn escaped_json_is_the_same_json() {
+        let value = json!({"text": HOSTILE, "wide": "👋\u{202e}"});
+        let text = format!("{value:#}");
+        let shown = json_text(&text);
+        assert!(shown.chars().all(|c| !is_control(c) || c == '\n'), "{shown:?}");
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
     }
 }

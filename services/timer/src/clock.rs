@@ -1,9 +1,9 @@
-//! The database's clock, as far as it is known here. Nothing fires before this clock says so,
+//! The database's clock, as this node knows it. Nothing fires before this clock reaches its time,
 //! whatever the clock of this machine says.
 //!
-//! A reading is true for some moment between the question and its answer, so that counting on from
-//! the answer is late by the way back at most, and never early. Of several readings the one whose
-//! answer came quickest counts (F. Cristian, "Probabilistic clock synchronization", 1989).
+//! A reading is true at some moment between the question and its answer. Counting on from the
+//! answer is late by at most the way back, and never early. Of several readings the one with the
+//! quickest answer counts (F. Cristian, "Probabilistic clock synchronization", 1989).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use tokio::time::Instant;
 
 /// The longest wait for a reading.
 const READING_TIME_MAX: Duration = Duration::from_secs(5);
-/// A slower reading says too little of whether the clock was set back: it counts by itself.
+/// A slower reading cannot show whether the clock was set back; it replaces the one before.
 const QUICK: Duration = Duration::from_millis(50);
-/// This machine's clock runs faster than the database's by one part in so many at most. Crystals
-/// are four times better; one of the two that is being slewed may be worse.
+/// This machine's clock runs faster than the database's by at most one part in this number.
+/// Crystals are four times better; a clock that is being slewed may be worse.
 const DRIFT: u32 = 5_000;
 /// Two roundings to milliseconds.
 const ROUNDING: Duration = Duration::from_millis(2);
 
-/// What the database's clock was said to be.
+/// A reading of the database's clock, with the round trip that it took.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     asked: Instant,
@@ -41,19 +41,19 @@ impl Reading {
         self.time
     }
 
-    /// What the clock has reached then for certain.
+    /// The time that the clock has certainly reached at that instant.
     fn reached(&self, at: Instant) -> Timestamp {
         let elapsed = at.saturating_duration_since(self.arrived);
         self.time.after(elapsed - elapsed / DRIFT)
     }
 }
 
-/// What its readings say together.
+/// The database's clock, from all readings together.
 pub(crate) struct DatabaseClock {
     store: Arc<dyn Store>,
-    /// The one that says the latest time.
+    /// The reading that gives the latest time.
     best: Option<Reading>,
-    /// When the last one arrived.
+    /// When the last reading arrived.
     measured: Option<Instant>,
 }
 
@@ -77,7 +77,7 @@ impl DatabaseClock {
         Ok(())
     }
 
-    /// Takes a reading in, unless a later one is known.
+    /// Uses a reading, unless a later one is known.
     pub(crate) fn note(&mut self, reading: Reading) {
         if self.measured.is_some_and(|at| at > reading.arrived) {
             return;
@@ -125,7 +125,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Asked now and answered after so long; the clock said this on the way.
+    /// A reading of the database clock, with the round trip that it took.
     async fn read(clock: &mut DatabaseClock, took: u64, time: i64) {
         let asked = Instant::now();
         tokio::time::advance(millis(took)).await;

@@ -51,7 +51,7 @@ impl Context {
         }
     }
 
-    /// The same replica, whose way those points are told of.
+    /// The same replica; it reports the points that it passes.
     #[must_use]
     pub fn watched(self, points: Option<Arc<dyn Points>>) -> Self {
         Self { trail: Trail::new(&self.node, points), ..self }

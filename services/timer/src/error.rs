@@ -1,4 +1,4 @@
-//! What can go wrong while firing. All of it passes or is found again by the next scan.
+//! What can go wrong while firing.
 
 /// An error of the timer service.
 #[derive(Debug, thiserror::Error)]
@@ -12,4 +12,18 @@ pub enum Error {
     /// A command cannot be written.
     #[error("a command of the timer service cannot be written: {0}")]
     Garbled(#[from] protocol::Garbled),
+}
+
+impl Error {
+    /// Whether the same may work a moment later; else it is about one row, and no others.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Store(error) => {
+                matches!(error, store::Error::Unavailable(_) | store::Error::Overloaded(_))
+            }
+            Self::Bus(error) => error.is_passing(),
+            Self::Garbled(_) => false,
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Timer: fires what is due, once, across all replicas, and never early.
 //!
-//! The database has the timers; a claim in the key-value store decides who fires; the bookmark
-//! that burns decides what counts. Replicas share the shards by rendezvous over the live nodes,
-//! without a leader: where two see the members differently, both try and one wins.
-//! This service never changes an instance; it publishes commands.
+//! The database holds the timers. A claim in the key-value store decides which replica fires; the
+//! bookmark that burns decides which firing counts. Replicas share the shards by rendezvous over
+//! the live nodes, without a leader: where two see different members, both try and one wins. This
+//! service never changes an instance; it publishes commands.
 
 mod clock;
 mod config;
@@ -13,17 +13,19 @@ mod memory;
 mod metrics;
 mod pipeline;
 pub mod recurrence;
+mod replica;
 mod run;
 mod schedule;
 mod shards;
 mod sweep;
+mod unreadable;
 #[cfg(test)]
 mod world;
 
 pub use config::Config;
 pub use context::Context;
 pub use error::Error;
-pub use pipeline::Timer;
+pub use replica::Timer;
 pub use run::run;
 pub use shards::ROLE;
 pub use sweep::{Mended, Sweep};

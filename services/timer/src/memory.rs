@@ -1,8 +1,9 @@
-//! What was done lately and may have to be done again, with growing pauses in between.
+//! What was done lately and may have to be done again, after growing pauses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use model::Backoff;
 use tokio::time::Instant;
 
 /// The longest pause.
@@ -18,17 +19,18 @@ struct Entry {
     done_at: Instant,
     again_at: Instant,
     pause: Duration,
+    backoff: Backoff,
 }
 
-/// Whether it is time for something.
+/// What a try now would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// It has not been done lately.
+pub(crate) enum Try {
+    /// The first one lately.
     First,
-    /// It has been done, and the pause is over.
+    /// Another one, after the pause.
     Again,
-    /// It has been done a short while ago.
-    NotYet,
+    /// Another one within the pause.
+    TooSoon,
 }
 
 impl<K: Ord> Memory<K> {
@@ -36,30 +38,30 @@ impl<K: Ord> Memory<K> {
         Self { entries: BTreeMap::new(), first_pause }
     }
 
-    /// Whether it is time for this key. Asking changes nothing.
-    pub(crate) fn turn(&self, key: &K) -> Turn {
+    /// What a try of this key would be. This call changes nothing.
+    pub(crate) fn try_of(&self, key: &K) -> Try {
         match self.entries.get(key) {
-            None => Turn::First,
-            Some(entry) if entry.again_at <= Instant::now() => Turn::Again,
-            Some(_) => Turn::NotYet,
+            None => Try::First,
+            Some(entry) if entry.again_at <= Instant::now() => Try::Again,
+            Some(_) => Try::TooSoon,
         }
     }
 
-    /// It has been done now. Each time the pause doubles.
+    /// Notes that this key was done now. Each time the pause doubles.
     pub(crate) fn done(&mut self, key: K) {
-        let first = self.first_pause;
-        let pause = self.entries.get(&key).map_or(first, |entry| (entry.pause * 2).min(PAUSE_MAX));
-        let done_at = Instant::now();
-        self.entries.insert(key, Entry { done_at, again_at: done_at + pause, pause });
+        let first = Backoff::new(self.first_pause, PAUSE_MAX);
+        let mut backoff = self.entries.get(&key).map_or(first, |entry| entry.backoff);
+        let (done_at, pause) = (Instant::now(), backoff.next());
+        self.entries.insert(key, Entry { done_at, again_at: done_at + pause, pause, backoff });
     }
 
-    /// Forgets what has not come up for so long that it will not.
+    /// Forgets keys whose pause ended long ago: they do not come up any more.
     pub(crate) fn prune(&mut self) {
         let now = Instant::now();
         self.entries.retain(|_, entry| entry.again_at + entry.pause + self.first_pause > now);
     }
 
-    /// Forgets what was done before `since` and is not among what is `left` to do.
+    /// Forgets keys that were done before `since` and are not `left` to do.
     pub(crate) fn forget(&mut self, since: Instant, left: impl Fn(&K) -> bool) {
         self.entries.retain(|key, entry| entry.done_at >= since || left(key));
     }

@@ -14,6 +14,8 @@ pub(crate) struct Metrics {
     lateness: Histogram<f64>,
     window: Gauge<u64>,
     mended: Counter<u64>,
+    failed_steps: Counter<u64>,
+    unreadable: Counter<u64>,
 }
 
 impl Metrics {
@@ -37,6 +39,8 @@ impl Metrics {
                 .with_description("Timers of this node that are due soon")
                 .build(),
             mended: counter("staunch_sweep_mended", "Things that the sweep found left behind"),
+            failed_steps: counter("staunch_sweep_failed_steps", "Steps of the sweep that failed"),
+            unreadable: counter("staunch_rows_unreadable", "Rows that could not be read"),
         }
     }
 
@@ -55,6 +59,14 @@ impl Metrics {
 
     pub(crate) fn near(&self, count: usize) {
         self.window.record(u64::try_from(count).unwrap_or(u64::MAX), &[]);
+    }
+
+    pub(crate) fn step_failed(&self, step: &'static str) {
+        self.failed_steps.add(1, &[KeyValue::new("step", step)]);
+    }
+
+    pub(crate) fn unreadable(&self, table: &'static str) {
+        self.unreadable.add(1, &[KeyValue::new("table", table)]);
     }
 
     pub(crate) fn mended(&self, what: &'static str, count: u64) {

@@ -1,19 +1,19 @@
-//! When a schedule fires: its nominal times, and what is done about those that were missed.
+//! When a schedule fires: its nominal times, and which missed ones it makes up for.
 //!
-//! Pure: the time is an argument. Every next time is computed from a nominal time, never from when
-//! the last one happened to fire, so nothing drifts; and it is always after now, so that a timer
-//! that was down for a while does not fire its past twice.
+//! Pure: the time is an argument. The next time is computed from a nominal time, not from the last
+//! firing, so nothing drifts. It is always after now, so a timer that was down does not fire its
+//! past twice.
 
 use std::time::Duration;
 
 use model::{Calendar, InvalidCalendar, Misfire, Recurrence, Timestamp};
 
-/// Missed occurrences are counted up to here, and no more than this many are made up for at once.
+/// Missed occurrences that are counted, and that are made up for at once, at most.
 pub const MISSED_MAX: u32 = 1_000;
 /// The shortest interval.
 const INTERVAL_MIN: Duration = Duration::from_secs(1);
 
-/// What a schedule does now.
+/// What a due schedule does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The nominal times to start for, oldest first.

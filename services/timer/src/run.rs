@@ -13,13 +13,13 @@ pub async fn run(cx: Context, life: chassis::Life) -> anyhow::Result<()> {
     let listed = cx.bus.serve("staunch-timer", chassis::version(), about, Vec::new()).await?;
     let stop = life.stop();
     let ended = CancellationToken::new();
-    let sweep = Sweep::new(cx.clone());
-    let (sweeping, swept) = (stop.clone(), ended.clone());
-    life.spawn("sweep", async move {
-        sweep.serve(&sweeping).await;
-        swept.cancel();
+    let swept = ended.clone().drop_guard();
+    let (sweeping, of) = (stop.clone(), cx.clone());
+    life.supervise("sweep", move || {
+        let _until_the_last_run = &swept;
+        let (sweep, stop) = (Sweep::new(of.clone()), sweeping.clone());
+        async move { sweep.serve(&stop).await }
     });
-    life.ready();
     life.ready();
     Timer::new(cx).serve(&stop).await?;
     ended.cancelled().await;

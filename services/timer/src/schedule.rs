@@ -1,14 +1,13 @@
-//! Fires an occurrence of a schedule: the starts are accepted and the schedule goes on in one
-//! transaction, so each occurrence starts once however many replicas try. Then the starts are
-//! published; the sweep publishes those that a crash leaves behind.
+//! Fires an occurrence of a schedule. One transaction accepts the starts and advances the schedule,
+//! so each occurrence starts once, however many replicas try. Then the starts are published; the
+//! sweep publishes those that a crash leaves behind.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use chassis::Point;
 use model::{
-    CommandId, Instance, InstanceId, InvalidCalendar, Schedule, SubStatus, Timestamp, VersionId,
-    derived,
+    CommandId, Instance, InstanceId, InvalidCalendar, Schedule, Timestamp, VersionId, derived,
 };
 use protocol::{Body, Command, Start};
 use store::{Firing, NewInstance};
@@ -23,12 +22,12 @@ const VERSIONS_MAX: usize = 10_000;
 #[derive(Default)]
 pub(crate) struct Versions(Mutex<BTreeMap<VersionId, u32>>);
 
-/// How a firing ended.
+/// How the firing of a schedule ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fired {
-    /// Fired; this is the schedule now.
+    /// This replica fired it; carries the schedule as it is now.
     Done { schedule: Schedule, started: Vec<Timestamp>, missed: u32 },
-    /// Another replica has, or the schedule is gone.
+    /// Another replica fired it, or the schedule is gone.
     Elsewhere,
     /// Its times cannot be computed.
     Invalid(InvalidCalendar),
@@ -110,22 +109,8 @@ fn start(
         ..Start::default()
     };
     let command = Command::new(CommandId::new(id), Body::Start(body)).encode()?;
-    let instance = Instance {
-        id: instance_id,
-        definition_id: schedule.definition_id.clone(),
-        version_id: schedule.version_id.clone(),
-        definition_version: number,
-        version: 0,
-        status: SubStatus::Pending,
-        correlation_id: None,
-        name: None,
-        parent: None,
-        incidents: 0,
-        created_at: now,
-        updated_at: now,
-        finished_at: None,
-        state: Vec::new(),
-    };
+    let (definition_id, version_id) = (schedule.definition_id.clone(), schedule.version_id.clone());
+    let instance = Instance::new(instance_id, definition_id, version_id, number, now);
     // The first burst finds out whether the activation strategy allows it.
     Ok(NewInstance { instance, command, activation_key: None })
 }

@@ -1,6 +1,6 @@
-//! The sweep: publishes what a crash left behind, wakes what was not woken, buries what has
-//! expired. The replica that owns shard 0 sweeps for all; two that sweep at once do no harm,
-//! because everything goes out under the id that it always had.
+//! The sweep: publishes what a crash left behind, wakes commands whose bookmark has come, and moves
+//! expired commands to the dead letters. The replica that owns shard 0 sweeps for all. Two sweeps
+//! at once do no harm, because every message keeps its id.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use protocol::{Body, Command, Message, Perform, header, subject};
 use store::{InstanceFilter, OutboxRow, Page, PendingCommand};
 use tokio_util::sync::CancellationToken;
 
-use crate::memory::{Memory, Turn};
-use crate::{Context, Error, shards};
+use crate::memory::{Memory, Try};
+use crate::{Context, Error, shards, unreadable};
 
 /// Messages published at the same time.
 const PUBLISHING_MAX: usize = 32;
-/// Rows asked for at most, however many were mended lately.
+/// Rows of one query at most, however many were mended lately.
 const ROWS_MAX: u64 = 10_000;
-/// The same thing is not mended again for this long, then twice as long, and so on.
+/// The pause before the same row is mended again; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The sweeper of one replica.
@@ -31,22 +31,24 @@ pub struct Sweep {
 /// What one sweep has mended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
-    /// Outbox rows that nobody had published.
+    /// Outbox rows that their node did not publish.
     pub published: u64,
-    /// Accepted starts that nobody had run.
+    /// Accepted starts that no executor has run.
     pub started: u64,
-    /// Accepted commands that nobody had applied.
+    /// Accepted commands that no executor has applied.
     pub applied: u64,
     /// Waiting commands whose bookmark is there.
     pub woken: u64,
-    /// Instances with work in hand that nobody does.
+    /// Instances with unfinished work and no executor.
     pub performed: u64,
-    /// Waiting commands whose time was over: they are among the dead now.
+    /// Waiting commands that expired and are moved to the dead letters.
     pub expired: u64,
+    /// Rows that cannot be read and are moved to the dead letters.
+    pub unreadable: u64,
 }
 
 impl Mended {
-    /// Nothing had been left behind.
+    /// True when there was nothing to mend.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -79,36 +81,62 @@ impl Sweep {
                 swept = self.run_once() => swept,
             };
             if let Err(error) = swept {
-                tracing::warn!(%error, "the sweep broke off, trying again");
+                tracing::warn!(%error, "the sweep is not complete; the next one goes on");
             }
         }
     }
 
-    /// Sweeps once, whoever owns shard 0.
+    /// Sweeps once, whoever owns shard 0. Each step runs, whatever became of those before it.
     ///
     /// # Errors
-    /// When the database or the bus fails; what was mended before that stays mended.
+    /// The failure of the first step that failed; what the others mended stays mended.
     pub async fn run_once(&mut self) -> Result<Mended, Error> {
         self.lately.prune();
         self.cx.trail.at(Point::BeforeSweep).await;
         let now = self.cx.store.clock().await?;
-        let mended = Mended {
-            published: self.outbox(now).await?,
-            started: self.unstarted(now).await?,
-            applied: self.unapplied(now).await?,
-            woken: self.wakeable(now).await?,
-            performed: self.unfinished(now).await?,
-            expired: self.expired(now).await?,
-        };
-        self.tell(mended);
-        Ok(mended)
+        let mut failed = None;
+        let published = self.outbox(now).await;
+        let published = self.ended("outbox", published, &mut failed);
+        let started = self.unstarted(now).await;
+        let started = self.ended("start", started, &mut failed);
+        let applied = self.unapplied(now).await;
+        let applied = self.ended("command", applied, &mut failed);
+        let woken = self.wakeable(now).await;
+        let woken = self.ended("waiting", woken, &mut failed);
+        let performed = self.unfinished(now).await;
+        let performed = self.ended("unfinished", performed, &mut failed);
+        let expired = self.expired(now).await;
+        let expired = self.ended("expired", expired, &mut failed);
+        let forgotten = self.forget_routed(now).await;
+        self.ended("routed", forgotten, &mut failed);
+        // Last: it moves what the steps before it could not read.
+        let unreadable = unreadable::bury(&self.cx, now).await;
+        let unreadable = self.ended("unreadable", unreadable, &mut failed);
+        let mended = Mended { published, started, applied, woken, performed, expired, unreadable };
+        self.report(mended);
+        failed.map_or(Ok(mended), Err)
     }
 
-    fn tell(&self, mended: Mended) {
+    /// What a step mended; its failure is logged and counted, and the first one is kept.
+    fn ended(
+        &self,
+        step: &'static str,
+        ended: Result<u64, Error>,
+        failed: &mut Option<Error>,
+    ) -> u64 {
+        ended.unwrap_or_else(|error| {
+            tracing::debug!(step, %error, "a step of the sweep failed");
+            self.cx.metrics.step_failed(step);
+            failed.get_or_insert(error);
+            0
+        })
+    }
+
+    fn report(&self, mended: Mended) {
         if mended.is_empty() {
             return;
         }
-        let Mended { published, started, applied, woken, performed, expired } = mended;
+        let Mended { published, started, applied, woken, performed, expired, unreadable } = mended;
         let counts = [
             ("outbox", published),
             ("start", started),
@@ -116,6 +144,7 @@ impl Sweep {
             ("waiting", woken),
             ("unfinished", performed),
             ("expired", expired),
+            ("unreadable", unreadable),
         ];
         for (what, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
             self.cx.metrics.mended(what, count);
@@ -127,6 +156,7 @@ impl Sweep {
             woken,
             performed,
             expired,
+            unreadable,
             "the sweep mended what was left behind"
         );
     }
@@ -156,7 +186,7 @@ impl Sweep {
         self.again(messages).await
     }
 
-    /// Publishes commands again, but not those that were lately.
+    /// Publishes commands again, except those that were published lately.
     async fn again(&mut self, messages: Vec<Message>) -> Result<u64, Error> {
         let messages = messages.into_iter().map(|message| (name(&message), message));
         let messages = messages.filter(|(name, _)| self.is_time(name)).collect();
@@ -170,8 +200,8 @@ impl Sweep {
         ending.map(|()| count)
     }
 
-    /// A waiting command goes out under a message id that was not used before, because the first
-    /// one may still be within the stream's duplicate window.
+    /// Publishes waiting commands whose bookmark is there, under a new message id: the first id may
+    /// still be within the stream's duplicate window.
     async fn wakeable(&mut self, now: Timestamp) -> Result<u64, Error> {
         let before = now.before(self.cx.config.outbox_after);
         let waiting = self.cx.store.wakeable(before, self.rows()).await?;
@@ -206,27 +236,36 @@ impl Sweep {
         let store = &self.cx.store;
         let overdue = store.overdue(now, self.cx.config.sweep_rows).await?;
         let mut dead = Vec::with_capacity(overdue.len());
+        let mut failed = Ok(());
         for command in &overdue {
             self.cx.trail.at(Point::BeforeBurial).await;
             let row = buried(command, now);
-            // Committed with the end of its row, so that it is in one of the two places always.
-            if store.bury(&command.id, now, row.clone()).await? {
-                tracing::warn!(command = %command.id, instance = ?command.instance_id,
-                    "nobody waited for this command in time: it is among the dead");
-                dead.push((row.id, row.message));
+            // One transaction removes the row and adds the letter: neither is ever lost.
+            match store.bury(&command.id, now, row.clone()).await {
+                Ok(true) => {
+                    tracing::warn!(command = %command.id, instance = ?command.instance_id,
+                        "no bookmark came for this command in time; it is among the dead");
+                    dead.push((row.id, row.message));
+                }
+                Ok(false) => {}
+                Err(error) => failed = Err(Error::Store(error)),
             }
             self.cx.trail.at(Point::Buried).await;
         }
-        store.forget_routed(now.before(limits::ROUTED_KEPT), self.cx.config.sweep_rows).await?;
         let count = dead.len() as u64;
         let (ids, ending) = self.publish(dead).await;
         if !ids.is_empty() {
             store.published(ids).await?;
         }
-        ending.map(|()| count)
+        failed.and(ending).map(|()| count)
     }
 
-    /// Publishes what it can; the keys of what is stored, and the failure that will pass, if any.
+    async fn forget_routed(&self, now: Timestamp) -> Result<u64, Error> {
+        let before = now.before(limits::ROUTED_KEPT);
+        Ok(self.cx.store.forget_routed(before, self.cx.config.sweep_rows).await?)
+    }
+
+    /// Publishes messages; the keys of those that the stream has, and the passing failure, if any.
     async fn publish(&self, messages: Vec<(String, Message)>) -> (Vec<String>, Result<(), Error>) {
         let bus = &self.cx.bus;
         let mut publishing = futures::stream::iter(messages)
@@ -238,7 +277,9 @@ impl Sweep {
             match receipt {
                 Ok(_) => published.push(key),
                 Err(error) if error.is_passing() => ending = Err(Error::Bus(error)),
-                Err(error) => tracing::error!(%error, key, "this message is never accepted"),
+                Err(error) => {
+                    tracing::error!(%error, key, "the stream refuses this message for ever")
+                }
             }
         }
         (published, ending)
@@ -259,10 +300,10 @@ impl Sweep {
     }
 
     fn is_time(&self, key: &str) -> bool {
-        self.lately.turn(&key.to_owned()) != Turn::NotYet
+        self.lately.try_of(&key.to_owned()) != Try::TooSoon
     }
 
-    /// What was mended lately may be found again, and hides nothing behind it.
+    /// Asks for as many more rows as were mended lately, so that these do not hide others.
     fn rows(&self) -> u64 {
         let known = u64::try_from(self.lately.len()).unwrap_or(u64::MAX);
         self.cx.config.sweep_rows.saturating_add(known).min(ROWS_MAX)

@@ -14,7 +14,7 @@ use model::{
 use protocol::{Body, Command, Message};
 use store::memory::MemoryStore;
 use store::{
-    Burst, Commit, Definitions as _, Expected, Instances as _, Publication, StoredBookmark,
+    Base, Burst, Commit, Definitions as _, Expected, Instances as _, Publication, StoredBookmark,
     shard_of,
 };
 
@@ -86,22 +86,9 @@ impl World {
     }
 
     pub(crate) fn instance(&self, id: &InstanceId, version: i64, status: SubStatus) -> Instance {
-        Instance {
-            id: id.clone(),
-            definition_id: "wait".into(),
-            version_id: "wait-1".into(),
-            definition_version: 1,
-            version,
-            status,
-            correlation_id: None,
-            name: None,
-            parent: None,
-            incidents: 0,
-            created_at: self.clock.now(),
-            updated_at: self.clock.now(),
-            finished_at: None,
-            state: Vec::new(),
-        }
+        let now = self.clock.now();
+        let new = Instance::new(id.clone(), "wait".into(), "wait-1".into(), 1, now);
+        Instance { version, status, ..new }
     }
 
     /// An instance that waits for a timer; its bookmark has the same id.
@@ -166,6 +153,7 @@ impl World {
             version: 3,
             is_latest: true,
             is_published: true,
+            published_at: Some(Timestamp::from_millis(1)),
             ..Definition::default()
         };
         let schedule = Schedule {
@@ -180,7 +168,8 @@ impl World {
             shard: shard_of("nightly-timer"),
         };
         let schedules = vec![schedule.clone()];
-        let publication = Publication { definition, triggers: Vec::new(), schedules };
+        let publication =
+            Publication { definition, base: Base::Any, triggers: Vec::new(), schedules };
         self.store.publish(publication).await.unwrap();
         schedule
     }

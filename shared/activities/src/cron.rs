@@ -24,9 +24,20 @@ impl Activity for Cron {
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
         let missing = || Some("there is no cron expression: write one".to_owned());
-        let flaw = match node.literal("cronExpression").and_then(Value::as_str) {
+        let written = node.literal("cronExpression").and_then(Value::as_str).map(str::to_owned);
+        let flaw = match written.as_deref() {
             Some(expression) if expression.trim().is_empty() => missing(),
-            Some(expression) => Calendar::read(expression, None).err().map(|flaw| flaw.to_string()),
+            Some(expression) => match Calendar::read(expression, None) {
+                Ok(calendar) => {
+                    if !calendar.occurs() {
+                        let message =
+                            format!("{expression:?} never occurs: use a date that exists");
+                        node.oversight("cronExpression", message);
+                    }
+                    None
+                }
+                Err(flaw) => Some(flaw.to_string()),
+            },
             None if node.has("cronExpression") => None,
             None => missing(),
         };

@@ -1,4 +1,4 @@
-//! DispatchWorkflow: starts another workflow, and waits for its end if it is told to.
+//! DispatchWorkflow: starts another workflow, and waits for its end where that is asked for.
 
 use engine::{
     Activity, Decision, Descriptor, Dispatch, Effect, Failure, Next, Resumed, Step, Type,
@@ -9,8 +9,18 @@ use serde_json::{Value, json};
 /// `Elsa.DispatchWorkflow`
 pub(crate) struct DispatchWorkflow;
 
-/// Under this name the executor says how the child ended.
+/// The name of the input under which the executor says how the child ended.
 pub(crate) const CHILD: &str = "__Child";
+/// The member of [`CHILD`] that says why the parent gets no output.
+const REFUSED: &str = "refused";
+
+/// Fails when the executor could not start the child, or could not hand over its output.
+pub(crate) fn check(child: &Value) -> Result<(), Failure> {
+    match child.get(REFUSED).and_then(Value::as_str) {
+        Some(reason) => Err(Failure::new("ChildRefused", reason)),
+        None => Ok(()),
+    }
+}
 
 impl Activity for DispatchWorkflow {
     fn descriptor(&self) -> Descriptor {
@@ -34,7 +44,8 @@ impl Activity for DispatchWorkflow {
     }
 
     fn resume(&self, step: &mut Step<'_, '_>, mut resumed: Resumed) -> Decision {
-        resumed.input.remove(CHILD);
+        let child = resumed.input.remove(CHILD).unwrap_or_default();
+        check(&child)?;
         step.set_output("result", Value::Object(resumed.input))?;
         Ok(Next::done())
     }
@@ -115,5 +126,20 @@ mod tests {
         assert_eq!(bookmark.hash, hash);
         player.resume("Elsa.DispatchWorkflow", json!({"b": 2, CHILD: {"status": "Finished"}}));
         assert_eq!(player.state().output["Got"], json!({"b": 2}));
+    }
+
+    #[test]
+    fn a_refused_child_is_an_incident_with_the_reason() {
+        for kind in ["DispatchWorkflow", "ExecuteWorkflow"] {
+            let mut document = document(true);
+            document["root"]["type"] = kind.into();
+            let mut player = player(document);
+            player.start(json!({}));
+            let child = json!({"status": "Finished", "output": {}, REFUSED: "too large"});
+            player.resume(&format!("Elsa.{kind}"), json!({CHILD: child}));
+            assert_eq!(player.status(), model::SubStatus::Faulted);
+            assert_eq!(player.state().incidents[0].message, "too large");
+            assert_eq!(player.state().output.get("Got"), None);
+        }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// `Elsa.Event`
 pub(crate) struct Event;
 
-/// Under this name the payload arrives, as `{"payload": …}`.
+/// The name of the input under which the payload arrives, as `{"payload": …}`.
 const INPUT: &str = "__EventPayloadWorkflowInput";
 
 impl Activity for Event {

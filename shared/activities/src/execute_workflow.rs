@@ -4,7 +4,7 @@
 use engine::{Activity, Decision, Descriptor, Kind, Next, Resumed, Step, Type};
 use serde_json::{Value, json};
 
-use crate::dispatch_workflow::{CHILD, dispatch, with_inputs};
+use crate::dispatch_workflow::{CHILD, check, dispatch, with_inputs};
 
 /// `Elsa.ExecuteWorkflow`
 pub(crate) struct ExecuteWorkflow;
@@ -34,6 +34,8 @@ impl Activity for ExecuteWorkflow {
 
     fn resume(&self, step: &mut Step<'_, '_>, mut resumed: Resumed) -> Decision {
         let child = resumed.input.remove(CHILD).unwrap_or_default();
+        check(&child)?;
+        // The output is the rest of the input, unless the child says otherwise.
         let output = match child.get("output") {
             Some(output) if !output.is_null() => output.clone(),
             _ => Value::Object(resumed.input),

@@ -1,4 +1,4 @@
-//! Finish: the instance is finished at once, whatever else was going on.
+//! Finish: ends the instance at once, with everything that still runs in it.
 
 use engine::{Activity, Decision, Descriptor, Next, Step};
 

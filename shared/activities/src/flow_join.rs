@@ -1,11 +1,11 @@
-//! FlowJoin: where paths of a flowchart meet. The flowchart does the joining; it reads the mode.
+//! FlowJoin: where paths of a flowchart meet. The flowchart reads the mode and joins the paths.
 
 use engine::{Activity, Decision, Descriptor, Next, Step, Type};
 
 /// `Elsa.FlowJoin`
 pub(crate) struct FlowJoin;
 
-/// When a join lets go.
+/// When a join goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// With the first path that arrives; the others are cancelled.

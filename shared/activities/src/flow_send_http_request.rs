@@ -1,4 +1,4 @@
-//! FlowSendHttpRequest: makes an HTTP call and leaves through what came of it.
+//! FlowSendHttpRequest: makes an HTTP call, and leaves through the outcome for its result.
 
 use engine::{Activity, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ impl Activity for FlowSendHttpRequest {
     }
 }
 
-/// Through an outcome that is connected; an incident when none takes care of it.
+/// Leaves through a connected outcome for the result; an incident when there is none.
 fn leave(step: &Step<'_, '_>, outcome: &str, failure: Failure) -> Decision {
     if step.is_connected(outcome) { Ok(Next::outcome(outcome)) } else { Err(failure) }
 }

@@ -1,5 +1,5 @@
-//! Flowchart: runs activities along connections, each when all paths that may still reach it have
-//! (counter mode, with dead paths eliminated).
+//! Flowchart: runs activities along connections. An activity runs when every path that can still reach
+//! it has arrived (counter mode, with dead paths eliminated).
 
 mod count;
 mod graph;
@@ -30,7 +30,7 @@ struct Chart {
     links: Vec<Link>,
     /// Links by source, in declaration order.
     outbound: Vec<Vec<usize>>,
-    /// Where it starts when no trigger says otherwise.
+    /// The activity that it starts with when no trigger started it.
     root: usize,
     /// The graph as seen from each possible start.
     graphs: Vec<OnceLock<Graph>>,
@@ -119,14 +119,14 @@ struct Frame<'o> {
 }
 
 /// What a link means for its target.
-enum Verdict {
+enum LinkState {
     Schedule,
     Skip,
     Nothing,
 }
 
 impl Walk<'_, '_, '_> {
-    /// Leaves an activity through its links. Dead paths are walked on a stack of their own, not by
+    /// Leaves an activity through its links. Walks dead paths with a stack of its own and without
     /// recursion: they can be as long as the flowchart.
     fn leave(&mut self, at: usize, outcomes: &[String], came_back: bool) -> Result<(), Failure> {
         if !self.graph.reached[at] {
@@ -159,12 +159,12 @@ impl Walk<'_, '_, '_> {
                 Direction::Backward { is_valid } if followed => self.go_back(target, is_valid)?,
                 Direction::Backward { .. } | Direction::Unreached => {}
                 Direction::Forward => match self.verdict(link, target)? {
-                    Verdict::Schedule => self.schedule(target)?,
-                    Verdict::Skip => {
+                    LinkState::Schedule => self.schedule(target)?,
+                    LinkState::Skip => {
                         self.counts().visit(target);
                         stack.push(Frame { at: target, outcomes: &[], next: 0 });
                     }
-                    Verdict::Nothing => {}
+                    LinkState::Nothing => {}
                 },
             }
         }
@@ -200,14 +200,14 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    fn verdict(&mut self, link: usize, target: usize) -> Result<Verdict, Failure> {
+    fn verdict(&mut self, link: usize, target: usize) -> Result<LinkState, Failure> {
         let mode = self.mode(target)?;
         let inbound = &self.graph.inbound[target];
         let child = self.chart.children[target];
         if mode == Mode::Any {
             let fresh = self.counts().link(link) > self.counts().visits(target);
             if !fresh || self.step.is_scheduled(child) {
-                return Ok(Verdict::Nothing);
+                return Ok(LinkState::Nothing);
             }
         }
         let counts = self.counts();
@@ -222,13 +222,13 @@ impl Walk<'_, '_, '_> {
             Mode::All => all_passed && inbound.iter().all(came),
         };
         Ok(match (schedule, all_passed) {
-            (true, _) => Verdict::Schedule,
-            (false, true) => Verdict::Skip,
-            (false, false) => Verdict::Nothing,
+            (true, _) => LinkState::Schedule,
+            (false, true) => LinkState::Skip,
+            (false, false) => LinkState::Nothing,
         })
     }
 
-    /// Cancels what still runs on the way to a join, and walks on from there as from dead paths.
+    /// Cancels what still runs on the way to a join, and treats its links as dead paths.
     fn cancel_ancestors(&mut self, join: usize) -> Result<(), Failure> {
         let running = self.step.running_children();
         let ancestors = if running.is_empty() {
@@ -252,8 +252,16 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// The connections whose ends exist; others are dropped, as Elsa does.
-fn links(node: &Planning<'_>, children: &[NodeRef]) -> Vec<Link> {
+/// The connections whose ends exist. Others are oversights.
+fn links(node: &mut Planning<'_>, children: &[NodeRef]) -> Vec<Link> {
+    let (links, flaws) = read_links(node, children);
+    for flaw in flaws {
+        node.oversight("connections", flaw);
+    }
+    links
+}
+
+fn read_links(node: &Planning<'_>, children: &[NodeRef]) -> (Vec<Link>, Vec<String>) {
     let places: BTreeMap<&str, usize> =
         children.iter().enumerate().rev().map(|(at, child)| (node.id(*child), at)).collect();
     let names: BTreeMap<&str, usize> = children
@@ -263,15 +271,45 @@ fn links(node: &Planning<'_>, children: &[NodeRef]) -> Vec<Link> {
         .filter_map(|(at, child)| Some((node.name(*child)?, at)))
         .collect();
     let find = |id: &str| places.get(id).or_else(|| names.get(id)).copied();
-    let raw = node.raw("connections").and_then(Value::as_array);
-    let raw = raw.map(Vec::as_slice).unwrap_or_default();
-    let links = raw.iter().filter_map(|connection| {
-        let (source, port) = end(connection, "source", "sourcePort")?;
-        let (target, _) = end(connection, "target", "targetPort")?;
+    let raw = match node.raw("connections") {
+        None => return (Vec::new(), Vec::new()),
+        Some(Value::Array(raw)) => raw,
+        Some(_) => return (Vec::new(), vec!["this is not a list: write [ … ]".to_owned()]),
+    };
+    let (mut links, mut flaws) = (Vec::new(), Vec::new());
+    for (number, connection) in (1..).zip(raw) {
+        let ends =
+            (end(connection, "source", "sourcePort"), end(connection, "target", "targetPort"));
+        let (Some((source, port)), Some((target, _))) = ends else {
+            flaws.push(format!("connection {number} does not name a source and a target activity"));
+            continue;
+        };
         let port = port.unwrap_or("Done").to_owned();
-        Some(Link { source: find(source)?, target: find(target)?, port })
-    });
-    links.collect()
+        match (find(source), find(target)) {
+            (Some(source), Some(target)) => links.push(Link { source, target, port }),
+            // An activity that is there and does not compile is a problem already.
+            (from, to) => flaws.extend(
+                [(source, from), (target, to)]
+                    .into_iter()
+                    .filter(|(id, place)| place.is_none() && !is_written(node, id))
+                    .map(|(id, _)| {
+                        format!(
+                            "connection {number} ({source} to {target}) names activity {id}, \
+                             which is not in this flowchart: remove it, or add the activity"
+                        )
+                    }),
+            ),
+        }
+    }
+    (links, flaws)
+}
+
+/// Whether the document has an activity of this id or name here.
+fn is_written(node: &Planning<'_>, id: &str) -> bool {
+    let activities = node.raw("activities").and_then(Value::as_array);
+    activities.is_some_and(|activities| {
+        activities.iter().any(|activity| activity["id"] == id || activity["name"] == id)
+    })
 }
 
 /// `{"source": {"activity": …, "port": …}}`, or `{"source": …, "sourcePort": …}`.

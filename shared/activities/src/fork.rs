@@ -1,4 +1,4 @@
-//! Fork: branches side by side, joined by all of them or by the first.
+//! Fork: runs branches at the same time, and joins all of them or the first.
 
 use engine::{Activity, Child, Decision, Descriptor, Next, PortKind, Step, Type};
 

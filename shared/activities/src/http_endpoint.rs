@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// `Elsa.HttpEndpoint`
 pub(crate) struct HttpEndpoint;
 
-/// Under this name the request arrives.
+/// The name of the input under which the request arrives.
 const INPUT: &str = "__HttpRequest";
 
 impl Activity for HttpEndpoint {
@@ -77,7 +77,7 @@ fn with_files(descriptor: Descriptor) -> Descriptor {
         .input("allowedMimeTypes", Type::texts(), "Of uploaded files.")
 }
 
-/// What it waits for: one stimulus per method, with what the edge must know.
+/// What it waits for: one stimulus per method, with what the gateway needs.
 fn endpoints(step: &mut Step<'_, '_>) -> Result<Vec<(Stimulus, Value)>, Failure> {
     let path = step.required("path")?;
     let methods = step.texts("supportedMethods")?;

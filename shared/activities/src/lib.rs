@@ -1,5 +1,5 @@
-//! The built-in activities. Each decides, and never does anything itself: what it wants of the
-//! world it asks of its `engine::Step`.
+//! The built-in activities. An activity decides, and has no effect of its own: it asks its
+//! `engine::Step` for everything it wants done.
 //!
 //! To add one:
 //! 1. write a file with a struct that implements `engine::Activity`: `descriptor` first, then the

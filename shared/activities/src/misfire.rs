@@ -1,9 +1,9 @@
-//! What schedules do about occurrences that were missed while no timer ran.
+//! What a schedule does about occurrences that were missed while no timer ran.
 
 use engine::{Descriptor, Failure, Step, Type};
 use model::Misfire;
 
-/// How many missed occurrences `FireAll` makes up for when nothing is said.
+/// The number of missed occurrences that `FireAll` makes up for by default.
 const FIRE_ALL_MAX: i64 = 100;
 
 /// Adds the inputs that every schedule has.
@@ -16,7 +16,7 @@ pub(crate) fn with_misfire(descriptor: Descriptor) -> Descriptor {
         .default(FIRE_ALL_MAX)
 }
 
-/// Reads them.
+/// Reads these inputs.
 pub(crate) fn misfire(step: &mut Step<'_, '_>) -> Result<Misfire, Failure> {
     let max = step.integer("misfireMax")?.unwrap_or(FIRE_ALL_MAX);
     Ok(match step.value("misfire")?.as_str() {

@@ -1,4 +1,4 @@
-//! ParallelForEach: runs its body for each item of a list, all side by side.
+//! ParallelForEach: runs its body for each item of a list, all at the same time.
 
 use engine::{Activity, Child, Decision, Descriptor, PortKind, Step, Type};
 

@@ -1,4 +1,4 @@
-//! PublishEvent: tells whoever waits for an event.
+//! PublishEvent: raises an event.
 
 use engine::{Activity, Decision, Descriptor, Effect, Next, Publish, Step, Type};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// `Elsa.RunTask`
 pub(crate) struct RunTask;
 
-/// Under this name the result arrives.
+/// The name of the input under which the result arrives.
 const INPUT: &str = "RunTaskInput";
 
 impl Activity for RunTask {

@@ -20,11 +20,11 @@ struct Case {
 
 /// How a call ended.
 pub(crate) enum Ended {
-    /// With an answer.
+    /// It was answered.
     Answered(i64),
-    /// Without one in time.
+    /// It was not answered in time.
     TimedOut(Failure),
-    /// Without one at all.
+    /// It could not be made, or broke off.
     Failed(Failure),
 }
 

@@ -1,4 +1,4 @@
-//! Switch: runs the activity of the first case that holds, or of every one that does.
+//! Switch: runs the activity of the first case that holds, or of every case that holds.
 
 use engine::{
     Activity, Child, Decision, Descriptor, Expression, Failure, Next, NodeRef, Plan, Planning,
@@ -18,7 +18,7 @@ pub(crate) struct Case {
     node: Option<NodeRef>,
 }
 
-/// How many cases count.
+/// Which of the cases that hold run.
 pub(crate) const MODES: Type = Type::Enum(&["MatchFirst", "MatchAny"]);
 
 impl Activity for Switch {

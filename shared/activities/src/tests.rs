@@ -6,7 +6,7 @@ use engine::testing::{Player, env, parsed};
 use engine::{Engine, Triggers};
 use serde_json::{Value, json};
 
-/// An engine that knows everything.
+/// An engine with all activities and languages.
 pub(crate) fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(|| Engine::new(crate::all(), expressions::all()))
@@ -52,7 +52,7 @@ pub(crate) fn causes(document: Value) -> Triggers {
     engine().triggers(&program, &env(0)).unwrap()
 }
 
-/// Why it cannot be said what starts a definition.
+/// The problems of the triggers of a definition.
 pub(crate) fn trigger_problems(document: Value) -> Vec<String> {
     let program = engine().compile(&parsed(document).unwrap()).unwrap();
     let problems = engine().triggers(&program, &env(0)).unwrap_err();

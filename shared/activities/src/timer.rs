@@ -1,4 +1,4 @@
-//! Timer: starts workflows again and again, or waits for one interval.
+//! Timer: starts workflows at an interval, or waits for one interval.
 
 use std::time::Duration;
 

@@ -55,6 +55,62 @@ fn every_problem_is_found_at_once() {
     }
 }
 
+/// What runs without a part of it is refused when it is published, and goes on running when it was
+/// published before.
+#[test]
+fn what_would_be_ignored_is_a_problem_for_a_publication() {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let oversights = |document: Value| -> Vec<String> {
+        let definition = parsed(document).unwrap();
+        let found = engine.validate(&definition).err().unwrap_or_default();
+        found.iter().map(ToString::to_string).collect()
+    };
+    let runs = json!({
+        "variables": [{"name": "A", "typeName": "Bogus.Type"}, {"name": "A"}],
+        "root": {"type": "Flowchart", "id": "f", "activities": [{"type": "WriteLine", "id": "one"}],
+            "connections": [{"source": "one", "target": "gone"}]}});
+    assert_eq!(problems(runs.clone()), Vec::<String>::new());
+    assert_eq!(oversights(runs).len(), 3);
+    let never = json!({"type": "Cron", "id": "c", "cronExpression": "0 0 30 2 *"});
+    assert_eq!(oversights(never).len(), 1);
+    let found = oversights(json!({
+        "inputs": [{"name": "I", "type": "Bogus.Type"}],
+        "variables": [
+            {"id": "1", "name": "A", "typeName": "Bogus.Type"},
+            {"id": "2", "name": "B"},
+            {"id": "2", "name": "C"},
+            {"id": "3", "name": "B"}],
+        "root": {"type": "Flowchart", "id": "f",
+            "activities": [
+                {"type": "WriteLine", "id": "one"},
+                {"type": "Acme.Unheard", "id": "two"},
+                {"type": "Sequence", "id": "s", "activities": "x", "variables": {"name": "V"}},
+                {"type": "Switch", "id": "w", "cases": "x"}],
+            "connections": [
+                {"source": {"activity": "one"}, "target": {"activity": "two"}},
+                {"source": {"activity": "one"}, "target": {"activity": "gone"}},
+                {"source": "nowhere", "target": "one"},
+                {"source": "one"}]}
+    }));
+    let expected = [
+        "inputs: the type of I is Bogus.Type, which is not known here: use Object",
+        "variables: the type of A is Bogus.Type, which is not known here",
+        "variables: two variables have the id 2: give each its own",
+        "variables: two variables have the name B: rename one of them",
+        "activity two: type: there is no activity type Acme.Unheard",
+        "activity s: activities: \"x\" is not a list: write [ … ]",
+        "activity s: variables: {\"name\":\"V\"} is not a list: write [ … ]",
+        "activity w: cases: \"x\" is not a list: write [ … ]",
+        "activity f: connections: connection 2 (one to gone) names activity gone, which is not",
+        "activity f: connections: connection 3 (nowhere to one) names activity nowhere",
+        "activity f: connections: connection 4 does not name a source and a target activity",
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found}");
+    }
+}
+
 #[test]
 fn a_definition_needs_a_root() {
     assert_eq!(problems(json!({"root": null})), ["root: there is no root activity: add one"]);

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
 use engine::testing::{Player, env, parsed};
-use engine::{Engine, Input, Rest, Resume, Start, State, Turn};
+use engine::{Bounds, Engine, Input, Rest, Resume, Start, State, Turn};
 use model::{Bookmark, Map, SubStatus, What};
 use serde_json::{Value, json};
 
@@ -274,13 +274,73 @@ fn too_much_scheduled_work_is_an_incident() {
 }
 
 #[test]
-fn an_instance_that_runs_too_long_is_stopped() {
+fn an_instance_that_runs_too_long_without_a_wait_is_stopped() {
     let engine = engine();
     let (program, mut turn) = started(&engine, json!({"type": "While", "condition": true}));
-    turn.state.steps = model::limits::STEPS_PER_INSTANCE_MAX;
+    turn.state.steps_without_wait = model::limits::STEPS_WITHOUT_WAIT_MAX;
     let over = engine.turn(&program, turn.state, Input::Continue, &env(1));
     assert_eq!((over.rest, over.state.status), (Rest::Finished, SubStatus::Faulted));
     assert_eq!(over.state.incidents[0].code, "TooManySteps");
+    assert!(over.state.incidents[0].message.contains("run 1000000 activities"));
+}
+
+#[test]
+fn a_loop_that_waits_is_not_endless() {
+    let engine = engine();
+    let body = json!({"type": "Sequence", "activities": [
+        {"type": "WriteLine", "text": "a"}, {"type": "Event", "eventName": "x"}]});
+    let (program, mut turn) =
+        started(&engine, json!({"type": "While", "condition": true, "body": body}));
+    let bounds = Bounds { steps_without_wait: 10, ..Bounds::default() };
+    for _ in 0..10 {
+        assert_eq!((turn.rest, turn.state.steps_without_wait), (Rest::Suspended, 0));
+        let bookmark_id = turn.state.bookmarks.keys().next().unwrap().clone();
+        let resume = Resume { bookmark_id, input: Map::new(), responds: false };
+        turn = engine.turn_within(&program, turn.state, Input::Resume(resume), &env(1), bounds);
+    }
+    assert!(turn.state.steps > 10, "{}", turn.state.steps);
+}
+
+#[test]
+fn repeats_of_a_loop_are_folded_in_the_journal() {
+    let engine = engine();
+    let body = json!({"type": "WriteLine", "text": "again"});
+    let (program, turn) =
+        started(&engine, json!({"type": "While", "condition": true, "body": body}));
+    let whole = model::limits::JOURNAL_ENTRIES_WHOLE_MAX;
+    assert!((whole..whole + 20).contains(&turn.journal.len()), "{}", turn.journal.len());
+    let sequences: Vec<_> = turn.journal.iter().map(|entry| entry.sequence).collect();
+    assert_eq!(sequences, (1..=turn.journal.len() as u64).collect::<Vec<_>>(), "no gaps");
+    let lines = |turn: &Turn| {
+        let lines = turn.journal.iter().filter(|entry| entry.what == What::Line);
+        let repeated = |entry: &model::Entry| {
+            entry.payload.as_ref().and_then(|payload| payload["repeated"].as_u64()).unwrap_or(0)
+        };
+        lines.map(|entry| 1 + repeated(entry)).sum::<u64>()
+    };
+    let first = lines(&turn);
+    assert!(first >= 4_000, "each line is counted: {first}");
+    let next = engine.turn(&program, turn.state, Input::Continue, &env(1));
+    assert!(next.journal.len() < 150, "{}", next.journal.len());
+    assert!(lines(&next) >= 4_000);
+}
+
+#[test]
+fn lines_that_differ_are_all_written() {
+    let engine = engine();
+    let text = json!({"js": "'line ' + getVariable('CurrentValue')"});
+    let (_, turn) = started(
+        &engine,
+        json!({"type": "For", "start": 1, "end": 3000, "step": 1,
+            "body": {"type": "WriteLine", "text": text}}),
+    );
+    let lines: std::collections::BTreeSet<_> = turn
+        .journal
+        .iter()
+        .filter(|entry| entry.what == What::Line)
+        .filter_map(|entry| entry.message.clone())
+        .collect();
+    assert_eq!(lines.len(), 3_000);
 }
 
 #[test]

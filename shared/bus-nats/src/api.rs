@@ -1,5 +1,5 @@
-//! JetStream's own protocol: publishes that are answered with a place in a stream, and requests to
-//! the API, with every error number kept.
+//! JetStream's own protocol: publishes that are answered with a sequence in a stream, and requests
+//! to the API. Every error number is kept.
 
 use std::time::Duration;
 
@@ -12,9 +12,7 @@ use serde_json::Value;
 
 use crate::Options;
 use crate::connection::Link;
-
-/// The longest wait for one answer.
-pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(3);
+use crate::options::ANSWER_MAX;
 
 /// The key has another sequence; the text ends with it.
 pub(crate) const WRONG_LAST_SEQUENCE: u64 = 10071;
@@ -29,30 +27,30 @@ const HEADERS_TOO_LARGE: u64 = 10097;
 /// Limits of the stream, the account, the disk or the memory.
 const FULL: [u64; 5] = [10077, 10002, 10023, 10028, 10047];
 
-/// One connection's way to JetStream.
+/// JetStream over one connection.
 #[derive(Clone)]
 pub(crate) struct Api {
     client: Client,
     prefix: String,
 }
 
-/// What JetStream says about a publish.
+/// JetStream's answer to a publish.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stored {
     pub(crate) sequence: u64,
     pub(crate) duplicate: bool,
 }
 
-/// Why there is no good answer.
+/// Why a request failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Refusal {
-    /// Nobody listens on the subject: no stream has it, or its leader is being elected.
+    /// Nobody subscribes to the subject: no stream has it, or its leader is being elected.
     Nobody,
     /// No answer: it may have been done.
     Silence,
     /// It was not even sent.
     TooLarge(String),
-    /// JetStream says no.
+    /// JetStream answered with an error.
     Says { code: u64, text: String },
     /// Anything else.
     Other(String),
@@ -133,6 +131,7 @@ impl Api {
         payload: Bytes,
         answer_max: Duration,
     ) -> Result<Value, Refusal> {
+        let size = payload.len();
         let mut request = Request::new().payload(payload).timeout(Some(answer_max));
         if !headers.is_empty() {
             request = request.headers(headers);
@@ -141,7 +140,9 @@ impl Api {
         let answer = answer.map_err(|error| match error.kind() {
             RequestErrorKind::NoResponders => Refusal::Nobody,
             RequestErrorKind::TimedOut => Refusal::Silence,
-            RequestErrorKind::MaxPayloadExceeded => Refusal::TooLarge(error.to_string()),
+            RequestErrorKind::MaxPayloadExceeded => {
+                Refusal::TooLarge(too_large(&self.client, size))
+            }
             RequestErrorKind::InvalidSubject | RequestErrorKind::Other => {
                 Refusal::Other(error.to_string())
             }
@@ -156,6 +157,15 @@ impl Api {
             }),
         }
     }
+}
+
+/// Why the client does not send a message of this size.
+pub(crate) fn too_large(client: &Client, size: usize) -> String {
+    format!(
+        "{size} bytes and the headers are more than the {} bytes that the server takes \
+         (max_payload)",
+        client.server_info().max_payload
+    )
 }
 
 /// Headers for the wire. Line breaks in a value become spaces.

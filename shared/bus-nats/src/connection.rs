@@ -3,19 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event};
 use bus::Error;
+use model::Backoff;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Options;
-use crate::options::MINIMUM_VERSION;
+use crate::login::Target;
+use crate::options::{ANSWER_MAX, MINIMUM_VERSION};
 
 /// A half-open connection is noticed after two of these.
 const PING_INTERVAL: Duration = Duration::from_secs(3);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const CONNECT_AGAIN: Duration = Duration::from_millis(200);
+const RECONNECT_FIRST: Duration = Duration::from_millis(10);
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
 const DRAIN_MAX: Duration = Duration::from_secs(2);
 /// Commands that wait in the client for the connection.
@@ -35,18 +38,18 @@ impl Link {
         purpose: &str,
         closed: &CancellationToken,
     ) -> Result<Self, Error> {
-        let servers = servers(&options.url)?;
+        let target = Target::read(options)?;
         let epoch = Arc::new(watch::Sender::new(0));
         let give_up = Instant::now() + options.connect_max;
         let client = loop {
-            let settings = settings(options, purpose, &epoch, closed).await?;
-            match settings.connect(&servers[..]).await {
+            let settings = target.login.apply(settings(options, purpose, &epoch, closed))?;
+            match settings.connect(&target.servers[..]).await {
                 Ok(client) => break client,
+                Err(error) if is_denial(error.kind()) => return Err(denied(&target)),
                 Err(error) if Instant::now() >= give_up => {
-                    let servers: Vec<_> = servers.iter().map(place).collect();
                     return Err(Error::Unavailable(format!(
                         "no nats-server answers at {} ({error}): is it running?",
-                        servers.join(", ")
+                        target.places()
                     )));
                 }
                 Err(error) => tracing::debug!(%error, "no connection yet"),
@@ -81,42 +84,45 @@ impl Link {
     }
 }
 
-async fn settings(
+/// The server has answered, and does not let this login in.
+fn is_denial(kind: ConnectErrorKind) -> bool {
+    matches!(kind, ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication)
+}
+
+fn denied(target: &Target) -> Error {
+    let which = if target.servers.len() > 1 { "a nats-server of " } else { "the nats-server " };
+    Error::Denied(format!(
+        "{which}{} refuses {}: check the login in nats-url, nats-creds or nats-nkey, and the \
+         users in the server's configuration",
+        target.places(),
+        target.login
+    ))
+}
+
+fn settings(
     options: &Options,
     purpose: &str,
     epoch: &Arc<watch::Sender<u64>>,
     closed: &CancellationToken,
-) -> Result<ConnectOptions, Error> {
+) -> ConnectOptions {
     let (epoch, closed) = (Arc::clone(epoch), closed.clone());
     let shown = purpose.to_owned();
     let mut settings = ConnectOptions::new()
         .name(format!("{} {purpose}", options.name))
         .ping_interval(PING_INTERVAL)
         .connection_timeout(CONNECT_TIMEOUT)
-        .request_timeout(Some(crate::api::ANSWER_MAX))
+        .request_timeout(Some(ANSWER_MAX))
         .client_capacity(SENDER_CAPACITY)
+        .custom_inbox_prefix(&options.inbox_prefix)
         .reconnect_delay_callback(|attempts| {
-            let doublings = u32::try_from(attempts.min(10)).unwrap_or(10);
-            (Duration::from_millis(5) * 2_u32.pow(doublings)).min(RECONNECT_MAX)
+            let backoff = Backoff::new(RECONNECT_FIRST, RECONNECT_MAX);
+            let tries = u32::try_from(attempts).unwrap_or(u32::MAX);
+            backoff.after(tries, u64::from(std::process::id()))
         })
         .event_callback(move |event| {
             note(&event, &shown, &epoch, &closed);
             async {}
         });
-    if let Some(path) = &options.creds {
-        settings = settings.credentials_file(path).await.map_err(|error| {
-            Error::Unavailable(format!("cannot read the credentials {}: {error}", path.display()))
-        })?;
-    }
-    if let Some(token) = &options.token {
-        settings = settings.token(token.clone());
-    }
-    if let Some((user, password)) = &options.user {
-        settings = settings.user_and_password(user.clone(), password.clone());
-    }
-    if let Some(prefix) = &options.inbox_prefix {
-        settings = settings.custom_inbox_prefix(prefix);
-    }
     if options.tls.is_required {
         settings = settings.require_tls(true);
     }
@@ -126,7 +132,7 @@ async fn settings(
     if let Some((certificate, key)) = &options.tls.identity {
         settings = settings.add_client_certificate(certificate.clone(), key.clone());
     }
-    Ok(settings)
+    settings
 }
 
 fn note(event: &Event, purpose: &str, epoch: &watch::Sender<u64>, closed: &CancellationToken) {
@@ -144,20 +150,6 @@ fn note(event: &Event, purpose: &str, epoch: &watch::Sender<u64>, closed: &Cance
         }
         other => tracing::warn!(purpose, "NATS says: {other}"),
     }
-}
-
-fn servers(url: &str) -> Result<Vec<ServerAddr>, Error> {
-    let parse = |text: &str| {
-        text.trim().parse::<ServerAddr>().map_err(|error| {
-            Error::Unavailable(format!("{text:?} is no NATS URL such as nats://host:4222: {error}"))
-        })
-    };
-    url.split(',').map(parse).collect()
-}
-
-/// A server without the password that its URL may have.
-fn place(server: &ServerAddr) -> String {
-    format!("{}:{}", server.host(), server.port())
 }
 
 fn check_version(found: &str) -> Result<(), Error> {
@@ -186,13 +178,5 @@ mod tests {
         check_version("3.0.0").unwrap();
         let error = check_version("2.9.10").unwrap_err().to_string();
         assert!(error.contains("2.9.10") && error.contains("2.11.0"), "{error}");
-    }
-
-    #[test]
-    fn a_password_is_not_shown() {
-        let servers = servers("nats://u:secret@a:4222, nats://b").unwrap();
-        let places: Vec<_> = servers.iter().map(place).collect();
-        assert_eq!(places, ["a:4222", "b:4222"]);
-        assert!(super::servers("nats://a:b:c").is_err());
     }
 }

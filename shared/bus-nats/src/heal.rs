@@ -1,9 +1,8 @@
-//! Makes again what the server has lost.
+//! Makes streams and buckets again that the server has lost.
 //!
-//! A single server forgets what it keeps in memory when it restarts, the bucket as well as what is
-//! in it. Those buckets may be lost by design, so they are made again wherever their loss is
-//! noticed. The rest is made again only where that was asked for: elsewhere its loss is for a
-//! person to see.
+//! A single server loses the buckets that it keeps in memory when it restarts. Staunch can live
+//! without what they hold, so they are made again wherever their loss is noticed. The other streams
+//! and buckets are made again only where the options ask for it: elsewhere a person has to look.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::api::{Api, STREAM_NOT_FOUND};
-use crate::provision::ensure_consumer;
+use crate::ensure::ensure_consumer;
 use crate::topology::Topology;
 
 /// Shared by everything that may notice a loss.
@@ -21,7 +20,7 @@ use crate::topology::Topology;
 pub(crate) struct Healer {
     api: Api,
     topology: Arc<Topology>,
-    /// Everything is made again, with this many replicas.
+    /// The number of replicas with which everything is made again; none: only what is in memory.
     replicas: Option<usize>,
     /// One at a time.
     at_work: Arc<Mutex<()>>,
@@ -33,19 +32,20 @@ impl Healer {
         Ok(Self { api, topology, replicas, at_work: Arc::default() })
     }
 
-    /// Sees to it that a stream is there, beside what goes on: an election looks the same from
-    /// outside, and answers late. Whoever noticed tries again by itself.
+    /// Makes a stream again in the background, if it is gone. An election looks the same from
+    /// outside, and the server answers late then. The caller tries again by itself.
     pub(crate) fn heal_soon(&self, stream: &str) {
-        // Someone is at it already.
+        // Another task does it already.
         let Ok(at_work) = Arc::clone(&self.at_work).try_lock_owned() else { return };
         let (healer, stream) = (self.clone(), stream.to_owned());
-        tokio::spawn(async move {
+        let work = async move {
             healer.check(&stream).await;
             drop(at_work);
-        });
+        };
+        drop(tasks::spawn("bus: make a stream again", work));
     }
 
-    /// Sees to it that a stream is there; false when it is not, and may not be made.
+    /// Makes a stream again, if it is gone; false when it is gone and may not be made.
     pub(crate) async fn heal(&self, stream: &str) -> bool {
         let _at_work = self.at_work.lock().await;
         self.check(stream).await
@@ -78,6 +78,8 @@ impl Healer {
         let Some(config) = config else { return false };
         let made = self.api.call(&format!("STREAM.CREATE.{stream}"), &config).await;
         match &made {
+            // The server keeps it in memory and loses it with each restart, as it is meant to.
+            Ok(_) if is_volatile => tracing::info!(stream, "a bucket in memory was made again"),
             Ok(_) => tracing::warn!(stream, "the server had lost a stream, it was made again"),
             Err(refusal) => tracing::warn!(stream, ?refusal, "a lost stream cannot be made again"),
         }

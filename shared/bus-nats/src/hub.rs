@@ -1,8 +1,8 @@
-//! One watch per bucket for the whole process, fanned out to whoever follows.
+//! One watch per bucket for the whole process, for all its followers.
 //!
-//! It runs its own consumer, and starts from a full snapshot after every reconnect, every gap in
-//! the consumer's numbers and every silence: a watch that resumes where it was misses deletions
-//! whose markers have expired meanwhile.
+//! The watch has a consumer of its own. It starts from a full snapshot after every reconnect, every
+//! gap in the consumer's numbers and every silence: a watch that goes on where it was misses
+//! deletions whose markers have expired meanwhile.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +12,18 @@ use async_nats::{Message, StatusCode, Subscriber};
 use bus::{Change, Error, Revision, Watch};
 use bytes::Bytes;
 use futures::StreamExt as _;
+use model::Backoff;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{Api, nanos};
+use crate::bucket::is_tombstone;
 use crate::connection::Link;
 use crate::heal::Healer;
-use crate::kv::is_tombstone;
 
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// Two heartbeats and a half without a word: the consumer is gone.
+/// After two heartbeats and a half without a message, the consumer is gone.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -76,7 +77,8 @@ impl Hub {
         }
         state.followers.push(sender);
         if !std::mem::replace(&mut state.is_running, true) {
-            tokio::spawn(run(Arc::clone(self)));
+            let (hub, closed) = (Arc::clone(self), self.closed.clone());
+            drop(tasks::supervise("bus: watch a bucket", closed, move || run(Arc::clone(&hub))));
         }
         drop(state);
         Box::pin(futures::stream::unfold(receiver, |mut receiver| async {
@@ -103,7 +105,7 @@ impl Hub {
                 state.live.remove(key);
             }
         }
-        // One that is gone, or too far behind, is let go: its stream ends.
+        // A follower that is gone or too far behind is removed: its stream ends.
         state.followers.retain(|follower| follower.try_send(change.clone()).is_ok());
     }
 
@@ -154,7 +156,7 @@ impl Hub {
             _ = reconnects.changed() => "the connection was made anew".to_owned(),
             why = self.follow(&mut messages, &mut progress) => why,
         };
-        // It would go by itself after a while; others do not have to see it until then.
+        // The server would remove the consumer by itself, after a while.
         let call = self.api.subject(&format!("CONSUMER.DELETE.{stream}.{name}"));
         if let Err(error) = client.publish(call, Bytes::new()).await {
             tracing::debug!(%error, "a consumer is left to expire");
@@ -183,26 +185,27 @@ impl Hub {
         if let Some(status) = message.status {
             return Err(format!("the server says {status}"));
         }
-        let place = Place::of(message).ok_or("a message has no place in the stream")?;
-        if place.delivered != progress.seen + 1 {
+        let address = AckAddress::of(message).ok_or("a message has no place in the stream")?;
+        if address.delivered != progress.seen + 1 {
             return Err(format!(
                 "changes {} to {} are missing",
                 progress.seen + 1,
-                place.delivered
+                address.delivered
             ));
         }
-        progress.seen = place.delivered;
+        progress.seen = address.delivered;
         let prefix = format!("$KV.{}.", self.bucket);
         if let Some(key) = message.subject.strip_prefix(&prefix) {
             let is_gone = is_tombstone(message.headers.as_ref());
             let value = (!is_gone).then(|| message.payload.clone());
-            self.tell(&Change::Set { key: key.to_owned(), value, revision: place.sequence });
+            self.tell(&Change::Set { key: key.to_owned(), value, revision: address.sequence });
         }
-        self.check_synced(progress, place.pending);
+        self.check_synced(progress, address.pending);
         Ok(())
     }
 
-    /// A heartbeat says how far the consumer is; with an address on it, the server waits for us.
+    /// A heartbeat says how far the consumer is. When it has an address, the server waits for an
+    /// answer there before it goes on.
     async fn beat(&self, message: &Message, progress: &Progress) -> Result<(), String> {
         let header = |name: &str| message.headers.as_ref().and_then(|headers| headers.get(name));
         let stalled = header("Nats-Consumer-Stalled").map(ToString::to_string);
@@ -239,8 +242,8 @@ struct Progress {
     until_synced: Option<u64>,
 }
 
-/// What the address of an acknowledgement says about a message.
-pub(crate) struct Place {
+/// The address that a message is acknowledged to, and what it says about the message.
+pub(crate) struct AckAddress {
     /// How often it was delivered.
     pub(crate) attempt: i64,
     /// Its place in the stream.
@@ -253,7 +256,7 @@ pub(crate) struct Place {
     pub(crate) pending: u64,
 }
 
-impl Place {
+impl AckAddress {
     /// Reads `$JS.ACK.<stream>.<consumer>.<attempt>.<sequence>.<delivered>.<time>.<pending>`, in
     /// the newer form with domain and account before the stream.
     pub(crate) fn of(message: &Message) -> Option<Self> {
@@ -275,14 +278,14 @@ impl Place {
 }
 
 async fn run(hub: Arc<Hub>) {
-    let mut pause = FIRST_PAUSE;
+    let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
     while !hub.closed.is_cancelled() {
         let ended = tokio::select! {
             () = hub.closed.cancelled() => break,
             ended = hub.session() => ended,
         };
         if hub.is_synced() {
-            pause = FIRST_PAUSE;
+            backoff.reset();
         }
         match ended {
             Ok(why) => tracing::debug!(bucket = hub.bucket, why, "a watch starts again"),
@@ -290,7 +293,7 @@ async fn run(hub: Arc<Hub>) {
         }
         tokio::select! {
             () = hub.closed.cancelled() => break,
-            () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            () = tokio::time::sleep(backoff.next()) => {}
         }
     }
     let mut state = hub.state();
@@ -302,7 +305,7 @@ async fn run(hub: Arc<Hub>) {
 mod tests {
     use super::*;
 
-    fn place(reply: &str) -> Option<Place> {
+    fn address(reply: &str) -> Option<AckAddress> {
         let message = Message {
             subject: "x".into(),
             reply: Some(reply.into()),
@@ -312,7 +315,7 @@ mod tests {
             description: None,
             length: 0,
         };
-        Place::of(&message)
+        AckAddress::of(&message)
     }
 
     #[test]
@@ -321,12 +324,12 @@ mod tests {
             "$JS.ACK.S.C.1.22.3.1700000000000000000.5",
             "$JS.ACK._.AC.S.C.1.22.3.1700000000000000000.5.x",
         ] {
-            let place = place(reply).unwrap();
+            let address = address(reply).unwrap();
             assert_eq!(
-                (place.attempt, place.sequence, place.delivered, place.pending),
+                (address.attempt, address.sequence, address.delivered, address.pending),
                 (1, 22, 3, 5)
             );
         }
-        assert!(place("_INBOX.x").is_none());
+        assert!(address("_INBOX.x").is_none());
     }
 }

@@ -1,46 +1,42 @@
 //! Buckets: raw publishes with headers, because the client's own calls lose the expiry.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::HeaderMap;
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
-use bus::{Bucket, Entry, Error, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
+use bus::{Bucket, Bus, Entry, Error, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 use bytes::Bytes;
 use futures::future::try_join_all;
-use protocol::subject;
 use serde_json::json;
 
 use crate::NatsBus;
 use crate::api::{
-    ANSWER_MAX, DUPLICATE_IN_PROCESS, Refusal, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT,
+    DUPLICATE_IN_PROCESS, Refusal, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT,
 };
+use crate::bucket::{OPERATION, is_tombstone, name};
+use crate::options::ANSWER_MAX;
 
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 const TTL: &str = "Nats-TTL";
 const ROLLUP: &str = "Nats-Rollup";
-pub(crate) const OPERATION: &str = "KV-Operation";
-pub(crate) const MARKER: &str = "Nats-Marker-Reason";
 
-/// The bucket's name.
-pub(crate) fn name(bucket: Bucket) -> &'static str {
-    match bucket {
-        Bucket::Leases => subject::LEASES_BUCKET,
-        Bucket::Timers => subject::TIMERS_BUCKET,
-        Bucket::Definitions => subject::DEFINITIONS_BUCKET,
-        Bucket::Nodes => subject::NODES_BUCKET,
-    }
-}
-
-pub(crate) struct NatsKv {
+struct NatsKv {
     bus: NatsBus,
     bucket: Bucket,
 }
 
+impl Bus for NatsBus {
+    fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
+        Arc::new(NatsKv::new(self.clone(), bucket))
+    }
+}
+
 impl NatsKv {
-    pub(crate) fn new(bus: NatsBus, bucket: Bucket) -> Self {
+    fn new(bus: NatsBus, bucket: Bucket) -> Self {
         Self { bus, bucket }
     }
 
@@ -52,8 +48,8 @@ impl NatsKv {
         Ok(format!("$KV.{}.{key}", name(self.bucket)))
     }
 
-    /// What the key is at was written by this very try, whose answer was lost. A cluster finds that
-    /// out by itself; a single server compares before it looks for the message id.
+    /// The entry at this revision was written by this very try, whose answer was lost. A cluster
+    /// recognises the message id; a single server compares revisions first and refuses.
     async fn is_own(&self, revision: Revision, nonce: &str) -> bool {
         let Ok(stream) = self.stream().await else { return false };
         let written = stream.get_raw_message(revision).await;
@@ -114,13 +110,6 @@ impl NatsKv {
 fn seconds(ttl: Duration) -> String {
     let seconds = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
     seconds.max(1).to_string()
-}
-
-/// The message is a tombstone: a purge, or what the server leaves of an expired key.
-pub(crate) fn is_tombstone(headers: Option<&HeaderMap>) -> bool {
-    let Some(headers) = headers else { return false };
-    let operation = headers.get(OPERATION).map(|operation| operation.as_str());
-    matches!(operation, Some("PURGE" | "DEL")) || headers.get(MARKER).is_some()
 }
 
 #[async_trait]

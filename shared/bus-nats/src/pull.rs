@@ -1,6 +1,6 @@
-//! Pulling from the durable consumer, in our own loop: one request at a time on one inbox, that
-//! answers as soon as there is anything, and is made again after a reconnect, a silence or a
-//! change of the consumer's leader.
+//! Pulls from the durable consumer: one request at a time on one inbox. The server answers as soon as
+//! there is a message. The request is made again after a reconnect, a silence or a change of the
+//! consumer's leader.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use async_nats::{Message, StatusCode, Subscriber};
 use bus::Error;
 use bytes::Bytes;
 use futures::StreamExt as _;
-use model::limits;
+use model::{Backoff, limits};
 use protocol::subject;
 use serde_json::json;
 use tokio::time::Instant;
@@ -22,7 +22,7 @@ use crate::heal::Healer;
 const REQUEST_MAX: Duration = Duration::from_secs(5);
 /// Longer requests are kept alive with these.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// So long after the last sign of life, a request is given up.
+/// The time after the last sign of life when a request is given up.
 const SILENCE_MAX: Duration = Duration::from_millis(2_500);
 /// Between two requests that were refused.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
@@ -35,7 +35,7 @@ pub(crate) struct Puller {
     link: Link,
     api: Api,
     healer: Healer,
-    /// Inboxes with nothing under way.
+    /// Inboxes without a request.
     idle: Arc<Mutex<Vec<Inbox>>>,
 }
 
@@ -48,9 +48,9 @@ struct Inbox {
 enum End {
     /// With messages, or in order without any.
     Done,
-    /// Someone else is about to get what there is.
+    /// Other requests wait for the same messages.
     Crowded,
-    /// The request is no more; another may fare better.
+    /// The request failed; another may succeed.
     Broken(String),
 }
 
@@ -62,7 +62,7 @@ impl Puller {
     /// Waits up to `wait` for messages, and takes at most `max`, within the bytes of one pull.
     pub(crate) async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Message>, Error> {
         let give_up = Instant::now() + wait;
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
         let mut taken = Vec::new();
         loop {
             let left = give_up.saturating_duration_since(Instant::now());
@@ -88,9 +88,8 @@ impl Puller {
                     }
                 }
             }
-            let wake = (Instant::now() + pause).min(give_up);
+            let wake = (Instant::now() + backoff.next()).min(give_up);
             tokio::time::sleep_until(wake).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 

@@ -7,17 +7,17 @@ use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
 use bus::{Delivery, Error, Queue, Receipt, Settle, Stream};
 use bytes::Bytes;
-use model::Timestamp;
+use model::{Backoff, Timestamp};
 use protocol::{Message, subject};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::NatsBus;
 use crate::api::{
-    ANSWER_MAX, DUPLICATE_IN_PROCESS, Refusal, STREAM_NOT_FOUND, headers_in, headers_out,
-    message_in,
+    DUPLICATE_IN_PROCESS, Refusal, STREAM_NOT_FOUND, headers_in, headers_out, message_in,
 };
-use crate::hub::Place;
+use crate::hub::AckAddress;
+use crate::options::ANSWER_MAX;
 
 /// Longer than the election of a leader (4 to 9 s).
 const PUBLISH_BUDGET: Duration = Duration::from_secs(12);
@@ -54,7 +54,7 @@ impl Queue for NatsBus {
         let Message { subject, payload, .. } = message;
         let payload = Bytes::from(payload);
         let give_up = Instant::now() + PUBLISH_BUDGET;
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
         let mut has_asked = false;
         loop {
             let api = &self.open()?.data_api;
@@ -74,11 +74,14 @@ impl Queue for NatsBus {
             if matches!(refusal, Refusal::Nobody) && !std::mem::replace(&mut has_asked, true) {
                 self.check_stream(&subject).await?;
             }
+            let pause = backoff.next();
             if !may_repeat || Instant::now() + pause >= give_up {
-                return Err(refusal.into_error(&format!("the publish to {subject}")));
+                let size = payload.len();
+                return Err(
+                    refusal.into_error(&format!("the publish of {size} bytes to {subject}"))
+                );
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
@@ -145,7 +148,7 @@ impl Queue for NatsBus {
 }
 
 impl NatsBus {
-    /// Nobody took a publish: an election, or is there no stream for the subject at all?
+    /// No stream took a publish: either a leader is being elected, or no stream has the subject.
     async fn check_stream(&self, subject: &str) -> Result<(), Error> {
         let api = &self.open()?.data_api;
         // No answer here says nothing either; the publish goes on trying.
@@ -175,11 +178,11 @@ impl NatsBus {
     }
 
     fn delivery(&self, message: &async_nats::Message) -> Option<Delivery> {
-        let (Some(place), Some(reply)) = (Place::of(message), message.reply.clone()) else {
+        let (Some(place), Some(reply)) = (AckAddress::of(message), message.reply.clone()) else {
             tracing::warn!(subject = %message.subject, "a pulled message has no place in a stream");
             return None;
         };
-        let settle = Answer { bus: self.clone(), address: reply };
+        let settle = NatsSettle { bus: self.clone(), address: reply };
         Some(Delivery {
             message: message_in(message),
             sequence: place.sequence,
@@ -199,13 +202,13 @@ fn timestamp(nanos: i128) -> Timestamp {
     Timestamp::from_millis(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX))
 }
 
-/// Answers one delivery: a plain message to its address, which nobody confirms.
-struct Answer {
+/// Settles one delivery with a plain message to its address, which the server does not confirm.
+struct NatsSettle {
     bus: NatsBus,
     address: async_nats::Subject,
 }
 
-impl Answer {
+impl NatsSettle {
     async fn send(&self, text: Bytes) -> Result<(), Error> {
         let client = self.bus.open()?.data_api.client();
         let sent = client.publish(self.address.clone(), text).await;
@@ -214,7 +217,7 @@ impl Answer {
 }
 
 #[async_trait]
-impl Settle for Answer {
+impl Settle for NatsSettle {
     async fn ack(&self) -> Result<(), Error> {
         self.send(Bytes::from_static(b"+ACK")).await
     }

@@ -1,4 +1,4 @@
-//! How the bus is doing, for health checks and the command line.
+//! The state of the bus, for health checks and the command line.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct Status {
     pub version: String,
     /// Its cluster, if it has one.
     pub cluster: Option<String>,
-    /// To JetStream and back.
+    /// The time of a request to JetStream and its answer.
     pub round_trip: Duration,
     /// Streams and buckets, in the order of the topology.
     pub streams: Vec<StreamStatus>,
@@ -44,7 +44,7 @@ pub struct StreamStatus {
 }
 
 impl NatsBus {
-    /// To JetStream and back, on the connection that renews leases.
+    /// The time of a request to JetStream and its answer, on the connection that renews leases.
     ///
     /// # Errors
     /// When JetStream does not answer.

@@ -9,10 +9,10 @@ use async_trait::async_trait;
 use bus::{Endpoint, Error, Incoming, Subscription, Wire};
 use bytes::Bytes;
 use futures::StreamExt as _;
-use protocol::Message;
+use protocol::{Message, subject};
 
 use crate::NatsBus;
-use crate::api::{headers_out, message_in};
+use crate::api::{headers_out, message_in, too_large};
 
 #[async_trait]
 impl Wire for NatsBus {
@@ -20,7 +20,7 @@ impl Wire for NatsBus {
         let headers = headers_out(&message.headers)?;
         let client = self.open()?.data_api.client();
         let Message { subject, payload, .. } = message;
-        let payload = Bytes::from(payload);
+        let (size, payload) = (payload.len(), Bytes::from(payload));
         let sent = if headers.is_empty() {
             client.publish(subject, payload).await
         } else {
@@ -28,7 +28,7 @@ impl Wire for NatsBus {
         };
         sent.map_err(|error| match error.kind() {
             async_nats::client::PublishErrorKind::MaxPayloadExceeded => {
-                Error::TooLarge(error.to_string())
+                Error::TooLarge(too_large(client, size))
             }
             _ => Error::Unavailable(error.to_string()),
         })
@@ -45,11 +45,13 @@ impl Wire for NatsBus {
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
         let headers = headers_out(&message.headers)?;
         let Message { subject, payload, .. } = message;
+        let size = payload.len();
         let mut request = Request::new().payload(Bytes::from(payload)).timeout(Some(timeout));
         if !headers.is_empty() {
             request = request.headers(headers);
         }
-        let answer = self.open()?.data_api.client().send_request(subject.clone(), request).await;
+        let client = self.open()?.data_api.client();
+        let answer = client.send_request(subject.clone(), request).await;
         match answer {
             Ok(answer) => Ok(message_in(&answer)),
             Err(error) => Err(match error.kind() {
@@ -59,14 +61,16 @@ impl Wire for NatsBus {
                 RequestErrorKind::TimedOut => {
                     Error::Unknown(format!("no answer on {subject} in {timeout:?}"))
                 }
-                RequestErrorKind::MaxPayloadExceeded => Error::TooLarge(error.to_string()),
+                RequestErrorKind::MaxPayloadExceeded => Error::TooLarge(too_large(client, size)),
                 _ => Error::Unavailable(format!("the request to {subject}: {error}")),
             }),
         }
     }
 
     fn inbox(&self) -> String {
-        self.inner.data_api.client().new_inbox()
+        let unique = self.inner.data_api.client().new_inbox();
+        let unique = unique.rsplit_once('.').map_or(unique.as_str(), |(_, unique)| unique);
+        subject::reply_inbox(unique)
     }
 
     async fn serve(

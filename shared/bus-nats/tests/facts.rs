@@ -1,6 +1,7 @@
 //! What nats-server and async-nats really do, where Staunch builds on it. Each test prints what it
 //! has found; `docs/nats-behaviour.md` records it. Run with `--nocapture`.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

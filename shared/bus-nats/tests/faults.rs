@@ -1,5 +1,6 @@
 //! What the adapter makes of a server that crashes, is wiped, is cut off, or is not as it should be.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -16,7 +17,7 @@ use bus_nats::{NatsBus, Options, Topology, connect};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use protocol::{Message, header};
-use testkit::{TestNats, chance, eventually, nats, nats_cluster, nats_with, within};
+use testkit::{TestNats, chance, eventually, nats, nats_cluster, within};
 
 const BOUND: Duration = Duration::from_secs(30);
 
@@ -267,21 +268,6 @@ async fn a_closed_bus_ends_what_listens() {
     assert_eq!(within("the end", BOUND, served.next()).await, None);
     within("the end", BOUND, async { while watch.next().await.is_some() {} }).await;
     assert!(matches!(bus.publish(command("x")).await, Err(Error::Closed)));
-}
-
-#[tokio::test]
-async fn credentials_are_used_and_wrong_ones_refused() {
-    let server = nats_with(|options| {
-        options.arguments = ["--user", "me", "--pass", "secret"].map(str::to_owned).to_vec();
-    })
-    .await;
-    let user = |password: &str| Options {
-        user: Some(("me".to_owned(), password.to_owned())),
-        connect_max: Duration::from_millis(300),
-        ..Options::new(server.url())
-    };
-    connect(user("secret")).await.unwrap().provision(1).await.unwrap();
-    assert!(connect(user("wrong")).await.is_err());
 }
 
 #[tokio::test]

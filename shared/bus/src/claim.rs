@@ -1,8 +1,8 @@
-//! Claims: something that must be done once, by whoever comes first. A claim is taken by creating
-//! a key, and kept as "done" for long enough that late comers find it. A claim whose owner has
-//! died is taken over by compare-and-swap.
+//! Claims: work that one node of many does, once. A node claims the work by creating a key. When
+//! the work is done, the key stays for a while and says so to nodes that come late. Another node
+//! takes over the claim of a node that has died, by compare-and-swap.
 //!
-//! A claim saves work, as a lease does: what is done under it must be harmless when repeated.
+//! A claim saves work, as a lease does: the work must be harmless when it is done twice.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,21 +18,21 @@ use crate::{Chance, Entry, Error, Kv, Put, Revision};
 /// How the claim on a key ended.
 #[derive(Debug)]
 pub enum Claim {
-    /// It is ours: do it, then say [`Claims::done`].
+    /// This node has it: do the work, then call [`Claims::done`].
     Won(Claimed),
-    /// A live node is at it.
+    /// A live node does the work.
     Taken {
         /// That node.
         by: String,
     },
-    /// It has been done.
+    /// The work has been done.
     Done,
 }
 
-/// A claim that is ours.
+/// A claim of this node.
 #[derive(Debug)]
 pub struct Claimed {
-    /// What is claimed.
+    /// The key.
     pub key: String,
     /// The revision of the claim.
     pub revision: Revision,
@@ -135,7 +135,7 @@ impl Claims {
         }
     }
 
-    /// Who has the key, after it was refused to us.
+    /// The state of the key, after the server refused it to this node.
     async fn look(
         &self,
         key: &str,
@@ -151,8 +151,13 @@ impl Claims {
         };
         let Entry { value, revision } = entry;
         let Some(bytes) = value else { return Ok(Look::Free(revision)) };
-        let value: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| Error::Corrupt(format!("the claim {key}: {error}")))?;
+        let value: Value = match serde_json::from_slice(&bytes) {
+            Ok(value) => value,
+            Err(error) => {
+                tracing::warn!(%error, key, "a claim cannot be read; this node takes it over");
+                return Ok(Look::Free(revision));
+            }
+        };
         if value.state == State::Done {
             return Ok(Look::Known(Claim::Done));
         }
@@ -166,8 +171,8 @@ impl Claims {
         Ok(Look::Known(Claim::Taken { by: value.owner }))
     }
 
-    /// Says that what was claimed is done, for everyone who comes later. Where the claim was taken
-    /// over meanwhile, the other will say so.
+    /// Marks the work as done, for nodes that come later. Where another node has taken over the
+    /// claim, that node will mark it.
     ///
     /// # Errors
     /// When the bus does not answer within about 12 s.
@@ -196,7 +201,7 @@ impl Claims {
         result
     }
 
-    /// Gives a claim back without having done it. Best effort: where it fails, it expires.
+    /// Gives a claim back, with the work undone. Best effort: where that fails, the claim expires.
     pub async fn abandon(&self, claimed: Claimed) {
         let nonce = (self.chance)();
         if let Err(error) = self.kv.purge_if(&claimed.key, claimed.revision, &nonce).await {
@@ -224,11 +229,11 @@ impl std::fmt::Debug for Claims {
 enum Look {
     Known(Claim),
     Free(Revision),
-    /// The answer is older than the refusal.
+    /// The key was read from a server that is behind the one that refused.
     Behind,
 }
 
-/// Takes the nonce out again unless the claim was won, also when the future is dropped.
+/// Removes the nonce again unless the claim was won, also when the future is dropped.
 struct Active<'a> {
     set: &'a Mutex<BTreeSet<String>>,
     nonce: Option<String>,

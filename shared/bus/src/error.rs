@@ -1,4 +1,4 @@
-//! What can go wrong on a bus, named for what the caller can do.
+//! The errors of the message port, named for what the caller can do.
 
 /// An error of the message port.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -13,13 +13,16 @@ pub enum Error {
     /// The queue is full (`discard: new`). Try again later, and take in less.
     #[error("the message bus is full: {0}")]
     Full(String),
-    /// The message is larger than the server takes.
+    /// The message is larger than the server takes; the text has the size and the limit.
     #[error("the message is too large: {0}")]
     TooLarge(String),
     /// A stream, consumer or bucket is missing or differs from the topology.
     #[error("the message bus is not provisioned: {0}; run `staunch provision`")]
     NotProvisioned(String),
-    /// What was read makes no sense.
+    /// The server does not let this process in, or the login cannot be read.
+    #[error("no access to the message bus: {0}")]
+    Denied(String),
+    /// What was read cannot be understood.
     #[error("the message bus holds something unreadable: {0}")]
     Corrupt(String),
     /// The connection was closed on purpose.

@@ -1,8 +1,9 @@
-//! Follows the watch of a bucket for as long as someone needs it.
+//! Follows the watch of a bucket until its reader stops.
 
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use model::Backoff;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Change, Error, Kv};
@@ -13,7 +14,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// Gives every change to `apply` until `stop`, or until the bus is closed. A watch that breaks is
 /// opened again; `apply` sees a [`Change::Reset`] at once when it breaks.
 pub(crate) async fn follow(kv: &dyn Kv, stop: &CancellationToken, mut apply: impl FnMut(Change)) {
-    let mut pause = FIRST_PAUSE;
+    let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
     loop {
         let opened = tokio::select! {
             biased;
@@ -31,7 +32,7 @@ pub(crate) async fn follow(kv: &dyn Kv, stop: &CancellationToken, mut apply: imp
                     apply(Change::Reset);
                     break;
                 };
-                pause = FIRST_PAUSE;
+                backoff.reset();
                 apply(change);
             },
             Err(Error::Closed) => return,
@@ -40,7 +41,7 @@ pub(crate) async fn follow(kv: &dyn Kv, stop: &CancellationToken, mut apply: imp
         tokio::select! {
             biased;
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            () = tokio::time::sleep(backoff.next()) => {}
         }
     }
 }

@@ -46,12 +46,12 @@ pub enum Put {
     Lost(Option<Revision>),
 }
 
-/// A change, as the watch tells it.
+/// A change, as the watch shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// A key was written, purged or has expired.
     Set {
-        /// Which.
+        /// The key.
         key: String,
         /// The value; `None` after a purge or an expiry.
         value: Option<Bytes>,
@@ -99,8 +99,8 @@ pub trait Kv: Send + Sync {
     /// When the server cannot be asked.
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error>;
 
-    /// Every key that has a value, as the bucket's leader has them: what the watch will show, and may
-    /// not have shown yet. For buckets with few keys.
+    /// Every key that has a value, from the leader of the bucket. The watch may not have shown all of
+    /// them yet. For buckets with few keys.
     ///
     /// # Errors
     /// When the server cannot be asked.

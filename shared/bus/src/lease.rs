@@ -1,10 +1,10 @@
-//! The lease: a key that at most one node holds, by compare-and-swap, for as long as it renews it.
+//! The lease: a key that at most one node holds, by compare-and-swap, while it renews the key.
 //!
 //! A lease saves work and never decides what is true: a holder can be paused past its expiry, so
-//! whoever writes under a lease checks a version as well. One watch per node feeds all waiters;
-//! the waiters of one node queue behind each other, and only the first contends with other nodes.
-//! Where nodes can talk to each other ([`Leases::fair`]), the first of each node queues too: the
-//! holder hands the lease on, in one write, to who has waited longest.
+//! whoever writes under a lease checks a version as well. One watch per node wakes all waiters. The
+//! waiters of one node queue behind each other, and only the first contends with other nodes. Where
+//! nodes can send messages to each other ([`Leases::fair`]), the first waiters of all nodes queue
+//! too: the holder hands the lease on, in one write, to the node that has waited longest.
 
 mod acquire;
 mod heir;
@@ -28,7 +28,9 @@ use crate::{Chance, Error, Kv, Revision, Wire};
 /// How leases are held and waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// A lease that is not renewed for this long is free. Above the 4 to 9 s of a leader election.
+    /// A lease that is not renewed for this long is free. The election of a JetStream leader takes
+    /// 4 to 9 s: a shorter TTL (the setting `lease-ttl` is 4 s) may free the lease of a live holder,
+    /// which costs work and no truth, and lets the work of a killed node go on sooner.
     pub ttl: Duration,
     /// The holder gives up this much before the server does.
     pub guard: Duration,
@@ -60,15 +62,15 @@ pub enum Busy {
     Unavailable(#[source] Error),
 }
 
-/// What stands in the key: who holds it, and which acquisition that was.
+/// The value of the key: the node that holds the lease, and its acquisition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Holder {
     owner: String,
     nonce: String,
-    /// It was given this by the holder before, and has not written itself yet.
+    /// The holder before has written this entry; the new holder has not written yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     handed: bool,
-    /// Who comes after it, as the holder before knew.
+    /// The nodes that wait behind it, as the holder before knew them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     next: Vec<heir::Waiter>,
 }
@@ -91,7 +93,7 @@ struct Inner {
     /// Held leases by key (one at a time, by the queue), and nonces of acquisitions under way.
     held: Mutex<BTreeMap<String, Arc<Held>>>,
     trying: Mutex<BTreeSet<String>>,
-    /// Nodes that wait for what this node holds, by the nonce of the lease.
+    /// The nodes that wait for leases of this node, by the nonce of the lease.
     waiting: Mutex<heir::Waiting>,
     wire: OnceLock<Arc<dyn Wire>>,
     /// Nonces of acquisitions that were given up with an unknown outcome, until this instant.
@@ -101,14 +103,14 @@ struct Inner {
     stop: CancellationToken,
 }
 
-/// Which nodes live, as presence tells it.
+/// The live nodes, as presence shows them.
 #[derive(Default)]
 struct Live {
     now: Option<BTreeSet<String>>,
     departed: BTreeSet<String>,
 }
 
-/// A key of ours that nobody wants any more.
+/// A key of this node that no acquisition wants any more.
 struct Orphan {
     key: String,
     revision: Revision,
@@ -155,19 +157,20 @@ impl Leases {
             tasks: TaskTracker::new(),
             stop: stop.clone(),
         });
-        inner.tasks.spawn(keeper::watch(Arc::clone(&inner)));
-        inner.tasks.spawn(keeper::keep(Arc::clone(&inner), queue));
+        inner.supervise("leases: watch", keeper::watch);
+        let queue = Arc::new(tokio::sync::Mutex::new(queue));
+        inner.supervise("leases: keep", move |inner| keeper::keep(inner, Arc::clone(&queue)));
         inner.tasks.close();
         Self { inner, running: Arc::new(stop.drop_guard()) }
     }
 
-    /// Lets the nodes that wait for one lease have it in the order they came: who waits says so to
-    /// the holder over `wire`, and a release hands the lease on. What is lost on the wire costs
+    /// Gives a lease to the nodes that wait for it in the order in which they came. A node that waits
+    /// says so to the holder over `wire`, and a release hands the lease on. A lost message costs
     /// fairness only.
     #[must_use]
     pub fn fair(self, wire: Arc<dyn Wire>) -> Self {
         if self.inner.wire.set(wire).is_ok() {
-            self.inner.tasks.spawn(heir::listen(Arc::clone(&self.inner)));
+            self.inner.supervise("leases: hear who waits", heir::listen);
         }
         self
     }
@@ -182,8 +185,8 @@ impl Leases {
         acquire::acquire(&self.inner, key).await
     }
 
-    /// Tells who lives. Waiters take leases of nodes that have gone at once. A list without this
-    /// node is not believed: then it is this node that is cut off.
+    /// Takes over the list of the live nodes. Waiters take the leases of nodes that have gone at once.
+    /// A list without this node is ignored: this node is cut off then.
     pub fn presence_changed(&self, live: &[String]) {
         if !live.contains(&self.inner.owner) {
             return;
@@ -215,6 +218,9 @@ impl Leases {
     }
 }
 
+/// The owner of a lease that cannot be read.
+const UNREADABLE: &str = "(unreadable)";
+
 /// Departed nodes that are remembered.
 const DEPARTED_MAX: usize = 1_000;
 
@@ -237,7 +243,7 @@ pub struct Lease {
     waited: Duration,
     contended: bool,
     released: bool,
-    _place: queue::Turn,
+    _front: queue::Front,
 }
 
 impl Lease {
@@ -253,13 +259,13 @@ impl Lease {
         self.waited
     }
 
-    /// Another held it, here or elsewhere, when it was asked for.
+    /// Another acquisition held it, on this node or another, when it was asked for.
     #[must_use]
     pub fn contended(&self) -> bool {
         self.contended
     }
 
-    /// It is still ours, by this node's monotonic clock and all it has heard.
+    /// This acquisition still holds it, by this node's monotonic clock and all that it has seen.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.held.is_held()
@@ -271,7 +277,7 @@ impl Lease {
         self.held.wait_lost().await;
     }
 
-    /// Gives it back, so that the next may have it at once. Best effort and bounded: where it
+    /// Gives it back, so that the next waiter has it at once. Best effort, for 2 s at most: where it
     /// fails, the lease expires.
     pub async fn release(mut self) {
         self.released = true;
@@ -317,12 +323,31 @@ impl Held {
 }
 
 impl Holder {
+    fn is_unreadable(&self) -> bool {
+        self.owner == UNREADABLE && self.nonce.is_empty()
+    }
+
     fn bytes(&self) -> Bytes {
         serde_json::to_vec(self).unwrap_or_default().into()
     }
 }
 
 impl Inner {
+    /// Runs a task until this node closes its leases, and again after a panic.
+    fn supervise<F: Future<Output = ()> + Send + 'static>(
+        self: &Arc<Self>,
+        task: &'static str,
+        run: impl Fn(Arc<Self>) -> F + Send + 'static,
+    ) {
+        let (inner, tracked) = (Arc::clone(self), self.tasks.token());
+        let runs = tasks::supervise(task, self.stop.clone(), move || {
+            let _until_it_ends = &tracked;
+            run(Arc::clone(&inner))
+        });
+        // It ends with `stop`; the tracker knows when.
+        drop(runs);
+    }
+
     fn value(&self, nonce: &str) -> Bytes {
         self.holder(nonce).bytes()
     }
@@ -364,7 +389,7 @@ impl Inner {
         }
     }
 
-    /// Notes what a write or a read of ours has shown, ahead of the watch.
+    /// Notes what a write or a read of this node has shown, before the watch shows it.
     fn note(&self, key: &str, revision: Revision, holder: Option<Holder>) {
         lock(&self.view).note(key, revision, holder, Instant::now());
     }
@@ -373,8 +398,8 @@ impl Inner {
 fn parse(value: Option<&Bytes>) -> Option<Holder> {
     value.map(|bytes| {
         serde_json::from_slice(bytes).unwrap_or_else(|error| {
-            tracing::warn!(%error, "a lease holds something unreadable, taken for a foreign holder");
-            Holder { owner: "(unreadable)".to_owned(), ..Holder::default() }
+            tracing::warn!(%error, "a lease cannot be read; it is removed");
+            Holder { owner: UNREADABLE.to_owned(), ..Holder::default() }
         })
     })
 }

@@ -14,6 +14,7 @@ mod kv;
 mod lease;
 mod memory;
 mod pointer;
+mod port;
 mod presence;
 mod queue;
 mod rendezvous;
@@ -24,18 +25,10 @@ pub use claim::{Claim, Claimed, Claims};
 pub use error::Error;
 pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Lease, Leases, Terms};
-pub use memory::{Clock, Fault, Faults, MemoryBus, Operation};
+pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};
 pub use pointer::{Pointer, Pointers};
+pub use port::{Bus, Chance};
 pub use presence::{Member, Presence, Standing};
 pub use queue::{Delivery, Queue, Receipt, Settle, Stream};
 pub use rendezvous::owner_of;
 pub use wire::{Endpoint, Incoming, Subscription, Wire};
-
-/// Where nonces come from: each call gives a text that was never given before, anywhere.
-pub type Chance = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
-
-/// The whole port.
-pub trait Bus: Queue + Wire + Send + Sync + 'static {
-    /// The bucket's key-value store.
-    fn kv(&self, bucket: Bucket) -> std::sync::Arc<dyn Kv>;
-}

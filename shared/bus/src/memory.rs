@@ -26,10 +26,10 @@ pub use fault::{Fault, Faults, Operation};
 use crate::{
     Bucket, Bus, Delivery, Endpoint, Error, Kv, Queue, Receipt, Settle, Stream, Subscription, Wire,
 };
-use fault::{NoFaults, Verdict};
+use fault::{Interference, NoFaults};
 
-/// What the time is, for the stamps of the server.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+/// The time that the server stamps messages with.
+pub type ServerClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The largest message, as nats-server has it by default.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
@@ -44,7 +44,7 @@ pub struct MemoryBus {
 struct Shared {
     state: Mutex<State>,
     faults: Arc<dyn Faults>,
-    clock: Clock,
+    clock: ServerClock,
     /// Something arrived, or came back to be delivered again.
     arrived: Notify,
     /// A key got an expiry: the task that expires looks again.
@@ -63,13 +63,13 @@ struct State {
 impl MemoryBus {
     /// A bus without faults, on this clock.
     #[must_use]
-    pub fn new(clock: Clock) -> Self {
+    pub fn new(clock: ServerClock) -> Self {
         Self::with_faults(clock, Arc::new(NoFaults))
     }
 
     /// A bus whose operations fail as `faults` says.
     #[must_use]
-    pub fn with_faults(clock: Clock, faults: Arc<dyn Faults>) -> Self {
+    pub fn with_faults(clock: ServerClock, faults: Arc<dyn Faults>) -> Self {
         let shared = Shared {
             state: Mutex::default(),
             faults,
@@ -173,7 +173,7 @@ impl MemoryBus {
     }
 
     /// Asks the faults about an operation, and waits as long as they say.
-    async fn judge(&self, operation: Operation<'_>) -> Result<Verdict, Error> {
+    async fn judge(&self, operation: Operation<'_>) -> Result<Interference, Error> {
         self.shared.faults.judge(&self.node, &operation).await
     }
 
@@ -198,16 +198,17 @@ impl std::fmt::Debug for MemoryBus {
 #[async_trait]
 impl Queue for MemoryBus {
     async fn publish(&self, message: Message) -> Result<Receipt, Error> {
-        let size = message.payload.len();
-        if size > MESSAGE_BYTES_MAX {
-            return Err(Error::TooLarge(format!("{size} bytes to {}", message.subject)));
-        }
+        check_size(&message)?;
         let subject = message.subject.clone();
         let operation = Operation::Publish { subject: &subject, id: message.id() };
         let verdict = self.judge(operation).await?;
         let none = || Error::NotProvisioned(format!("no stream has the subject {subject}"));
         if let Some(late) = verdict.late {
             let bus = self.clone();
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a fault that a test asked for, in the twin"
+            )]
             tokio::spawn(async move {
                 tokio::time::sleep(late).await;
                 // Nobody waits for what becomes of it.
@@ -287,19 +288,19 @@ impl MemoryBus {
 
     fn delivery(&self, pulled: log::Pulled) -> Delivery {
         let log::Pulled { sequence, attempt, stored_at, message } = pulled;
-        let settle = Box::new(Answer { bus: self.clone(), sequence });
+        let settle = Box::new(MemorySettle { bus: self.clone(), sequence });
         Delivery { message, sequence, attempt, stored_at, settle }
     }
 }
 
 /// How one delivery is answered. As with JetStream, sending an answer never fails while the
 /// connection is up, and nobody says whether it arrived.
-struct Answer {
+struct MemorySettle {
     bus: MemoryBus,
     sequence: u64,
 }
 
-impl Answer {
+impl MemorySettle {
     async fn send(
         &self,
         operation: Operation<'_>,
@@ -310,6 +311,7 @@ impl Answer {
             return Ok(());
         }
         let bus = self.bus.clone();
+        #[expect(clippy::disallowed_methods, reason = "a fault that a test asked for, in the twin")]
         match verdict.late {
             Some(late) => drop(tokio::spawn(async move {
                 tokio::time::sleep(late).await;
@@ -322,7 +324,7 @@ impl Answer {
 }
 
 #[async_trait]
-impl Settle for Answer {
+impl Settle for MemorySettle {
     async fn ack(&self) -> Result<(), Error> {
         let sequence = self.sequence;
         self.send(Operation::Ack { sequence }, move |log, _| log.ack(sequence)).await
@@ -344,6 +346,7 @@ impl Settle for Answer {
 #[async_trait]
 impl Wire for MemoryBus {
     async fn send(&self, message: Message) -> Result<(), Error> {
+        check_size(&message)?;
         let subject = message.subject.clone();
         let verdict = self.judge(Operation::Send { subject: &subject }).await?;
         if verdict.lost {
@@ -365,6 +368,7 @@ impl Wire for MemoryBus {
     }
 
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
+        check_size(&message)?;
         let subject = message.subject.clone();
         let verdict = self.judge(Operation::Request { subject: &subject }).await?;
         let inbox = self.inbox();
@@ -426,6 +430,17 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.expiring.notify_one();
     }
+}
+
+fn check_size(message: &Message) -> Result<(), Error> {
+    let size = message.payload.len();
+    if size <= MESSAGE_BYTES_MAX {
+        return Ok(());
+    }
+    let subject = &message.subject;
+    Err(Error::TooLarge(format!(
+        "{size} bytes to {subject} are more than the {MESSAGE_BYTES_MAX} bytes that the server takes"
+    )))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

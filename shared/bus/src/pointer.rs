@@ -23,11 +23,11 @@ const CHANGES_MAX: usize = 1_024;
 /// The published version of one definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
-    /// The published version; none when it was retracted, or when the pointer has vanished.
+    /// The published version; none when the definition was retracted, or the pointer is gone.
     pub version_id: Option<VersionId>,
     /// Its number.
     pub version: u32,
-    /// The revision of the pointer; 0 when it has vanished: ask the database then.
+    /// The revision of the pointer; 0 when it is gone or cannot be read: ask the database then.
     pub revision: Revision,
 }
 
@@ -85,7 +85,13 @@ impl Pointers {
             stop: stop.clone(),
         });
         let running = Arc::new(stop.drop_guard());
-        inner.tasks.spawn(listen(Arc::clone(&inner)));
+        let (listening, tracked) = (Arc::clone(&inner), inner.tasks.token());
+        let runs = tasks::supervise("pointers: watch", inner.stop.clone(), move || {
+            let _until_it_ends = &tracked;
+            listen(Arc::clone(&listening))
+        });
+        // It ends with `stop`; the tracker knows when.
+        drop(runs);
         inner.tasks.close();
         let mut synced = inner.synced.subscribe();
         match tokio::time::timeout(BUDGET, synced.wait_for(|synced| *synced)).await {
@@ -226,8 +232,11 @@ impl Inner {
         let Some(bytes) = entry.value else {
             return Ok(Some(Pointer { version_id: None, version: 0, revision }));
         };
-        let value: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| Error::Corrupt(format!("the pointer {key}: {error}")))?;
+        // What cannot be read points to nothing: whoever knows the published version replaces it.
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+            tracing::warn!(%error, key, "a pointer cannot be read; it is replaced");
+            Value { version_id: None, version: 0 }
+        });
         Ok(Some(Pointer { version_id: value.version_id, version: value.version, revision }))
     }
 
@@ -291,7 +300,11 @@ impl Inner {
                     Ok(Value { version_id, version }) => {
                         self.note(id, Pointer { version_id, version, revision });
                     }
-                    Err(error) => tracing::warn!(%error, key, "a pointer cannot be read"),
+                    Err(error) => {
+                        tracing::warn!(%error, key, "a pointer cannot be read; the database is \
+                            asked instead until the pointer is replaced");
+                        self.gone(&id);
+                    }
                 }
             }
         }

@@ -1,5 +1,6 @@
-//! Presence: each live node keeps a key alive; who lives is who has a key. A node that does not
-//! get through for a whole TTL knows that the others count it as gone, and starts nothing new.
+//! Presence: each live node renews a key of its own, and the live nodes are those that have a key.
+//! A node that cannot renew its key for a whole TTL knows that the others count it as gone, and
+//! starts nothing new.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,11 +25,11 @@ use crate::{Chance, Change, Entry, Error, Kv, Put, Revision};
 pub struct Member {
     /// Its name, unique in the cluster.
     pub node: String,
-    /// What it does: `executor`, `timer`, …
+    /// Its roles: `executor`, `timer`, …
     pub roles: Vec<String>,
     /// When it started.
     pub started_at: Timestamp,
-    /// Where its HTTP side listens, if it has one.
+    /// The URL of its HTTP API, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
 }
@@ -51,8 +52,8 @@ impl Standing {
         !*self.0.synced.borrow() || lock(&self.0.written).elapsed() > self.0.ttl
     }
 
-    /// Since when the others have counted this node as live without a break, as far as it can
-    /// know. What it learnt before that may lack what was told to the others meanwhile.
+    /// The time since which the others count this node as live without a break, as far as it can
+    /// know. Before that, others may have decided something without this node.
     #[must_use]
     pub fn live_since(&self) -> Instant {
         *lock(&self.0.live_since)
@@ -70,9 +71,9 @@ struct Inner {
     live: watch::Sender<Vec<Member>>,
     synced: watch::Sender<bool>,
     own: tokio::sync::Mutex<Revision>,
-    /// Just before the last write that got through.
+    /// The time just before the last write that succeeded.
     written: Mutex<Instant>,
-    /// The others have counted this node as live since then, without a break.
+    /// The others count this node as live without a break since then.
     live_since: Mutex<Instant>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -83,15 +84,15 @@ struct View {
     members: BTreeMap<String, Member>,
     /// Keys that the snapshot under way has named; none outside a snapshot.
     fresh: Option<BTreeSet<String>>,
-    /// Members that the watch does not show: those that a look has found, and those that a snapshot
-    /// has not named. A bucket that was made anew has forgotten nodes that live and do not know it
-    /// yet. They count as live for as long as they may believe it themselves.
+    /// Members that the watch does not show: those that [`Presence::look`] has found, those that a
+    /// snapshot has not named, and those whose key cannot be read. A bucket that was made anew has
+    /// lost the keys of nodes that live. They count as live for one TTL, as they do in their own eyes.
     doubted: BTreeMap<String, Doubt>,
 }
 
 struct Doubt {
     since: Instant,
-    /// What the watch still shows of before this revision is no news; 0 when all is.
+    /// Ignore watch updates below this revision; 0 ignores none.
     known: Revision,
 }
 
@@ -127,8 +128,8 @@ impl Presence {
         });
         let running = Arc::new(stop.drop_guard());
         inner.write(Instant::now() + BUDGET).await?;
-        inner.tasks.spawn(listen(Arc::clone(&inner)));
-        inner.tasks.spawn(renew(Arc::clone(&inner)));
+        inner.supervise("presence: watch", listen);
+        inner.supervise("presence: renew", renew);
         inner.tasks.close();
         let mut synced = inner.synced.subscribe();
         let ready = synced.wait_for(|synced| *synced);
@@ -144,20 +145,20 @@ impl Presence {
         &self.inner.node
     }
 
-    /// Who lives, sorted by node. What was last known while this node is cut off.
+    /// The live nodes, sorted by name; those last known while this node is cut off.
     #[must_use]
     pub fn live(&self) -> Vec<Member> {
         self.inner.live.borrow().clone()
     }
 
-    /// Who lives, at every change.
+    /// The live nodes, at every change.
     #[must_use]
     pub fn changed(&self) -> watch::Receiver<Vec<Member>> {
         self.inner.live.subscribe()
     }
 
-    /// Looks into the bucket itself: from now on those are among the live who had joined by then,
-    /// also where the watch has not shown them yet.
+    /// Reads the bucket itself. Afterwards every node that has joined before the call is among the
+    /// live nodes, also where the watch has not shown it yet.
     ///
     /// # Errors
     /// When the bus cannot be asked.
@@ -175,7 +176,7 @@ impl Presence {
         Ok(())
     }
 
-    /// How long a key lives that is not renewed.
+    /// The time after which a key that is not renewed is gone.
     #[must_use]
     pub fn ttl(&self) -> Duration {
         self.inner.ttl
@@ -187,13 +188,14 @@ impl Presence {
         self.standing().is_cut_off()
     }
 
-    /// How this node stands with the others, for those who must not keep it among them.
+    /// How this node stands with the others, for a holder that must not keep the presence alive.
     #[must_use]
     pub fn standing(&self) -> Standing {
         Standing(Arc::clone(&self.inner))
     }
 
-    /// Removes the own key, so that the others know at once, and stops. Best effort and bounded.
+    /// Removes the own key, so that the others see it at once, and stops. Best effort, for 3 s at
+    /// most.
     pub async fn leave(&self) {
         let inner = &self.inner;
         inner.stop.cancel();
@@ -219,7 +221,22 @@ impl std::fmt::Debug for Presence {
 }
 
 impl Inner {
-    /// Writes the own key over whatever stands there: it is ours alone.
+    /// Runs a task until this node leaves, and again after a panic.
+    fn supervise<F: Future<Output = ()> + Send + 'static>(
+        self: &Arc<Self>,
+        task: &'static str,
+        run: impl Fn(Arc<Self>) -> F + Send + 'static,
+    ) {
+        let (inner, tracked) = (Arc::clone(self), self.tasks.token());
+        let runs = tasks::supervise(task, self.stop.clone(), move || {
+            let _until_it_ends = &tracked;
+            run(Arc::clone(&inner))
+        });
+        // It ends with `stop`; the tracker knows when.
+        drop(runs);
+    }
+
+    /// Writes the own key over whatever is there: no other node writes it.
     async fn write(&self, give_up: Instant) -> Result<(), Error> {
         let mut own = self.own.lock().await;
         let mut nonce = (self.chance)();
@@ -279,19 +296,21 @@ impl Inner {
             }
             Change::Set { key, revision, .. }
                 if view.doubted.get(&key).is_some_and(|doubt| doubt.known > revision) => {}
-            Change::Set { key, value, .. } => {
-                let member = value.and_then(|bytes| read(&key, &bytes));
+            Change::Set { key, value: None, .. } => {
                 view.doubted.remove(&key);
-                match member {
-                    Some(member) => {
-                        if let Some(fresh) = &mut view.fresh {
-                            fresh.insert(key.clone());
-                        }
-                        view.members.insert(key, member);
+                view.members.remove(&key);
+            }
+            Change::Set { key, value: Some(bytes), .. } => {
+                let View { members, fresh, doubted } = &mut *view;
+                if let Some(member) = read(&key, &bytes) {
+                    doubted.remove(&key);
+                    if let Some(fresh) = fresh {
+                        fresh.insert(key.clone());
                     }
-                    None => {
-                        view.members.remove(&key);
-                    }
+                    members.insert(key, member);
+                } else if members.contains_key(&key) {
+                    // The node itself writes its key again when it renews it next.
+                    doubted.entry(key).or_insert(Doubt { since: Instant::now(), known: 0 });
                 }
             }
         }

@@ -26,7 +26,7 @@ pub enum Stream {
 pub struct Receipt {
     /// Its place in the stream.
     pub sequence: u64,
-    /// It was there already, under the same message id.
+    /// The stream had a message of this id already.
     pub duplicate: bool,
 }
 
@@ -40,9 +40,10 @@ pub trait Queue: Send + Sync {
     /// [`Error::Unavailable`] and [`Error::Unknown`] may be retried with the same message id.
     async fn publish(&self, message: Message) -> Result<Receipt, Error>;
 
-    /// Waits up to `wait` for at least one command, and takes at most `max`, and no more than
-    /// [`PULL_BYTES_MAX`](model::limits::PULL_BYTES_MAX). An empty list means that none came. Each one not settled within the consumer's ack wait is delivered again,
-    /// perhaps elsewhere.
+    /// Waits up to `wait` for at least one command. Takes at most `max` commands, and at most
+    /// [`PULL_BYTES_MAX`](model::limits::PULL_BYTES_MAX) bytes. An empty list means that none came.
+    /// A command that is not settled within the consumer's ack wait is delivered again, to this node
+    /// or another.
     ///
     /// # Errors
     /// When the server cannot be asked.
@@ -97,19 +98,19 @@ impl std::fmt::Debug for Delivery {
 /// The answers to a delivery. A delivery dropped without an answer comes again.
 #[async_trait]
 pub trait Settle: Send + Sync {
-    /// Done: never again.
+    /// Done: never delivered again.
     ///
     /// # Errors
     /// When it could not be sent; the delivery will come again.
     async fn ack(&self) -> Result<(), Error>;
 
-    /// Not now: again after `delay`.
+    /// Not now: delivered again after `delay`.
     ///
     /// # Errors
     /// When it could not be sent; the delivery comes again all the same.
     async fn retry(&self, delay: Duration) -> Result<(), Error>;
 
-    /// Still at it: the ack wait starts anew.
+    /// The work goes on: the ack wait starts again.
     ///
     /// # Errors
     /// When it could not be sent.

@@ -1,4 +1,5 @@
-//! Plain messages: at most once, to whoever listens now; and request-reply endpoints.
+//! Plain messages, which reach those who subscribe at that moment at most once, and request-reply
+//! endpoints.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::Error;
 pub struct Incoming {
     /// The message.
     pub message: Message,
-    /// Where an answer goes; `None` when none is wanted.
+    /// The subject for an answer; `None` when the sender wants none.
     pub reply: Option<String>,
 }
 
@@ -32,10 +33,10 @@ pub struct Endpoint {
 /// Plain messages.
 #[async_trait]
 pub trait Wire: Send + Sync {
-    /// Sends to whoever listens now.
+    /// Sends to those who subscribe at this moment.
     ///
     /// # Errors
-    /// When the connection is closed.
+    /// [`Error::TooLarge`] names the size and the limit; others when the connection is closed.
     async fn send(&self, message: Message) -> Result<(), Error>;
 
     /// Listens on a subject, with NATS wildcards. Each subscriber gets every message.
@@ -47,15 +48,16 @@ pub trait Wire: Send + Sync {
     /// Sends and waits for one answer.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when nobody listens, [`Error::Unknown`] when nobody answers in time.
+    /// [`Error::Unavailable`] when nobody subscribes, [`Error::Unknown`] when no answer comes in
+    /// time, [`Error::TooLarge`] with the size and the limit.
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error>;
 
-    /// A subject that only this connection listens on, for outcomes; unique per call.
+    /// A subject for the outcomes of this process, below `staunch.reply.`; another one in each call.
     fn inbox(&self) -> String;
 
     /// Registers a service under this name and version with the Services API, so that
-    /// `nats micro ls` shows it, and gives the requests that reach its endpoints. Requests are
-    /// shared between the services of the same name.
+    /// `nats micro ls` shows it, and gives the requests to its endpoints. Each request goes to one
+    /// of the services of the same name.
     ///
     /// # Errors
     /// When the server cannot be asked.

@@ -1,9 +1,14 @@
-//! Which version of a definition is published, and its compiled program.
+//! The published version of each definition, and its compiled program.
 //!
-//! Versions are immutable, so programs are cached by version id and never go stale. Only the
-//! pointer "published version of X" changes: it comes from the pointers bucket where the watch is
-//! complete, and from the database where it is not.
+//! A version that was published once is immutable, so its program is cached by version id and
+//! never becomes stale. Only the pointer "published version of X" changes: it comes from the
+//! pointers bucket while the watch is complete, and from the database while it is not.
 
-mod cache;
+mod catalog;
+mod error;
+mod position;
+mod programs;
 
-pub use cache::{Catalog, Error};
+pub use catalog::Catalog;
+pub use error::Error;
+pub use programs::run_apart;

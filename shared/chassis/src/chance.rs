@@ -1,17 +1,9 @@
-//! Where the edge takes ids and seeds from. Everything further in is handed them.
+//! The sources of ids and seeds. Only the edge draws from them; it passes the values inwards.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::Chance;
 use uuid::Uuid;
-
-/// Draws ids and seeds.
-pub trait Chance: Send + Sync {
-    /// An id that no one else has: 32 hexadecimal digits, those of one process in rising order.
-    fn new_id(&self) -> String;
-
-    /// 256 bits that no one can guess.
-    fn seed(&self) -> [u8; 32];
-}
 
 /// The system's chance; ids are UUIDs of version 7.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,10 +18,14 @@ impl Chance for SystemChance {
     fn seed(&self) -> [u8; 32] {
         rand::random()
     }
+
+    fn number(&self) -> u64 {
+        rand::random()
+    }
 }
 
-/// Chance that repeats itself: the same seed draws the same ids in the same order. For tests and
-/// simulations; anyone can guess it.
+/// Chance for tests and simulations: the same seed draws the same ids in the same order. Anyone can
+/// guess them.
 #[derive(Debug)]
 pub struct SeededChance {
     state: AtomicU64,
@@ -65,6 +61,10 @@ impl Chance for SeededChance {
             part.copy_from_slice(&self.next().to_le_bytes());
         }
         seed
+    }
+
+    fn number(&self) -> u64 {
+        self.next()
     }
 }
 

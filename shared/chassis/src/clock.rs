@@ -1,15 +1,9 @@
-//! Where the edge takes its time from. Everything further in is handed a [`Timestamp`].
+//! The clocks. Only the edge reads them; it passes a [`Timestamp`] inwards.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use model::Timestamp;
+use model::{Clock, Timestamp};
 use tokio::time::Instant;
-
-/// Tells the time.
-pub trait Clock: Send + Sync {
-    /// The time now.
-    fn now(&self) -> Timestamp;
-}
 
 /// The machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +17,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that begins at a chosen time and goes as tokio's does, also when tokio's is paused.
+/// A clock that starts at a chosen time and then follows tokio's clock, also while that is paused.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock {
     origin: Timestamp,

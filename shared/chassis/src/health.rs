@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::time::timeout;
 
 /// How long one check may take.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// What a check found: nothing wrong, or what is wrong.
+/// What a check found: `Ok`, or what is wrong.
 pub type Outcome = Result<(), String>;
 
 type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
@@ -48,10 +49,16 @@ impl HealthReport {
 }
 
 impl Health {
-    /// No checks yet.
+    /// Checks that no background task of this process is down: one that panicked is down until it
+    /// runs again.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        let health = Self::default();
+        health.add("tasks", || async {
+            let down = tasks::down();
+            if down.is_empty() { Ok(()) } else { Err(format!("down: {}", down.join(", "))) }
+        });
+        health
     }
 
     /// Adds a check. It has two seconds each time.
@@ -69,14 +76,15 @@ impl Health {
         let checks = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut running = Vec::new();
         for (name, check) in checks {
-            let outcome = tokio::spawn(tokio::time::timeout(CHECK_TIME_MAX, check()));
+            let outcome = tasks::spawn("health check", timeout(CHECK_TIME_MAX, check()));
             running.push((name, outcome));
         }
         let mut reports = Vec::new();
         for (name, outcome) in running {
             let reason = match outcome.await {
-                Ok(Ok(outcome)) => outcome.err(),
-                Ok(Err(_)) => Some(format!("no answer within {} s", CHECK_TIME_MAX.as_secs())),
+                Ok(Ok(Ok(outcome))) => outcome.err(),
+                Ok(Ok(Err(_))) => Some(format!("no answer within {} s", CHECK_TIME_MAX.as_secs())),
+                Ok(Err(panicked)) => Some(format!("the check failed: {panicked}")),
                 Err(error) => Some(format!("the check failed: {error}")),
             };
             reports.push(CheckReport { name, status: word(reason.is_none()), reason });
@@ -104,6 +112,17 @@ mod tests {
         let report = health.check().await;
         assert_eq!(report.status, "Unhealthy");
         let reasons: Vec<_> = report.checks.iter().map(|check| check.reason.as_deref()).collect();
-        assert_eq!(reasons, [None, Some("disconnected"), Some("no answer within 2 s")]);
+        assert_eq!(reasons, [None, None, Some("disconnected"), Some("no answer within 2 s")]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_task_that_is_down_makes_the_process_unhealthy() {
+        let never = tokio_util::sync::CancellationToken::new();
+        let task = tasks::supervise("health: bad", never, || async { panic!("bug") });
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let report = Health::new().check().await;
+        let reason = report.checks.first().unwrap().reason.clone().unwrap();
+        assert!(!report.is_healthy() && reason.contains("health: bad"), "{reason}");
+        task.abort();
     }
 }

@@ -1,8 +1,7 @@
 //! What every service's `main` needs: configuration, telemetry, signals, time, chance, health.
 //!
-//! This crate owns how a process starts, is seen, and stops, and it is the only place that reads
-//! the environment, the system's clock and the system's chance. It never knows what a workflow is;
-//! of the nouns it uses [`model::Timestamp`] alone.
+//! This crate owns how a process starts, reports and stops. Only it reads the environment, the
+//! system's clock and the system's chance. It does not know what a workflow is.
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -18,26 +17,30 @@
 //! }
 //! ```
 
+mod admin;
 mod build_info;
 mod chance;
 mod clock;
 mod config;
 mod health;
+pub mod http;
 mod lifecycle;
 mod point;
 mod run;
 mod telemetry;
 
-/// A third of a node's time went into the system's allocator.
+/// With the system's allocator a node spent a third of its time in it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+pub use admin::{Admin, is_loopback};
 pub use build_info::{commit, version};
-pub use chance::{Chance, SeededChance, SystemChance};
-pub use clock::{Clock, SystemClock, TokioClock};
-pub use config::{Args, Auth, ConfigError, LogFormat, Misfire, Origin, Secret, Setting, Settings};
+pub use chance::{SeededChance, SystemChance};
+pub use clock::{SystemClock, TokioClock};
+pub use config::{Args, Auth, ConfigError, LogFormat, Origin, Secret, Setting, Settings};
 pub use health::{Health, HealthReport, Outcome};
 pub use lifecycle::Life;
+pub use model::{Chance, Clock};
 pub use point::{Point, Points, Trail};
 pub use run::{host, main};
 pub use telemetry::{SECONDS, Telemetry, inject, link, metrics_text, set_parent};

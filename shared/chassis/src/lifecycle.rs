@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-/// The life of this process, as every part of it sees it; clones share it.
+/// The life of this process. All parts of the process share it through clones.
 ///
-/// A soft stop asks everyone to finish what is in hand; after the drain time it turns into a hard
-/// stop, which drops whatever is left.
+/// A soft stop asks all tasks to finish the work in hand. After the drain time it becomes a hard
+/// stop, which drops the tasks that are left.
 #[derive(Clone)]
 pub struct Life(Arc<Inner>);
 
@@ -38,13 +38,13 @@ impl Life {
         }))
     }
 
-    /// Cancelled when everyone should finish what is in hand and begin nothing new.
+    /// Cancelled by a soft stop: finish the work in hand and begin nothing new.
     #[must_use]
     pub fn stop(&self) -> CancellationToken {
         self.0.soft.clone()
     }
 
-    /// Cancelled when everyone has to let go at once.
+    /// Cancelled by a hard stop: let go at once.
     #[must_use]
     pub fn kill(&self) -> CancellationToken {
         self.0.hard.clone()
@@ -57,24 +57,37 @@ impl Life {
         F: Future<Output = ()> + Send + 'static,
     {
         let life = self.clone();
-        let span = tracing::debug_span!("task", name);
-        self.0.tasks.spawn(async move {
-            let mut running = tokio::spawn(task.instrument(span));
-            let end = tokio::select! {
-                biased;
-                end = &mut running => end,
-                () = life.0.hard.cancelled() => {
-                    running.abort();
-                    return;
-                }
-            };
-            if let Err(error) = end
-                && error.is_panic()
-            {
-                tracing::error!(task = name, %error, "a task panicked; stopping");
-                life.fail(format!("the task {name} panicked"));
+        self.keep(name, async move {
+            if let Err(panicked) = tasks::caught(name, task).await {
+                tracing::error!(task = name, "a task panicked; stopping");
+                life.fail(panicked.to_string());
             }
         });
+    }
+
+    /// Runs a task that the end of the process waits for, and runs it again after a pause whenever
+    /// it panics. A soft stop ends the pause; a hard stop drops the task.
+    pub fn supervise<F, Fut>(&self, name: &'static str, run: F)
+    where
+        F: FnMut() -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let stop = self.stop();
+        self.keep(name, tasks::supervised(name, stop, run));
+    }
+
+    /// Runs a task that does not panic, until its end or a hard stop.
+    fn keep<F>(&self, name: &'static str, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let hard = self.0.hard.clone();
+        let kept = async move {
+            hard.run_until_cancelled(task).await;
+        };
+        let span = tracing::debug_span!("task", name);
+        #[expect(clippy::disallowed_methods, reason = "this is the means that others spawn with")]
+        self.0.tasks.spawn(kept.instrument(span));
     }
 
     /// Runs a task as [`Self::spawn`] does; an error from it stops the process softly.
@@ -97,7 +110,7 @@ impl Life {
         });
     }
 
-    /// Says that the process can do its work now.
+    /// Marks the process as ready for its work.
     pub fn ready(&self) {
         self.0.ready.store(true, Ordering::Release);
     }
@@ -108,7 +121,7 @@ impl Life {
         self.0.ready.load(Ordering::Acquire) && !self.is_draining()
     }
 
-    /// True once a stop was asked for.
+    /// True after a soft stop has begun.
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.0.soft.is_cancelled()
@@ -143,7 +156,7 @@ impl Life {
         self.0.drain
     }
 
-    /// Tasks that have not ended yet.
+    /// The number of tasks that have not ended.
     #[must_use]
     pub fn tasks_left(&self) -> usize {
         self.0.tasks.len()
@@ -234,12 +247,32 @@ mod tests {
         assert!(life.kill().is_cancelled() && life.stop().is_cancelled());
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_supervised_task_runs_again_and_the_process_goes_on() {
+        let life = life();
+        let (stop, mut runs) = (life.stop(), 0);
+        life.supervise("lifecycle: supervised", move || {
+            runs += 1;
+            let (stop, is_first) = (stop.clone(), runs == 1);
+            async move {
+                assert!(!is_first, "bug");
+                stop.cancelled().await;
+            }
+        });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(!life.is_draining());
+        assert_eq!(life.tasks_left(), 1);
+        life.begin_stop();
+        assert!(life.finished().await);
+        assert_eq!(life.failure(), None);
+    }
+
     #[tokio::test]
     async fn a_task_that_panics_or_fails_stops_the_process() {
         let panics = life();
         panics.spawn("bad", async { panic!("bug") });
         panics.stop().cancelled().await;
-        assert_eq!(panics.failure().as_deref(), Some("the task bad panicked"));
+        assert_eq!(panics.failure().as_deref(), Some("the task bad panicked: bug"));
 
         let fails = life();
         fails.spawn_fallible("bad", async { Err(anyhow::anyhow!("inner").context("outer")) });

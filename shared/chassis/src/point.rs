@@ -39,140 +39,140 @@ macro_rules! points {
 points! {
     /// The points that a gateway passes.
     INGRESS {
-        /// A request is understood, and nothing of it is written.
+        /// A request is read and checked; nothing of it is written.
         BeforeAccept "before_accept";
-        /// It is in the database, and not published.
+        /// Its row is committed; nothing is published.
         Accepted "accepted";
-        /// It is published, and its sender is not told.
+        /// Its command is published; the caller has no answer.
         Sent "sent";
         /// A version is about to be published.
         BeforePublication "before_publication";
-        /// It is in the database, and not announced.
+        /// The version is committed; it is not announced.
         Publicised "publicised";
-        /// It is announced, and its publisher is not told.
+        /// The version is announced; its publisher has no answer.
         Announced "announced";
     }
     /// The points that an executor passes.
     EXECUTOR {
-        /// A delivery is in hand, unread.
+        /// A delivery has arrived and is not read.
         Received "received";
-        /// It is read.
+        /// The delivery is read.
         Decoded "decoded";
-        /// The lease is about to be asked for.
+        /// Before the executor asks for the lease.
         BeforeLock "before_lock";
-        /// A lease is about to be taken, renewed or given back in the bucket.
+        /// Before a write to the lease bucket: a lease is taken, renewed or given back.
         BeforeLease "before_lease";
-        /// That is written, and nobody has drawn the consequences.
+        /// The lease bucket is written; nothing that follows from it has run.
         Leased "leased";
         /// The lease is held.
         Locked "locked";
-        /// The instance is about to be read.
+        /// Before the instance is read.
         BeforeLoad "before_load";
         /// The instance is read.
         Loaded "loaded";
-        /// The engine is about to run.
+        /// Before the engine runs.
         BeforeRun "before_run";
         /// The engine has run; nothing is written yet.
         Ran "ran";
-        /// The transaction is about to be sent.
+        /// Before the transaction is sent.
         BeforeCommit "before_commit";
-        /// The transaction is answered.
+        /// The transaction is committed; nothing that follows from it has run.
         Committed "committed";
-        /// The commit lost: someone else was here.
+        /// The commit lost: another node has written the instance.
         Conflicted "conflicted";
-        /// The lease is about to be given back.
+        /// Before the lease is given back.
         BeforeRelease "before_release";
         /// The lease is given back.
         Released "released";
-        /// What was committed is about to be published: the outbox, and commands of others.
+        /// Before the outbox and the commands for other instances are published.
         BeforePublish "before_publish";
-        /// It is published, and the outbox rows are still there.
+        /// The outbox is published; its rows are still there.
         Published "published";
         /// The outbox rows are marked as published.
         Marked "marked";
-        /// An outgoing call is committed and about to be made.
+        /// Before an outgoing call whose intent is committed.
         BeforeCall "before_call";
-        /// An outgoing call is answered, and the answer is not recorded.
+        /// An outgoing call is answered; its answer is not recorded.
         Called "called";
-        /// The outcome is about to be sent.
+        /// Before the outcome is sent.
         BeforeReply "before_reply";
         /// The outcome is sent.
         Replied "replied";
-        /// Receivers of an event or a task are about to be looked for.
+        /// Before the receivers of an event or a task result are looked up.
         BeforeRoute "before_route";
-        /// Receivers are known.
+        /// The receivers are known.
         Routed "routed";
-        /// Receivers have their commands in the database, unpublished.
+        /// The commands for the receivers are committed; they are not published.
         FannedOut "fanned_out";
-        /// A command that came too early is about to be kept.
+        /// Before a command that came too early is kept.
         BeforeWait "before_wait";
-        /// It is kept, and the bookmark not yet looked for again.
+        /// The command is kept; its bookmark is not looked up again yet.
         Waiting "waiting";
-        /// A command is about to go to the dead.
+        /// Before a command goes to the dead letters.
         BeforePark "before_park";
-        /// It is among the dead, and not acknowledged.
+        /// The command is a dead letter; its delivery is not acknowledged.
         Parked "parked";
-        /// The acknowledgement is about to be sent.
+        /// Before the delivery is acknowledged.
         BeforeAck "before_ack";
-        /// The acknowledgement is sent.
+        /// The delivery is acknowledged.
         Acked "acked";
     }
     /// The points that a timer passes.
     TIMER {
-        /// What is due soon is read.
+        /// A scan has read the timers and schedules that are due soon.
         Scanned "scanned";
-        /// A due timer is about to be claimed.
+        /// Before a due timer is claimed.
         BeforeClaim "before_claim";
-        /// It is claimed, and its command not published.
+        /// The timer is claimed; its command is not published.
         Claimed "claimed";
-        /// Its command is published, and the claim not marked as done.
+        /// The command is published; the claim is not marked done.
         Fired "fired";
-        /// The claim is marked as done.
+        /// The claim is marked done.
         Settled "settled";
-        /// An occurrence of a schedule is about to be accepted.
+        /// Before an occurrence of a schedule is accepted.
         BeforeOccurrence "before_occurrence";
-        /// It is in the database, and not published.
+        /// The starts of the occurrence are committed; they are not published.
         Occurred "occurred";
-        /// A sweep is about to look.
+        /// Before a sweep.
         BeforeSweep "before_sweep";
-        /// It has published outbox rows, and they are still there.
+        /// The sweep has published outbox rows; the rows are still there.
         Resent "resent";
-        /// Commands that nobody waited for are about to be buried.
+        /// Before an expired command goes to the dead letters.
         BeforeBurial "before_burial";
-        /// They are among the dead, or on their way there by the outbox.
+        /// The dead letter of the command is in the outbox.
         Buried "buried";
     }
     /// The points that a cache notifier passes.
     NOTIFIER {
-        /// An announcement is in hand.
+        /// An announcement has arrived.
         Heard "heard";
-        /// A pointer is about to be written.
+        /// Before a pointer is written.
         BeforeSwap "before_swap";
-        /// It is written, and the nodes are not asked.
+        /// The pointer is written; the nodes are not asked.
         Pointed "pointed";
-        /// The nodes are asked whether they have it.
+        /// The nodes are asked whether they have the pointer.
         Asked "asked";
-        /// The publisher is about to be answered.
+        /// Before the publisher is answered.
         BeforeAnswer "before_answer";
         /// The publisher is answered.
         Answered "answered";
     }
 }
 
-/// Is told when work passes a point. One that never returns is a crash.
+/// Hears of every point that the work passes. An implementation that never returns is a crash.
 #[async_trait]
 pub trait Points: Send + Sync {
     /// The work is at this point, on this node.
     async fn at(&self, node: &str, point: Point);
 }
 
-/// The way that the work of one node takes: where somebody listens, each point is told. Cheap to
-/// clone; the default is production, where nobody listens.
+/// Reports the points that the work of one node passes. Cheap to clone. The default is production,
+/// where nobody listens.
 #[derive(Clone, Default)]
 pub struct Trail(Option<(Arc<str>, Arc<dyn Points>)>);
 
 impl Trail {
-    /// The work of this node, watched by those points, if they are anybody's.
+    /// Reports the points of this node to `points`, if there are any.
     #[must_use]
     pub fn new(node: &str, points: Option<Arc<dyn Points>>) -> Self {
         Self(points.map(|points| (Arc::from(node), points)))

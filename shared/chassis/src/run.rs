@@ -8,7 +8,7 @@ use clap::Parser as _;
 
 use crate::{Args, Life, Settings, Telemetry};
 
-/// The exit code of a process that was told twice to stop.
+/// The exit code after a second signal.
 const KILLED: u8 = 130;
 
 /// A service of Staunch: durable workflows on NATS.
@@ -33,7 +33,7 @@ where
             return if failed { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
-    args.default_role = Some(name.to_owned());
+    args.defaults.push(("role", name.to_owned()));
     match Settings::load(&args) {
         Ok(settings) => host(name, settings, run),
         Err(error) => {
@@ -47,7 +47,7 @@ where
 /// waits for the tasks of its [`Life`], bounded by the drain time.
 ///
 /// SIGTERM and SIGINT ask for a soft stop; the second signal stops at once, with exit code 130.
-/// An error, a failed task or a drain that took too long give exit code 1, told on stderr.
+/// An error, a failed task or a drain that took too long give exit code 1; stderr has the reason.
 pub fn host<F, Fut>(name: &'static str, settings: Settings, run: F) -> ExitCode
 where
     F: FnOnce(Settings, Life) -> Fut,
@@ -105,14 +105,17 @@ enum End {
 }
 
 async fn live(life: Life, run: impl Future<Output = anyhow::Result<()>>) -> End {
-    let watcher = tokio::spawn(watch(life.clone()));
-    let drain = tokio::spawn({
+    let watcher = tasks::supervise("signals", life.kill(), {
         let life = life.clone();
-        async move { life.watch_drain().await }
+        move || watch(life.clone())
+    });
+    let drain = tasks::supervise("drain", life.kill(), {
+        let life = life.clone();
+        move || watch_drain(life.clone())
     });
     let kill = life.kill();
     let result = tokio::select! {
-        result = run => result,
+        result = tasks::caught("main", run) => result.unwrap_or_else(|panicked| Err(panicked.into())),
         () = kill.cancelled() => return End::Killed,
     };
     // Whatever the end was, the tasks get their time.
@@ -138,6 +141,10 @@ async fn watch(life: Life) {
         tracing::warn!("stopping at once");
         life.begin_kill();
     }
+}
+
+async fn watch_drain(life: Life) {
+    life.watch_drain().await;
 }
 
 /// Completes with the next SIGTERM or SIGINT.
@@ -198,6 +205,18 @@ mod tests {
     async fn a_run_that_fails_keeps_its_error() {
         let (end, _) = end(async |_| anyhow::bail!("no database")).await;
         assert!(matches!(end, End::Failed(error) if error.to_string() == "no database"));
+    }
+
+    #[tokio::test]
+    async fn a_run_that_panics_lets_its_tasks_end_in_order() {
+        let (end, life) = end(async |life| {
+            let stop = life.stop();
+            life.spawn("tail", async move { stop.cancelled().await });
+            panic!("bug")
+        })
+        .await;
+        assert!(matches!(end, End::Failed(error) if error.to_string().contains("bug")));
+        assert_eq!(life.tasks_left(), 0);
     }
 
     #[tokio::test]

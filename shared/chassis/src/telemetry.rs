@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 
 use anyhow::Context as _;
+use opentelemetry::metrics::AsyncInstrument;
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
 use opentelemetry::{Context, KeyValue, global};
@@ -22,21 +23,21 @@ use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::{LogFormat, Settings};
 
-/// The buckets of what is timed, in seconds: the defaults of OpenTelemetry are for milliseconds.
+/// The buckets of histograms of times, in seconds. The defaults of OpenTelemetry are milliseconds.
 pub const SECONDS: [f64; 15] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
-/// What has to be flushed when the process ends.
+/// The telemetry of this process; flush it at the end with [`Telemetry::stop`].
 pub struct Telemetry {
     tracer: Option<SdkTracerProvider>,
     meter: SdkMeterProvider,
 }
 
 impl Telemetry {
-    /// Begins logging to stderr, counting, and tracing where an endpoint is configured. To be
-    /// called once, before the runtime starts: the exporter's client must not be made inside one.
+    /// Starts logging to stderr, metrics, and tracing where an endpoint is configured. Call it
+    /// once, before the runtime starts: the exporter's client must not be made inside a runtime.
     ///
     /// # Errors
     /// When the log filter cannot be read or the exporter cannot be built.
@@ -48,6 +49,7 @@ impl Telemetry {
             .build();
         let meter = meter(resource.clone())?;
         global::set_meter_provider(meter.clone());
+        count_tasks();
         let tracer = match &settings.otlp_endpoint {
             Some(endpoint) => Some(tracer(endpoint, resource)?),
             None => None,
@@ -56,7 +58,7 @@ impl Telemetry {
         Ok(Self { tracer, meter })
     }
 
-    /// Sends what has not been sent.
+    /// Sends the traces that are left, and stops the meters.
     pub fn stop(self) {
         if let Some(Err(error)) = self.tracer.map(|tracer| tracer.shutdown()) {
             tracing::warn!(%error, "the last traces may be lost");
@@ -74,6 +76,23 @@ fn meter(resource: Resource) -> anyhow::Result<SdkMeterProvider> {
         .build()
         .context("build the Prometheus exporter")?;
     Ok(SdkMeterProvider::builder().with_reader(exporter).with_resource(resource).build())
+}
+
+/// Shows what the background tasks of this process have been through.
+fn count_tasks() {
+    let meter = global::meter("staunch");
+    let counter = |name, about, value: fn(&tasks::Figure) -> u64| {
+        let observe = move |observer: &dyn AsyncInstrument<u64>| {
+            for figure in tasks::figures() {
+                observer.observe(value(&figure), &[KeyValue::new("task", figure.task)]);
+            }
+        };
+        let counter = meter.u64_observable_counter(name).with_description(about);
+        counter.with_callback(observe).build();
+    };
+    let about = "Runs of a background task after a panic";
+    counter("staunch_task_restarts", about, |one| one.restarts);
+    counter("staunch_task_panics", "Panics of background tasks", |one| one.panics);
 }
 
 fn tracer(endpoint: &str, resource: Resource) -> anyhow::Result<SdkTracerProvider> {

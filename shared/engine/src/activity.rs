@@ -1,5 +1,5 @@
-//! What an activity is: a description, and functions that decide. It never does anything itself;
-//! what it wants done it asks of the [`Step`].
+//! What an activity is: a description, and functions that decide. It has no effect of its own: it
+//! asks its [`Step`] for everything it wants done.
 
 use std::any::Any;
 
@@ -16,7 +16,7 @@ pub type Decision = Result<Next, Failure>;
 
 /// One type of activity.
 pub trait Activity: Send + Sync {
-    /// What it says about itself; asked once.
+    /// The description of the type. Called once.
     fn descriptor(&self) -> Descriptor;
 
     /// Looks at the definition before anything runs: reports problems, prepares what `start`
@@ -31,8 +31,8 @@ pub trait Activity: Send + Sync {
     /// [`Failure`] becomes an incident.
     fn start(&self, step: &mut Step<'_, '_>) -> Decision;
 
-    /// Goes on because something it waited for has happened, or because it is the trigger that
-    /// started the instance.
+    /// Goes on because a bookmark was resumed, or because the activity is the trigger that started the
+    /// instance.
     ///
     /// # Errors
     /// [`Failure`] becomes an incident.
@@ -57,18 +57,18 @@ pub trait Activity: Send + Sync {
     }
 }
 
-/// What comes after a decision.
+/// What happens after a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// It is over, with these outcomes.
+    /// The execution is over, with these outcomes.
     Complete(Vec<String>),
-    /// It waits: for children it scheduled, or at bookmarks it made.
+    /// The execution waits for children that it scheduled, or at bookmarks that it made.
     Wait,
-    /// It is over, and so is the nearest loop around it.
+    /// The execution is over, and so is the nearest loop around it.
     Break,
-    /// It is over, and so is the workflow, with these outcomes.
+    /// The execution is over, and so is the workflow, with these outcomes.
     CompleteWorkflow(Vec<String>),
-    /// The instance is finished at once, whatever else was going on.
+    /// The instance is finished at once; everything else in it is dropped.
     Finish,
 }
 
@@ -125,10 +125,10 @@ impl Failure {
     }
 }
 
-/// Something that a waiting activity is told.
+/// The input of an activity that goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resumed {
-    /// What the bookmark waited for; none for the trigger that started the instance.
+    /// The name of the stimulus; none for the trigger that started the instance.
     pub stimulus: Option<String>,
     /// What arrived, by name.
     pub input: Map,
@@ -137,29 +137,29 @@ pub struct Resumed {
 /// A child that is over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Child {
-    /// Which; none for a port that holds nothing.
+    /// The node; none for an empty port.
     pub node: Option<NodeRef>,
-    /// What it was scheduled with.
+    /// The tag that it was scheduled with.
     pub tag: Option<Value>,
-    /// How it ended.
+    /// Its outcomes.
     pub outcomes: Vec<String>,
 }
 
 /// What starts a workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// Something that happens.
+    /// A stimulus.
     Stimulus {
-        /// What it is found by.
+        /// The stimulus, by whose hash the trigger is found.
         stimulus: Stimulus,
-        /// What it waits for, readable, with whatever the edge must know.
+        /// What it waits for, in readable form, with what the gateway needs.
         payload: Value,
     },
-    /// Time.
+    /// A time.
     Schedule {
-        /// When.
+        /// The times.
         recurrence: Recurrence,
-        /// What about missed occurrences.
+        /// What to do about missed occurrences.
         misfire: Misfire,
     },
 }

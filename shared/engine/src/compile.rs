@@ -2,6 +2,10 @@
 //!
 //! Lenient where Elsa is: unknown fields, both generations of metadata, bare values as inputs.
 //! Strict where silence would surprise: unknown activities, unknown languages, broken scripts.
+//!
+//! An oversight is a part of a definition that is ignored when it runs, such as a connection to an
+//! activity that does not exist. It is a problem for a definition that is to be published, and none
+//! for one that is stored: what was published once goes on running.
 
 mod expression;
 mod planning;
@@ -9,13 +13,13 @@ mod planning;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{ActivityId, Argument, Definition, Map, Variable, limits};
+use model::{ActivityId, Argument, Definition, Map, Variable, depth, limits};
 use serde_json::Value;
 
 pub(crate) use expression::placed;
 pub use planning::Planning;
 
-use crate::convert::convert;
+use crate::convert::{convert, shown};
 use crate::descriptor::PortKind;
 use crate::program::{Activation, Declared, Node, NodeRef, Program};
 use crate::registry::Registered;
@@ -24,14 +28,23 @@ use crate::{Languages, Problem, Registry, Type};
 /// The name Elsa gives the workflow around the root activity: where paths begin.
 const WORKFLOW_ID: &str = "Workflow1";
 
+/// What to do about oversights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Oversights {
+    Ignored,
+    Refused,
+}
+
 pub(crate) fn compile(
     definition: &Definition,
     registry: &Registry,
     languages: &Languages,
+    oversights: Oversights,
 ) -> Result<Program, Vec<Problem>> {
     let mut compiler = Compiler {
         registry,
         languages,
+        oversights,
         problems: Vec::new(),
         nodes: Vec::new(),
         paths: BTreeSet::new(),
@@ -75,6 +88,7 @@ pub(crate) fn compile(
 pub(crate) struct Compiler<'e> {
     registry: &'e Registry,
     languages: &'e Languages,
+    oversights: Oversights,
     problems: Vec<Problem>,
     nodes: Vec<Node>,
     paths: BTreeSet<String>,
@@ -102,10 +116,21 @@ impl Compiler<'_> {
         });
     }
 
+    fn oversight(
+        &mut self,
+        activity: Option<&ActivityId>,
+        property: Option<&str>,
+        message: String,
+    ) {
+        if self.oversights == Oversights::Refused {
+            self.problem(activity, property, message);
+        }
+    }
+
     /// Compiles an activity and everything below it; none when it cannot be.
     fn node(&mut self, raw: &Value, owner_path: &str, depth: usize) -> Option<NodeRef> {
         let Some(raw) = raw.as_object() else {
-            let message = format!("{raw} is not an activity: write an object with a type");
+            let message = format!("{} is not an activity: write an object with a type", shown(raw));
             self.problem(None, None, message);
             return None;
         };
@@ -119,10 +144,11 @@ impl Compiler<'_> {
             let message = format!("the id {id} is used twice here: give each activity its own");
             self.problem(Some(&id), Some("id"), message);
         }
-        let below = self.below(raw, &kind, &path, depth);
+        let below = self.below(raw, &id, &kind, &path, depth);
         let custom = custom_properties(raw);
         let can_start = flag(raw.get("canStartWorkflow")) || flag(custom.get("canStartWorkflow"));
-        let variables = self.variables(Some(&id), &container_variables(raw));
+        let variables = self.container_variables(&id, raw);
+        let variables = self.variables(Some(&id), &variables);
         let inputs = self.inputs(&id, raw, &kind);
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
@@ -209,7 +235,14 @@ impl Compiler<'_> {
         false
     }
 
-    fn below(&mut self, raw: &Map, kind: &Registered, path: &str, depth: usize) -> Below {
+    fn below(
+        &mut self,
+        raw: &Map,
+        id: &ActivityId,
+        kind: &Registered,
+        path: &str,
+        depth: usize,
+    ) -> Below {
         let mut below = Below::default();
         for port in &kind.descriptor.ports {
             let Some(value) = find(raw, port.name).filter(|value| !value.is_null()) else {
@@ -219,11 +252,12 @@ impl Compiler<'_> {
                 PortKind::Flow => continue,
                 PortKind::Embedded => self.node(value, path, depth + 1).into_iter().collect(),
                 PortKind::List => {
-                    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                    let items = self.items(id, port.name, value);
                     items.iter().filter_map(|item| self.node(item, path, depth + 1)).collect()
                 }
                 PortKind::Cases => {
-                    let cases = self.cases(value, path, depth);
+                    let items = self.items(id, port.name, value);
+                    let cases = self.cases(items, path, depth);
                     let nodes = cases.iter().filter_map(|(_, node)| *node).collect();
                     below.cases.insert(port.name, cases);
                     nodes
@@ -234,8 +268,24 @@ impl Compiler<'_> {
         below
     }
 
-    fn cases(&mut self, value: &Value, path: &str, depth: usize) -> Vec<(Value, Option<NodeRef>)> {
-        let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    /// The items of a list; anything else in its place is a problem.
+    fn items<'v>(&mut self, id: &ActivityId, property: &str, value: &'v Value) -> &'v [Value] {
+        match value {
+            Value::Array(items) => items,
+            other => {
+                let message = format!("{} is not a list: write [ … ]", shown(other));
+                self.oversight(Some(id), Some(property), message);
+                &[]
+            }
+        }
+    }
+
+    fn cases(
+        &mut self,
+        items: &[Value],
+        path: &str,
+        depth: usize,
+    ) -> Vec<(Value, Option<NodeRef>)> {
         let compiled = items.iter().map(|item| {
             let activity = item.get("activity").filter(|activity| !activity.is_null());
             (item.clone(), activity.and_then(|activity| self.node(activity, path, depth + 1)))
@@ -243,15 +293,43 @@ impl Compiler<'_> {
         compiled.collect()
     }
 
+    /// The variables that an activity declares for itself and what is in it.
+    fn container_variables(&mut self, id: &ActivityId, raw: &Map) -> Vec<Variable> {
+        let Some(value) = find(raw, "variables").filter(|value| !value.is_null()) else {
+            return Vec::new();
+        };
+        let mut variables = Vec::new();
+        for item in self.items(id, "variables", value) {
+            match serde_json::from_value(item.clone()) {
+                Ok(variable) => variables.push(variable),
+                Err(error) => {
+                    let message = format!("{} is not a variable: {error}", shown(item));
+                    self.oversight(Some(id), Some("variables"), message);
+                }
+            }
+        }
+        variables
+    }
+
     fn variables(&mut self, activity: Option<&ActivityId>, all: &[Variable]) -> Vec<Declared> {
-        let mut declared = Vec::with_capacity(all.len());
+        let mut declared: Vec<Declared> = Vec::with_capacity(all.len());
+        let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
         for variable in all {
             let alias = variable.type_name.as_deref().unwrap_or("Object");
             let ty = Type::from_alias(alias, variable.is_array);
             let default = variable.value.clone().unwrap_or_default();
             let name = if variable.name.is_empty() { &variable.id } else { &variable.name };
             let id = if variable.id.is_empty() { &variable.name } else { &variable.id };
-            let default = convert(default, &ty).unwrap_or_else(|error| {
+            if !names.insert(name) {
+                let message = format!("two variables have the name {name}: rename one of them");
+                self.oversight(activity, Some("variables"), message);
+            } else if !ids.insert(id) {
+                let message = format!("two variables have the id {id}: give each its own");
+                self.oversight(activity, Some("variables"), message);
+            }
+            self.known_type(activity, "variables", name, alias);
+            let fit = depth::check(&default).map_err(|error| error.to_string());
+            let default = fit.and_then(|()| convert(default, &ty)).unwrap_or_else(|error| {
                 let message = format!("the default of {name} is no {alias}: {error}");
                 self.problem(activity, Some("variables"), message);
                 Value::Null
@@ -261,6 +339,23 @@ impl Compiler<'_> {
         declared
     }
 
+    fn known_type(
+        &mut self,
+        activity: Option<&ActivityId>,
+        property: &str,
+        name: &str,
+        alias: &str,
+    ) {
+        if !Type::is_known(alias) {
+            let message = format!(
+                "the type of {name} is {alias}, which is not known here: use Object, or a type \
+                 such as String, Boolean, Int32, Double, DateTime, TimeSpan, String[] or \
+                 ObjectDictionary"
+            );
+            self.oversight(activity, Some(property), message);
+        }
+    }
+
     fn unique_names(&mut self, property: &str, arguments: &[Argument]) {
         let mut seen = BTreeSet::new();
         for argument in arguments {
@@ -268,6 +363,8 @@ impl Compiler<'_> {
                 let message = format!("the name {} is used twice", argument.name);
                 self.problem(None, Some(property), message);
             }
+            let alias = argument.type_name.as_deref().unwrap_or("Object");
+            self.known_type(None, property, &argument.name, alias);
         }
     }
 
@@ -359,12 +456,6 @@ fn custom_properties(raw: &Map) -> Map {
         first.into_iter().chain(chars).collect::<String>()
     };
     custom.iter().map(|(key, value)| (camel(key), value.clone())).collect()
-}
-
-fn container_variables(raw: &Map) -> Vec<Variable> {
-    let items = find(raw, "variables").and_then(Value::as_array);
-    let items = items.map(Vec::as_slice).unwrap_or_default();
-    items.iter().filter_map(|item| serde_json::from_value(item.clone()).ok()).collect()
 }
 
 /// Where outputs go: `{"memoryReference": {"id": …}}`, or a bare name.

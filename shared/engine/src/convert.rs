@@ -1,11 +1,12 @@
-//! Turns a JSON value into the form that a type asks for, as leniently as Elsa does, and never
-//! guesses: what cannot be converted is an error that says what would be understood.
+//! Converts a JSON value to the form of a type, as leniently as Elsa does. It never guesses: a value
+//! that cannot be converted is an error that says which values can.
 
 mod span;
 mod status;
 
 use jiff::civil;
-use model::Timestamp;
+use model::{Timestamp, depth};
+use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
 use crate::Type;
@@ -162,9 +163,7 @@ fn list(value: Value, element: &Type) -> Result<Value, String> {
     let items = match value {
         Value::Array(items) => items,
         Value::String(text) if text.trim().is_empty() => Vec::new(),
-        Value::String(text) if text.trim_start().starts_with('[') => {
-            serde_json::from_str(&text).map_err(|error| not_json(&text, &error))?
-        }
+        Value::String(text) if text.trim_start().starts_with('[') => parse(&text)?,
         single => vec![single],
     };
     let items: Result<Vec<Value>, String> =
@@ -176,18 +175,21 @@ fn dictionary(value: Value) -> Result<Value, String> {
     match value {
         Value::Object(_) => Ok(value),
         Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
-        Value::String(text) => match serde_json::from_str(&text) {
+        Value::String(text) => match parse(&text) {
             Ok(Value::Object(map)) => Ok(Value::Object(map)),
             Ok(Value::Null) => Ok(Value::Null),
             Ok(other) => Err(format!("{} is not a JSON object", shown(&other))),
-            Err(error) => Err(not_json(&text, &error)),
+            Err(error) => Err(error),
         },
         other => Err(format!("{} is not a JSON object", shown(&other))),
     }
 }
 
-fn not_json(text: &str, error: &serde_json::Error) -> String {
-    format!("{} is not JSON: {error}", shown(&Value::String(text.to_owned())))
+/// Reads JSON that stands in a text.
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    depth::check_json_value(text.as_bytes()).map_err(|error| error.to_string())?;
+    serde_json::from_str(text)
+        .map_err(|error| format!("{} is not JSON: {error}", shown(&Value::String(text.to_owned()))))
 }
 
 fn word(value: &Value, words: &[&str]) -> Result<Value, String> {
@@ -219,7 +221,7 @@ fn status_code(value: &Value) -> Result<Value, String> {
 }
 
 /// The value, cut short, for an error message.
-fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     const CHARS_MAX: usize = 80;
     let text = value.to_string();
     if text.chars().count() <= CHARS_MAX {

@@ -1,4 +1,4 @@
-//! What an activity says about itself: enough to compile it, to draw it and to list it.
+//! The description of an activity type: enough to compile it, to draw it and to list it.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub struct Descriptor {
     pub version: u32,
     /// Where the designer lists it.
     pub category: &'static str,
-    /// What the designer calls it.
+    /// The name in the designer.
     pub display_name: &'static str,
     /// What it does, in a sentence.
     pub description: &'static str,
@@ -51,7 +51,7 @@ pub enum Kind {
     Action,
     /// Runs, and may start a workflow.
     Trigger,
-    /// Asks the world for something and waits.
+    /// Asks for something outside the instance, and waits.
     Task,
 }
 
@@ -64,9 +64,9 @@ pub struct InputDescriptor {
     /// What it is converted to.
     #[serde(rename = "typeName")]
     pub ty: Type,
-    /// What the designer calls it.
+    /// The name in the designer.
     pub display_name: String,
-    /// What it means.
+    /// Its meaning.
     pub description: &'static str,
     /// Position in the designer.
     pub order: usize,
@@ -89,9 +89,9 @@ pub struct OutputDescriptor {
     /// Its type.
     #[serde(rename = "typeName")]
     pub ty: Type,
-    /// What the designer calls it.
+    /// The name in the designer.
     pub display_name: String,
-    /// What it means.
+    /// Its meaning.
     pub description: &'static str,
 }
 
@@ -101,7 +101,7 @@ pub struct OutputDescriptor {
 pub struct Port {
     /// An outcome, or a property in the JSON.
     pub name: &'static str,
-    /// What the designer calls it.
+    /// The name in the designer.
     pub display_name: String,
     /// Its kind.
     #[serde(rename = "type")]
@@ -234,7 +234,7 @@ impl Descriptor {
         self
     }
 
-    /// With outcomes to connect, beside whatever else it completes with.
+    /// With outcomes to connect, beside others that it may complete with.
     #[must_use]
     pub fn outcomes(mut self, names: &[&'static str]) -> Self {
         for &name in names {

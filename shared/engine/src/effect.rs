@@ -1,5 +1,5 @@
-//! The complete list of things a workflow can cause. An activity returns them; the executor
-//! commits them as intent, and only then are they carried out.
+//! The complete list of what a workflow can cause. An activity asks for effects; the executor commits
+//! them as intent, and carries them out afterwards.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use model::{ActivityId, BookmarkId, DefinitionId, InstanceId, Map, Token};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a turn asks the world to do.
+/// Something that a turn causes outside its instance.
 ///
-/// Waiting is not here: bookmarks are state, and the executor commits the difference. Neither are
-/// outgoing HTTP calls: they are `State::calls`, intent that stays until its result is recorded.
+/// Bookmarks are no effects: they are state, and the executor commits the difference. Outgoing HTTP
+/// calls are no effects either: they are `State::calls`, which stay until their result is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Effect {
-    /// Tells whoever waits for an event.
+    /// Raises an event.
     Publish(Publish),
     /// Hands a task to a worker; its bookmark waits for the completion.
     Task(Task),
@@ -22,11 +22,11 @@ pub enum Effect {
     Dispatch(Dispatch),
     /// Answers the HTTP client that waits for this burst.
     Respond(Response),
-    /// Makes a single-use URL good.
+    /// Makes a single-use URL valid.
     Grant(Token),
 }
 
-/// An event for whoever waits for it.
+/// An event to raise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Publish {
@@ -36,7 +36,7 @@ pub struct Publish {
     pub correlation_id: Option<String>,
     /// Only this instance (`isLocalEvent`); all when none.
     pub instance_id: Option<InstanceId>,
-    /// What comes with it.
+    /// The payload.
     pub payload: Value,
 }
 
@@ -44,11 +44,11 @@ pub struct Publish {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
-    /// Its id: what `complete` names.
+    /// Its id, which the completion names.
     pub task_id: String,
     /// Its type: the last token of its subject.
     pub task_name: String,
-    /// What comes with it.
+    /// The payload.
     pub payload: Value,
 }
 
@@ -58,13 +58,13 @@ pub struct Task {
 pub struct Dispatch {
     /// The child's id, derived, so that a retry starts nothing new.
     pub instance_id: InstanceId,
-    /// What it runs: the published version.
+    /// The definition, of which the published version runs.
     pub definition_id: DefinitionId,
     /// Its correlation id.
     pub correlation_id: Option<String>,
     /// Its input.
     pub input: Map,
-    /// The bookmark that waits for its end; none when nobody waits.
+    /// The bookmark that waits for its end; none when the parent does not wait.
     pub bookmark_id: Option<BookmarkId>,
 }
 
@@ -94,7 +94,7 @@ pub struct Call {
     pub key: String,
     /// The bookmark that waits for the result.
     pub bookmark_id: BookmarkId,
-    /// The activity that asked, for the log.
+    /// The activity that asks for the call, for the log.
     pub activity_id: ActivityId,
     /// Absolute http or https URL.
     pub url: String,

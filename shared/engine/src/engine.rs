@@ -1,17 +1,19 @@
-//! The engine: what it knows how to run, and its verbs.
+//! The engine: the activities and languages that it knows, and its verbs.
 
 use model::{Definition, Schedule, ScheduleId, SubStatus, Trigger};
 
 use crate::activity::Cause;
+use crate::compile::Oversights;
 use crate::descriptor::Kind;
 use crate::program::{Node, NodeRef, Program};
 use crate::run::{Run, defaults};
 use crate::state::State;
 use crate::{
-    Descriptor, Env, Input, Languages, Problem, Registry, Rest, Step, Turn, compile, invariant,
+    Bounds, Descriptor, Env, Input, Languages, Problem, Registry, Rest, Step, Turn, compile,
+    invariant,
 };
 
-/// Runs definitions. Pure: same arguments, same answers.
+/// Runs definitions. Pure: the same arguments give the same result.
 pub struct Engine {
     activities: Registry,
     languages: Languages,
@@ -20,9 +22,9 @@ pub struct Engine {
 /// What starts a definition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Triggers {
-    /// Things that happen.
+    /// Stimuli.
     pub stimuli: Vec<Trigger>,
-    /// Times; `next_at`, `occurrence` and `shard` are the caller's to fill in.
+    /// Times. The caller fills in `next_at`, `occurrence` and `shard`.
     pub schedules: Vec<Schedule>,
 }
 
@@ -48,19 +50,28 @@ impl Engine {
             .collect()
     }
 
-    /// Parses and checks a definition.
+    /// Compiles a stored definition. Parts that cannot have an effect, such as a connection to an
+    /// activity that does not exist, are ignored.
     ///
     /// # Errors
     /// Every [`Problem`] there is, not only the first.
     pub fn compile(&self, definition: &Definition) -> Result<Program, Vec<Problem>> {
-        compile::compile(definition, &self.activities, &self.languages)
+        compile::compile(definition, &self.activities, &self.languages, Oversights::Ignored)
     }
 
-    /// What starts this definition: its activities that may, with their inputs evaluated without
-    /// an instance.
+    /// Compiles a definition that is to be published. Parts that cannot have an effect are
+    /// problems too.
     ///
     /// # Errors
-    /// A [`Problem`] for every trigger that cannot say what it waits for.
+    /// Every [`Problem`] there is, not only the first.
+    pub fn validate(&self, definition: &Definition) -> Result<Program, Vec<Problem>> {
+        compile::compile(definition, &self.activities, &self.languages, Oversights::Refused)
+    }
+
+    /// What starts this definition: its triggers, with their inputs evaluated without an instance.
+    ///
+    /// # Errors
+    /// A [`Problem`] for every trigger whose inputs cannot be evaluated.
     pub fn triggers(&self, program: &Program, env: &Env) -> Result<Triggers, Vec<Problem>> {
         let mut found = Triggers::default();
         let mut problems = Vec::new();
@@ -85,11 +96,26 @@ impl Engine {
         if problems.is_empty() { Ok(found) } else { Err(problems) }
     }
 
-    /// Moves an instance forward until it needs the world. Input that does not fit the state, such
-    /// as a bookmark it does not have, changes nothing.
+    /// Moves an instance forward until it waits for something outside, within the bounds that every
+    /// turn has. Input that does not fit the state, such as a bookmark it does not have, changes
+    /// nothing.
     pub fn turn(&self, program: &Program, state: State, input: Input, env: &Env) -> Turn {
+        self.turn_within(program, state, input, env, Bounds::default())
+    }
+
+    /// Does what [`Self::turn`] does, within these bounds.
+    pub fn turn_within(
+        &self,
+        program: &Program,
+        state: State,
+        input: Input,
+        env: &Env,
+        bounds: Bounds,
+    ) -> Turn {
         let unchanged = at_rest(&state);
         let mut run = Run::new(program, &self.languages, env, state);
+        run.bounds = bounds;
+        run.is_continued = input == Input::Continue;
         let over = run.state.status.is_final();
         let pending = run.state.status == SubStatus::Pending;
         let rest = match input {
@@ -99,11 +125,12 @@ impl Engine {
             Input::Continue if unchanged == Rest::OutOfBudget => Some(run.proceed()),
             _ => None,
         };
-        let Run { state, effects, journal, .. } = run;
+        let Run { state, effects, journal, steps, bytes, .. } = run;
+        let journal = journal.into_entries();
         if let Some(rest) = rest {
             invariant::check(program, &state, rest);
         }
-        Turn { state, effects, journal, rest: rest.unwrap_or(unchanged) }
+        Turn { state, effects, journal, rest: rest.unwrap_or(unchanged), steps, bytes }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Expressions, seen from the engine: a language evaluates a text against a scope.
+//! The port for expression languages: a language evaluates a text against a scope.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub trait Language: Send + Sync {
     /// Its `expression.type`, such as `JavaScript`.
     fn name(&self) -> &'static str;
 
-    /// Finds out before anything runs whether the text can be parsed.
+    /// Checks that the text can be parsed, without running it.
     ///
     /// # Errors
     /// [`Flaw`] says what is wrong, with line and column where the parser knows them.
@@ -27,7 +27,7 @@ pub trait Language: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Flaw {
-    /// What is wrong, for the author of the workflow.
+    /// The reason, for the author of the workflow.
     pub message: String,
     /// 1, 2, 3 …
     pub line: Option<u32>,
@@ -63,14 +63,14 @@ pub trait Scope {
     fn set_outcomes(&mut self, outcomes: Vec<String>) -> bool;
     /// The time of the turn.
     fn now(&self) -> Timestamp;
-    /// 128 bits that no two calls share.
+    /// 128 bits, different on every call.
     fn random(&mut self) -> [u8; 16];
-    /// A single-use URL that triggers the event for this instance; good for 7 days when no
-    /// lifetime is given.
+    /// A single-use URL that raises the event for this instance; valid for 7 days when no lifetime is
+    /// given.
     fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String;
 }
 
-/// Who is running.
+/// The ids and names of the running instance and its definition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identity {
     /// `getWorkflowDefinitionId()`

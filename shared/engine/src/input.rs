@@ -1,17 +1,17 @@
-//! What a turn is given, beside the program and the state.
+//! The arguments of a turn, beside the program and the state.
 
 use model::{ActivityId, BookmarkId, CommandId, InstanceId, Map, Parent, Timestamp};
 
-/// Why the instance moves.
+/// The reason for a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// The first turn.
     Start(Start),
-    /// What a bookmark waited for has happened.
+    /// A bookmark is resumed.
     Resume(Resume),
     /// Ends the instance; its reason goes to the journal.
     Cancel {
-        /// Why, for a person.
+        /// The reason, for people.
         reason: Option<String>,
     },
     /// Goes on after `Rest::OutOfBudget`.
@@ -31,33 +31,33 @@ pub struct Start {
     pub correlation_id: Option<String>,
     /// The instance's name.
     pub name: Option<String>,
-    /// Who started it as a child.
+    /// The instance that started it as a child.
     pub parent: Option<Parent>,
-    /// An HTTP client waits for what `WriteHttpResponse` says.
+    /// An HTTP client waits for the response of `WriteHttpResponse`.
     pub responds: bool,
 }
 
 /// A bookmark is resumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resume {
-    /// Which one. Unknown ones change nothing.
+    /// The bookmark. An unknown one changes nothing.
     pub bookmark_id: BookmarkId,
-    /// What arrived, by name.
+    /// The input of the resume, by name.
     pub input: Map,
-    /// An HTTP client waits for what `WriteHttpResponse` says.
+    /// An HTTP client waits for the response of `WriteHttpResponse`.
     pub responds: bool,
 }
 
-/// Time and chance, as values: the same ones give the same turn.
+/// Time and chance, as values: the same values give the same turn.
 #[derive(Clone, Debug)]
 pub struct Env {
     /// The time of the whole turn.
     pub now: Timestamp,
     /// 256 random bits, drawn once per burst: where `newGuid()` and URL tokens come from.
     pub seed: [u8; 32],
-    /// The command that caused the turn; ids derive from it where a retry must repeat them.
+    /// The command that caused the turn. Ids that a retry must repeat derive from it.
     pub command_id: CommandId,
-    /// Where this installation is reached, such as `http://127.0.0.1:5001`, without a slash at
-    /// the end: what absolute URLs begin with.
+    /// The address of this installation, such as `http://127.0.0.1:5001`, without a slash at the end.
+    /// Absolute URLs begin with it.
     pub base_url: String,
 }

@@ -1,5 +1,5 @@
-//! What must hold whenever an instance rests. A violation is a bug of the engine or of an
-//! activity, so it stops the turn: nothing of it is committed.
+//! The invariants that hold at the end of every turn. A violation is a bug of the engine or of an
+//! activity: it panics, and nothing of the turn is committed.
 
 use crate::Rest;
 use crate::program::Program;

@@ -1,11 +1,11 @@
-//! What is wrong with a definition, for whoever wrote it.
+//! A problem of a definition, for its author.
 
 use std::fmt;
 
 use model::ActivityId;
 use serde::{Deserialize, Serialize};
 
-/// One thing that keeps a definition from being published.
+/// One reason why a definition cannot be published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {

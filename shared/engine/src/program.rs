@@ -22,13 +22,13 @@ pub struct Program {
     pub(crate) variables: Vec<Declared>,
     pub(crate) inputs: Vec<Argument>,
     pub(crate) outputs: Vec<Argument>,
-    /// Children before their owner, so the root is the last.
+    /// The nodes, children before their owner, so the root is the last.
     pub(crate) nodes: Vec<Node>,
     /// Nodes by their stable key.
     pub(crate) index: BTreeMap<String, NodeRef>,
 }
 
-/// Which instances of a definition may run beside each other.
+/// Which instances of a definition may run at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activation {
     /// Any number.
@@ -49,7 +49,7 @@ pub struct NodeRef(pub(crate) u32);
 /// An activity of the definition.
 pub(crate) struct Node {
     pub(crate) id: ActivityId,
-    /// Stable over time: the id where it is unique in the definition, else the path.
+    /// The name of the node in states: its id where it is unique in the definition, else its path.
     pub(crate) key: String,
     /// Ids from the root, joined with `:`.
     pub(crate) path: String,
@@ -76,15 +76,15 @@ pub(crate) struct Declared {
     pub(crate) default: Value,
 }
 
-/// A parsed expression: how a value is found at run time.
+/// A parsed expression: how to get a value at run time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression(pub(crate) Source);
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
-    /// Already of its target type.
+    /// A value of the target type.
     Literal(Value),
-    /// By id, or by name where there is none.
+    /// A variable, by id, or by name where it has no id.
     Variable { id: String, name: String },
     /// A workflow input.
     Input(String),
@@ -93,13 +93,13 @@ pub(crate) enum Source {
 }
 
 impl Program {
-    /// What it is a version of.
+    /// The definition.
     #[must_use]
     pub fn definition_id(&self) -> &DefinitionId {
         &self.definition_id
     }
 
-    /// Which version.
+    /// The id of the version.
     #[must_use]
     pub fn version_id(&self) -> &VersionId {
         &self.version_id
@@ -111,19 +111,19 @@ impl Program {
         self.version
     }
 
-    /// What people call it.
+    /// The name of the definition.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// It evaluates scripts, so a turn may take long.
+    /// The definition has scripts, so a turn may take long.
     #[must_use]
     pub fn has_scripts(&self) -> bool {
         self.has_scripts
     }
 
-    /// Which instances may run beside each other.
+    /// Which instances may run at the same time.
     #[must_use]
     pub fn activation(&self) -> Activation {
         self.activation

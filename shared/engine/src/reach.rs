@@ -1,8 +1,8 @@
-//! What expressions can reach: variables from the inside outwards, inputs, outputs, identity.
+//! What expressions can read and set: variables from the inside outwards, inputs, outputs, identity.
 
 use std::time::Duration;
 
-use model::{Argument, Timestamp, Token, TokenTarget};
+use model::{Argument, Timestamp, Token, TokenTarget, depth};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -11,11 +11,11 @@ use crate::convert::convert;
 use crate::program::Declared;
 use crate::{Effect, Identity, Scope, Step, Type};
 
-/// How long an event URL is good when nothing is said.
+/// How long an event URL is valid when no lifetime is given.
 const EVENT_URL_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Where a variable lives.
-pub(crate) enum Place {
+/// The owner of a variable.
+pub(crate) enum VariableOwner {
     /// Given by name to an execution.
     Given { number: u64, name: String },
     /// Declared by the activity of an execution.
@@ -25,55 +25,61 @@ pub(crate) enum Place {
 }
 
 impl Step<'_, '_> {
-    pub(crate) fn place_by_id(&self, id: &str) -> Option<Place> {
+    pub(crate) fn place_by_id(&self, id: &str) -> Option<VariableOwner> {
         self.place(None, |declared| declared.id == id)
     }
 
-    pub(crate) fn place_by_name(&self, name: &str) -> Option<Place> {
+    pub(crate) fn place_by_name(&self, name: &str) -> Option<VariableOwner> {
         self.place(Some(name), |declared| declared.name == name)
     }
 
-    fn place(&self, name: Option<&str>, is_it: impl Fn(&Declared) -> bool) -> Option<Place> {
+    fn place(
+        &self,
+        name: Option<&str>,
+        is_it: impl Fn(&Declared) -> bool,
+    ) -> Option<VariableOwner> {
         let mut at = Some(self.number);
         while let Some(execution) = at.and_then(|number| self.run.state.executions.get(&number)) {
             let number = execution.number;
             if let Some(name) = name.filter(|name| execution.given.contains_key(*name)) {
-                return Some(Place::Given { number, name: name.to_owned() });
+                return Some(VariableOwner::Given { number, name: name.to_owned() });
             }
             let (_, node) = self.run.program.keyed(&execution.node);
             if let Some(found) = node.variables.iter().find(|declared| is_it(declared)) {
                 let (id, ty) = (found.id.clone(), found.ty.clone());
-                return Some(Place::Declared { number, id, ty });
+                return Some(VariableOwner::Declared { number, id, ty });
             }
             at = execution.owner;
         }
         let found = self.run.program.variables.iter().find(|declared| is_it(declared))?;
-        Some(Place::Workflow { id: found.id.clone(), ty: found.ty.clone() })
+        Some(VariableOwner::Workflow { id: found.id.clone(), ty: found.ty.clone() })
     }
 
-    pub(crate) fn at(&self, place: &Place) -> Option<Value> {
+    pub(crate) fn at(&self, place: &VariableOwner) -> Option<Value> {
         let executions = &self.run.state.executions;
         let found = match place {
-            Place::Given { number, name } => executions.get(number)?.given.get(name),
-            Place::Declared { number, id, .. } => executions.get(number)?.variables.get(id),
-            Place::Workflow { id, .. } => self.run.state.variables.get(id),
+            VariableOwner::Given { number, name } => executions.get(number)?.given.get(name),
+            VariableOwner::Declared { number, id, .. } => executions.get(number)?.variables.get(id),
+            VariableOwner::Workflow { id, .. } => self.run.state.variables.get(id),
         };
         found.cloned()
     }
 
-    pub(crate) fn put(&mut self, place: &Place, value: Value) -> Result<(), Failure> {
+    pub(crate) fn put(&mut self, place: &VariableOwner, value: Value) -> Result<(), Failure> {
+        depth::check_held(&value)
+            .map_err(|error| Failure::new("InvalidValue", error.to_string()))?;
         self.run.spend(&value);
         let state = &mut self.run.state;
         let (map, key, ty) = match place {
-            Place::Given { number, name } => {
+            VariableOwner::Given { number, name } => {
                 let execution = state.executions.get_mut(number);
                 (execution.map(|found| &mut found.given), name, &Type::Object)
             }
-            Place::Declared { number, id, ty } => {
+            VariableOwner::Declared { number, id, ty } => {
                 let execution = state.executions.get_mut(number);
                 (execution.map(|found| &mut found.variables), id, ty)
             }
-            Place::Workflow { id, ty } => (Some(&mut state.variables), id, ty),
+            VariableOwner::Workflow { id, ty } => (Some(&mut state.variables), id, ty),
         };
         let value = convert(value, ty).map_err(|error| {
             Failure::new("InvalidValue", format!("variable {key} is {}: {error}", ty.alias()))
@@ -104,7 +110,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// The value in its declared form where it has one, as it is where it does not.
+/// The value in its declared form; unchanged where none is declared.
 pub(crate) fn lenient(declared: &Argument, value: Value) -> Value {
     let alias = declared.type_name.as_deref().unwrap_or("Object");
     let ty = Type::from_alias(alias, declared.is_array);

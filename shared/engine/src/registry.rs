@@ -21,11 +21,16 @@ impl Registry {
     /// These activities; of two with the same type name the last counts.
     #[must_use]
     pub fn new(activities: Vec<Box<dyn Activity>>) -> Self {
-        let types = activities.into_iter().map(|activity| {
-            let descriptor = activity.descriptor();
-            (descriptor.type_name, Arc::new(Registered { descriptor, activity }))
-        });
-        Self { types: types.collect() }
+        activities.into_iter().fold(Self::default(), Self::with)
+    }
+
+    /// The registry with one more activity, which replaces any other of its type name.
+    #[must_use]
+    pub fn with(mut self, activity: Box<dyn Activity>) -> Self {
+        let descriptor = activity.descriptor();
+        let name = descriptor.type_name;
+        self.types.insert(name, Arc::new(Registered { descriptor, activity }));
+        self
     }
 
     /// The descriptions of all types, by type name.

@@ -1,4 +1,4 @@
-//! The machine of one turn: takes scheduled work in order until it is quiet or out of budget.
+//! One turn: takes scheduled work in order, until none is left or the budget is used up.
 
 mod end;
 
@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::activity::{Child, Decision, Failure, Next, Resumed};
+use crate::journal::Journal;
 use crate::program::{Declared, Node, NodeRef, Program};
 use crate::state::{Execution, State, Work};
-use crate::{Effect, Env, Languages, Rest, Resume, Start, Step};
+use crate::{Bounds, Effect, Env, Languages, Rest, Resume, Start, Step};
 
 /// Roughly the bytes of a journal entry without its message.
 const ENTRY_BYTES: usize = 200;
@@ -23,14 +24,20 @@ pub(crate) struct Run<'a> {
     pub(crate) env: &'a Env,
     pub(crate) state: State,
     pub(crate) effects: Vec<Effect>,
-    pub(crate) journal: Vec<Entry>,
-    /// Children that are over and whose owners have not been told.
+    pub(crate) journal: Journal,
+    pub(crate) bounds: Bounds,
+    /// The turn goes on with another that ran out of its budget.
+    pub(crate) is_continued: bool,
+    /// Activity executions so far.
+    pub(crate) steps: usize,
+    /// Bytes written so far, roughly.
+    pub(crate) bytes: usize,
+    /// Bytes of the journal among them.
+    journal_bytes: usize,
+    /// Children that are over, whose owners do not know it yet.
     ended: VecDeque<Ended>,
     ids: u64,
     draws: u64,
-    steps: usize,
-    /// Bytes written so far, roughly.
-    bytes: usize,
     /// Set when a container scheduled more than an instance may hold.
     is_overfull: bool,
 }
@@ -54,17 +61,20 @@ impl<'a> Run<'a> {
             env,
             state,
             effects: Vec::new(),
-            journal: Vec::new(),
+            journal: Journal::default(),
+            bounds: Bounds::default(),
+            is_continued: false,
+            steps: 0,
+            bytes: 0,
+            journal_bytes: 0,
             ended: VecDeque::new(),
             ids: 0,
             draws: 0,
-            steps: 0,
-            bytes: 0,
             is_overfull: false,
         }
     }
 
-    /// Takes the first step of an instance, and what follows from it.
+    /// Runs the first turn of an instance.
     pub(crate) fn start(&mut self, start: Start) -> Rest {
         let program = self.program;
         self.state.turns += 1;
@@ -96,8 +106,7 @@ impl<'a> Run<'a> {
         self.go_on(SubStatus::Executing)
     }
 
-    /// Tells the activity at a bookmark that what it waited for has happened; none when there is
-    /// no such bookmark.
+    /// Resumes the activity that waits at a bookmark; none when there is no such bookmark.
     pub(crate) fn resume(&mut self, resume: Resume) -> Option<Rest> {
         let bookmark = self.state.bookmarks.remove(&resume.bookmark_id)?;
         let before = self.state.status;
@@ -140,7 +149,7 @@ impl<'a> Run<'a> {
 
     fn go_on(&mut self, before: SubStatus) -> Rest {
         let rest = self.work();
-        // A client goes on waiting while the burst does: for more turns, or for calls.
+        // The client waits on while the burst has more turns or calls to come.
         if rest != Rest::OutOfBudget && self.state.calls.is_empty() {
             self.state.responds = false;
         }
@@ -171,8 +180,9 @@ impl<'a> Run<'a> {
     }
 
     fn is_out_of_budget(&self) -> bool {
-        let steps = self.steps >= limits::STEPS_PER_TURN_MAX;
-        steps || (self.steps > 0 && self.bytes >= limits::BYTES_PER_TURN_MAX)
+        let is_large = self.bytes >= self.bounds.bytes
+            || self.journal_bytes >= limits::JOURNAL_BYTES_PER_TURN_MAX;
+        self.steps >= self.bounds.steps.max(1) || (self.steps > 0 && is_large)
     }
 
     /// Nothing is left to do now.
@@ -183,6 +193,7 @@ impl<'a> Run<'a> {
             self.halt(SubStatus::Faulted);
             return Rest::Finished;
         }
+        self.state.steps_without_wait = 0;
         self.state.status =
             if self.state.calls.is_empty() { SubStatus::Suspended } else { SubStatus::Executing };
         Rest::Suspended
@@ -191,7 +202,8 @@ impl<'a> Run<'a> {
     fn execute(&mut self, work: Work) {
         self.steps += 1;
         self.state.steps += 1;
-        if self.state.steps > limits::STEPS_PER_INSTANCE_MAX {
+        self.state.steps_without_wait += 1;
+        if self.state.steps_without_wait > self.bounds.steps_without_wait {
             self.stop_endless(&work);
             return;
         }
@@ -218,14 +230,17 @@ impl<'a> Run<'a> {
         self.apply(number, node, decision);
     }
 
-    /// The instance has run for too long: it is faulted, whatever its strategy.
+    /// The instance has run for too long without a wait: it is faulted, whatever its strategy.
     fn stop_endless(&mut self, work: &Work) {
         let program = self.program;
         let owner = work.owner.and_then(|owner| self.state.executions.get(&owner));
         let key = work.node.as_ref().or(owner.map(|owner| &owner.node));
         let node = key.map_or_else(|| program.root(), |key| program.keyed(key).1);
-        let max = limits::STEPS_PER_INSTANCE_MAX;
-        let message = format!("the instance has run {max} activities: is there an endless loop?");
+        let max = self.bounds.steps_without_wait;
+        let message = format!(
+            "the instance has run {max} activities without waiting for anything: is there an \
+             endless loop? A loop that is to go on needs a wait, such as Delay"
+        );
         let failure = Failure::new("TooManySteps", message.clone());
         self.write(work.owner.unwrap_or_default(), What::Faulted, Some(message), None);
         self.incident(node, None, &failure);
@@ -316,7 +331,7 @@ impl<'a> Run<'a> {
         at
     }
 
-    /// An id that no other call gives, and that a replay repeats.
+    /// An id, different on every call, and the same in a replay.
     pub(crate) fn id(&mut self) -> String {
         self.ids += 1;
         let parts =
@@ -324,7 +339,7 @@ impl<'a> Run<'a> {
         model::derived(&parts)
     }
 
-    /// 256 bits that no two calls share, and that a replay repeats.
+    /// 256 bits, different on every call, and the same in a replay.
     pub(crate) fn random(&mut self) -> [u8; 32] {
         self.draws += 1;
         let mut hasher = Sha256::new();
@@ -357,9 +372,15 @@ impl<'a> Run<'a> {
         payload: Option<Value>,
     ) {
         let Some(execution) = self.state.executions.get(&number) else { return };
-        let (_, node) = self.program.keyed(&execution.node);
+        let (node_ref, node) = self.program.keyed(&execution.node);
         let message = message.map(cut);
-        self.bytes += ENTRY_BYTES + message.as_ref().map_or(0, String::len);
+        let (said, with) = (message.as_ref(), payload.as_ref());
+        if self.journal.folds(self.is_continued, node_ref, what, said, with) {
+            return;
+        }
+        let bytes = ENTRY_BYTES + message.as_ref().map_or(0, String::len);
+        self.bytes += bytes;
+        self.journal_bytes += bytes;
         self.state.journal_sequence += 1;
         self.journal.push(Entry {
             sequence: self.state.journal_sequence,
@@ -375,7 +396,7 @@ impl<'a> Run<'a> {
         });
     }
 
-    /// Makes a new status of the whole instance known.
+    /// Sets the status of the instance, and writes it into the journal.
     fn announce(&mut self, status: SubStatus, payload: Option<Value>) {
         self.state.status = status;
         self.state.journal_sequence += 1;
@@ -419,7 +440,7 @@ pub(crate) fn defaults(declared: &[Declared]) -> Map {
     declared.iter().map(|variable| (variable.id.clone(), variable.default.clone())).collect()
 }
 
-/// What came with a trigger is told to the trigger only.
+/// The workflow input without the input of the trigger, which only the trigger gets.
 fn workflow_input(input: Map) -> Map {
     input.into_iter().filter(|(name, _)| !name.starts_with("__")).collect()
 }

@@ -1,4 +1,4 @@
-//! Everything an instance knows between turns. Whatever a turn learnt is here, so an instance
+//! The state of an instance between turns. It holds everything that a turn learnt, so an instance
 //! behaves the same whether or not it was suspended in between.
 //!
 //! Serialized with named fields; activities are referred to by their stable keys, never by index.
@@ -15,13 +15,13 @@ use crate::Call;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
-    /// Where it is in its life; `Pending` before the first turn.
+    /// The status; `Pending` before the first turn.
     pub status: SubStatus,
     /// Groups instances that belong together.
     pub correlation_id: Option<String>,
     /// Set by the start or by `SetName`.
     pub name: Option<String>,
-    /// Who started it as a child.
+    /// The instance that started it as a child.
     pub parent: Option<Parent>,
     /// Workflow input by name.
     pub input: Map,
@@ -39,12 +39,15 @@ pub struct State {
     pub turns: u64,
     /// Activity executions so far.
     pub steps: u64,
+    /// Activity executions since the instance last waited; 0 while it waits.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub steps_without_wait: u64,
     /// Sequence number of the newest journal entry.
     pub journal_sequence: u64,
 
     /// The instance's id, known from the start on.
     pub(crate) instance_id: InstanceId,
-    /// The trigger that started it: flowcharts are rooted there for ever.
+    /// The trigger that started it, at which flowcharts begin.
     pub(crate) trigger: Option<String>,
     /// What the trigger received, until it has completed.
     pub(crate) trigger_input: Option<Map>,
@@ -77,10 +80,10 @@ pub(crate) struct Execution {
     pub node: String,
     /// The execution that scheduled it.
     pub owner: Option<u64>,
-    /// What its owner wants to be reminded of.
+    /// A value that its owner gets back with its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<Value>,
-    /// It failed, and stays to block its owner's completion.
+    /// It failed. It stays, so that its owner does not complete.
     pub faulted: bool,
     /// Direct children scheduled or not over.
     pub children: u64,
@@ -103,9 +106,9 @@ pub(crate) struct Execution {
 pub(crate) struct Work {
     /// The node to run; none to return to the owner at once.
     pub node: Option<String>,
-    /// Who is told when it is over; none for the root.
+    /// The execution that is informed of its end; none for the root.
     pub owner: Option<u64>,
-    /// Given back to the owner.
+    /// A value that the owner gets back with its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<Value>,
     /// Variables for it and everything below, by name.
@@ -124,7 +127,12 @@ pub(crate) struct Output {
     pub value: Value,
 }
 
-/// Executions as a list: map keys that are not text do not survive every format.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Executions as a list: some formats allow only text as keys of maps.
 mod as_list {
     use std::collections::BTreeMap;
 

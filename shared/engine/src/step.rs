@@ -1,4 +1,4 @@
-//! What an activity can see and ask for while it decides.
+//! What an activity can read and ask for in a decision.
 
 mod ask;
 mod read;

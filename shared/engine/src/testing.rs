@@ -19,9 +19,9 @@ pub struct Player<'e> {
     turns: usize,
     recodes: bool,
     steps_max: u64,
-    /// Everything that happened.
+    /// The whole journal.
     pub journal: Vec<Entry>,
-    /// Everything that was asked for.
+    /// All effects.
     pub effects: Vec<Effect>,
 }
 

@@ -1,6 +1,6 @@
-//! What a turn gives back.
+//! The result of a turn.
 
-use model::Entry;
+use model::{Entry, limits};
 
 use crate::{Effect, State};
 
@@ -8,14 +8,39 @@ use crate::{Effect, State};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Turn {
-    /// What is committed.
+    /// The state to commit.
     pub state: State,
-    /// What is committed as intent, then done, in this order.
+    /// The effects to commit as intent and then to carry out, in this order.
     pub effects: Vec<Effect>,
-    /// What happened.
+    /// What happened, in order.
     pub journal: Vec<Entry>,
     /// How the turn ended.
     pub rest: Rest,
+    /// Activity executions in it.
+    pub steps: usize,
+    /// Bytes that it wrote, roughly.
+    pub bytes: usize,
+}
+
+/// How much a turn may do before it yields, and an instance before it is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Activity executions in one turn.
+    pub steps: usize,
+    /// Bytes that one turn writes: journal, variables, outputs, effects.
+    pub bytes: usize,
+    /// Activity executions of the instance without a wait. More of them end it with an incident.
+    pub steps_without_wait: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            steps: limits::STEPS_PER_TURN_MAX,
+            bytes: limits::BYTES_PER_TURN_MAX,
+            steps_without_wait: limits::STEPS_WITHOUT_WAIT_MAX,
+        }
+    }
 }
 
 /// How a turn ended.

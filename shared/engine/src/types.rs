@@ -1,5 +1,7 @@
 //! The types that inputs and variables are converted to.
 
+mod known;
+
 use serde::{Serialize, Serializer};
 
 /// A target type. Values stay JSON; the type says in which form.
@@ -46,6 +48,22 @@ impl Type {
     pub fn from_alias(alias: &str, is_array: bool) -> Self {
         let element = Self::of_name(alias.trim(), 0);
         if is_array { Self::List(Box::new(element)) } else { element }
+    }
+
+    /// Whether [`Type::from_alias`] understands the alias: one of Elsa's, a C# keyword, a list or
+    /// dictionary, or a type of .NET or Elsa by its full name.
+    #[must_use]
+    pub fn is_known(alias: &str) -> bool {
+        let name = alias.trim();
+        let name = name.strip_suffix('?').unwrap_or(name);
+        if let Some(element) = name.strip_suffix("[]") {
+            return Self::is_known(element);
+        }
+        let outer = name.split(['<', '`']).next().unwrap_or(name);
+        let namespace = outer.split('.').next().unwrap_or(outer);
+        let is_qualified = outer.contains('.')
+            && ["System", "Microsoft", "Elsa", "Newtonsoft"].contains(&namespace);
+        is_qualified || known::NAMES.contains(&short(outer).to_lowercase().as_str())
     }
 
     /// The alias, as descriptors show it.
@@ -144,5 +162,29 @@ mod tests {
         check("JsonArray", Type::List(Box::new(Type::Object)));
         check("ExecuteWorkflowResult", Type::Object);
         assert_eq!(Type::from_alias("Boolean", true), Type::List(Box::new(Type::Boolean)));
+    }
+
+    #[test]
+    fn other_names_are_not_known() {
+        for alias in [
+            "Int32",
+            "int?",
+            "decimal",
+            "ExecuteWorkflowResult",
+            "IDictionary<String, Object>",
+            "System.Collections.Generic.List`1[[System.String, System.Private.CoreLib]]",
+            "Elsa.Http.HttpHeaders, Elsa.Http",
+            "HttpFile[]",
+            "IEnumerable<FormFile>",
+            "JSON",
+            "",
+        ] {
+            assert!(Type::is_known(alias), "{alias}");
+        }
+        for alias in
+            ["Bogus.Type", "Bogus", "Systematic.Type", "Bogus.String2[]", "Acme.Order, Acme"]
+        {
+            assert!(!Type::is_known(alias), "{alias}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The state as people and programs outside read it.
+//! The state in readable form.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::program::{Declared, Program};
 use crate::state::{Execution, State};
 
 impl State {
-    /// A readable picture: variables by name, outputs, what is running and what is waited for.
+    /// The state in readable form: variables by name, outputs, running activities, bookmarks.
     #[must_use]
     pub fn view(&self, program: &Program) -> Value {
         json!({

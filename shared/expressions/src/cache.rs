@@ -1,15 +1,15 @@
-//! A bounded memory of what was made of a source text. Never observable: what it forgets is made
-//! again, and comes out the same.
+//! A bounded cache of what is parsed from a source text. A text that the cache has dropped is parsed
+//! again, with the same result.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Texts remembered per language.
+/// Texts in the cache of one language.
 const ENTRIES_MAX: usize = 4_096;
-/// Bytes of source text remembered per language.
+/// Bytes of source text in the cache of one language.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Remembers one `T` per source text.
+/// Keeps one `T` for each source text.
 pub(crate) struct Cache<T>(Mutex<Kept<T>>);
 
 struct Kept<T> {
@@ -18,18 +18,26 @@ struct Kept<T> {
 }
 
 impl<T> Cache<T> {
-    /// Remembers nothing yet.
+    /// An empty cache.
     pub(crate) fn new() -> Self {
         Self(Mutex::new(Kept { entries: HashMap::new(), bytes: 0 }))
     }
 
-    /// What was made of `source`; made now when it is not remembered.
-    pub(crate) fn get(&self, source: &str, make: impl FnOnce(&str) -> T) -> Arc<T> {
+    /// The `T` of `source`, made now when the cache does not have it. What cannot be made is not
+    /// kept.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn get<E>(
+        &self,
+        source: &str,
+        make: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
         if let Some(found) = self.lock().entries.get(source) {
-            return Arc::clone(found);
+            return Ok(Arc::clone(found));
         }
-        // Made outside the lock: two threads may both make it, and either result will do.
-        let made = Arc::new(make(source));
+        // Made outside the lock: two threads may both make it, with the same result.
+        let made = Arc::new(make(source)?);
         let mut kept = self.lock();
         if kept.entries.len() >= ENTRIES_MAX || kept.bytes + source.len() > BYTES_MAX {
             kept.entries.clear();
@@ -38,7 +46,7 @@ impl<T> Cache<T> {
         if kept.entries.insert(Arc::from(source), Arc::clone(&made)).is_none() {
             kept.bytes += source.len();
         }
-        made
+        Ok(made)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept<T>> {
@@ -50,16 +58,27 @@ impl<T> Cache<T> {
 mod tests {
     use super::*;
 
+    fn length(text: &str) -> Result<usize, &'static str> {
+        Ok(text.len())
+    }
+
     #[test]
-    fn a_text_is_made_once_and_the_memory_stays_bounded() {
+    fn a_text_is_parsed_once_and_the_cache_stays_bounded() {
         let cache = Cache::new();
-        assert_eq!(*cache.get("a", str::len), 1);
-        assert_eq!(*cache.get("a", |_| 99), 1);
+        assert_eq!(cache.get("a", length), Ok(Arc::new(1)));
+        assert_eq!(cache.get("a", |_| Err("parsed twice")), Ok(Arc::new(1)));
         for number in 0..2 * ENTRIES_MAX {
-            cache.get(&number.to_string(), str::len);
+            cache.get(&number.to_string(), length).unwrap();
         }
         assert!(cache.lock().entries.len() <= ENTRIES_MAX);
-        cache.get(&"x".repeat(BYTES_MAX), str::len);
+        cache.get(&"x".repeat(BYTES_MAX), length).unwrap();
         assert_eq!(cache.lock().entries.len(), 1);
+    }
+
+    #[test]
+    fn a_failure_is_not_kept() {
+        let cache = Cache::new();
+        assert_eq!(cache.get("a", |_| Err::<usize, _>("too late")), Err("too late"));
+        assert_eq!(cache.get("a", length), Ok(Arc::new(1)));
     }
 }

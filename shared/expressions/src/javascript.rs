@@ -1,8 +1,9 @@
 //! JavaScript in Elsa's dialect, on QuickJS.
 //!
-//! A script is its last expression, or what a `return` at its top returns; a promise is awaited.
-//! It sees Elsa's functions and nothing else: no files, no network, no modules, no clock but the
-//! turn's, no chance but the turn's. Local time is UTC. A script that fails has changed nothing.
+//! The value of a script is that of its last expression, or of a `return` at its top; a promise is
+//! awaited. A script sees Elsa's functions and nothing else: no files, no network, no modules, the
+//! time and the random numbers of the turn only. Local time is UTC. A script that fails has changed
+//! nothing.
 
 mod accessor;
 mod convert;
@@ -17,7 +18,9 @@ mod session;
 mod simple;
 #[cfg(test)]
 mod tests;
+mod words;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{Flaw, Language, Scope};
@@ -25,11 +28,14 @@ use model::limits;
 use serde_json::Value;
 
 use crate::cache::Cache;
+use crate::flaw::flaw;
+use crate::threads::{Line, Threads};
 use plan::{Mode, Plan};
 
 /// The language `JavaScript`.
 pub struct JavaScript {
-    plans: Cache<Result<Plan, Flaw>>,
+    plans: Cache<Result<Arc<Plan>, Flaw>>,
+    threads: Threads,
     time_max: Duration,
 }
 
@@ -40,17 +46,22 @@ impl JavaScript {
         Self::with_time(limits::SCRIPT_TIME_MAX)
     }
 
-    /// A script may run this long.
+    /// With a time limit of its own for a script.
     #[must_use]
     pub fn with_time(time_max: Duration) -> Self {
-        Self { plans: Cache::new(), time_max }
+        Self { plans: Cache::new(), threads: Threads::new(), time_max }
     }
 
-    fn plan(&self, source: &str) -> std::sync::Arc<Result<Plan, Flaw>> {
-        self.plans.get(source, |source| {
-            let mode = mode(source, Instant::now() + self.time_max)?;
-            Ok(Plan::new(source, mode))
-        })
+    fn plan(&self, source: &str) -> Result<Arc<Plan>, Flaw> {
+        let plan = self.plans.get(source, |source| {
+            // The parser may take long too, and it is not interrupted.
+            let (text, deadline) = (source.to_owned(), Instant::now() + self.time_max);
+            let parse = move |_: Line<(), (), _>| mode(&text, deadline);
+            let mode = self.threads.run(deadline, parse, |()| ())?;
+            let mode = mode.ok_or_else(|| flaw("the script takes too long to parse"))?;
+            Ok::<_, Flaw>(mode.map(|mode| Arc::new(Plan::new(source, mode))))
+        })?;
+        plan.as_ref().clone()
     }
 }
 
@@ -66,20 +77,20 @@ impl Language for JavaScript {
     }
 
     fn check(&self, source: &str) -> Result<(), Flaw> {
-        self.plan(source).as_ref().as_ref().map(|_| ()).map_err(Clone::clone)
+        self.plan(source).map(|_| ())
     }
 
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
-        let plan = self.plan(source);
-        let plan = plan.as_ref().as_ref().map_err(Clone::clone)?;
+        let plan = self.plan(source)?;
         if let Some(value) = plan.simple.as_ref().and_then(|simple| simple.evaluate(scope)) {
             return Ok(value);
         }
-        run::evaluate(source, plan, scope, Instant::now() + self.time_max)
+        let deadline = Instant::now() + self.time_max;
+        run::evaluate(&self.threads, source, &plan, scope, deadline)
     }
 }
 
-/// How the text has to be handed to QuickJS.
+/// The mode in which the text can be parsed.
 fn mode(source: &str, deadline: Instant) -> Result<Mode, Flaw> {
     if source.len() > limits::EXPRESSION_BYTES_MAX {
         return Err(flaw(format!(
@@ -87,7 +98,7 @@ fn mode(source: &str, deadline: Instant) -> Result<Mode, Flaw> {
             limits::EXPRESSION_BYTES_MAX / 1024
         )));
     }
-    // `await` is a plain name in a script, so where it stands the text is no plain script first.
+    // `await` is a plain name in a script, so a text with it is first tried as an async script.
     let modes: &[Mode] = match (source.contains("await"), source.contains("return")) {
         (false, false) => &[Mode::Script],
         (false, true) => &[Mode::Script, Mode::Body],
@@ -97,15 +108,11 @@ fn mode(source: &str, deadline: Instant) -> Result<Mode, Flaw> {
     let mut best: Option<Flaw> = None;
     for mode in modes {
         let Err(flaw) = run::parse(source, *mode, deadline) else { return Ok(*mode) };
-        // The mode that gets furthest knows most about what is wrong.
+        // The mode in which the parser gets furthest has the best message.
         let place = |flaw: &Flaw| (flaw.line, flaw.column);
         if best.as_ref().is_none_or(|best| place(&flaw) > place(best)) {
             best = Some(flaw);
         }
     }
-    Err(best.unwrap_or_else(|| flaw("the script cannot be parsed".to_owned())))
-}
-
-fn flaw(message: String) -> Flaw {
-    Flaw { message, line: None, column: None }
+    Err(best.unwrap_or_else(|| flaw("the script cannot be parsed")))
 }

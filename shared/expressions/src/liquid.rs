@@ -1,9 +1,9 @@
 //! Liquid templates, as far as Elsa offers them.
 //!
 //! A template sees `Variables`, `Input`, `CorrelationId`, `WorkflowDefinitionId`,
-//! `WorkflowDefinitionVersionId`, `WorkflowDefinitionVersion` and `WorkflowInstanceId`; what is not
-//! there renders as nothing. It changes nothing, includes nothing, and its clock is the turn's.
-//! Every loop, text and rendering is bounded.
+//! `WorkflowDefinitionVersionId`, `WorkflowDefinitionVersion` and `WorkflowInstanceId`; a name that
+//! does not exist renders as nothing. A template changes nothing and includes no other template;
+//! its time is that of the turn. Loops, texts and the rendering are bounded.
 
 mod budget;
 mod capture;
@@ -24,20 +24,31 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{Flaw, Language, Scope};
-use liquid_core::{Renderable as _, Template, parser};
-use model::limits;
+use liquid_core::{Object, Renderable as _, Template, parser};
+use model::{Timestamp, limits};
 use serde_json::Value;
 
 use crate::cache::Cache;
+use crate::flaw::flaw;
+use crate::threads::{Line, Threads};
 use budget::{Bounded, Budget};
+use globals::Globals;
 
 /// Blocks inside blocks.
 const NESTING_MAX: usize = 64;
+/// Bytes of a template that its caller renders itself. Between two looks at the time such a
+/// template can do no more than some 200 ms of work. All others are rendered on another thread.
+const INLINE_SOURCE_BYTES_MAX: usize = 2 * 1024;
+/// Bytes of the variables and inputs of a template that its caller renders itself.
+const INLINE_DATA_BYTES_MAX: usize = 64 * 1024;
+
+type Parsed = Result<Arc<Template>, Flaw>;
 
 /// The language `Liquid`.
 pub struct Liquid {
-    dialect: parser::Language,
-    templates: Cache<Result<Template, Flaw>>,
+    dialect: Arc<parser::Language>,
+    templates: Cache<Parsed>,
+    threads: Threads,
     time_max: Duration,
 }
 
@@ -48,14 +59,22 @@ impl Liquid {
         Self::with_time(limits::SCRIPT_TIME_MAX)
     }
 
-    /// A template may render this long.
+    /// With a time limit of its own for a template.
     #[must_use]
     pub fn with_time(time_max: Duration) -> Self {
-        Self { dialect: filters::dialect(), templates: Cache::new(), time_max }
+        let dialect = Arc::new(filters::dialect());
+        Self { dialect, templates: Cache::new(), threads: Threads::new(), time_max }
     }
 
-    fn template(&self, source: &str) -> Arc<Result<Template, Flaw>> {
-        self.templates.get(source, |source| parse(source, &self.dialect))
+    fn template(&self, source: &str) -> Parsed {
+        let parsed = self.templates.get(source, |source| {
+            let (text, dialect) = (source.to_owned(), Arc::clone(&self.dialect));
+            let work = move |_: Line<(), (), Parsed>| parse(&text, &dialect);
+            let deadline = Instant::now() + self.time_max;
+            let parsed = self.threads.run(deadline, work, |()| ())?;
+            parsed.ok_or_else(|| flaw("the template takes too long to parse"))
+        })?;
+        parsed.as_ref().clone()
     }
 }
 
@@ -71,56 +90,69 @@ impl Language for Liquid {
     }
 
     fn check(&self, source: &str) -> Result<(), Flaw> {
-        self.template(source).as_ref().as_ref().map(|_| ()).map_err(Clone::clone)
+        self.template(source).map(|_| ())
     }
 
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
         if !source.contains("{{") && !source.contains("{%") {
             return Ok(Value::String(source.to_owned()));
         }
-        let template = self.template(source);
-        let template = template.as_ref().as_ref().map_err(Clone::clone)?;
-        let globals = globals::of(source, scope);
-        let runtime = lookup::Root::new(&globals);
-        let budget = Budget::new(scope.now(), Instant::now() + self.time_max);
-        runtime.begin(budget);
-        let mut text = Bounded::new(limits::TEMPLATE_OUTPUT_BYTES_MAX);
-        // The library has asserts of its own; none of them is worth a process.
-        let end = catch_unwind(AssertUnwindSafe(|| template.render_to(&mut text, &runtime)));
-        match end {
-            Ok(Ok(())) => text.into_text().map(Value::String).map_err(|()| fault::not_text()),
-            Ok(Err(_)) if text.is_full() => Err(fault::too_long()),
-            Ok(Err(error)) => Err(fault::of(&error)),
-            Err(_) => Err(fault::plain("the template cannot be rendered".to_owned())),
+        let template = self.template(source)?;
+        let Globals { names, bytes } = globals::of(source, scope);
+        let (now, deadline) = (scope.now(), Instant::now() + self.time_max);
+        if source.len() <= INLINE_SOURCE_BYTES_MAX && bytes <= INLINE_DATA_BYTES_MAX {
+            return render(&template, &names, now, deadline);
         }
+        let work = move |_: Line<(), (), _>| render(&template, &names, now, deadline);
+        let end = self.threads.run(deadline, work, |()| ())?;
+        end.unwrap_or_else(|| Err(fault::late()))
     }
 }
 
-fn parse(source: &str, dialect: &parser::Language) -> Result<Template, Flaw> {
+fn render(
+    template: &Template,
+    globals: &Object,
+    now: Timestamp,
+    deadline: Instant,
+) -> Result<Value, Flaw> {
+    let runtime = lookup::Root::new(globals);
+    runtime.begin(Budget::new(now, deadline));
+    let mut text = Bounded::new(limits::TEMPLATE_OUTPUT_BYTES_MAX);
+    // The library may panic. Such a panic is a flaw of the template.
+    let end = catch_unwind(AssertUnwindSafe(|| template.render_to(&mut text, &runtime)));
+    match end {
+        Ok(Ok(())) => text.into_text().map(Value::String).map_err(|()| fault::not_text()),
+        Ok(Err(_)) if text.is_full() => Err(fault::too_long()),
+        Ok(Err(error)) => Err(fault::of(&error)),
+        Err(_) => Err(flaw("the template cannot be rendered")),
+    }
+}
+
+fn parse(source: &str, dialect: &parser::Language) -> Parsed {
     if source.len() > limits::EXPRESSION_BYTES_MAX {
-        return Err(fault::plain(format!(
+        return Err(flaw(format!(
             "the template is longer than {} KiB",
             limits::EXPRESSION_BYTES_MAX / 1024
         )));
     }
     if nesting(source) > NESTING_MAX {
-        return Err(fault::plain(format!("the template nests deeper than {NESTING_MAX}")));
+        return Err(flaw(format!("the template nests deeper than {NESTING_MAX}")));
     }
     let prepared = output::prepare(source);
     let parsed = catch_unwind(AssertUnwindSafe(|| parser::parse(&prepared.text, dialect)));
     match parsed {
-        Ok(Ok(elements)) => Ok(Template::new(elements)),
+        Ok(Ok(elements)) => Ok(Arc::new(Template::new(elements))),
         Ok(Err(error)) => {
             let flaw = fault::of(&error);
             let column = flaw.line.zip(flaw.column);
             let column = column.map(|(line, column)| prepared.column(line, column));
             Err(Flaw { column, ..flaw })
         }
-        Err(_) => Err(fault::plain("the template cannot be parsed".to_owned())),
+        Err(_) => Err(flaw("the template cannot be parsed")),
     }
 }
 
-/// How deeply blocks, or brackets inside one tag, may stand inside each other at most.
+/// The deepest nesting of blocks, or of brackets inside one tag; never less than it is.
 fn nesting(source: &str) -> usize {
     const OPENING: [&str; 7] = ["if", "unless", "for", "case", "capture", "comment", "raw"];
     let (mut depth, mut deepest) = (0_usize, 0_usize);
@@ -138,7 +170,7 @@ fn nesting(source: &str) -> usize {
     deepest.max(if inside { brackets.unwrap_or(0).min(bracket_depth(source)) } else { 0 })
 }
 
-/// The deepest `[` inside `[`, wherever it stands.
+/// The deepest nesting of `[`, inside and outside of tags.
 fn bracket_depth(source: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0_usize);
     for c in source.chars() {

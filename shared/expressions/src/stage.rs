@@ -1,4 +1,4 @@
-//! A scope made of maps, for the tests of the languages.
+//! A scope of plain maps, for the tests of the languages.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use engine::{Identity, Scope};
 use model::Timestamp;
 use serde_json::{Value, json};
 
-/// Everything an expression can see and change, in the open.
-#[derive(Default)]
+/// Everything that an expression can see and change, for tests to read.
+#[derive(Clone, Default)]
 pub(crate) struct Stage {
     pub(crate) variables: Vec<(String, Value)>,
     pub(crate) inputs: BTreeMap<String, Value>,

@@ -1,51 +1,52 @@
-//! A named place where an instance waits.
+//! Bookmarks: where instances wait. Tokens: single-use permissions to resume.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{ActivityId, BookmarkId, InstanceId, Timestamp};
 
-/// Where an instance waits, found by the hash of what it waits for.
+/// A place where an instance waits, found by the hash of its stimulus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bookmark {
     /// Its id.
     pub id: BookmarkId,
-    /// Stimulus name, such as `Elsa.Event`; the activity's type for the built-in ones.
+    /// The stimulus name, such as `Elsa.Event`; for built-in activities their type.
     pub name: String,
-    /// Hash of (name, payload), as [`crate::Stimulus::hash`] makes it.
+    /// The hash of name and payload, as [`crate::Stimulus::hash`] makes it.
     pub hash: String,
     /// The activity that waits.
     pub activity_id: ActivityId,
-    /// Its path from the root.
+    /// The activity's path from the root.
     pub activity_node_id: String,
-    /// The execution of it that waits.
+    /// The activity's execution that waits.
     pub activity_instance_id: String,
-    /// What it waits for, readable.
+    /// The payload of the stimulus, readable.
     pub payload: Value,
-    /// When it began to wait.
+    /// The time when it began to wait.
     pub created_at: Timestamp,
-    /// When the timer service resumes it; none when something else does.
+    /// The time when the timer service resumes it; `None` when something else resumes it.
     pub due_at: Option<Timestamp>,
 }
 
-/// A single-use capability to resume, given out as part of a URL. Only its SHA-256 is kept.
+/// A single-use permission to resume, given out as part of a URL. The database keeps its SHA-256
+/// alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Token {
     /// Lowercase hex SHA-256 of the 256-bit random token.
     pub hash: String,
-    /// The instance it is good for.
+    /// The instance that it may resume.
     pub instance_id: InstanceId,
-    /// What using it does.
+    /// What its use does.
     pub target: TokenTarget,
-    /// When it was made.
+    /// The time when it was made.
     pub created_at: Timestamp,
-    /// From then on it is refused.
+    /// The time from which it is refused.
     pub expires_at: Timestamp,
 }
 
-/// What using a token does.
+/// What the use of a token does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TokenTarget {

@@ -1,4 +1,4 @@
-//! Cron expressions: the one reading of them, for whoever checks, waits or fires.
+//! Cron expressions. Validation, waits and schedules all read them here.
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
@@ -23,7 +23,7 @@ pub enum InvalidCalendar {
     /// The expression cannot be read.
     #[error("{expression:?} is not a cron expression of 5 or 6 fields: {reason}")]
     Cron {
-        /// As written.
+        /// The text.
         expression: String,
         /// What is wrong with it.
         reason: String,
@@ -42,7 +42,7 @@ impl Calendar {
     /// Reads an expression and a zone.
     ///
     /// # Errors
-    /// [`InvalidCalendar`] says what is wrong with which of them.
+    /// [`InvalidCalendar`] says which of the two is wrong, and why.
     pub fn read(expression: &str, zone: Option<&str>) -> Result<Self, InvalidCalendar> {
         let zone = match zone.filter(|name| !name.is_empty()) {
             None => TimeZone::UTC,
@@ -64,11 +64,17 @@ impl Calendar {
         Ok(Self { cron, zone })
     }
 
-    /// The first occurrence after an instant; none when there is none left.
+    /// The first occurrence after a time; `None` when there is none.
     #[must_use]
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
         let found = self.cron.find_next_occurrence(&self.local(after)?, false);
         found.ok().map(|next| timestamp(&next)).filter(|next| *next > after)
+    }
+
+    /// Whether there is any occurrence; `0 0 30 2 *` has none.
+    #[must_use]
+    pub fn occurs(&self) -> bool {
+        self.next(Timestamp::from_millis(0)).is_some()
     }
 
     /// Occurrences at or before `from`, newest first.

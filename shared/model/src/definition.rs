@@ -1,7 +1,11 @@
 //! A workflow definition as Elsa 3 writes it. Unknown fields survive a round trip.
+//!
+//! A version that was published once is immutable ([`Definition::is_immutable`]): ingress, the
+//! stores and the catalogue all ask this one question.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::{DefinitionId, Map, Timestamp, VersionId};
 
@@ -15,15 +19,19 @@ pub struct Definition {
     /// Id of the definition across its versions.
     #[serde(default)]
     pub definition_id: DefinitionId,
-    /// What people call it.
+    /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// When this version was made.
+    /// The time of the first save of this version.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_time")]
     pub created_at: Option<Timestamp>,
+    /// The time of the first publication of this version. It stays when the version is retracted
+    /// or replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_time")]
+    pub published_at: Option<Timestamp>,
     /// 1, 2, 3 …
     #[serde(default)]
     pub version: u32,
@@ -39,10 +47,10 @@ pub struct Definition {
     /// Outcomes when used as an activity.
     #[serde(default, deserialize_with = "null_is_default")]
     pub outcomes: Vec<String>,
-    /// Free-form.
+    /// Anything that tools keep with it.
     #[serde(default, deserialize_with = "null_is_default")]
     pub custom_properties: Map,
-    /// Refuses imports over it.
+    /// Nothing can be saved or imported over it.
     #[serde(default)]
     pub is_readonly: bool,
     /// Hidden from people.
@@ -60,18 +68,69 @@ pub struct Definition {
     /// The root activity, as written.
     #[serde(default)]
     pub root: Value,
-    /// Everything else that was there.
+    /// Fields that this model does not know.
     #[serde(flatten)]
     pub extra: Map,
+}
+
+impl Definition {
+    /// Whether this version is, or once was, published. Its content never changes again, because
+    /// instances may run it and nodes may cache it.
+    #[must_use]
+    pub fn is_immutable(&self) -> bool {
+        self.is_published || self.published_at.is_some()
+    }
+
+    /// Only what its author wrote: without version, times, flags and whatever else the server
+    /// sets. The definition id stays.
+    #[must_use]
+    pub fn content(&self) -> Self {
+        let mut content = self.clone();
+        content.id = VersionId::default();
+        content.version = 0;
+        (content.created_at, content.published_at) = (None, None);
+        (content.is_latest, content.is_published, content.is_readonly) = (false, false, false);
+        // Elsa adds this to its answers; it is never part of a definition.
+        content.extra.remove("links");
+        content
+    }
+
+    /// Whether both have the same content; see [`Definition::content`].
+    #[must_use]
+    pub fn has_content_of(&self, other: &Self) -> bool {
+        self.content() == other.content()
+    }
+
+    /// A hash of the content: 32 hexadecimal characters, the same for the same content whatever
+    /// the order of its members.
+    #[must_use]
+    pub fn content_hash(&self) -> String {
+        let document = serde_json::to_value(self.content()).unwrap_or_default();
+        let digest = Sha256::digest(sorted(&document).to_string());
+        digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The value with the members of every object in order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(name, _)| name.as_str());
+            members.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
 }
 
 /// A workflow variable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Variable {
-    /// What outputs and `SetVariable` bind to.
+    /// The id that outputs and `SetVariable` refer to.
     pub id: String,
-    /// What expressions bind to.
+    /// The name that expressions refer to.
     pub name: String,
     /// Type alias, such as `String` or `Int32`.
     pub type_name: Option<String>,
@@ -79,9 +138,9 @@ pub struct Variable {
     pub is_array: bool,
     /// Default value, converted to the type.
     pub value: Option<Value>,
-    /// Kept for the round trip; every variable is persisted here.
+    /// Kept for the round trip; Staunch persists every variable.
     pub storage_driver_type_name: Option<String>,
-    /// Everything else that was there.
+    /// Fields that this model does not know.
     #[serde(flatten)]
     pub extra: Map,
 }
@@ -97,7 +156,7 @@ pub struct Argument {
     pub type_name: Option<String>,
     /// An array of the type.
     pub is_array: bool,
-    /// Everything else that was there.
+    /// Fields that this model does not know.
     #[serde(flatten)]
     pub extra: Map,
 }
@@ -106,13 +165,13 @@ pub struct Argument {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
-    /// Who may start; none means everyone.
+    /// Which instances may run at the same time; none means all.
     pub activation_strategy_type: Option<String>,
-    /// What an incident does; none means `FaultStrategy`.
+    /// The effect of an incident; none means `FaultStrategy`.
     pub incident_strategy_type: Option<String>,
     /// Usable as an activity of other workflows.
     pub usable_as_activity: Option<bool>,
-    /// Everything else that was there.
+    /// Fields that this model does not know.
     #[serde(flatten)]
     pub extra: Map,
 }
@@ -125,7 +184,8 @@ where
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Exports carry times in several spellings; the server sets its own, so a strange one is no error.
+/// Exports spell times in several ways. The server sets its own times, so one that it cannot read
+/// is no error.
 fn lenient_time<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Timestamp>, D::Error> {
@@ -154,5 +214,34 @@ mod tests {
         assert_eq!(back["variables"][0]["hint"], 1);
         assert_eq!(back["root"]["x"]["y"][0], 1);
         assert_eq!(back["links"], serde_json::json!([]));
+    }
+
+    #[test]
+    fn a_version_that_was_published_once_is_immutable() {
+        let draft = Definition { is_latest: true, ..Definition::default() };
+        assert!(!draft.is_immutable());
+        assert!(Definition { is_published: true, ..draft }.is_immutable());
+        let document = serde_json::json!({"publishedAt": "2026-01-31T08:00:00Z"});
+        let retracted: Definition = serde_json::from_value(document).unwrap();
+        assert!(retracted.is_immutable());
+        let back = serde_json::to_value(&retracted).unwrap();
+        assert_eq!(back["publishedAt"], "2026-01-31T08:00:00.000Z");
+    }
+
+    #[test]
+    fn content_is_what_the_author_wrote_in_any_order() {
+        let read = |text: &str| serde_json::from_str::<Definition>(text).unwrap();
+        let first =
+            read(r#"{"id": "a", "version": 1, "root": {"type": "X", "y": [{"b": 1, "c": 2}]}}"#);
+        let same = read(
+            r#"{"isPublished": true, "links": [], "publishedAt": "2026-01-31T08:00:00Z",
+                "root": {"y": [{"c": 2, "b": 1}], "type": "X"}, "id": "b", "version": 2}"#,
+        );
+        assert!(first.has_content_of(&same));
+        assert_eq!(first.content_hash(), same.content_hash());
+        let other = read(r#"{"root": {"type": "X", "y": [{"b": 2, "c": 2}]}}"#);
+        assert!(!first.has_content_of(&other));
+        assert_ne!(first.content_hash(), other.content_hash());
+        assert_eq!(first.content_hash().len(), 32);
     }
 }

@@ -81,6 +81,11 @@ macro_rules! ids {
                 Self(text)
             }
         }
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
         impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {
                 &self.0

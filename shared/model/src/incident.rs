@@ -1,10 +1,10 @@
-//! A failure inside a workflow: data, never an `Err`.
+//! Incidents: failures inside a workflow. They are data, never an `Err`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ActivityId, Timestamp};
 
-/// What failed, where and when.
+/// One failure of an activity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Incident {
@@ -16,8 +16,8 @@ pub struct Incident {
     pub activity_type: String,
     /// A short, stable code, such as `NoHttpContext` or the one given to `Elsa.Fault`.
     pub code: String,
-    /// What happened, for a person.
+    /// A description for people.
     pub message: String,
-    /// When.
+    /// The time of the failure.
     pub timestamp: Timestamp,
 }

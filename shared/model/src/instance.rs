@@ -1,4 +1,5 @@
-//! One run of a definition version: what the database keeps beside the engine's state.
+//! Instances: one run of a definition version each. The database keeps this beside the engine's
+//! state.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,9 +11,9 @@ use crate::{BookmarkId, DefinitionId, InstanceId, Timestamp, VersionId};
 /// Elsa's main status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// Not over.
+    /// It has not ended.
     Running,
-    /// Over, well or not.
+    /// It has ended: finished, cancelled or faulted.
     Finished,
 }
 
@@ -21,12 +22,12 @@ pub enum Status {
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 pub enum SubStatus {
-    /// Accepted, not yet run.
+    /// Accepted; nothing has run yet.
     #[default]
     Pending,
-    /// Has work in hand: a call under way, or a turn to continue.
+    /// It has work at hand: a call under way, or a turn to continue.
     Executing,
-    /// Waits at its bookmarks.
+    /// It waits at its bookmarks.
     Suspended,
     /// Ended by itself.
     Finished,
@@ -46,7 +47,7 @@ impl SubStatus {
         }
     }
 
-    /// Over, well or not.
+    /// Whether it has ended: finished, cancelled or faulted.
     #[must_use]
     pub fn is_final(self) -> bool {
         self.main() == Status::Finished
@@ -95,13 +96,13 @@ impl FromStr for SubStatus {
     }
 }
 
-/// Who started an instance and waits for it.
+/// The instance that started this one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Parent {
-    /// The waiting instance.
+    /// The parent's id.
     pub instance_id: InstanceId,
-    /// Its bookmark, resumed when the child ends; none when it does not wait.
+    /// The parent's bookmark, resumed when the child ends; `None` when the parent does not wait.
     pub bookmark_id: Option<BookmarkId>,
 }
 
@@ -111,13 +112,14 @@ pub struct Parent {
 pub struct Instance {
     /// Its id.
     pub id: InstanceId,
-    /// What it runs.
+    /// The definition that it runs.
     pub definition_id: DefinitionId,
-    /// The exact version it runs, for ever.
+    /// The version that it runs. It never changes once the instance has run.
     pub version_id: VersionId,
-    /// That version's number.
+    /// The number of that version.
     pub definition_version: u32,
-    /// The fence: 0 when accepted, plus one with every commit. A commit names the one it loaded.
+    /// The fence: 0 when accepted, one more with every commit. A commit names the version that it
+    /// loaded.
     pub version: i64,
     /// Where it is in its life.
     pub status: SubStatus,
@@ -125,16 +127,45 @@ pub struct Instance {
     pub correlation_id: Option<String>,
     /// Set by the start or by `SetName`.
     pub name: Option<String>,
-    /// Who waits for it.
+    /// The instance that started it, where one did.
     pub parent: Option<Parent>,
-    /// How many incidents it had.
+    /// The number of its incidents.
     pub incidents: u32,
-    /// When it was accepted.
+    /// The time when it was accepted.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// The time of its last change.
     pub updated_at: Timestamp,
-    /// When it ended.
+    /// The time when it ended.
     pub finished_at: Option<Timestamp>,
     /// `engine::State` in MessagePack; empty while pending.
     pub state: Vec<u8>,
+}
+
+impl Instance {
+    /// An instance that is accepted now and has not run: pending, at version 0, without state.
+    #[must_use]
+    pub fn new(
+        id: InstanceId,
+        definition_id: DefinitionId,
+        version_id: VersionId,
+        definition_version: u32,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            definition_id,
+            version_id,
+            definition_version,
+            version: 0,
+            status: SubStatus::Pending,
+            correlation_id: None,
+            name: None,
+            parent: None,
+            incidents: 0,
+            created_at: now,
+            updated_at: now,
+            finished_at: None,
+            state: Vec::new(),
+        }
+    }
 }

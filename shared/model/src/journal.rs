@@ -1,4 +1,4 @@
-//! What happened in an instance, in order.
+//! The journal of an instance: its events, in order.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,14 +20,14 @@ pub enum What {
     Canceled,
     /// An activity failed.
     Faulted,
-    /// A line was written (`Elsa.WriteLine`): the message is the line.
+    /// An activity wrote a line (`Elsa.WriteLine`), which is the message.
     Line,
-    /// The instance as a whole changed: the message is its new sub-status.
+    /// The instance as a whole changed; the message is its new sub-status.
     Workflow,
 }
 
-/// One line of the journal. Databases keep lines without the names of these members: new ones come
-/// at the end, and have a default.
+/// One line of the journal. Databases keep lines without the names of these members, so a new
+/// member comes at the end and has a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
@@ -35,15 +35,15 @@ pub struct Entry {
     pub sequence: u64,
     /// When the turn ran.
     pub timestamp: Timestamp,
-    /// The activity; none for the instance as a whole.
+    /// The activity; `None` for the instance as a whole.
     pub activity_id: Option<ActivityId>,
-    /// The execution of it: the activity's instance id.
+    /// The id of the activity's execution.
     pub activity_instance_id: Option<String>,
-    /// Its type.
+    /// The type of the activity.
     pub activity_type: Option<String>,
-    /// Its name, where it has one.
+    /// The name of the activity, where it has one.
     pub activity_name: Option<String>,
-    /// What happened.
+    /// The event.
     #[serde(rename = "eventName")]
     pub what: What,
     /// The written line, the error, the sub-status.

@@ -3,21 +3,28 @@
 //! This crate owns what the words of the system mean and how they look in JSON and MessagePack.
 //! It never decides anything, reads no clock, draws no random number and does no I/O.
 
+mod backoff;
 mod bookmark;
 mod calendar;
 mod definition;
+pub mod depth;
+mod edge;
 mod id;
 mod incident;
 mod instance;
 mod journal;
+pub mod json;
 pub mod limits;
+mod route;
 mod schedule;
 mod stimulus;
 mod time;
 
+pub use backoff::Backoff;
 pub use bookmark::{Bookmark, Token, TokenTarget};
 pub use calendar::{Calendar, InvalidCalendar};
 pub use definition::{Argument, Definition, Options, Variable};
+pub use edge::{Chance, Clock};
 pub use id::{
     ActivityId, BookmarkId, CommandId, DefinitionId, InstanceId, InvalidId, ScheduleId, VersionId,
     derived,
@@ -25,6 +32,7 @@ pub use id::{
 pub use incident::Incident;
 pub use instance::{Instance, Parent, Status, SubStatus};
 pub use journal::{Entry, What};
+pub use route::route_shape;
 pub use schedule::{Misfire, Recurrence, Schedule};
 pub use stimulus::{Stimulus, Trigger};
 pub use time::{InvalidTimestamp, Timestamp};

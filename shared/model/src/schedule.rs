@@ -29,19 +29,19 @@ pub enum Recurrence {
     },
 }
 
-/// What happens to occurrences that were missed while no timer ran.
+/// What happens to occurrences that passed while no timer ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Misfire {
-    /// One start for all that were missed.
+    /// One start for all missed occurrences.
     #[default]
     FireOnce,
-    /// One start each, at most this many.
+    /// One start for each missed occurrence, up to a number.
     FireAll {
-        /// The newest this many.
+        /// The newest occurrences, at most this many.
         max: u32,
     },
-    /// None; the next occurrence is the next in the future.
+    /// No start; the next occurrence is the next one in the future.
     Skip,
 }
 
@@ -51,20 +51,20 @@ pub enum Misfire {
 pub struct Schedule {
     /// Derived from definition and activity.
     pub id: ScheduleId,
-    /// What it starts.
+    /// The definition that it starts.
     pub definition_id: DefinitionId,
     /// The version that declared it.
     pub version_id: VersionId,
     /// The trigger activity.
     pub activity_id: ActivityId,
-    /// When.
+    /// When it fires.
     pub recurrence: Recurrence,
-    /// What about missed ones.
+    /// What happens to missed occurrences.
     pub misfire: Misfire,
-    /// The next nominal time; none when it is over.
+    /// The next time to fire; `None` when it fires no more.
     pub next_at: Option<Timestamp>,
-    /// Counts the fired occurrences; advanced by compare-and-swap.
+    /// The number of fired occurrences; it advances by compare-and-swap.
     pub occurrence: i64,
-    /// Which timer replica looks after it.
+    /// Its shard; each timer replica owns some shards.
     pub shard: i32,
 }

@@ -1,4 +1,4 @@
-//! Something that happened, and the hash by which its bookmarks and triggers are found.
+//! A stimulus: something that happened, and the hash that finds its bookmarks and triggers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,7 +28,7 @@ impl Stimulus {
         Self::of("Elsa.RunTask", "TaskId", task_id)
     }
 
-    /// The end of this child instance, waited for by an activity of this type.
+    /// The end of this child instance; an activity of this type waits for it.
     #[must_use]
     pub fn child(activity_type: &str, child_instance_id: &str) -> Self {
         Self::of(activity_type, "ChildInstanceId", child_instance_id)
@@ -98,7 +98,7 @@ fn escaped(json: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trigger {
-    /// What it starts.
+    /// The definition that it starts.
     pub definition_id: DefinitionId,
     /// The published version that declared it.
     pub version_id: VersionId,
@@ -108,7 +108,7 @@ pub struct Trigger {
     pub name: String,
     /// Hash of the stimulus.
     pub hash: String,
-    /// What it waits for, readable; for HTTP also the limits and the authorization asked for.
+    /// The stimulus in readable form; for HTTP also the limits and the required authorization.
     pub payload: Value,
 }
 

@@ -1,4 +1,4 @@
-//! A point in time: a number, no clock. UTC always.
+//! A point in time in UTC. It is a number; this crate reads no clock.
 
 use std::fmt;
 use std::time::Duration;
@@ -30,19 +30,19 @@ impl Timestamp {
         self.0
     }
 
-    /// This much later; the far future where the sum does not fit.
+    /// The time this much later, or the latest time where the sum does not fit.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// This much earlier; the far past where the difference does not fit.
+    /// The time this much earlier, or the earliest time where the difference does not fit.
     #[must_use]
     pub fn before(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// How long after `earlier` this is; zero when it is not.
+    /// The duration since `earlier`; zero when `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Connections, and how they are taken up and given back.
+//! Opens and closes the connections of a process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use bus_nats::NatsBus;
 use chassis::{Chance, Clock, Settings, SystemChance, SystemClock};
 use store::Store;
 
-/// A node that says nothing for this long is gone.
+/// A node that does not renew its presence for this long counts as gone.
 const PRESENCE_TTL: Duration = Duration::from_secs(3);
 
 /// What all roles of one process share. Cheap to clone.
@@ -31,8 +31,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// Connects, creates what is missing where the settings say so, and joins the live nodes with
-    /// these roles.
+    /// Connects to the database and the broker, creates what is missing where the settings say so,
+    /// and joins the live nodes with these roles.
     ///
     /// # Errors
     /// When the broker or the database does not answer, or is not prepared.
@@ -65,7 +65,7 @@ pub fn nonces() -> bus::Chance {
     Arc::new(|| SystemChance.new_id())
 }
 
-/// The database, with its schema brought up to date where the settings say so.
+/// Opens the database, and migrates its schema where the settings say so.
 ///
 /// # Errors
 /// When it does not answer, or its schema does not fit.
@@ -74,8 +74,8 @@ pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, store::Er
     Ok(Arc::new(store_sql::connect(&settings.database_url, options).await?))
 }
 
-/// The broker, verified; what is missing is created where the settings say so, now and after the
-/// broker has lost it.
+/// Connects to the broker and verifies its topology. Creates what is missing where the settings say
+/// so, now and whenever the broker loses it.
 ///
 /// # Errors
 /// When it does not answer, is too old, or is not provisioned.
@@ -88,7 +88,7 @@ pub async fn open_bus(settings: &Settings) -> Result<NatsBus, bus::Error> {
     Ok(bus)
 }
 
-/// The broker, as it is.
+/// Connects to the broker without verifying its topology.
 ///
 /// # Errors
 /// When it does not answer, or is too old.
@@ -96,6 +96,7 @@ pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
     let mut options = bus_nats::Options::new(settings.nats_url.clone());
     options.name = format!("staunch {}", settings.node);
     options.creds.clone_from(&settings.nats_creds);
+    options.nkey.clone_from(&settings.nats_nkey);
     options.keep_provisioned = settings.provision.then_some(1);
     bus_nats::connect(options).await
 }

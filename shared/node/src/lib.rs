@@ -3,6 +3,8 @@
 //! The only crate that names the adapters. It knows which roles a process has, and nothing of
 //! what they do.
 
+mod health;
 mod join;
 
+pub use health::health;
 pub use join::{Node, connect, nonces, open_bus, open_store};

@@ -1,37 +1,75 @@
 //! Bodies to bytes and back.
 
+mod members;
+
+use model::depth;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::ContentType;
 
-/// Why a message cannot be read. The text is for its sender.
+/// A message cannot be read; the text tells its sender why.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct Garbled(pub String);
 
-/// Reads a body. An empty body is an empty JSON object, so that `nats pub subject ''` works.
+impl From<depth::TooDeep> for Garbled {
+    fn from(error: depth::TooDeep) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Reads a body. An empty JSON body is an empty object, so that `nats pub subject ''` works.
+/// Members that the type does not have are ignored.
 ///
 /// # Errors
-/// [`Garbled`] says what is wrong and, for JSON, at which line and column.
+/// [`Garbled`] says what is wrong and, for JSON, at which line and column. A body that nests deeper
+/// than [`limits::CARRIER_DEPTH_MAX`](model::limits::CARRIER_DEPTH_MAX) is refused unread.
 pub fn decode_body<T: DeserializeOwned>(kind: ContentType, bytes: &[u8]) -> Result<T, Garbled> {
     match kind {
         ContentType::Json => {
-            let bytes = if bytes.trim_ascii().is_empty() { b"{}" } else { bytes };
+            depth::check_json_carrier(bytes)?;
+            let bytes = or_empty_object(bytes);
+            model::json::check_integers(bytes)
+                .map_err(|flaw| Garbled(format!("in the body, {flaw}")))?;
             serde_json::from_slice(bytes).map_err(|error| {
                 Garbled(format!("the body is not the JSON that is expected: {error}"))
             })
         }
-        ContentType::MessagePack => rmp_serde::from_slice(bytes).map_err(|error| {
-            Garbled(format!("the body is not the MessagePack that is expected: {error}"))
-        }),
+        ContentType::MessagePack => {
+            depth::check_messagepack_carrier(bytes)?;
+            rmp_serde::from_slice(bytes).map_err(|error| {
+                Garbled(format!("the body is not the MessagePack that is expected: {error}"))
+            })
+        }
     }
 }
 
-/// Writes a body, with named fields in both encodings.
+/// Reads the body of a command, as [`decode_body`] does. In JSON, which people write, a member that
+/// the type does not have is refused. In MessagePack, which nodes send, it is ignored: a node of a
+/// later version may send it.
 ///
 /// # Errors
-/// [`Garbled`] when a value has no form in the encoding, such as a map with non-text keys.
+/// As [`decode_body`], and [`Garbled`] for an unknown member in JSON.
+pub(crate) fn decode_exact<T: DeserializeOwned>(
+    kind: ContentType,
+    bytes: &[u8],
+) -> Result<T, Garbled> {
+    let body = decode_body(kind, bytes)?;
+    if kind == ContentType::Json {
+        members::check::<T>(or_empty_object(bytes))?;
+    }
+    Ok(body)
+}
+
+fn or_empty_object(bytes: &[u8]) -> &[u8] {
+    if bytes.trim_ascii().is_empty() { b"{}" } else { bytes }
+}
+
+/// Writes a body, with named members in both encodings.
+///
+/// # Errors
+/// [`Garbled`] when a value has no form in the encoding, such as a map with keys that are no text.
 pub fn encode_body<T: Serialize>(kind: ContentType, body: &T) -> Result<Vec<u8>, Garbled> {
     match kind {
         ContentType::Json => serde_json::to_vec(body).map_err(|error| Garbled(error.to_string())),

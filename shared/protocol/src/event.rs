@@ -1,4 +1,4 @@
-//! What the system tells those who listen. JSON on the wire.
+//! What Staunch publishes about itself, as JSON.
 
 use model::{
     BookmarkId, CommandId, DefinitionId, Entry, InstanceId, Map, SubStatus, Timestamp, VersionId,
@@ -12,115 +12,118 @@ use serde_json::Value;
 pub struct LifecycleEvent {
     /// The same on every delivery.
     pub id: String,
-    /// When it was committed.
+    /// The time of the commit.
     pub time: Timestamp,
-    /// What runs.
+    /// The definition.
     pub definition_id: DefinitionId,
-    /// That version.
+    /// The number of the version that runs.
     pub definition_version: u32,
-    /// Which instance.
+    /// The instance.
     pub workflow_instance_id: InstanceId,
     /// Groups instances that belong together.
     pub correlation_id: Option<String>,
-    /// Where it is now.
+    /// The status after the commit.
     pub sub_status: SubStatus,
-    /// The instance's version after the commit: grows with every burst.
+    /// The instance's version after the commit. It grows with every burst.
     pub version: i64,
-    /// Workflow output, when it is over.
+    /// The workflow's output, when the instance is over.
     pub output: Option<Map>,
-    /// The messages of its incidents, when there are any.
+    /// The output is left out because it is too large for a message: read the instance.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+    /// The messages of its incidents.
     pub incidents: Vec<String>,
 }
 
-/// `staunch.journal.<definition>.<instance>`: what one burst did, best effort, for those who listen
-/// at that moment.
+/// `staunch.journal.<definition>.<instance>`: what one burst did. It reaches those who subscribe at
+/// that moment, and is kept in no stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BurstJournal {
-    /// Which instance.
+    /// The instance.
     pub workflow_instance_id: InstanceId,
-    /// The instance's version after the commit; a gap shows a lost message.
+    /// The instance's version after the commit. A gap shows that a message was lost.
     pub version: i64,
-    /// What happened, in order.
+    /// The lines of the journal, in order.
     pub entries: Vec<Entry>,
 }
 
-/// `staunch.task.<type>`: work for a worker, who answers on `staunch.cmd.task.<taskId>`.
+/// `staunch.task.<type>`: a task for a worker, which answers on `staunch.cmd.task.<taskId>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRequest {
-    /// What the completion names.
+    /// The id that the worker names when it completes the task.
     pub task_id: String,
-    /// Its type.
+    /// The type of the task.
     pub task_name: String,
-    /// Who asks.
+    /// The instance that waits for the result.
     pub workflow_instance_id: InstanceId,
-    /// What comes with it.
+    /// The value that comes with the task.
     pub payload: Value,
 }
 
-/// What cache-notifier is asked to announce, and what it answers.
+/// A request to cache-notifier to announce a definition, and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Noticed {
     /// The definition that changed.
     pub definition_id: DefinitionId,
-    /// The published version; none when it was retracted or deleted.
+    /// The published version; none when the definition was retracted or deleted.
     pub version_id: Option<VersionId>,
-    /// Its number.
+    /// The number of that version.
     pub version: u32,
-    /// In the answer: the pointer's revision.
+    /// In the answer: the revision of the pointer.
     #[serde(default)]
     pub revision: u64,
-    /// In the answer: every live node has it.
+    /// In the answer: every live node has the pointer.
     #[serde(default)]
     pub everywhere: bool,
-    /// In the answer: the nodes that have not said so.
+    /// In the answer: the live nodes that have not confirmed the pointer.
     #[serde(default)]
     pub missing: Vec<String>,
 }
 
-/// What a node's pointer cache shows: on `staunch.cache.applied.<node>`; as a question, about
-/// nothing but the definition, on `staunch.cache.ask`.
+/// The pointer that a node has of a definition, on `staunch.cache.applied.<node>`. On
+/// `staunch.cache.ask` it is a question to all nodes: only the definition counts there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CachePosition {
-    /// Which definition.
+    /// The definition.
     pub definition_id: DefinitionId,
-    /// The pointer's revision that the node has applied; 0 when it knows none. Revisions start
-    /// again in a bucket that was made anew.
+    /// The revision of the pointer that the node has applied; 0 when it has none. Revisions start
+    /// again at 1 in a bucket that was made anew.
     #[serde(default)]
     pub revision: u64,
-    /// The version that it points to; none when it was retracted.
+    /// The version that the pointer names; none when the definition was retracted.
     #[serde(default)]
     pub version_id: Option<VersionId>,
 }
 
-/// `staunch.timer.armed`: a timer is due soon. A hint that saves its owner a look into the
-/// database; without it the timer fires a few seconds late at most.
+/// `staunch.timer.armed`: a timer is due soon. The node that owns its shard fires it without a look
+/// into the database. When this message is lost, the timer fires a few seconds late at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TimerArmed {
-    /// Whose.
+    /// The instance that waits.
     pub instance_id: InstanceId,
-    /// Which.
+    /// The bookmark of the timer.
     pub bookmark_id: BookmarkId,
-    /// When.
+    /// The time when the timer is due.
     pub due_at: Timestamp,
-    /// Its shard.
+    /// The shard of the timer.
     pub shard: i32,
 }
 
-/// Why a command is among the dead: the body of `staunch dead show`, beside the message itself.
+/// Why a command is among the dead letters. `staunch dead show` shows it beside the message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dead {
-    /// Its id.
+    /// The id of the command.
     pub command_id: CommandId,
-    /// The subject it came on.
+    /// The subject that the command was published on.
     pub subject: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How often it was tried.
+    /// The number of deliveries.
     pub attempts: i64,
 }

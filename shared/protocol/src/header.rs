@@ -2,22 +2,24 @@
 
 /// JetStream's deduplication key: our command id, the same on every try.
 pub const MESSAGE_ID: &str = "Nats-Msg-Id";
-/// The command's id where it differs from the message id: a waiting command is woken under a new
-/// message id, because the old one is still within the duplicate window.
+/// The command's id, when it differs from the message id. A command that waited is published again
+/// under a new message id, because the stream still refuses the old one as a duplicate.
 pub const COMMAND_ID: &str = "Staunch-Command-Id";
 /// `application/json` (the default) or `application/msgpack`.
 pub const CONTENT_TYPE: &str = "Content-Type";
-/// Where the outcome of a command is sent.
+/// The subject that the outcome of a command is sent to; see [`crate::subject::check_reply`].
 pub const REPLY_TO: &str = "Staunch-Reply-To";
 /// `committed` (default) or `settled`: when the outcome is sent.
 pub const REPLY_WHEN: &str = "Staunch-Reply-When";
 /// `<sender>:<number>`: commands of one sender to one instance apply in this order.
 pub const SEQUENCE: &str = "Staunch-Sequence";
+/// `<depth>.<chain>`: how the sender of a command descends from other instances.
+pub const LINEAGE: &str = "Staunch-Lineage";
 /// The instance a message is about.
 pub const INSTANCE: &str = "Staunch-Instance";
-/// Why a command is among the dead.
+/// Why a command is among the dead letters.
 pub const REASON: &str = "Staunch-Reason";
-/// The subject a dead command came from.
+/// The subject that a dead command was published on.
 pub const ORIGIN: &str = "Staunch-Origin";
 /// W3C trace context.
 pub const TRACEPARENT: &str = "traceparent";

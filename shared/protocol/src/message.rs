@@ -18,10 +18,10 @@ pub enum ContentType {
     MessagePack,
 }
 
-/// Subject, headers, bytes.
+/// A message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Where to.
+    /// The subject.
     pub subject: String,
     /// Header names and values.
     pub headers: Headers,

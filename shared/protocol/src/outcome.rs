@@ -1,4 +1,4 @@
-//! What the sender of a command is told.
+//! The outcome of a command, as its sender gets it.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,28 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Outcome {
-    /// The instance; none where there is none.
+    /// The instance; none when the command is about none.
     pub workflow_instance_id: Option<InstanceId>,
-    /// Where it is now.
+    /// The status of the instance.
     pub sub_status: Option<SubStatus>,
     /// Why the command changed nothing; none when it was applied.
     pub refusal: Option<Refusal>,
-    /// The reason in words, for the refused.
+    /// The reason in words, for a command that changed nothing.
     pub message: Option<String>,
-    /// Workflow output so far.
+    /// The workflow's output so far.
     pub output: Map,
-    /// Messages of the incidents so far.
+    /// The messages of the incidents so far.
     pub incidents: Vec<String>,
-    /// Where it waits.
+    /// The open bookmarks.
     pub bookmarks: Vec<BookmarkId>,
-    /// What `WriteHttpResponse` said.
+    /// The response of `WriteHttpResponse`.
     pub response: Option<HttpAnswer>,
-    /// Events: how many instances were resumed and started.
+    /// For events: the number of instances that were resumed or started.
     pub affected: Option<u64>,
+    /// The whole outcome is too large for a message, so this one lacks the output, the incidents
+    /// and the bookmarks, and perhaps the response: read the instance.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
 }
 
 /// Why a command changed nothing.
@@ -48,7 +52,7 @@ pub enum Refusal {
     Ambiguous,
     /// The activation strategy does not allow another instance now.
     NotAllowed,
-    /// It was tried too often; it is among the dead.
+    /// It was delivered too often; it is among the dead letters.
     Dead,
 }
 
@@ -71,5 +75,18 @@ impl Outcome {
     #[must_use]
     pub fn refused(refusal: Refusal, message: impl Into<String>) -> Self {
         Self { refusal: Some(refusal), message: Some(message.into()), ..Self::default() }
+    }
+
+    /// What is left of an outcome that is too large for a message. The response stays if it may.
+    #[must_use]
+    pub fn cut(&self, keeps_response: bool) -> Self {
+        Self {
+            output: Map::new(),
+            incidents: Vec::new(),
+            bookmarks: Vec::new(),
+            response: self.response.clone().filter(|_| keeps_response),
+            is_cut: true,
+            ..self.clone()
+        }
     }
 }

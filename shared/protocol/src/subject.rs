@@ -4,26 +4,28 @@
 //! every byte outside `A-Za-z0-9_-` is written `=XX` (upper-case hex). Event names keep their
 //! dots, so `staunch.cmd.event.order.paid` raises `order.paid`.
 
-use model::{DefinitionId, InstanceId};
+use model::{DefinitionId, InstanceId, limits};
 
-/// Commands wait here.
+use crate::Garbled;
+
+/// The stream of the commands.
 pub const COMMANDS_STREAM: &str = "STAUNCH_COMMANDS";
-/// The durable consumer all executors pull from.
+/// The durable consumer that all executors pull commands from.
 pub const EXECUTOR_CONSUMER: &str = "executor";
-/// The life of instances, replayable.
+/// The stream of the lifecycle events.
 pub const EVENTS_STREAM: &str = "STAUNCH_EVENTS";
-/// Tasks for workers.
+/// The stream of the tasks for workers.
 pub const TASKS_STREAM: &str = "STAUNCH_TASKS";
-/// Rejected and dead commands.
+/// The stream of the dead letters: commands that could not be applied.
 pub const DEAD_STREAM: &str = "STAUNCH_DEAD";
 
-/// Leases on instances.
+/// The bucket of the leases on instances.
 pub const LEASES_BUCKET: &str = "staunch_leases";
-/// Fired timers.
+/// The bucket of the fired timers.
 pub const TIMERS_BUCKET: &str = "staunch_timers";
-/// Published pointers.
+/// The bucket of the published pointers.
 pub const DEFINITIONS_BUCKET: &str = "staunch_definitions";
-/// Live nodes.
+/// The bucket of the live nodes.
 pub const NODES_BUCKET: &str = "staunch_nodes";
 
 /// Prefix of every command.
@@ -38,87 +40,130 @@ pub const TASKS: &str = "staunch.task";
 pub const DEAD: &str = "staunch.dead";
 /// Prefix of the request-reply endpoints.
 pub const API: &str = "staunch.api";
-/// A near timer was armed: wakes the owner of its shard.
+/// A timer that is due soon was armed: wakes the node that owns its shard.
 pub const TIMER_ARMED: &str = "staunch.timer.armed";
 /// Asks cache-notifier to announce a definition; the answer comes after the barrier.
 pub const CACHE_CHANGED: &str = "staunch.cache.changed";
-/// Asks all nodes how far their pointer cache is.
+/// Asks all nodes which pointer of a definition they have.
 pub const CACHE_ASK: &str = "staunch.cache.ask";
-/// Prefix of what nodes answer when they have a new pointer.
+/// Prefix of the answers of nodes that have a new pointer.
 pub const CACHE_APPLIED: &str = "staunch.cache.applied";
 
-/// Prefix of what nodes that wait for a lease say to the node that holds it.
+/// Prefix of the subjects on which our own processes wait for outcomes.
+const REPLY: &str = "staunch.reply";
+/// Prefix of the subjects on which NATS clients wait for answers.
+const INBOX: &str = "_INBOX";
+
+/// Prefix of the messages to a node from other nodes that wait for its leases.
 const LEASE_WANTED: &str = "staunch.lease.wanted";
 
-/// Tells this node that another waits for a lease it holds.
+/// Characters of a refused reply subject that its refusal repeats.
+const REPLY_SHOWN_CHARS: usize = 100;
+
+/// The subject on which a node hears that another node waits for one of its leases.
 #[must_use]
 pub fn lease_wanted(node: &str) -> String {
     format!("{LEASE_WANTED}.{}", token(node))
 }
 
-/// Starts an instance of this definition.
+/// A subject for the outcomes of one process. `unique` is one token that nobody else has.
+#[must_use]
+pub fn reply_inbox(unique: &str) -> String {
+    format!("{REPLY}.{}", token(unique))
+}
+
+/// Checks a subject that a sender names for the answer to its message.
+///
+/// An executor publishes to it with its own permissions, which are wider than the sender's. So
+/// only subjects are allowed that carry nothing but answers: `_INBOX.` and `staunch.reply.`.
+///
+/// # Errors
+/// [`Garbled`] names the subject and what is allowed.
+pub fn check_reply(subject: &str) -> Result<&str, Garbled> {
+    let rest = [INBOX, REPLY]
+        .iter()
+        .find_map(|prefix| subject.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('.')));
+    if subject.len() <= limits::SUBJECT_BYTES_MAX && rest.is_some_and(is_literal) {
+        return Ok(subject);
+    }
+    let shown: String = subject.chars().take(REPLY_SHOWN_CHARS).collect();
+    Err(Garbled(format!(
+        "answers cannot be sent to {shown:?}: use a subject without wildcards below {INBOX}. or \
+         {REPLY}., of at most {} bytes",
+        limits::SUBJECT_BYTES_MAX
+    )))
+}
+
+/// Whether these tokens are a subject that a message can be published on.
+fn is_literal(tokens: &str) -> bool {
+    let is_bad = |byte: u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
+    !tokens.bytes().any(is_bad)
+        && tokens.split('.').all(|token| !token.is_empty() && token != "*" && token != ">")
+}
+
+/// The command that starts an instance of this definition.
 #[must_use]
 pub fn start(definition_id: &DefinitionId) -> String {
     format!("{COMMANDS}.start.{}", token(definition_id.as_str()))
 }
 
-/// Resumes this instance.
+/// The command that resumes this instance.
 #[must_use]
 pub fn resume(instance_id: &InstanceId) -> String {
     format!("{COMMANDS}.resume.{}", token(instance_id.as_str()))
 }
 
-/// Cancels this instance.
+/// The command that cancels this instance.
 #[must_use]
 pub fn cancel(instance_id: &InstanceId) -> String {
     format!("{COMMANDS}.cancel.{}", token(instance_id.as_str()))
 }
 
-/// Carries out the calls that this instance has committed.
+/// The command that carries out the calls which this instance has committed.
 #[must_use]
 pub fn perform(instance_id: &InstanceId) -> String {
     format!("{COMMANDS}.perform.{}", token(instance_id.as_str()))
 }
 
-/// Raises this event.
+/// The command that raises this event.
 #[must_use]
 pub fn event(event_name: &str) -> String {
     format!("{COMMANDS}.event.{}", dotted(event_name))
 }
 
-/// Completes this task.
+/// The command that completes this task.
 #[must_use]
 pub fn task_completed(task_id: &str) -> String {
     format!("{COMMANDS}.task.{}", token(task_id))
 }
 
-/// A task of this type, for whoever works on it.
+/// The tasks of this type.
 #[must_use]
 pub fn task(task_name: &str) -> String {
     format!("{TASKS}.{}", token(task_name))
 }
 
-/// A change in the life of an instance.
+/// The lifecycle event of this name of an instance.
 #[must_use]
 pub fn lifecycle(definition_id: &DefinitionId, instance_id: &InstanceId, what: &str) -> String {
     format!("{EVENTS}.{}.{}.{what}", token(definition_id.as_str()), token(instance_id.as_str()))
 }
 
-/// What one burst of an instance did, told to whoever listens at that moment. It is in no stream:
-/// the database has the journal, and the events stream has its room for the events.
+/// What one burst of an instance did, for those who subscribe at that moment. It is in no stream:
+/// the database has the journal.
 #[must_use]
 pub fn journal(definition_id: &DefinitionId, instance_id: &InstanceId) -> String {
     format!("{JOURNAL}.{}.{}", token(definition_id.as_str()), token(instance_id.as_str()))
 }
 
-/// Where a command goes that cannot be applied: the subject it came on, under the dead.
+/// The subject of the dead letter of a command that was published on this subject.
 #[must_use]
 pub fn dead(command_subject: &str) -> String {
     let rest = command_subject.strip_prefix("staunch.").unwrap_or(command_subject);
     format!("{DEAD}.{rest}")
 }
 
-/// What a node answers when it has applied a pointer at this revision.
+/// The subject on which a node says which pointer it has.
 #[must_use]
 pub fn cache_applied(node: &str) -> String {
     format!("{CACHE_APPLIED}.{}", token(node))
@@ -176,6 +221,36 @@ pub fn undotted(tokens: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_go_to_inboxes_and_nowhere_else() {
+        for allowed in ["_INBOX.a", "_INBOX.a.b", "staunch.reply.node.1", &reply_inbox("x.y")] {
+            assert_eq!(check_reply(allowed), Ok(allowed));
+        }
+        for refused in [
+            "",
+            "_INBOX",
+            "_INBOX.",
+            "_INBOX.a.",
+            "_INBOX..a",
+            "_INBOX.*",
+            "_INBOX.a.>",
+            "_INBOX.a b",
+            "_INBOX.a\r\nPUB x 0",
+            "_INBOXX.a",
+            "_INBOX_staunch.executor.a",
+            "staunch.reply",
+            "staunch.cmd.start.x",
+            "staunch.event.d.i.finished",
+            "$KV.staunch_leases.i",
+            "$JS.API.STREAM.PURGE.STAUNCH_COMMANDS",
+            &format!("_INBOX.{}", "a".repeat(limits::SUBJECT_BYTES_MAX)),
+        ] {
+            let error = check_reply(refused).unwrap_err().to_string();
+            assert!(error.contains("_INBOX. or staunch.reply."), "{error}");
+            assert!(error.len() < 400, "{error}");
+        }
+    }
 
     #[test]
     fn every_name_survives_the_subject() {

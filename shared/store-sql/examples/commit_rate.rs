@@ -1,6 +1,7 @@
 //! How many bursts a database commits per second, one by one and grouped:
 //! `cargo run --release -p store-sql --example commit_rate -- postgres://… [bursts] [at once]`,
 //! or without arguments on SQLite in a new folder.
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for people")]
 
 use std::time::Instant;
@@ -92,20 +93,10 @@ fn burst(id: &str, version: i64) -> Burst {
         ..Message::default()
     };
     let instance = Instance {
-        id: id.into(),
-        definition_id: "order".into(),
-        version_id: "order-1".into(),
-        definition_version: 1,
         version,
         status: if version == 1 { SubStatus::Suspended } else { SubStatus::Finished },
-        correlation_id: None,
-        name: None,
-        parent: None,
-        incidents: 0,
-        created_at: now,
-        updated_at: now,
-        finished_at: None,
         state: vec![42; 700],
+        ..Instance::new(id.into(), "order".into(), "order-1".into(), 1, now)
     };
     let expected = if version > 1 { Expected::Version(version - 1) } else { Expected::Absent };
     Burst {

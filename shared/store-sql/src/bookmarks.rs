@@ -1,7 +1,6 @@
 //! Open bookmarks.
 
 use async_trait::async_trait;
-use model::{Bookmark, Timestamp};
 use sea_orm::{
     ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _, QueryOrder as _,
     QuerySelect as _,
@@ -10,7 +9,7 @@ use store::{BookmarkFilter, Bookmarks, Error, StoredBookmark};
 
 use crate::connect::SqlStore;
 use crate::entity::bookmark::{Column, Entity, Model};
-use crate::row::parse;
+use crate::search::bounded;
 
 #[async_trait]
 impl Bookmarks for SqlStore {
@@ -28,6 +27,7 @@ impl Bookmarks for SqlStore {
             .add_option(id.map(|id| Column::Id.eq(id.as_str())))
             .add_option(instance_id.map(|id| Column::InstanceId.eq(id.as_str())))
             .add_option(filter.hash.as_ref().map(|hash| Column::Hash.eq(hash)))
+            .add_option((!filter.hashes.is_empty()).then(|| Column::Hash.is_in(&filter.hashes)))
             .add_option(filter.correlation_id.as_ref().map(|id| Column::CorrelationId.eq(id)))
             .add_option(filter.name.as_ref().map(|name| Column::Name.eq(name)));
         let query = Entity::find()
@@ -35,10 +35,10 @@ impl Bookmarks for SqlStore {
             .order_by_asc(Column::CreatedAt)
             .order_by_asc(Column::Id)
             .order_by_asc(Column::InstanceId)
-            .limit(limit);
+            .limit(bounded(limit));
         let found =
             self.tried(|| async { Ok(query.clone().all(&self.database.reader).await?) }).await?;
-        found.into_iter().map(stored).collect()
+        found.into_iter().map(Model::stored).collect()
     }
 
     async fn route_templates(&self, limit: u64) -> Result<Vec<String>, Error> {
@@ -49,31 +49,11 @@ impl Bookmarks for SqlStore {
                 .distinct()
                 .filter(Column::RouteTemplate.is_not_null())
                 .order_by_asc(Column::RouteTemplate)
-                .limit(limit)
+                .limit(bounded(limit))
                 .into_tuple()
                 .all(&self.database.reader)
                 .await?)
         })
         .await
     }
-}
-
-fn stored(row: Model) -> Result<StoredBookmark, Error> {
-    Ok(StoredBookmark {
-        instance_id: row.instance_id.into(),
-        definition_id: row.definition_id.into(),
-        correlation_id: row.correlation_id,
-        shard: row.shard,
-        bookmark: Bookmark {
-            payload: parse("a bookmark's payload", &row.payload)?,
-            id: row.id.into(),
-            name: row.name,
-            hash: row.hash,
-            activity_id: row.activity_id.into(),
-            activity_node_id: row.activity_node_id,
-            activity_instance_id: row.activity_instance_id,
-            created_at: Timestamp::from_millis(row.created_at),
-            due_at: row.due_at.map(Timestamp::from_millis),
-        },
-    })
 }

@@ -1,37 +1,38 @@
 //! Definitions, their triggers and schedules.
 
-use std::collections::BTreeMap;
+mod filter;
+mod registration;
 
 use async_trait::async_trait;
-use model::{Definition, DefinitionId, Schedule, Timestamp, Trigger, VersionId};
-use sea_orm::sea_query::{Expr, NullOrdering, OnConflict};
+use model::{Definition, DefinitionId, Schedule, SubStatus, Timestamp, Trigger, VersionId};
+use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
 use sea_orm::{
-    ColumnTrait as _, Condition, ConnectionTrait as _, DatabaseBackend, DatabaseTransaction,
-    EntityTrait as _, IntoActiveModel as _, Order, PaginatorTrait as _, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, Select,
+    ColumnTrait as _, ConnectionTrait, DatabaseBackend, DatabaseTransaction, EntityTrait as _,
+    IntoActiveModel as _, PaginatorTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    Statement,
 };
 use store::{
-    DefinitionFilter, Definitions, Error, Listed, Page, Publication, Published, VersionOption,
-    check,
+    Base, DefinitionFilter, Definitions, Deleted, Error, Listed, Page, Publication, Published,
+    Saved, VersionOption, check,
 };
 
+use crate::codec::{json, parse};
 use crate::connect::{SqlStore, commit};
 use crate::entity::definition::{Column, Entity, Model};
-use crate::entity::{schedule, trigger};
+use crate::entity::{instance, schedule, trigger};
 use crate::failure::Failure;
-use crate::instances::contains;
-use crate::row::{json, parse};
-use crate::timers;
+use filter::{condition, is, ordered};
+use registration::{put_schedules, put_triggers, unregister};
 
-/// Whoever changes definitions on PostgreSQL holds this advisory lock, so that two of them never
-/// take the same route.
+/// Every change of definitions on PostgreSQL takes this advisory lock first: changes happen one
+/// after the other, so what one reads stays true until it commits.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7815629411)";
 
 #[async_trait]
 impl Definitions for SqlStore {
-    async fn save(&self, definition: &Definition) -> Result<(), Error> {
+    async fn save(&self, definition: &Definition, base: &Base) -> Result<Saved, Error> {
         check::definition(definition)?;
-        self.tried(|| self.save_once(definition)).await
+        self.tried(|| self.save_once(definition, base)).await
     }
 
     async fn publish(&self, publication: Publication) -> Result<Published, Error> {
@@ -43,11 +44,11 @@ impl Definitions for SqlStore {
         self.tried(|| self.retract_once(id)).await
     }
 
-    async fn delete_definition(&self, id: &DefinitionId) -> Result<u64, Error> {
+    async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error> {
         self.tried(|| self.delete_definition_once(id)).await
     }
 
-    async fn delete_version(&self, id: &VersionId) -> Result<bool, Error> {
+    async fn delete_version(&self, id: &VersionId) -> Result<Deleted, Error> {
         self.tried(|| self.delete_version_once(id)).await
     }
 
@@ -57,7 +58,7 @@ impl Definitions for SqlStore {
                 Ok(Entity::find_by_id(id.as_str()).one(&self.database.reader).await?)
             })
             .await?;
-        found.map(definition).transpose()
+        found.map(read).transpose()
     }
 
     async fn definition(
@@ -71,7 +72,7 @@ impl Definitions for SqlStore {
             .order_by_desc(Column::Version);
         let found =
             self.tried(|| async { Ok(query.clone().one(&self.database.reader).await?) }).await?;
-        found.map(definition).transpose()
+        found.map(read).transpose()
     }
 
     async fn definitions(
@@ -84,14 +85,14 @@ impl Definitions for SqlStore {
             .tried(|| async {
                 let total = query.clone().count(&self.database.reader).await?;
                 let found = ordered(query.clone(), filter.by_name)
-                    .offset(page.skip)
-                    .limit(page.take)
+                    .offset(page.skip())
+                    .limit(page.take())
                     .all(&self.database.reader)
                     .await?;
                 Ok((total, found))
             })
             .await?;
-        let items = found.into_iter().map(definition).collect::<Result<_, _>>()?;
+        let items = found.into_iter().map(read).collect::<Result<_, _>>()?;
         Ok(Listed { items, total })
     }
 
@@ -109,7 +110,7 @@ impl Definitions for SqlStore {
             .order_by_asc(schedule::Column::Id);
         let found =
             self.tried(|| async { Ok(query.clone().all(&self.database.reader).await?) }).await?;
-        found.into_iter().map(timers::read).collect()
+        found.into_iter().map(schedule::Model::schedule).collect()
     }
 }
 
@@ -122,7 +123,7 @@ impl SqlStore {
             .order_by_asc(trigger::Column::Hash);
         let found =
             self.tried(|| async { Ok(query.clone().all(&self.database.reader).await?) }).await?;
-        found.into_iter().map(read_trigger).collect()
+        found.into_iter().map(trigger::Model::trigger).collect()
     }
 
     async fn change(&self) -> Result<DatabaseTransaction, Failure> {
@@ -133,33 +134,46 @@ impl SqlStore {
         Ok(tx)
     }
 
-    async fn save_once(&self, definition: &Definition) -> Result<(), Failure> {
+    async fn save_once(&self, definition: &Definition, base: &Base) -> Result<Saved, Failure> {
         let tx = self.change().await?;
-        let known = Entity::find_by_id(definition.id.as_str()).one(&tx).await?;
-        if known.as_ref().is_some_and(|known| known.is_published) {
-            return Err(check::published_version(definition).into());
+        let latest = latest(&tx, &definition.definition_id).await?;
+        if !base.holds(latest.as_ref()) {
+            return Ok(Saved::Overtaken { by: latest.map(Box::new) });
         }
-        check_place(&tx, definition, known.as_ref()).await?;
+        let known = known(&tx, definition).await?;
+        if known.is_some_and(|known| known.is_immutable()) {
+            return Err(check::immutable_version(definition).into());
+        }
         if definition.is_latest {
             clear(&tx, definition, Column::IsLatest).await?;
         }
-        put(&tx, &Definition { is_published: false, ..definition.clone() }).await?;
-        commit(tx).await
+        let draft = Definition { is_published: false, published_at: None, ..definition.clone() };
+        put(&tx, &draft).await?;
+        commit(tx).await?;
+        Ok(Saved::Done)
     }
 
     async fn publish_once(&self, publication: &Publication) -> Result<Published, Failure> {
-        let Publication { definition, triggers, schedules } = publication;
+        let Publication { definition, base, triggers, schedules } = publication;
+        let id = &definition.definition_id;
         let tx = self.change().await?;
-        let known = Entity::find_by_id(definition.id.as_str()).one(&tx).await?;
-        check_place(&tx, definition, known.as_ref()).await?;
-        if let Some(by) = clash(&tx, &definition.definition_id, triggers).await? {
+        let latest = latest(&tx, id).await?;
+        if !base.holds(latest.as_ref()) {
+            return Ok(Published::Overtaken { by: latest.map(Box::new) });
+        }
+        let known = known(&tx, definition).await?;
+        if let Some(newer) = newer_published(&tx, definition).await? {
+            return Ok(Published::Overtaken { by: Some(Box::new(newer)) });
+        }
+        let stored = check::published_over(known.as_ref(), definition.clone())?;
+        if let Some(by) = clash(&tx, id, triggers).await? {
             return Ok(Published::RouteTaken { by: Box::new(by) });
         }
-        clear(&tx, definition, Column::IsLatest).await?;
-        clear(&tx, definition, Column::IsPublished).await?;
-        put(&tx, &Definition { is_latest: true, is_published: true, ..definition.clone() }).await?;
-        put_triggers(&tx, &definition.definition_id, triggers).await?;
-        put_schedules(&tx, &definition.definition_id, schedules).await?;
+        clear(&tx, &stored, Column::IsLatest).await?;
+        clear(&tx, &stored, Column::IsPublished).await?;
+        put(&tx, &stored).await?;
+        put_triggers(&tx, id, triggers).await?;
+        put_schedules(&tx, id, schedules).await?;
         commit(tx).await?;
         Ok(Published::Done)
     }
@@ -181,52 +195,152 @@ impl SqlStore {
         unregister(&tx, trigger::Column::DefinitionId, schedule::Column::DefinitionId, id.as_str())
             .await?;
         commit(tx).await?;
-        Ok(Some(definition(retracted)?))
+        Ok(Some(read(retracted)?))
     }
 
-    async fn delete_definition_once(&self, id: &DefinitionId) -> Result<u64, Failure> {
+    async fn delete_definition_once(&self, id: &DefinitionId) -> Result<Deleted, Failure> {
+        let used = instance::Column::DefinitionId.eq(id.as_str());
+        if let Some(used) = unfinished(&self.database.reader, used.clone(), Made::Ever).await? {
+            return Ok(used);
+        }
         let tx = self.change().await?;
+        if let Some(used) = hold_starts(&tx, used).await? {
+            return Ok(used);
+        }
+        mark_deleted(&tx, "definition_id", id.as_str()).await?;
         let gone =
             Entity::delete_many().filter(Column::DefinitionId.eq(id.as_str())).exec(&tx).await?;
         unregister(&tx, trigger::Column::DefinitionId, schedule::Column::DefinitionId, id.as_str())
             .await?;
         commit(tx).await?;
-        Ok(gone.rows_affected)
+        Ok(Deleted::Done { versions: gone.rows_affected })
     }
 
-    async fn delete_version_once(&self, id: &VersionId) -> Result<bool, Failure> {
+    async fn delete_version_once(&self, id: &VersionId) -> Result<Deleted, Failure> {
+        let found = Entity::find_by_id(id.as_str()).one(&self.database.reader).await?;
+        let Some(found) = found else { return Ok(Deleted::Done { versions: 0 }) };
+        let used = instance::Column::DefinitionId
+            .eq(&found.definition_id)
+            .and(instance::Column::VersionId.eq(id.as_str()));
+        if let Some(used) = unfinished(&self.database.reader, used.clone(), Made::Ever).await? {
+            return Ok(used);
+        }
         let tx = self.change().await?;
         let gone = Entity::find_by_id(id.as_str()).one(&tx).await?;
-        let Some(gone) = gone else { return Ok(false) };
+        let Some(gone) = gone else { return Ok(Deleted::Done { versions: 0 }) };
+        if let Some(used) = hold_starts(&tx, used).await? {
+            return Ok(used);
+        }
+        mark_deleted(&tx, "id", id.as_str()).await?;
         Entity::delete_by_id(id.as_str()).exec(&tx).await?;
         unregister(&tx, trigger::Column::VersionId, schedule::Column::VersionId, id.as_str())
             .await?;
         if gone.is_latest {
-            let newest = Entity::find()
-                .filter(Column::DefinitionId.eq(&gone.definition_id))
-                .order_by_desc(Column::Version)
-                .one(&tx)
-                .await?;
-            if let Some(newest) = newest {
-                Entity::update_many()
-                    .col_expr(Column::IsLatest, Expr::value(true))
-                    .filter(Column::Id.eq(newest.id))
-                    .exec(&tx)
-                    .await?;
-            }
+            promote(&tx, &gone.definition_id).await?;
         }
         commit(tx).await?;
-        Ok(true)
+        Ok(Deleted::Done { versions: 1 })
     }
 }
 
-/// A version keeps its definition, and a number belongs to one version.
-async fn check_place(
+/// The version with the highest number becomes the latest.
+async fn promote(tx: &DatabaseTransaction, definition_id: &str) -> Result<(), Failure> {
+    let newest = Entity::find()
+        .filter(Column::DefinitionId.eq(definition_id))
+        .order_by_desc(Column::Version)
+        .one(tx)
+        .await?;
+    if let Some(newest) = newest {
+        Entity::update_many()
+            .col_expr(Column::IsLatest, Expr::value(true))
+            .filter(Column::Id.eq(newest.id))
+            .exec(tx)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Which instances a deletion looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    Ever,
+    /// Within the last hour, by the database's clock: more than clocks differ.
+    Lately,
+}
+
+/// The unfinished instances of this kind, if there are any.
+async fn unfinished(
+    database: &impl ConnectionTrait,
+    used: Expr,
+    made: Made,
+) -> Result<Option<Deleted>, Failure> {
+    let statuses = [SubStatus::Pending, SubStatus::Executing, SubStatus::Suspended];
+    let mut query = instance::Entity::find()
+        .filter(used)
+        .filter(instance::Column::Status.is_in(statuses.map(|status| status.to_string())));
+    if made == Made::Lately {
+        let hour_ago = match database.get_database_backend() {
+            DatabaseBackend::Postgres => {
+                "created_at >= floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 3600000"
+            }
+            _ => "created_at >= unixepoch() * 1000 - 3600000",
+        };
+        query = query.filter(Expr::cust(hour_ago));
+    }
+    let instances = query.count(database).await?;
+    Ok((instances > 0).then_some(Deleted::InUse { instances }))
+}
+
+/// From here to the end of the transaction no start is written; answers whether one was written
+/// since the caller looked. A start that waits meanwhile sees the deleted versions. Only instances
+/// made lately can be new since then, so this takes no longer for a large table.
+///
+/// A start may hold a schedule that the deletion is about to retire: then one of them waits for
+/// the other, and this side gives up soon and tries again.
+async fn hold_starts(tx: &DatabaseTransaction, used: Expr) -> Result<Option<Deleted>, Failure> {
+    if tx.get_database_backend() == DatabaseBackend::Postgres {
+        tx.execute_unprepared("SET LOCAL lock_timeout = '300ms'").await?;
+        tx.execute_unprepared("LOCK TABLE instances IN SHARE MODE").await?;
+    }
+    unfinished(tx, used, Made::Lately).await
+}
+
+/// Remembers the versions that are about to be deleted, those with this value in the column.
+async fn mark_deleted(
+    tx: &DatabaseTransaction,
+    column: &'static str,
+    value: &str,
+) -> Result<(), Failure> {
+    let text = format!(
+        "INSERT INTO deleted_versions (version_id, definition_id)
+         SELECT id, definition_id FROM definitions WHERE {column} = $1 ON CONFLICT DO NOTHING"
+    );
+    let statement = Statement::from_sql_and_values(tx.get_database_backend(), text, [value.into()]);
+    tx.execute_raw(statement).await?;
+    Ok(())
+}
+
+async fn latest(
+    tx: &DatabaseTransaction,
+    id: &DefinitionId,
+) -> Result<Option<Definition>, Failure> {
+    let found = Entity::find()
+        .filter(Column::DefinitionId.eq(id.as_str()))
+        .filter(Column::IsLatest.eq(true))
+        .one(tx)
+        .await?;
+    Ok(found.map(read).transpose()?)
+}
+
+/// The stored row of this version. A version keeps its definition, and a number belongs to one
+/// version.
+async fn known(
     tx: &DatabaseTransaction,
     definition: &Definition,
-    known: Option<&Model>,
-) -> Result<(), Failure> {
-    if known.is_some_and(|known| known.definition_id != definition.definition_id.as_str()) {
+) -> Result<Option<Definition>, Failure> {
+    let known = Entity::find_by_id(definition.id.as_str()).one(tx).await?;
+    let known = known.map(read).transpose()?;
+    if known.as_ref().is_some_and(|known| known.definition_id != definition.definition_id) {
         return Err(check::foreign_version(definition).into());
     }
     let same_number = Entity::find()
@@ -238,7 +352,21 @@ async fn check_place(
     if same_number > 0 {
         return Err(check::taken_number(definition).into());
     }
-    Ok(())
+    Ok(known)
+}
+
+/// The published version, where its number is higher.
+async fn newer_published(
+    tx: &DatabaseTransaction,
+    definition: &Definition,
+) -> Result<Option<Definition>, Failure> {
+    let found = Entity::find()
+        .filter(Column::DefinitionId.eq(definition.definition_id.as_str()))
+        .filter(Column::IsPublished.eq(true))
+        .filter(Column::Version.gt(i64::from(definition.version)))
+        .one(tx)
+        .await?;
+    Ok(found.map(read).transpose()?)
 }
 
 /// The trigger of another definition that one of these HTTP triggers would collide with.
@@ -247,17 +375,17 @@ async fn clash(
     id: &DefinitionId,
     triggers: &[Trigger],
 ) -> Result<Option<Trigger>, Failure> {
-    let hashes: Vec<&str> = check::routes(triggers).collect();
-    if hashes.is_empty() {
+    if triggers.iter().all(|trigger| check::route(trigger).is_none()) {
         return Ok(None);
     }
-    let other = trigger::Entity::find()
-        .filter(trigger::Column::Hash.is_in(hashes))
+    let others = trigger::Entity::find()
+        .filter(trigger::Column::Name.eq(check::HTTP_ENDPOINT))
         .filter(trigger::Column::DefinitionId.ne(id.as_str()))
         .order_by_asc(trigger::Column::DefinitionId)
-        .one(tx)
+        .all(tx)
         .await?;
-    Ok(other.map(read_trigger).transpose()?)
+    let others = others.into_iter().map(trigger::Model::trigger);
+    Ok(check::clash(triggers, others.collect::<Result<Vec<_>, _>>()?))
 }
 
 /// Takes a flag from all other versions.
@@ -301,155 +429,14 @@ async fn put(tx: &DatabaseTransaction, definition: &Definition) -> Result<(), Fa
         ])
         .to_owned();
     Entity::insert(row.into_active_model()).on_conflict(replace).exec_without_returning(tx).await?;
+    let text = "DELETE FROM deleted_versions WHERE version_id = $1";
+    let id = definition.id.as_str().into();
+    tx.execute_raw(Statement::from_sql_and_values(tx.get_database_backend(), text, [id])).await?;
     Ok(())
 }
 
-async fn put_triggers(
-    tx: &DatabaseTransaction,
-    id: &DefinitionId,
-    triggers: &[Trigger],
-) -> Result<(), Failure> {
-    trigger::Entity::delete_many()
-        .filter(trigger::Column::DefinitionId.eq(id.as_str()))
-        .exec(tx)
-        .await?;
-    for trigger in triggers {
-        let row = trigger::Model {
-            definition_id: trigger.definition_id.to_string(),
-            activity_id: trigger.activity_id.to_string(),
-            hash: trigger.hash.clone(),
-            version_id: trigger.version_id.to_string(),
-            name: trigger.name.clone(),
-            payload: json(&trigger.payload)?,
-        };
-        trigger::Entity::insert(row.into_active_model())
-            .on_conflict_do_nothing()
-            .exec_without_returning(tx)
-            .await?;
-    }
-    Ok(())
-}
-
-/// Puts these schedules in the place of the definition's earlier ones. One that was there keeps
-/// its counter; if its recurrence is the same, it goes on where it was.
-async fn put_schedules(
-    tx: &DatabaseTransaction,
-    id: &DefinitionId,
-    schedules: &[Schedule],
-) -> Result<(), Failure> {
-    let ids: Vec<&str> = schedules.iter().map(|schedule| schedule.id.as_str()).collect();
-    let known: BTreeMap<String, schedule::Model> = schedule::Entity::find()
-        .filter(schedule::Column::Id.is_in(ids))
-        .all(tx)
-        .await?
-        .into_iter()
-        .map(|row| (row.id.clone(), row))
-        .collect();
-    retire(tx, schedule::Column::DefinitionId, id.as_str()).await?;
-    for schedule in schedules {
-        let mut row = schedule::Model {
-            id: schedule.id.to_string(),
-            definition_id: schedule.definition_id.to_string(),
-            version_id: schedule.version_id.to_string(),
-            activity_id: schedule.activity_id.to_string(),
-            recurrence: json(&schedule.recurrence)?,
-            misfire: json(&schedule.misfire)?,
-            next_at: schedule.next_at.map(Timestamp::as_millis),
-            occurrence: schedule.occurrence,
-            shard: schedule.shard,
-            retired: false,
-        };
-        if let Some(known) = known.get(&row.id) {
-            row.occurrence = row.occurrence.max(known.occurrence);
-            let goes_on = !known.retired && known.definition_id == id.as_str();
-            if goes_on && known.recurrence == row.recurrence {
-                row.next_at = known.next_at;
-            }
-            schedule::Entity::delete_by_id(&known.id).exec(tx).await?;
-        }
-        schedule::Entity::insert(row.into_active_model()).exec_without_returning(tx).await?;
-    }
-    Ok(())
-}
-
-/// Nothing starts it any more: neither its triggers nor its schedules.
-async fn unregister(
-    tx: &DatabaseTransaction,
-    triggers: trigger::Column,
-    schedules: schedule::Column,
-    id: &str,
-) -> Result<(), Failure> {
-    trigger::Entity::delete_many().filter(triggers.eq(id)).exec(tx).await?;
-    retire(tx, schedules, id).await
-}
-
-async fn retire(
-    tx: &DatabaseTransaction,
-    column: schedule::Column,
-    id: &str,
-) -> Result<(), Failure> {
-    schedule::Entity::update_many()
-        .col_expr(schedule::Column::Retired, Expr::value(true))
-        .filter(column.eq(id))
-        .exec(tx)
-        .await?;
-    Ok(())
-}
-
-fn is(version: VersionOption) -> Condition {
-    let latest = Column::IsLatest.eq(true);
-    let published = Column::IsPublished.eq(true);
-    match version {
-        VersionOption::Latest => Condition::all().add(latest),
-        VersionOption::Published => Condition::all().add(published),
-        VersionOption::Draft => Condition::all().add(latest).add(Column::IsPublished.eq(false)),
-        VersionOption::LatestOrPublished => Condition::any().add(latest).add(published),
-        VersionOption::LatestAndPublished => Condition::all().add(latest).add(published),
-        VersionOption::All => Condition::all(),
-        VersionOption::Number(number) => {
-            Condition::all().add(Column::Version.eq(i64::from(number)))
-        }
-    }
-}
-
-fn condition(filter: &DefinitionFilter) -> Condition {
-    let ids: Vec<&str> = filter.definition_ids.iter().map(AsRef::as_ref).collect();
-    let version_ids: Vec<&str> = filter.version_ids.iter().map(AsRef::as_ref).collect();
-    Condition::all()
-        .add_option((!ids.is_empty()).then(|| Column::DefinitionId.is_in(ids)))
-        .add_option((!version_ids.is_empty()).then(|| Column::Id.is_in(version_ids)))
-        .add(is(filter.version))
-        .add_option(filter.search.as_ref().map(|text| contains(Column::Search, text)))
-        .add_option(filter.name.as_ref().map(|name| Column::Name.eq(name)))
-        .add_option(filter.is_system.map(|wanted| Column::IsSystem.eq(wanted)))
-}
-
-fn ordered(query: Select<Entity>, by_name: bool) -> Select<Entity> {
-    if by_name {
-        return query
-            .order_by_with_nulls(Column::Name, Order::Asc, NullOrdering::First)
-            .order_by_asc(Column::DefinitionId)
-            .order_by_desc(Column::Version);
-    }
-    query
-        .order_by_with_nulls(Column::CreatedAt, Order::Desc, NullOrdering::Last)
-        .order_by_desc(Column::Version)
-        .order_by_asc(Column::Id)
-}
-
-/// The flags in force are those of the columns.
-fn definition(row: Model) -> Result<Definition, Error> {
+/// The columns have the flags in force; the document has the rest.
+fn read(row: Model) -> Result<Definition, Error> {
     let document: Definition = parse("a definition", &row.document)?;
     Ok(Definition { is_latest: row.is_latest, is_published: row.is_published, ..document })
-}
-
-fn read_trigger(row: trigger::Model) -> Result<Trigger, Error> {
-    Ok(Trigger {
-        payload: parse("a trigger's payload", &row.payload)?,
-        definition_id: row.definition_id.into(),
-        version_id: row.version_id.into(),
-        activity_id: row.activity_id.into(),
-        name: row.name,
-        hash: row.hash,
-    })
 }

@@ -1,4 +1,5 @@
-//! SeaORM's view of the tables, one entity each.
+//! The tables, one entity each: the one declaration of their columns beside the migrations, with
+//! the functions that make a row of a value and a value of a row.
 #![expect(unreachable_pub, reason = "what SeaORM's macros generate around them is public")]
 
 pub(crate) mod api_key;
@@ -9,6 +10,8 @@ pub(crate) mod instance;
 pub(crate) mod journal;
 pub(crate) mod outbox;
 pub(crate) mod pending;
+pub(crate) mod request;
+pub(crate) mod routed_event;
 pub(crate) mod schedule;
 pub(crate) mod token;
 pub(crate) mod trigger;

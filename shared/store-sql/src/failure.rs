@@ -3,7 +3,7 @@
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 use store::Error;
 
-/// The unique index that two starts of one activation key run into.
+/// The unique index that refuses the second of two starts with one activation key.
 const ACTIVATION_KEY: &str = "instances_activation_key";
 
 /// Why an attempt failed.
@@ -13,7 +13,7 @@ pub(crate) enum Failure {
     Passing(Error),
     /// Nothing was written, and trying again changes nothing.
     Final(Error),
-    /// The answer to COMMIT was lost: written or not, nobody knows.
+    /// The answer to COMMIT was lost: it may have been written.
     Unknown(Error),
 }
 
@@ -25,7 +25,14 @@ impl Failure {
         }
     }
 
-    /// An error in answer to COMMIT: only what the server itself says is certain.
+    /// The error for the caller, by reference.
+    pub(crate) fn error(&self) -> &Error {
+        match self {
+            Self::Passing(error) | Self::Final(error) | Self::Unknown(error) => error,
+        }
+    }
+
+    /// An error at COMMIT. It is certain only when the server itself reports it (`answered`).
     pub(crate) fn at_commit(error: impl Into<Self>, answered: bool) -> Self {
         match error.into() {
             failure if answered => failure,
@@ -33,9 +40,9 @@ impl Failure {
         }
     }
 
-    /// An attempt that took too long before COMMIT was sent, or nobody knows where it was.
+    /// An attempt that took too long; COMMIT may have been sent.
     pub(crate) fn timeout() -> Self {
-        Self::Unknown(Error::Unavailable("it took too long to answer".to_owned()))
+        Self::Unknown(Error::Unavailable("the database took too long to answer".to_owned()))
     }
 }
 
@@ -55,7 +62,7 @@ impl From<&sqlx::Error> for Failure {
     fn from(error: &sqlx::Error) -> Self {
         let text = error.to_string();
         match error {
-            // Another process was faster; who looks again finds who holds the key.
+            // Another process was faster. The next attempt finds the instance that holds the key.
             sqlx::Error::Database(database) if database.constraint() == Some(ACTIVATION_KEY) => {
                 Self::Passing(Error::Unavailable(text))
             }
@@ -97,7 +104,7 @@ impl From<DbErr> for Failure {
     }
 }
 
-/// Whether the server itself answered with this error.
+/// Whether the server itself reports this error.
 pub(crate) fn is_answer(error: &DbErr) -> bool {
     match error {
         DbErr::Conn(RuntimeErr::SqlxError(inner))
@@ -129,7 +136,9 @@ fn postgres(code: &str, text: String) -> Failure {
 fn sqlite(code: u32, text: String) -> Failure {
     match code & 0xff {
         1 if text.contains("no such") => Failure::Final(Error::Schema(text)),
-        5 | 6 => Failure::Passing(Error::Unavailable(text)),
+        // Busy or locked; no memory; an I/O error; a full disk; a file that cannot be opened, for
+        // example because the process has no free file descriptor; a lock that kept changing.
+        5 | 6 | 7 | 10 | 13 | 14 | 15 => Failure::Passing(Error::Unavailable(text)),
         11 | 26 => Failure::Final(Error::Corrupt(text)),
         18..=20 => Failure::Final(Error::Refused(text)),
         _ => Failure::Final(Error::Unavailable(text)),

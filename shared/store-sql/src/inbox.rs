@@ -8,14 +8,16 @@ use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, FromQueryResult as _,
     QueryFilter as _, QueryOrder as _, QuerySelect as _, Statement, Value,
 };
-use store::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, check};
+use store::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, Table, check};
 
+use crate::codec::{count, unpack};
 use crate::connect::SqlStore;
 use crate::entity::pending::{Column, Entity, Model};
-use crate::pipeline::{Answer, Work};
-use crate::row::{count, unpack};
+use crate::pipeline::{Work, WorkEnd};
+use crate::search::bounded;
+use crate::unreadable::Named;
 
-/// Each way to aim has an index on the bookmarks that finds what is aimed at, and nothing else.
+/// Each way to aim a command has an index on the bookmarks that finds its bookmarks and no others.
 const WAKEABLE: &str = "SELECT p.* FROM pending_resumes AS p
     WHERE p.waiting AND p.accepted_at <= $1 AND (
         (p.hash IS NOT NULL AND p.instance_id IS NOT NULL AND EXISTS (SELECT 1 FROM bookmarks AS b
@@ -43,7 +45,7 @@ const WAKEABLE: &str = "SELECT p.* FROM pending_resumes AS p
 const FORGET: &str = "DELETE FROM routed_events WHERE id IN (
         SELECT id FROM routed_events WHERE routed_at < $1 ORDER BY routed_at, id LIMIT $2)";
 
-/// Events are those that wait by hash.
+/// Events are the commands that wait by hash.
 const FORGET_WAITING: &str = "DELETE FROM pending_resumes WHERE waiting AND hash IS NOT NULL
     AND EXISTS (SELECT 1 FROM routed_events AS r WHERE r.id = pending_resumes.id)";
 
@@ -53,7 +55,7 @@ const IS_ROUTED: &str = "SELECT 1 AS found FROM routed_events WHERE id = $1";
 impl Inbox for SqlStore {
     async fn accept_command(&self, command: PendingCommand) -> Result<bool, Error> {
         check::command(&command)?;
-        Ok(self.run(Work::keep(&command)?).await? == Answer::Done)
+        Ok(self.run(Work::keep(&command)?).await? == WorkEnd::Done)
     }
 
     async fn wait(&self, command: PendingCommand) -> Result<(), Error> {
@@ -75,22 +77,23 @@ impl Inbox for SqlStore {
     }
 
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {
-        let found: Vec<Vec<u8>> = self
+        let found: Vec<(String, Vec<u8>)> = self
             .tried(|| async {
                 Ok(Entity::find()
                     .select_only()
-                    .column(Column::Command)
+                    .columns([Column::Id, Column::Command])
                     .filter(Expr::cust("NOT waiting"))
                     .filter(Column::AcceptedAt.lt(before.as_millis()))
                     .order_by_asc(Column::AcceptedAt)
                     .order_by_asc(Column::Id)
-                    .limit(limit)
+                    .limit(bounded(limit))
                     .into_tuple()
                     .all(&self.database.reader)
                     .await?)
             })
             .await?;
-        found.iter().map(|command| unpack("a kept command", command)).collect()
+        let read = |(_, command): Named| unpack("a kept command", &command);
+        Ok(self.readable(Table::Commands, found, Named::clone, read))
     }
 
     async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
@@ -104,7 +107,7 @@ impl Inbox for SqlStore {
                 Ok(Model::find_by_statement(statement.clone()).all(database).await?)
             })
             .await?;
-        found.into_iter().map(command).collect()
+        Ok(self.readable(Table::Commands, found, named, Model::pending))
     }
 
     async fn route(
@@ -116,7 +119,7 @@ impl Inbox for SqlStore {
     ) -> Result<bool, Error> {
         starts.iter().try_for_each(check::start)?;
         commands.iter().try_for_each(check::command)?;
-        Ok(self.run(Work::route(id, now, &starts, &commands)?).await? == Answer::Done)
+        Ok(self.run(Work::route(id, now, &starts, &commands)?).await? == WorkEnd::Done)
     }
 
     async fn is_routed(&self, id: &CommandId) -> Result<bool, Error> {
@@ -145,29 +148,19 @@ impl Inbox for SqlStore {
                     .filter(Column::ExpiresAt.lte(now.as_millis()))
                     .order_by_asc(Column::ExpiresAt)
                     .order_by_asc(Column::Id)
-                    .limit(limit)
+                    .limit(bounded(limit))
                     .all(&self.database.reader)
                     .await?)
             })
             .await?;
-        found.into_iter().map(command).collect()
+        Ok(self.readable(Table::Commands, found, named, Model::pending))
     }
 
     async fn bury(&self, id: &CommandId, now: Timestamp, dead: OutboxRow) -> Result<bool, Error> {
-        Ok(self.run(Work::bury(id, now, &dead)?).await? == Answer::Done)
+        Ok(self.run(Work::bury(id, now, &dead)?).await? == WorkEnd::Done)
     }
 }
 
-fn command(row: Model) -> Result<PendingCommand, Error> {
-    Ok(PendingCommand {
-        command: unpack("a kept command", &row.command)?,
-        id: row.id.into(),
-        instance_id: row.instance_id.map(Into::into),
-        bookmark_id: row.bookmark_id.map(Into::into),
-        hash: row.hash,
-        correlation_id: row.correlation_id,
-        accepted_at: Timestamp::from_millis(row.accepted_at),
-        expires_at: row.expires_at.map(Timestamp::from_millis),
-        waiting: row.waiting,
-    })
+fn named(row: &Model) -> Named {
+    (row.id.clone(), row.command.clone())
 }

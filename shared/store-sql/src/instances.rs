@@ -1,27 +1,28 @@
 //! Instances and their journals.
 
 use async_trait::async_trait;
-use model::{Entry, Instance, InstanceId, Parent, SubStatus, Timestamp};
+use model::{Entry, Instance, InstanceId, SubStatus, Timestamp};
 use protocol::Message;
-use sea_orm::sea_query::{Expr, ExprTrait as _, IntoCondition as _, LikeExpr, NullOrdering};
+use sea_orm::sea_query::{Expr, ExprTrait as _, IntoCondition as _, NullOrdering};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait as _, FromQueryResult, Order, PaginatorTrait as _,
-    QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
+    ColumnTrait, Condition, EntityTrait as _, IdenStatic as _, Iterable as _, Order,
+    PaginatorTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
 };
 use store::{
     Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, Instances, Listed, Loaded,
-    NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, check,
+    NewInstance, Page, Table, TimeColumn, TimeFilter, TimeOperator, check,
 };
 
+use crate::codec::{count, unpack};
 use crate::connect::{SqlStore, commit};
-use crate::entity::instance::{Column, Entity};
+use crate::entity::instance::{Column, Entity, Model};
 use crate::entity::{bookmark, journal, pending, token};
 use crate::failure::Failure;
-use crate::pipeline::{Answer, Work};
-use crate::row::{count, unpack};
-use crate::sql::Fetched;
+use crate::pipeline::{Work, WorkEnd};
+use crate::search::{bounded, contains};
+use crate::unreadable::Named;
 
-/// A start that loses against one that is deleted meanwhile is tried again this often.
+/// Tries of a start whose id exists at the insert and is deleted before the load.
 const ACCEPTS_MAX: usize = 3;
 
 #[async_trait]
@@ -30,16 +31,20 @@ impl Instances for SqlStore {
         check::start(&start)?;
         for _ in 0..ACCEPTS_MAX {
             match self.run(Work::accept(&start)?).await? {
-                Answer::NotAllowed(holder) => return Ok(Accepted::NotAllowed(holder)),
-                Answer::Known => {
+                WorkEnd::NotAllowed(holder) => return Ok(Accepted::NotAllowed(holder)),
+                WorkEnd::Known => {
                     if let Some(known) = self.load(&start.instance.id).await? {
                         return Ok(Accepted::Exists(Box::new(known.instance)));
                     }
                 }
-                Answer::Done | Answer::Committed(_) => return Ok(Accepted::New),
+                WorkEnd::Gone => return Ok(Accepted::Gone),
+                WorkEnd::Done | WorkEnd::Committed(_) => return Ok(Accepted::New),
             }
         }
-        Err(Error::Unavailable(format!("instance {} comes and goes", start.instance.id)))
+        Err(Error::Unavailable(format!(
+            "instance {} was deleted at each try to start it; try again",
+            start.instance.id
+        )))
     }
 
     async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
@@ -49,39 +54,36 @@ impl Instances for SqlStore {
     async fn commit(&self, burst: Burst) -> Result<Commit, Error> {
         check::burst(&burst)?;
         match self.run(Work::commit(burst)?).await? {
-            Answer::Committed(commit) => Ok(commit),
-            Answer::NotAllowed(holder) => Ok(Commit::NotAllowed(holder)),
-            Answer::Known => Ok(Commit::Conflict),
-            Answer::Done => Ok(Commit::Done { waiting: Vec::new() }),
+            WorkEnd::Committed(commit) => Ok(commit),
+            WorkEnd::NotAllowed(holder) => Ok(Commit::NotAllowed(holder)),
+            WorkEnd::Known | WorkEnd::Gone => Ok(Commit::Conflict),
+            WorkEnd::Done => Ok(Commit::Done { waiting: Vec::new() }),
         }
     }
 
     async fn list(&self, filter: &InstanceFilter, page: Page) -> Result<Listed<Instance>, Error> {
         let database = &self.database.reader;
         let query = Entity::find().filter(condition(filter));
-        let (total, heads) = self
+        let (total, rows) = self
             .tried(|| async {
                 let total = query.clone().count(database).await?;
-                let heads = ordered(query.clone(), filter.order)
-                    .select_only()
-                    .columns(Head::COLUMNS)
-                    .offset(page.skip)
-                    .limit(page.take)
-                    .into_model::<Head>()
+                let rows = without_documents(ordered(query.clone(), filter.order))
+                    .offset(page.skip())
+                    .limit(page.take())
                     .all(database)
                     .await?;
-                Ok((total, heads))
+                Ok((total, rows))
             })
             .await?;
-        let items = heads.into_iter().map(|head| head.instance(Vec::new()));
-        Ok(Listed { items: items.collect::<Result<_, _>>()?, total })
+        let name = |row: &Model| (row.id.clone(), row.status.clone().into_bytes());
+        Ok(Listed { items: self.readable(Table::Instances, rows, name, Model::instance), total })
     }
 
     async fn journal(&self, id: &InstanceId, page: Page) -> Result<Listed<Entry>, Error> {
         use journal::Column::{EntryCount, FirstSequence, InstanceId};
         let database = &self.database.reader;
-        let first = count(page.skip).saturating_add(1);
-        let last = first.saturating_add(count(page.take)).saturating_sub(1);
+        let first = count(page.skip()).saturating_add(1);
+        let last = first.saturating_add(count(page.take())).saturating_sub(1);
         let rows = journal::Entity::find().filter(InstanceId.eq(id.as_str()));
         let (newest, found) = self
             .tried(|| async {
@@ -100,9 +102,8 @@ impl Instances for SqlStore {
         let total = newest.map_or(0, |row| row.first_sequence + row.entry_count - 1);
         let mut items = Vec::new();
         for row in found {
-            let entries: Vec<Entry> = unpack("a journal row", &row.entries)?;
             let wanted = |entry: &Entry| (first..=last).contains(&count(entry.sequence));
-            items.extend(entries.into_iter().filter(wanted));
+            items.extend(row.entries()?.into_iter().filter(wanted));
         }
         Ok(Listed { items, total: u64::try_from(total).unwrap_or_default() })
     }
@@ -112,23 +113,24 @@ impl Instances for SqlStore {
     }
 
     async fn unstarted(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {
-        let found: Vec<Option<Vec<u8>>> = self
+        let found: Vec<(String, Vec<u8>)> = self
             .tried(|| async {
                 Ok(Entity::find()
                     .select_only()
-                    .column(Column::StartCommand)
+                    .columns([Column::Id, Column::StartCommand])
                     .filter(Column::Status.eq(SubStatus::Pending.as_str()))
                     .filter(Column::CreatedAt.lt(before.as_millis()))
                     .filter(Column::StartCommand.is_not_null())
                     .order_by_asc(Column::CreatedAt)
                     .order_by_asc(Column::Id)
-                    .limit(limit)
+                    .limit(bounded(limit))
                     .into_tuple()
                     .all(&self.database.reader)
                     .await?)
             })
             .await?;
-        found.iter().flatten().map(|command| unpack("a start command", command)).collect()
+        let read = |(_, command): Named| unpack("a start command", &command);
+        Ok(self.readable(Table::Starts, found, Named::clone, read))
     }
 
     async fn unfinished(&self, before: Timestamp, limit: u64) -> Result<Vec<InstanceId>, Error> {
@@ -141,7 +143,7 @@ impl Instances for SqlStore {
                     .filter(Column::UpdatedAt.lt(before.as_millis()))
                     .order_by_asc(Column::UpdatedAt)
                     .order_by_asc(Column::Id)
-                    .limit(limit)
+                    .limit(bounded(limit))
                     .into_tuple()
                     .all(&self.database.reader)
                     .await?)
@@ -165,94 +167,15 @@ impl SqlStore {
     }
 }
 
-/// An instance without its state.
-#[derive(Clone, Debug, FromQueryResult)]
-struct Head {
-    id: String,
-    definition_id: String,
-    version_id: String,
-    definition_version: i64,
-    version: i64,
-    status: String,
-    correlation_id: Option<String>,
-    name: Option<String>,
-    parent_instance_id: Option<String>,
-    parent_bookmark_id: Option<String>,
-    incidents: i64,
-    created_at: i64,
-    updated_at: i64,
-    finished_at: Option<i64>,
-}
-
-impl Head {
-    const COLUMNS: [Column; 14] = [
-        Column::Id,
-        Column::DefinitionId,
-        Column::VersionId,
-        Column::DefinitionVersion,
-        Column::Version,
-        Column::Status,
-        Column::CorrelationId,
-        Column::Name,
-        Column::ParentInstanceId,
-        Column::ParentBookmarkId,
-        Column::Incidents,
-        Column::CreatedAt,
-        Column::UpdatedAt,
-        Column::FinishedAt,
-    ];
-
-    fn instance(self, state: Vec<u8>) -> Result<Instance, Error> {
-        let id = InstanceId::new(self.id);
-        let corrupt = |what: String| Error::Corrupt(format!("instance {id}: {what}"));
-        let small = |number: i64| u32::try_from(number).map_err(|error| corrupt(error.to_string()));
-        let bookmark_id = self.parent_bookmark_id.map(Into::into);
-        let parent = self
-            .parent_instance_id
-            .map(|instance_id| Parent { instance_id: instance_id.into(), bookmark_id });
-        Ok(Instance {
-            definition_id: self.definition_id.into(),
-            version_id: self.version_id.into(),
-            definition_version: small(self.definition_version)?,
-            version: self.version,
-            status: self.status.parse().map_err(corrupt)?,
-            correlation_id: self.correlation_id,
-            name: self.name,
-            parent,
-            incidents: small(self.incidents)?,
-            created_at: Timestamp::from_millis(self.created_at),
-            updated_at: Timestamp::from_millis(self.updated_at),
-            finished_at: self.finished_at.map(Timestamp::from_millis),
-            state,
-            id,
-        })
-    }
-}
-
-/// A row of [`SELECT_INSTANCE`].
-pub(crate) fn loaded(row: &Fetched) -> Result<Loaded, Failure> {
-    let text = |column| Ok::<_, Failure>(row.text(column)?.unwrap_or_default());
-    let number = |column| Ok::<_, Failure>(row.number(column)?.unwrap_or_default());
-    let head = Head {
-        id: text(0)?,
-        definition_id: text(1)?,
-        version_id: text(2)?,
-        definition_version: number(3)?,
-        version: number(4)?,
-        status: text(5)?,
-        correlation_id: row.text(6)?,
-        name: row.text(7)?,
-        parent_instance_id: row.text(8)?,
-        parent_bookmark_id: row.text(9)?,
-        incidents: number(10)?,
-        created_at: number(11)?,
-        updated_at: number(12)?,
-        finished_at: row.number(13)?,
-    };
-    let instance = head.instance(row.bytes(14)?.unwrap_or_default())?;
-    let command = row.bytes(15)?;
-    let command = command.map(|command| unpack("a start command", &command)).transpose()?;
-    Ok(Loaded { instance, command })
+/// The columns of the instances without those that only bursts need: these read as empty.
+fn without_documents(query: Select<Entity>) -> Select<Entity> {
+    let light =
+        Column::iter().filter(|column| !matches!(column, Column::State | Column::StartCommand));
+    query
+        .select_only()
+        .columns(light)
+        .expr_as(Expr::value(Vec::<u8>::new()), Column::State.as_str())
+        .expr_as(Expr::value(None::<Vec<u8>>), Column::StartCommand.as_str())
 }
 
 fn condition(filter: &InstanceFilter) -> Condition {
@@ -279,12 +202,6 @@ fn condition(filter: &InstanceFilter) -> Condition {
         .add(times.fold(Condition::all(), Condition::add))
 }
 
-/// Whether the lowercase column has this text in it.
-pub(crate) fn contains(column: impl ColumnTrait, text: &str) -> Expr {
-    let escaped = text.to_lowercase().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    column.like(LikeExpr::new(format!("%{escaped}%")).escape('\\'))
-}
-
 fn time_condition(filter: &TimeFilter) -> Condition {
     let column = column(filter.column);
     let at = filter.at.as_millis();
@@ -306,7 +223,7 @@ fn column(column: TimeColumn) -> Column {
     }
 }
 
-/// What is absent is smallest; ties are broken by id, in the same direction.
+/// Orders instances: an absent value is the smallest; the id breaks ties, in the same direction.
 fn ordered(query: Select<Entity>, order: Option<InstanceOrder>) -> Select<Entity> {
     let newest = InstanceOrder { by: Some(TimeColumn::CreatedAt), ascending: false };
     let InstanceOrder { by, ascending } = order.unwrap_or(newest);

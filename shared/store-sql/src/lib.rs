@@ -1,32 +1,43 @@
 //! The database port on SQLite and PostgreSQL. The only crate that knows SQL.
 //!
-//! Ordinary queries go through SeaORM's entities. What every command does (accept, commit, settle)
-//! goes through one pipeline, in which whatever waits at the same moment shares a transaction and
-//! one statement per table, each with its own version check: see `pipeline`. What a burst begins with is read in the same
-//! way: see `loads`.
+//! Ordinary queries go through SeaORM's entities. Every command's writes (accept, commit, settle) go
+//! through one pipeline: jobs that wait at the same moment share a transaction and one statement
+//! per table, each job with its own version check; see `pipeline`. Instances are loaded in the same
+//! way; see `loads`.
 //!
-//! To add a column: 1. a migration in `schema/migration`, 2. the entity in `entity/`, 3. the row in
-//! `row.rs` and its statement in `statements.rs` where the table is on the path of every command.
+//! To add a column: 1. a migration in `schema/migration`, 2. the table's entity in `entity/`, with
+//! its line in the two functions that write and read a row. The statements follow from the entity.
 
 mod bookmarks;
+mod cell;
+mod codec;
+mod columns;
 mod connect;
+mod database;
 mod definitions;
 mod entity;
 mod failure;
 mod inbox;
 mod instances;
+mod joined;
 mod keys;
 mod loads;
+mod notes;
 mod options;
 mod outbox;
 mod pipeline;
-mod row;
+mod pools;
+mod requests;
 mod schema;
+mod search;
 mod sql;
 mod statements;
 mod stats;
 mod timers;
 mod tokens;
+mod tx;
+mod unreadable;
+mod writes;
 
 pub use connect::{SqlStore, connect};
 pub use options::Options;

@@ -1,38 +1,39 @@
 //! Instances that are asked for at the same moment are read by one statement.
 //!
-//! Readers take what waits right now and never wait for more, so that a single load is as fast as
-//! it would be alone. A statement that fails as a whole is repeated one by one, so that only the
-//! bad one fails.
+//! Readers take the loads that wait right now and never wait for more, so that a single load is as
+//! fast as it would be alone. A statement that fails as a whole is repeated for each load, so that
+//! only the bad one fails.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::InstanceId;
+use sea_orm::FromQueryResult as _;
 use store::{Error, Loaded};
 use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
-use crate::connect::Database;
+use crate::cell::{Cell, Row};
+use crate::database::Database;
+use crate::entity::instance::Model;
 use crate::failure::Failure;
-use crate::instances::loaded;
-use crate::sql::{Cell, Row};
+use crate::pools::READERS;
 use crate::statements::SELECT_INSTANCES;
 
-/// Statements that read at the same time.
-pub(crate) const READERS: usize = 2;
-/// Instances that one statement reads at most: a state may have 8 MiB.
+/// Instances that one statement reads, at most: a state may have 8 MiB.
 const TOGETHER_MAX: usize = 16;
 
-type Answer = Result<Option<Loaded>, Error>;
+type LoadResult = Result<Option<Loaded>, Error>;
 
-/// What is asked for, and who asks.
+/// A request for an instance, and where its answer goes.
 struct Load {
     id: InstanceId,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<LoadResult>,
 }
 
 type Waiting = Arc<Mutex<mpsc::Receiver<Load>>>;
 
-/// The way to the readers, who end with it.
+/// Sends requests to the readers; they end when it is dropped.
 pub(crate) struct Loads(mpsc::Sender<Load>);
 
 impl Loads {
@@ -41,13 +42,16 @@ impl Loads {
         let (loads, waiting) = mpsc::channel(database.options.queue_max.max(1));
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..READERS {
-            tokio::spawn(read_all(Arc::clone(database), Arc::clone(&waiting)));
+            let (of, waiting) = (Arc::clone(database), Arc::clone(&waiting));
+            let run = move || read_all(Arc::clone(&of), Arc::clone(&waiting));
+            // The readers end with `Loads`, which drops their channel.
+            drop(tasks::supervise("reader", CancellationToken::new(), run));
         }
         Self(loads)
     }
 
     /// Reads an instance together with what else is asked for.
-    pub(crate) async fn load(&self, database: &Database, id: &InstanceId) -> Answer {
+    pub(crate) async fn load(&self, database: &Database, id: &InstanceId) -> LoadResult {
         let (answer, answered) = oneshot::channel();
         let load = Load { id: id.clone(), answer };
         if self.0.send_timeout(load, database.options.queue_wait).await.is_err() {
@@ -61,7 +65,7 @@ impl Loads {
 async fn read_all(database: Arc<Database>, waiting: Waiting) {
     let mut together = Vec::with_capacity(TOGETHER_MAX);
     loop {
-        // Whoever waits for loads holds the lock; the others wait for the lock.
+        // One reader waits for requests and holds the lock; the others wait for the lock.
         let taken = waiting.lock().await.recv_many(&mut together, TOGETHER_MAX).await;
         if taken == 0 {
             return;
@@ -76,7 +80,7 @@ async fn answer(database: &Database, loads: Vec<Load>) {
     match read(database, &loads).await {
         Ok(found) => {
             for Load { id, answer } in loads {
-                // Two may ask for the same.
+                // Two callers may ask for the same instance.
                 let loaded = found.get(id.as_str()).cloned().transpose();
                 drop(answer.send(loaded.map_err(Failure::into_error)));
             }
@@ -104,7 +108,9 @@ async fn read(
         .await?;
     let mut found = BTreeMap::new();
     for row in &rows {
-        found.insert(row.text(0)?.unwrap_or_default(), loaded(row));
+        let id: String = row.try_get_by(0)?;
+        let loaded = Model::from_query_result(row, "").map_err(Failure::from);
+        found.insert(id, loaded.and_then(|model| Ok(model.loaded()?)));
     }
     Ok(found)
 }

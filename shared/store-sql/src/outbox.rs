@@ -5,11 +5,11 @@ use model::Timestamp;
 use sea_orm::{
     ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
 };
-use store::{Error, Outbox, OutboxRow};
+use store::{Error, Outbox, OutboxRow, Table};
 
 use crate::connect::SqlStore;
-use crate::entity::outbox::{Column, Entity};
-use crate::row::unpack;
+use crate::entity::outbox::{Column, Entity, Model};
+use crate::search::bounded;
 
 #[async_trait]
 impl Outbox for SqlStore {
@@ -20,20 +20,13 @@ impl Outbox for SqlStore {
                     .filter(Column::CreatedAt.lt(before.as_millis()))
                     .order_by_asc(Column::CreatedAt)
                     .order_by_asc(Column::Id)
-                    .limit(limit)
+                    .limit(bounded(limit))
                     .all(&self.database.reader)
                     .await?)
             })
             .await?;
-        let rows = found.into_iter().map(|row| {
-            Ok(OutboxRow {
-                message: unpack("an outbox row", &row.message)?,
-                id: row.id,
-                instance_id: row.instance_id.into(),
-                created_at: Timestamp::from_millis(row.created_at),
-            })
-        });
-        rows.collect()
+        let name = |row: &Model| (row.id.clone(), row.message.clone());
+        Ok(self.readable(Table::Outbox, found, name, Model::outbox_row))
     }
 
     async fn published(&self, ids: Vec<String>) -> Result<(), Error> {

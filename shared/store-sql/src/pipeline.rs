@@ -1,10 +1,12 @@
-//! The group-commit pipeline: whatever waits at the same moment shares a transaction.
+//! The group-commit pipeline: jobs that wait at the same moment share a transaction.
 //!
-//! A bounded queue, a few committers. A committer takes what is waiting right now (never waits for
-//! more), runs one statement per table, and answers each caller. The first statement decides who
-//! is in: a burst whose version is not the one it loaded is thrown out alone, and nothing of it is
-//! written. A transaction that fails as a whole is repeated one by one, so that only the bad one
-//! fails. Two jobs of the same instance, command or activation key never run at the same time.
+//! There is one bounded queue and a few committers. A committer takes the jobs that wait right now
+//! (it never waits for more), runs one statement per table, and answers each caller. The first
+//! statement decides which jobs are in: a burst whose version is not the one it loaded is thrown
+//! out alone, and nothing of it is written. A transaction that fails as a whole is repeated job by
+//! job, so that only the bad job fails. Two jobs of the same instance, command or activation key
+//! never run at the same time. A committer that panics is started again; its callers hear that
+//! the outcome is unknown, and the keys of its batch are free.
 
 mod apply;
 mod committer;
@@ -14,20 +16,22 @@ mod whole;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::BookmarkId;
 use store::Error;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 
-pub(crate) use job::{Answer, Work};
+pub(crate) use job::{Work, WorkEnd};
 pub(crate) use queue::Queue;
-pub(crate) use whole::Texts;
 
-use crate::connect::Database;
+use crate::database::Database;
 
-/// The queue and whoever works on it.
+/// The queue and its committers.
 pub(crate) struct Pipeline {
     queue: Arc<Queue>,
+    /// A committer that panicked begins again at once, and for the last time.
+    stop: CancellationToken,
     committers: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -35,44 +39,59 @@ impl Pipeline {
     /// Starts the committers.
     pub(crate) fn start(database: &Arc<Database>) -> Self {
         let queue = Arc::new(Queue::new(&database.options));
+        let stop = CancellationToken::new();
         let committers = (0..database.committers())
-            .map(|_| tokio::spawn(committer::run(Arc::clone(database), Arc::clone(&queue))))
+            .map(|_| {
+                let (of, queue) = (Arc::clone(database), Arc::clone(&queue));
+                let run = move || committer::run(Arc::clone(&of), Arc::clone(&queue));
+                tasks::supervise("committer", stop.clone(), run)
+            })
             .collect();
-        Self { queue, committers: Mutex::new(committers) }
+        Self { queue, stop, committers: Mutex::new(committers) }
     }
 
-    /// Has the work done, together with what else waits.
-    pub(crate) async fn run(&self, database: &Database, work: Work) -> Result<Answer, Error> {
+    /// Waits until the work is done, together with the other work that waits.
+    pub(crate) async fn run(&self, database: &Database, work: Work) -> Result<WorkEnd, Error> {
         let (answer, answered) = oneshot::channel();
         self.queue.push(&database.counters, work, answer).await?;
         match answered.await {
             Ok(result) => result,
-            Err(error) => Err(Error::Unavailable(format!("the committer has stopped: {error}"))),
+            Err(_dropped) => Err(Error::Unavailable(
+                "the committer stopped before it answered; load again to see what was written"
+                    .to_owned(),
+            )),
         }
     }
 
-    /// Has these outbox rows removed with one of the next transactions.
+    /// Removes these outbox rows with one of the next transactions.
     pub(crate) fn published(&self, ids: Vec<String>) {
         self.queue.published(ids);
     }
 
-    /// How many wait.
+    /// The number of jobs that wait.
     pub(crate) fn queued(&self) -> usize {
         self.queue.len()
     }
 
-    /// Takes nothing more, and waits until everything taken is done.
-    pub(crate) async fn close(&self) {
+    /// Takes nothing more, and waits until everything taken is done or the deadline has passed.
+    pub(crate) async fn close(&self, deadline: Instant) {
         self.queue.close();
+        self.stop.cancel();
         let committers = {
             let mut committers = self.committers.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *committers)
         };
-        for committer in committers {
-            if let Err(error) = committer.await {
-                tracing::error!(%error, "a committer ended badly");
+        for mut committer in committers {
+            match timeout_at(deadline, &mut committer).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::error!(%error, "a committer ended badly"),
+                Err(_elapsed) => {
+                    committer.abort();
+                    tracing::warn!("a committer did not end in time; its batch is given up");
+                }
             }
         }
+        self.queue.give_up();
     }
 }
 
@@ -80,9 +99,4 @@ impl Drop for Pipeline {
     fn drop(&mut self) {
         self.queue.close();
     }
-}
-
-/// A bookmark's place among the cells of its row's key.
-pub(crate) fn bookmark_key(id: &BookmarkId, instance_id: &str) -> crate::sql::Row {
-    vec![crate::sql::Cell::text(id.as_str()), crate::sql::Cell::text(instance_id)]
 }

@@ -1,4 +1,4 @@
-//! Whether the database has the schema of this program, and how it gets it.
+//! The schema of the database: compared with this program's, and brought up to it.
 
 use migration::{Migrator, MigratorTrait as _};
 use sea_orm::{
@@ -7,23 +7,23 @@ use sea_orm::{
 };
 use store::Error;
 
-use crate::connect::Database;
+use crate::database::Database;
 use crate::failure::Failure;
 use crate::options::Options;
 
-/// Whoever migrates a PostgreSQL database holds this advisory lock. An index on a large table takes
-/// longer than statements may otherwise, and so does the wait for whoever makes it.
+/// A process that migrates a PostgreSQL database holds this advisory lock. An index on a large
+/// table takes longer than other statements may, and so does the wait for another process.
 const LOCK: [&str; 2] =
     ["SET LOCAL statement_timeout = '10min'", "SELECT pg_advisory_xact_lock(7815629410)"];
 
-/// Brings the database at this URL up to date; the migrations that were applied.
+/// Brings the database at this URL up to date; returns the migrations that were applied.
 ///
 /// # Errors
 /// [`Error::Unavailable`] when it cannot be reached; [`Error::Schema`] when a migration fails.
 pub async fn migrate(url: &str) -> Result<Vec<String>, Error> {
     let database = Database::open(url, Options::default()).await?;
     let result = bring_up(&database.writer).await;
-    database.close().await;
+    database.pools.close().await;
     result
 }
 
@@ -34,7 +34,7 @@ pub async fn migrate(url: &str) -> Result<Vec<String>, Error> {
 pub async fn pending_migrations(url: &str) -> Result<Vec<String>, Error> {
     let database = Database::open(url, Options::default()).await?;
     let result = pending(&database.reader).await;
-    database.close().await;
+    database.pools.close().await;
     result
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn known() -> Vec<String> {
     Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect()
 }
 
-/// The migrations that are missing. Those of a newer program do no harm: they only add.
+/// The missing migrations. Migrations of a newer program do no harm: they only add.
 pub(crate) async fn pending(database: &impl ConnectionTrait) -> Result<Vec<String>, Error> {
     let applied = applied(database).await.map_err(|error| Failure::from(error).into_error())?;
     let known = known();
@@ -54,7 +54,7 @@ pub(crate) async fn pending(database: &impl ConnectionTrait) -> Result<Vec<Strin
     Ok(known.into_iter().filter(|name| !applied.contains(name)).collect())
 }
 
-/// Applies what is missing, in one transaction, one process at a time.
+/// Applies the missing migrations in one transaction, one process at a time.
 pub(crate) async fn bring_up(database: &DatabaseConnection) -> Result<Vec<String>, Error> {
     let failed = |error: DbErr| Failure::from(error).into_error();
     let options = TransactionOptions {

@@ -1,136 +1,70 @@
-//! The statements of the pipeline. Their columns are those of the rows that `row.rs` makes.
+//! The statements of the pipeline. Their columns follow from the entities in `entity/`.
 
 use std::sync::LazyLock;
 
-use crate::sql::Kind::{Bytes, Flag, Number, Small, Text};
-use crate::sql::{Kind, Part, Sql};
+use sea_orm::IdenStatic as _;
 
-type Columns = &'static [(&'static str, Kind)];
+use crate::columns::Kind::{Number, Text};
+use crate::columns::{Columns, Kind};
+use crate::entity::{bookmark, instance, journal, outbox, pending, routed_event, token};
+use crate::joined::Part;
+use crate::sql::Sql;
 
-/// The cell of [`INSTANCE`] that has the activation key.
-pub(crate) const INSTANCE_ACTIVATION_KEY: usize = 14;
+static INSTANCE: LazyLock<Columns> = LazyLock::new(Columns::of::<instance::Entity>);
+static PENDING: LazyLock<Columns> = LazyLock::new(Columns::of::<pending::Entity>);
 
-const INSTANCE: Columns = &[
-    ("id", Text),
-    ("definition_id", Text),
-    ("version_id", Text),
-    ("definition_version", Number),
-    ("version", Number),
-    ("status", Text),
-    ("correlation_id", Text),
-    ("name", Text),
-    ("parent_instance_id", Text),
-    ("parent_bookmark_id", Text),
-    ("incidents", Number),
-    ("created_at", Number),
-    ("updated_at", Number),
-    ("finished_at", Number),
-    ("activation_key", Text),
-    ("search", Text),
-    ("start_command", Bytes),
-    ("state", Bytes),
-];
+fn keys(columns: &[(&'static str, Kind)]) -> Columns {
+    Columns::new(columns)
+}
 
-const INSTANCE_CHANGE: Columns = &[
-    ("id", Text),
-    ("expected", Number),
-    ("version", Number),
-    ("status", Text),
-    ("correlation_id", Text),
-    ("name", Text),
-    ("incidents", Number),
-    ("updated_at", Number),
-    ("finished_at", Number),
-    ("activation_key", Text),
-    ("search", Text),
-    ("state", Bytes),
-];
+/// Starts of deleted versions are not inserted.
+const NOT_DELETED: &str =
+    "NOT EXISTS (SELECT 1 FROM deleted_versions AS d WHERE d.version_id = n.version_id)";
 
-const BOOKMARK: Columns = &[
-    ("id", Text),
-    ("instance_id", Text),
-    ("definition_id", Text),
-    ("correlation_id", Text),
-    ("shard", Small),
-    ("name", Text),
-    ("hash", Text),
-    ("activity_id", Text),
-    ("activity_node_id", Text),
-    ("activity_instance_id", Text),
-    ("payload", Text),
-    ("route_template", Text),
-    ("created_at", Number),
-    ("due_at", Number),
-];
+/// Starts and first bursts; returns the ids that were free.
+pub(crate) static ACCEPT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
+    let tail = "ON CONFLICT (id) DO NOTHING RETURNING id";
+    Sql::insert_where("instances", INSTANCE.clone(), NOT_DELETED, tail)
+});
 
-const PENDING: Columns = &[
-    ("id", Text),
-    ("instance_id", Text),
-    ("bookmark_id", Text),
-    ("hash", Text),
-    ("correlation_id", Text),
-    ("accepted_at", Number),
-    ("expires_at", Number),
-    ("waiting", Flag),
-    ("command", Bytes),
-];
-
-const JOURNAL: Columns = &[
-    ("instance_id", Text),
-    ("first_sequence", Number),
-    ("entry_count", Number),
-    ("entries", Bytes),
-];
-
-const OUTBOX: Columns =
-    &[("id", Text), ("instance_id", Text), ("created_at", Number), ("message", Bytes)];
-
-const TOKEN: Columns = &[
-    ("hash", Text),
-    ("instance_id", Text),
-    ("target", Text),
-    ("created_at", Number),
-    ("expires_at", Number),
-];
-
-/// Starts and first bursts; answers the ids that were free.
+/// Starts that a burst or a schedule makes, of deleted versions too: their first burst is refused
+/// and ends them.
 pub(crate) static INSERT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::insert("instances", INSTANCE, "ON CONFLICT (id) DO NOTHING RETURNING id")
+    Sql::insert("instances", INSTANCE.clone(), "ON CONFLICT (id) DO NOTHING RETURNING id")
 });
 
-/// First bursts that nobody has looked for before; answers the ids that were free or unstarted.
+/// First bursts whose instance nobody has loaded before; returns the ids that were free or
+/// unstarted. A first burst has no start command, so that the row loses its own.
 pub(crate) static START_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::insert(
-        "instances",
-        INSTANCE,
-        "ON CONFLICT (id) DO UPDATE SET version_id = excluded.version_id,
-         definition_version = excluded.definition_version, version = excluded.version,
-         status = excluded.status, correlation_id = excluded.correlation_id,
-         name = excluded.name, incidents = excluded.incidents, updated_at = excluded.updated_at,
-         finished_at = excluded.finished_at, activation_key = excluded.activation_key,
-         search = excluded.search, start_command = NULL, state = excluded.state
-         WHERE instances.version = 0 RETURNING id",
-    )
+    let changed = INSTANCE.without(&instance::ACCEPTED).assigned("excluded");
+    let tail = format!(
+        "ON CONFLICT (id) DO UPDATE SET {changed} WHERE instances.version = 0 RETURNING id"
+    );
+    Sql::insert_where("instances", INSTANCE.clone(), NOT_DELETED, &tail)
 });
 
-/// Later bursts; answers the ids whose version was the expected one.
+/// Later bursts; returns the ids whose version was the expected one, which is the last cell of a
+/// row.
 pub(crate) static UPDATE_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::over(
-        INSTANCE_CHANGE,
-        "UPDATE instances SET version = n.version, status = n.status,
-         correlation_id = n.correlation_id, name = n.name, incidents = n.incidents,
-         updated_at = n.updated_at, finished_at = n.finished_at,
-         activation_key = n.activation_key, search = n.search, state = n.state,
+    let changed = INSTANCE
+        .without(&instance::ACCEPTED)
+        .without(&instance::STARTED)
+        .without(&[instance::Column::StartCommand]);
+    let text = format!(
+        "UPDATE instances SET {},
          start_command = CASE WHEN n.status = 'Pending' THEN instances.start_command END
-         FROM {rows} WHERE instances.id = n.id AND instances.version = n.expected
+         FROM {{rows}} WHERE instances.id = n.id AND instances.version = n.expected
          RETURNING instances.id",
-    )
+        changed.assigned("n")
+    );
+    let columns = changed.and("id", Text, instance::Column::Id as usize);
+    Sql::over(columns.and("expected", Number, INSTANCE.len()), &text)
 });
 
-/// Who holds these activation keys.
+/// The instances that hold these activation keys.
 pub(crate) static SELECT_HOLDERS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
-        &[("activation_key", Text)],
+        keys(&[("activation_key", Text)]),
         "SELECT activation_key, id FROM instances
          WHERE activation_key IN (SELECT n.activation_key FROM {rows})",
     )
@@ -138,84 +72,89 @@ pub(crate) static SELECT_HOLDERS: LazyLock<Sql> = LazyLock::new(|| {
 
 /// Instances as bursts begin with them.
 pub(crate) static SELECT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
+    let read = INSTANCE.listed(|name| {
+        let unread = instance::UNREAD.iter().find(|(column, _)| column.as_str() == name);
+        unread.map_or_else(|| name.to_owned(), |(_, empty)| format!("{empty} AS {name}"))
+    });
+    let text = format!("SELECT {read} FROM instances WHERE id IN (SELECT n.id FROM {{rows}})");
+    Sql::over(keys(&[("id", Text)]), &text)
+});
+
+/// Of the starts that were not written, those whose definition version was deleted. Where an
+/// instance of that id has at least that version, it stood in the way.
+pub(crate) static SELECT_GONE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
-        &[("id", Text)],
-        "SELECT id, definition_id, version_id, definition_version, version, status,
-         correlation_id, name, parent_instance_id, parent_bookmark_id, incidents, created_at,
-         updated_at, finished_at, state, start_command
-         FROM instances WHERE id IN (SELECT n.id FROM {rows})",
+        keys(&[("id", Text), ("version_id", Text), ("version", Number)]),
+        "SELECT n.id FROM {rows} JOIN deleted_versions AS d ON d.version_id = n.version_id
+         WHERE NOT EXISTS (
+            SELECT 1 FROM instances AS i WHERE i.id = n.id AND i.version >= n.version)",
     )
 });
 
 /// The versions of these instances.
 pub(crate) static SELECT_VERSIONS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
-        &[("id", Text)],
+        keys(&[("id", Text)]),
         "SELECT id, version FROM instances WHERE id IN (SELECT n.id FROM {rows})",
     )
 });
 
 pub(crate) static DELETE_BOOKMARKS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::delete("bookmarks", &[("id", Text), ("instance_id", Text)]));
+    LazyLock::new(|| Sql::delete("bookmarks", keys(&[("id", Text), ("instance_id", Text)])));
 
-pub(crate) static INSERT_BOOKMARKS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::insert("bookmarks", BOOKMARK, "ON CONFLICT DO NOTHING"));
+pub(crate) static INSERT_BOOKMARKS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert("bookmarks", Columns::of::<bookmark::Entity>(), "ON CONFLICT DO NOTHING")
+});
 
 pub(crate) static INSERT_JOURNAL: LazyLock<Sql> =
-    LazyLock::new(|| Sql::insert("journal", JOURNAL, ""));
+    LazyLock::new(|| Sql::insert("journal", Columns::of::<journal::Entity>(), ""));
 
-/// Commands; answers the ids that were free.
+/// Commands; returns the ids that were free.
 pub(crate) static INSERT_PENDING: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::insert("pending_resumes", PENDING, "ON CONFLICT (id) DO NOTHING RETURNING id")
+    Sql::insert("pending_resumes", PENDING.clone(), "ON CONFLICT (id) DO NOTHING RETURNING id")
 });
 
 /// Commands that wait, new or kept already.
 pub(crate) static UPSERT_WAITING: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::insert(
-        "pending_resumes",
-        PENDING,
-        "ON CONFLICT (id) DO UPDATE SET instance_id = excluded.instance_id,
-         bookmark_id = excluded.bookmark_id, hash = excluded.hash,
-         correlation_id = excluded.correlation_id, expires_at = excluded.expires_at,
-         waiting = excluded.waiting",
-    )
+    let changed = PENDING.without(&pending::ACCEPTED).assigned("excluded");
+    let tail = format!("ON CONFLICT (id) DO UPDATE SET {changed}");
+    Sql::insert("pending_resumes", PENDING.clone(), &tail)
 });
 
 pub(crate) static DELETE_PENDING: LazyLock<Sql> =
-    LazyLock::new(|| Sql::delete("pending_resumes", &[("id", Text)]));
+    LazyLock::new(|| Sql::delete("pending_resumes", keys(&[("id", Text)])));
 
-pub(crate) static INSERT_OUTBOX: LazyLock<Sql> =
-    LazyLock::new(|| Sql::insert("outbox", OUTBOX, "ON CONFLICT (id) DO NOTHING"));
+pub(crate) static INSERT_OUTBOX: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert("outbox", Columns::of::<outbox::Entity>(), "ON CONFLICT (id) DO NOTHING")
+});
 
 pub(crate) static DELETE_OUTBOX: LazyLock<Sql> =
-    LazyLock::new(|| Sql::delete("outbox", &[("id", Text)]));
+    LazyLock::new(|| Sql::delete("outbox", keys(&[("id", Text)])));
 
-pub(crate) static INSERT_TOKENS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::insert("tokens", TOKEN, "ON CONFLICT (hash) DO NOTHING"));
+pub(crate) static INSERT_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert("tokens", Columns::of::<token::Entity>(), "ON CONFLICT (hash) DO NOTHING")
+});
 
-/// Uses tokens up that are good at that time; answers those that were.
-pub(crate) static TAKE_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
+/// Uses up tokens that are good at that time; returns their hashes.
+static TAKE_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
-        &[("hash", Text), ("at", Number)],
+        keys(&[("hash", Text), ("at", Number)]),
         "DELETE FROM tokens WHERE hash IN (
             SELECT t.hash FROM {rows} JOIN tokens AS t ON t.hash = n.hash AND t.expires_at > n.at)
          RETURNING hash",
     )
 });
 
-/// Marks events as handed out; answers those that were not.
-pub(crate) static TAKE_EVENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::insert(
-        "routed_events",
-        &[("id", Text), ("routed_at", Number)],
-        "ON CONFLICT (id) DO NOTHING RETURNING id",
-    )
+/// Marks events as handed out; returns those that were not.
+static TAKE_EVENTS: LazyLock<Sql> = LazyLock::new(|| {
+    let columns = Columns::of::<routed_event::Entity>();
+    Sql::insert("routed_events", columns, "ON CONFLICT (id) DO NOTHING RETURNING id")
 });
 
-/// Removes waiting commands whose time is over; answers their ids.
-pub(crate) static TAKE_OVERDUE: LazyLock<Sql> = LazyLock::new(|| {
+/// Removes waiting commands whose time is over; returns their ids.
+static TAKE_OVERDUE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
-        &[("id", Text), ("at", Number)],
+        keys(&[("id", Text), ("at", Number)]),
         "DELETE FROM pending_resumes WHERE id IN (
             SELECT p.id FROM {rows} JOIN pending_resumes AS p ON p.id = n.id
             WHERE p.waiting AND p.expires_at <= n.at)
@@ -223,22 +162,46 @@ pub(crate) static TAKE_OVERDUE: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-/// Advances schedules whose counter is the expected one; answers their ids.
-pub(crate) static ADVANCE_SCHEDULES: LazyLock<Sql> = LazyLock::new(|| {
+/// Advances schedules whose counter is the expected one; returns their ids.
+static ADVANCE_SCHEDULES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
-        &[("id", Text), ("expected", Number), ("occurrence", Number), ("next_at", Number)],
+        keys(&[("id", Text), ("expected", Number), ("occurrence", Number), ("next_at", Number)]),
         "UPDATE schedules SET occurrence = n.occurrence, next_at = n.next_at FROM {rows}
          WHERE schedules.id = n.id AND schedules.occurrence = n.expected AND NOT schedules.retired
          RETURNING schedules.id",
     )
 });
 
-/// Waiting commands that these bookmarks may answer: each of the ways to aim has an index that
-/// finds what is aimed so, and nothing else. Whether one is answered is decided by
-/// [`store::PendingCommand::is_answered_by`].
+/// Something that one caller alone can take. Its statement returns the key to that caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// A token is used up.
+    Token,
+    /// A schedule is advanced.
+    Schedule,
+    /// An event is handed out.
+    Event,
+    /// The time of a waiting command is over.
+    Overdue,
+}
+
+impl Gate {
+    pub(crate) const ALL: [Self; 4] = [Self::Token, Self::Schedule, Self::Event, Self::Overdue];
+
+    pub(crate) fn sql(self) -> &'static Sql {
+        match self {
+            Self::Token => &TAKE_TOKENS,
+            Self::Schedule => &ADVANCE_SCHEDULES,
+            Self::Event => &TAKE_EVENTS,
+            Self::Overdue => &TAKE_OVERDUE,
+        }
+    }
+}
+
+/// Waiting commands that these bookmarks may answer. Each way to aim a command has an index that
+/// finds these commands and no others. [`store::PendingCommand::is_answered_by`] decides which of
+/// them are answered.
 pub(crate) static SELECT_ANSWERED: LazyLock<Sql> = LazyLock::new(|| {
-    const COLUMNS: &str =
-        "id, instance_id, bookmark_id, hash, correlation_id, accepted_at, command";
     const AIMS: [&str; 5] = [
         "hash IS NOT NULL
          AND (hash, instance_id) IN (SELECT b.hash, b.instance_id FROM new_bookmarks AS b)",
@@ -251,21 +214,22 @@ pub(crate) static SELECT_ANSWERED: LazyLock<Sql> = LazyLock::new(|| {
         "hash IS NULL AND bookmark_id IS NULL AND instance_id IS NOT NULL
          AND instance_id IN (SELECT b.instance_id FROM new_bookmarks AS b)",
     ];
-    let aimed = |aim| format!("SELECT {COLUMNS} FROM pending_resumes WHERE waiting AND {aim}");
+    let names = PENDING.names();
+    let aimed = |aim| format!("SELECT {names} FROM pending_resumes WHERE waiting AND {aim}");
     Sql::over(
-        &[("id", Text), ("instance_id", Text), ("hash", Text), ("correlation_id", Text)],
+        keys(&[("id", Text), ("instance_id", Text), ("hash", Text), ("correlation_id", Text)]),
         &format!(
             "WITH new_bookmarks AS (SELECT n.id, n.instance_id, n.hash, n.correlation_id FROM {{rows}})
-             {} ORDER BY 6, 1 LIMIT 10000",
+             {} ORDER BY accepted_at, id LIMIT 10000",
             AIMS.map(aimed).join(" UNION ALL ")
         ),
     )
 });
 
-/// What the bursts of a batch settle, each row with the instance whose burst it is.
+/// The commands that the bursts of a batch settle, each with the instance of its burst.
 static SETTLE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
-        &[("id", Text), ("instance_id", Text)],
+        keys(&[("id", Text), ("instance_id", Text)]),
         "DELETE FROM pending_resumes WHERE id IN (SELECT n.id FROM {rows})",
     )
 });

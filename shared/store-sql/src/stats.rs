@@ -1,4 +1,4 @@
-//! Figures of the pipeline, for whoever exposes metrics.
+//! Figures of the pipeline, for metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -17,34 +17,34 @@ pub struct Stats {
     pub bursts: u64,
     /// The most that shared one transaction.
     pub batch_max: u64,
-    /// Bursts thrown out because someone else was first.
+    /// Bursts thrown out because another burst of the same instance was first.
     pub conflicts: u64,
-    /// Attempts repeated after a passing error.
+    /// Repeated attempts, each after a passing error.
     pub retries: u64,
     /// Batches that failed as a whole and were tried one by one.
     pub splits: u64,
     /// Bursts that found no place in the queue.
     pub overloaded: u64,
-    /// Waiting for a transaction now.
+    /// Jobs that wait for a transaction now.
     pub queued: u64,
     /// Connections that are open now.
     pub connections: u64,
-    /// Those of them that nobody uses.
+    /// Open connections that are idle.
     pub connections_idle: u64,
-    /// How long transactions took.
+    /// The duration of transactions.
     pub transaction_time: Buckets,
 }
 
 /// A histogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buckets {
-    /// Each bucket's upper bound, and how many were in it (not below it).
+    /// Each bucket's upper bound, and the number of values in this bucket alone.
     pub buckets: Vec<(Duration, u64)>,
-    /// How many were above all bounds.
+    /// The number of values above all bounds.
     pub above: u64,
-    /// All of them added up.
+    /// The sum of all values.
     pub sum: Duration,
-    /// How many there were.
+    /// The number of all values.
     pub count: u64,
 }
 

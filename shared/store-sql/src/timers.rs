@@ -7,13 +7,13 @@ use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, DatabaseBackend, EntityTrait as _, QueryFilter as _,
     QueryOrder as _, QuerySelect as _, Statement,
 };
-use store::{DueTimer, Error, Firing, Timers, check};
+use store::{DueTimer, Error, Firing, Table, Timers, check};
 
 use crate::connect::SqlStore;
 use crate::entity::schedule::Model;
 use crate::entity::{bookmark, schedule};
-use crate::pipeline::{Answer, Work};
-use crate::row::parse;
+use crate::pipeline::{Work, WorkEnd};
+use crate::search::bounded;
 
 #[async_trait]
 impl Timers for SqlStore {
@@ -29,7 +29,8 @@ impl Timers for SqlStore {
         let statement = Statement::from_string(backend, now);
         self.tried(|| async {
             let row = database.query_one_raw(statement.clone()).await?;
-            let none = || Error::Unavailable("it does not tell the time".to_owned());
+            let none =
+                || Error::Unavailable("the database did not answer with its time".to_owned());
             let millis = row.ok_or_else(none)?.try_get_by_index(0)?;
             Ok(Timestamp::from_millis(millis))
         })
@@ -52,7 +53,7 @@ impl Timers for SqlStore {
             .order_by_asc(DueAt)
             .order_by_asc(InstanceId)
             .order_by_asc(Id)
-            .limit(limit);
+            .limit(bounded(limit));
         let found: Vec<(i64, String, String, i32)> = self
             .tried(|| async { Ok(query.clone().into_tuple().all(&self.database.reader).await?) })
             .await?;
@@ -79,29 +80,16 @@ impl Timers for SqlStore {
             .filter(Shard.is_in(shards.to_vec()))
             .order_by_asc(NextAt)
             .order_by_asc(Id)
-            .limit(limit);
+            .limit(bounded(limit));
         let found =
             self.tried(|| async { Ok(query.clone().all(&self.database.reader).await?) }).await?;
-        found.into_iter().map(read).collect()
+        let name =
+            |row: &Model| (row.id.clone(), format!("{} {}", row.recurrence, row.misfire).into());
+        Ok(self.readable(Table::Schedules, found, name, Model::schedule))
     }
 
     async fn fire(&self, firing: Firing) -> Result<bool, Error> {
         firing.starts.iter().try_for_each(check::start)?;
-        Ok(self.run(Work::fire(&firing)?).await? == Answer::Done)
+        Ok(self.run(Work::fire(&firing)?).await? == WorkEnd::Done)
     }
-}
-
-/// A schedule as it is kept.
-pub(crate) fn read(row: Model) -> Result<Schedule, Error> {
-    Ok(Schedule {
-        recurrence: parse("a schedule's recurrence", &row.recurrence)?,
-        misfire: parse("a schedule's misfire policy", &row.misfire)?,
-        id: row.id.into(),
-        definition_id: row.definition_id.into(),
-        version_id: row.version_id.into(),
-        activity_id: row.activity_id.into(),
-        next_at: row.next_at.map(Timestamp::from_millis),
-        occurrence: row.occurrence,
-        shard: row.shard,
-    })
 }

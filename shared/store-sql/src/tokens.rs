@@ -7,20 +7,13 @@ use store::{Error, PendingCommand, Tokens, check};
 
 use crate::connect::SqlStore;
 use crate::entity::token::{Column, Entity, Model};
-use crate::pipeline::{Answer, Work};
-use crate::row::{json, parse};
+use crate::pipeline::{Work, WorkEnd};
 
 #[async_trait]
 impl Tokens for SqlStore {
     async fn grant(&self, token: Token) -> Result<(), Error> {
         check::token(&token)?;
-        let row = Model {
-            target: json(&token.target)?,
-            hash: token.hash,
-            instance_id: token.instance_id.to_string(),
-            created_at: token.created_at.as_millis(),
-            expires_at: token.expires_at.as_millis(),
-        };
+        let row = Model::of(&token)?;
         self.tried(|| async {
             Entity::insert(row.clone().into_active_model())
                 .on_conflict_do_nothing_on([Column::Hash])
@@ -40,7 +33,7 @@ impl Tokens for SqlStore {
                     .await?)
             })
             .await?;
-        found.map(token).transpose()
+        found.map(Model::token).transpose()
     }
 
     async fn redeem(
@@ -50,16 +43,6 @@ impl Tokens for SqlStore {
         command: PendingCommand,
     ) -> Result<bool, Error> {
         check::command(&command)?;
-        Ok(self.run(Work::redeem(hash, now, &command)?).await? == Answer::Done)
+        Ok(self.run(Work::redeem(hash, now, &command)?).await? == WorkEnd::Done)
     }
-}
-
-fn token(row: Model) -> Result<Token, Error> {
-    Ok(Token {
-        target: parse("a token's target", &row.target)?,
-        hash: row.hash,
-        instance_id: row.instance_id.into(),
-        created_at: Timestamp::from_millis(row.created_at),
-        expires_at: Timestamp::from_millis(row.expires_at),
-    })
 }

@@ -51,21 +51,13 @@ fn waits(number: usize) -> Burst {
         created_at: Timestamp::from_millis(2),
         due_at: None,
     };
+    let now = Timestamp::from_millis(2);
     let instance = Instance {
-        id: id(number).into(),
-        definition_id: "order".into(),
-        version_id: "order-1".into(),
-        definition_version: 1,
         version: 1,
         status: SubStatus::Suspended,
         correlation_id: correlation_id.clone(),
-        name: None,
-        parent: None,
-        incidents: 0,
-        created_at: Timestamp::from_millis(2),
-        updated_at: Timestamp::from_millis(2),
-        finished_at: None,
         state: vec![7; 100],
+        ..Instance::new(id(number).into(), "order".into(), "order-1".into(), 1, now)
     };
     let created = StoredBookmark {
         instance_id: instance.id.clone(),

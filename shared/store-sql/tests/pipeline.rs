@@ -1,5 +1,6 @@
 //! The group-commit pipeline: what fails fails alone, what is taken is done, and a database that
 //! goes away comes back.
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::time::Duration;
@@ -20,22 +21,9 @@ fn at(millis: i64) -> Timestamp {
 }
 
 fn instance(id: &str, version: i64) -> Instance {
-    Instance {
-        id: id.into(),
-        definition_id: "order".into(),
-        version_id: "order-1".into(),
-        definition_version: 1,
-        version,
-        status: if version == 0 { SubStatus::Pending } else { SubStatus::Suspended },
-        correlation_id: None,
-        name: None,
-        parent: None,
-        incidents: 0,
-        created_at: at(0),
-        updated_at: at(version),
-        finished_at: None,
-        state: vec![7; 100],
-    }
+    let status = if version == 0 { SubStatus::Pending } else { SubStatus::Suspended };
+    let new = Instance::new(id.into(), "order".into(), "order-1".into(), 1, at(0));
+    Instance { version, status, updated_at: at(version), state: vec![7; 100], ..new }
 }
 
 /// A burst after that version; 0 inserts.

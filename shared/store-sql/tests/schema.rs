@@ -1,4 +1,5 @@
 //! The schema comes once, and a database without it is refused.
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use std::time::Duration;

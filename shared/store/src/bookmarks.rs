@@ -1,27 +1,27 @@
-//! Bookmarks, as they are looked up.
+//! Open bookmarks, and how they are found.
 
 use async_trait::async_trait;
 use model::{Bookmark, BookmarkId, DefinitionId, InstanceId, limits};
 
 use crate::Error;
 
-/// A bookmark with what it is found by.
+/// A bookmark with the values that find it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredBookmark {
-    /// Who waits.
+    /// The instance that waits.
     pub instance_id: InstanceId,
-    /// What the waiting instance runs.
+    /// The definition that the instance runs.
     pub definition_id: DefinitionId,
-    /// The instance's correlation id when the bookmark was made.
+    /// The instance's correlation id at the time when the bookmark was made.
     pub correlation_id: Option<String>,
-    /// Which timer replica looks after it, by [`shard_of`] its instance.
+    /// The shard of its instance, as [`shard_of`] computes it.
     pub shard: i32,
     /// The bookmark.
     pub bookmark: Bookmark,
 }
 
 impl StoredBookmark {
-    /// Its route template, if it waits for HTTP requests at one with parameters (`{…}`).
+    /// Its route template, when it waits for HTTP requests and the template has parameters (`{…}`).
     #[must_use]
     pub fn route_template(&self) -> Option<String> {
         let path = self.bookmark.payload.get("Path")?.as_str()?;
@@ -44,12 +44,14 @@ pub fn shard_of(id: &str) -> i32 {
 /// Which bookmarks. An empty filter finds none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BookmarkFilter {
-    /// This one.
+    /// With this id.
     pub id: Option<BookmarkId>,
     /// Of this instance.
     pub instance_id: Option<InstanceId>,
     /// With this hash.
     pub hash: Option<String>,
+    /// With any of these hashes; all when empty.
+    pub hashes: Vec<String>,
     /// With this correlation id.
     pub correlation_id: Option<String>,
     /// With this stimulus name.
@@ -59,15 +61,15 @@ pub struct BookmarkFilter {
 /// Open bookmarks.
 #[async_trait]
 pub trait Bookmarks: Send + Sync {
-    /// Those that fit all given members, oldest first, at most `limit`.
+    /// At most `limit` bookmarks that fit all given members, oldest first.
     ///
     /// # Errors
     /// See [`Error`].
     async fn find(&self, filter: &BookmarkFilter, limit: u64)
     -> Result<Vec<StoredBookmark>, Error>;
 
-    /// The distinct `Path` templates with parameters (`{…}`) of open `Elsa.HttpEndpoint`
-    /// bookmarks, at most `limit`.
+    /// At most `limit` distinct route templates with parameters (`{…}`) of open
+    /// `Elsa.HttpEndpoint` bookmarks.
     ///
     /// # Errors
     /// See [`Error`].

@@ -1,18 +1,19 @@
-//! The rules that every implementation keeps, so that a value is refused by all or by none.
+//! The rules that every implementation keeps, so that all of them refuse the same values.
 //!
-//! PostgreSQL keeps no NUL in a text and indexes no long one; here that holds everywhere. What
-//! fails is [`Error::Refused`], before anything is written.
+//! PostgreSQL keeps no NUL in a text and cannot index a long text; here that holds for every
+//! implementation. A value that breaks a rule is [`Error::Refused`] before anything is written.
 
-use model::{Definition, Instance, Token, Trigger, limits};
+use model::{Definition, Instance, Token, Trigger, limits, route_shape};
 
 use crate::{Burst, Error, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark};
 
-/// Bytes of a text that something is found by: an id, a hash, a correlation id.
+/// Bytes of a text that is a key: an id, a hash, a correlation id.
 pub const KEY_BYTES_MAX: usize = 1024;
 
-const HTTP_ENDPOINT: &str = "Elsa.HttpEndpoint";
+/// The name of HTTP triggers.
+pub const HTTP_ENDPOINT: &str = "Elsa.HttpEndpoint";
 
-/// Texts without NUL.
+/// Checks that texts have no NUL.
 ///
 /// # Errors
 /// [`Error::Refused`] shows the text.
@@ -23,7 +24,7 @@ pub fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Result<(),
     }
 }
 
-/// Texts without NUL that are short enough to be found by.
+/// Checks that keys have no NUL and are short enough.
 ///
 /// # Errors
 /// [`Error::Refused`] shows the text.
@@ -41,7 +42,7 @@ pub fn keys<'a>(keys: impl IntoIterator<Item = Option<&'a str>>) -> Result<(), E
     Ok(())
 }
 
-/// An instance's row.
+/// Checks an instance's row.
 ///
 /// # Errors
 /// [`Error::Refused`] says what is wrong.
@@ -66,7 +67,7 @@ pub fn instance(instance: &Instance) -> Result<(), Error> {
     Ok(())
 }
 
-/// A start.
+/// Checks a start.
 ///
 /// # Errors
 /// [`Error::Refused`] says what is wrong.
@@ -75,7 +76,7 @@ pub fn start(start: &NewInstance) -> Result<(), Error> {
     instance(&start.instance)
 }
 
-/// A command to keep.
+/// Checks a command.
 ///
 /// # Errors
 /// [`Error::Refused`] says what is wrong.
@@ -89,7 +90,7 @@ pub fn command(command: &PendingCommand) -> Result<(), Error> {
     ])
 }
 
-/// A bookmark.
+/// Checks a bookmark.
 ///
 /// # Errors
 /// [`Error::Refused`] says what is wrong.
@@ -107,7 +108,7 @@ pub fn bookmark(stored: &StoredBookmark) -> Result<(), Error> {
     texts([Some(bookmark.activity_id.as_str()), Some(bookmark.activity_node_id.as_str())])
 }
 
-/// A token.
+/// Checks a token.
 ///
 /// # Errors
 /// [`Error::Refused`] says what is wrong.
@@ -115,7 +116,7 @@ pub fn token(token: &Token) -> Result<(), Error> {
     keys([Some(token.hash.as_str()), Some(token.instance_id.as_str())])
 }
 
-/// A message to publish.
+/// Checks a message to publish.
 ///
 /// # Errors
 /// [`Error::Refused`] says what is wrong.
@@ -123,7 +124,7 @@ pub fn outbox_row(row: &OutboxRow) -> Result<(), Error> {
     keys([Some(row.id.as_str()), Some(row.instance_id.as_str())])
 }
 
-/// Everything a burst changes.
+/// Checks all that a burst changes.
 ///
 /// # Errors
 /// [`Error::Refused`] says what is wrong.
@@ -152,6 +153,10 @@ pub fn definition(definition: &Definition) -> Result<(), Error> {
 /// [`Error::Refused`] says what is wrong.
 pub fn publication(publication: &Publication) -> Result<(), Error> {
     definition(&publication.definition)?;
+    if publication.definition.published_at.is_none() {
+        let id = &publication.definition.id;
+        return Err(refused(format!("version {id} is to be published without a publishedAt")));
+    }
     for trigger in &publication.triggers {
         keys([Some(trigger.activity_id.as_str()), Some(&trigger.name), Some(&trigger.hash)])?;
     }
@@ -161,12 +166,25 @@ pub fn publication(publication: &Publication) -> Result<(), Error> {
     Ok(())
 }
 
-/// The hashes among these triggers that no other definition may have: those of HTTP routes.
-pub fn routes(triggers: &[Trigger]) -> impl Iterator<Item = &str> {
-    triggers.iter().filter(|trigger| trigger.name == HTTP_ENDPOINT).map(|trigger| &*trigger.hash)
+/// The requests that an HTTP trigger receives: the shape of its path, and its method. No two
+/// triggers of published definitions receive the same; `None` for other triggers.
+#[must_use]
+pub fn route(trigger: &Trigger) -> Option<(String, String)> {
+    if trigger.name != HTTP_ENDPOINT {
+        return None;
+    }
+    let text = |name: &str| trigger.payload.get(name).and_then(serde_json::Value::as_str);
+    let method = text("Method").unwrap_or_default().to_lowercase();
+    Some((route_shape(text("Path").unwrap_or_default()), method))
 }
 
-/// What a search for instances looks through, in lowercase.
+/// The first of these other triggers that receives a request which one of the new ones receives.
+pub fn clash(new: &[Trigger], others: impl IntoIterator<Item = Trigger>) -> Option<Trigger> {
+    let routes: Vec<_> = new.iter().filter_map(route).collect();
+    others.into_iter().find(|other| route(other).is_some_and(|route| routes.contains(&route)))
+}
+
+/// The lowercase text that a search for instances searches.
 #[must_use]
 pub fn instance_search_text(instance: &Instance) -> String {
     let name = instance.name.as_deref().unwrap_or_default();
@@ -174,18 +192,41 @@ pub fn instance_search_text(instance: &Instance) -> String {
     format!("{}\n{name}\n{correlation_id}\n{}", instance.id, instance.definition_id).to_lowercase()
 }
 
-/// What a search for definitions looks through, in lowercase.
+/// The lowercase text that a search for definitions searches.
 #[must_use]
 pub fn definition_search_text(definition: &Definition) -> String {
     let name = definition.name.as_deref().unwrap_or_default();
     format!("{name}\n{}", definition.definition_id).to_lowercase()
 }
 
-/// A draft would change what is published.
+/// The change would be made to a version that was published once.
 #[must_use]
-pub fn published_version(definition: &Definition) -> Error {
+pub fn immutable_version(definition: &Definition) -> Error {
     let (number, id) = (definition.version, &definition.definition_id);
-    refused(format!("version {number} of definition {id} is published; save a new version"))
+    refused(format!(
+        "version {number} of definition {id} was published and never changes; save a new version"
+    ))
+}
+
+/// The row that a publication leaves. A version that was published before keeps its document.
+///
+/// # Errors
+/// [`Error::Refused`] when the version was published before with other content.
+pub fn published_over(
+    known: Option<&Definition>,
+    definition: Definition,
+) -> Result<Definition, Error> {
+    let stored = match known {
+        Some(known) if known.is_immutable() => {
+            if !known.has_content_of(&definition) {
+                return Err(immutable_version(&definition));
+            }
+            let published_at = known.published_at.or(definition.published_at);
+            Definition { published_at, ..known.clone() }
+        }
+        _ => definition,
+    };
+    Ok(Definition { is_latest: true, is_published: true, ..stored })
 }
 
 /// The version id belongs to another definition.

@@ -4,15 +4,18 @@
 //! ```ignore
 //! store::conformance::exercise(async || Arc::new(connect().await) as Arc<dyn Store>).await;
 //! ```
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a case that cannot go on has failed")]
 
 mod bookmarks;
 mod commits;
 mod definitions;
+mod deletions;
 mod inbox;
 mod instances;
 mod keys;
 mod outbox;
+mod requests;
 mod sample;
 mod schedules;
 mod timers;
@@ -21,8 +24,7 @@ mod tokens;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(test)]
-pub(crate) use sample::{command, start};
+pub use sample::{bookmark, command, first, next, start};
 
 use crate::Store;
 
@@ -37,6 +39,7 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     instances::exercise(&make).await;
     commits::exercise(&make).await;
     definitions::exercise(&make).await;
+    deletions::exercise(&make).await;
     schedules::exercise(&make).await;
     bookmarks::exercise(&make).await;
     inbox::exercise(&make).await;
@@ -44,6 +47,7 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     outbox::exercise(&make).await;
     tokens::exercise(&make).await;
     keys::exercise(&make).await;
+    requests::exercise(&make).await;
 }
 
 /// Runs cases one after the other, each with a store of its own.

@@ -7,19 +7,19 @@ use model::{Definition, DefinitionId, Schedule, Trigger, VersionId};
 
 use crate::{Error, Listed, Page};
 
-/// Which version of a definition.
+/// A selection among the versions of a definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VersionOption {
-    /// The newest.
+    /// The latest.
     #[default]
     Latest,
     /// The published one.
     Published,
-    /// The newest, if it is a draft.
+    /// The latest, if it is not published.
     Draft,
-    /// The newest or the published ones.
+    /// The latest and the published ones.
     LatestOrPublished,
-    /// The newest, if it is published.
+    /// The latest, if it is published.
     LatestAndPublished,
     /// All.
     All,
@@ -40,7 +40,7 @@ impl FromStr for VersionOption {
             "AllVersions" => Self::All,
             number => Self::Number(number.parse().map_err(|error| {
                 format!(
-                    "{text:?} is no version ({error}): use AllVersions, Draft, Latest, Published, \
+                    "{text:?} is not a version ({error}): use AllVersions, Draft, Latest, Published, \
                      LatestOrPublished, LatestAndPublished or a number"
                 )
             })?),
@@ -48,46 +48,121 @@ impl FromStr for VersionOption {
     }
 }
 
-/// Which definitions.
+/// A selection of definitions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DefinitionFilter {
     /// Any of these; all when empty.
     pub definition_ids: Vec<DefinitionId>,
     /// Any of these versions by id; all when empty.
     pub version_ids: Vec<VersionId>,
-    /// Which versions of each.
+    /// These versions of each.
     pub version: VersionOption,
     /// Part of the name or id, in any case.
     pub search: Option<String>,
     /// This name exactly.
     pub name: Option<String>,
-    /// System ones or the others.
+    /// Only system definitions, or only the others.
     pub is_system: Option<bool>,
     /// Smallest name first; otherwise newest first.
     pub by_name: bool,
 }
 
-/// A version to publish, with what starts it.
+/// The latest version that a change starts from. A change whose base is not the latest version any
+/// more is not made: see [`Saved::Overtaken`] and [`Published::Overtaken`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Base {
+    /// Any, and none at all: nothing is compared.
+    #[default]
+    Any,
+    /// The definition has no version.
+    Nothing,
+    /// This version with this content.
+    Version {
+        /// The version.
+        id: VersionId,
+        /// Its [`Definition::content_hash`].
+        content_hash: String,
+        /// Whether it was immutable.
+        is_immutable: bool,
+    },
+}
+
+impl Base {
+    /// This version, or none.
+    #[must_use]
+    pub fn of(latest: Option<&Definition>) -> Self {
+        let Some(latest) = latest else { return Self::Nothing };
+        Self::Version {
+            id: latest.id.clone(),
+            content_hash: latest.content_hash(),
+            is_immutable: latest.is_immutable(),
+        }
+    }
+
+    /// Whether the change may be made over this latest version.
+    #[must_use]
+    pub fn holds(&self, latest: Option<&Definition>) -> bool {
+        *self == Self::Any || *self == Self::of(latest)
+    }
+}
+
+/// The result of saving a draft.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Saved {
+    /// The draft is stored.
+    Done,
+    /// Nothing is stored: the latest version is not the [`Base`].
+    Overtaken {
+        /// The latest version; none when the definition has none.
+        by: Option<Box<Definition>>,
+    },
+}
+
+/// A version to publish, and its triggers and schedules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Publication {
-    /// The version; saved with `is_latest` and `is_published`, all others of it without.
+    /// The version, with `published_at`. It is stored with `is_latest` and `is_published`, every
+    /// other version of its definition without.
     pub definition: Definition,
+    /// The version that the change starts from.
+    pub base: Base,
     /// Its triggers: they replace those of earlier versions.
     pub triggers: Vec<Trigger>,
-    /// Its schedules: they replace those of earlier versions. One whose recurrence is unchanged
-    /// goes on where it was.
+    /// Its schedules: they replace those of earlier versions. A schedule with an unchanged
+    /// recurrence keeps its next time.
     pub schedules: Vec<Schedule>,
 }
 
-/// What became of a publication.
+/// The result of a publication.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Published {
-    /// It is published.
+    /// The version is published.
     Done,
-    /// Another definition has this HTTP trigger already.
+    /// Nothing is stored: another definition has this HTTP route.
     RouteTaken {
-        /// The trigger of the other.
+        /// The trigger of the other definition.
         by: Box<Trigger>,
+    },
+    /// Nothing is stored: the latest version is not the [`Base`], or a version with a higher
+    /// number is published.
+    Overtaken {
+        /// The latest, or the published version; none when the definition has none.
+        by: Option<Box<Definition>>,
+    },
+}
+
+/// The result of a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deleted {
+    /// This many versions are gone.
+    Done {
+        /// 0 when there was nothing to delete.
+        versions: u64,
+    },
+    /// Nothing is deleted: unfinished instances run it.
+    InUse {
+        /// At least this many.
+        instances: u64,
     },
 }
 
@@ -105,37 +180,41 @@ pub struct PublishedVersion {
 /// Definitions.
 #[async_trait]
 pub trait Definitions: Send + Sync {
-    /// Saves a draft under its version id; if it is the latest, no other version of it is. Never
-    /// changes a published version.
+    /// Saves a draft under its version id. If it is the latest version, no other version of its
+    /// definition stays the latest. An immutable version is never changed.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the version is published, or another has its number.
-    async fn save(&self, definition: &Definition) -> Result<(), Error>;
+    /// [`Error::Refused`] when the version is immutable, or when another version has its number.
+    async fn save(&self, definition: &Definition, base: &Base) -> Result<Saved, Error>;
 
-    /// Publishes a version: its row, triggers and schedules, in one transaction.
+    /// Publishes a version: its row, triggers and schedules, in one transaction. An immutable
+    /// version is published again only with the content that it has.
     ///
     /// # Errors
-    /// See [`Error`].
+    /// [`Error::Refused`] when the version is immutable and has other content, or when another
+    /// version has its number.
     async fn publish(&self, publication: Publication) -> Result<Published, Error>;
 
-    /// Takes the published version back: nothing starts it any more. `None` when none was.
+    /// Retracts the published version: nothing starts it any more. `None` when none is published.
     ///
     /// # Errors
     /// See [`Error`].
     async fn retract(&self, id: &DefinitionId) -> Result<Option<Definition>, Error>;
 
-    /// Removes all versions, triggers and schedules; how many versions there were.
+    /// Removes all versions, triggers and schedules, if no unfinished instance is of this
+    /// definition. From then on starts of these versions are refused ([`crate::Accepted::Gone`],
+    /// [`crate::Commit::Gone`]): one transaction decides between a start and a deletion.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn delete_definition(&self, id: &DefinitionId) -> Result<u64, Error>;
+    async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error>;
 
-    /// Removes one version; false when it is not there. If it was the latest, the newest that is
-    /// left becomes it.
+    /// Removes one version, if no unfinished instance runs it; starts of it are refused from then
+    /// on. If it was the latest, the version with the highest number that is left becomes it.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn delete_version(&self, id: &VersionId) -> Result<bool, Error>;
+    async fn delete_version(&self, id: &VersionId) -> Result<Deleted, Error>;
 
     /// The version of this id.
     ///
@@ -163,7 +242,7 @@ pub trait Definitions: Send + Sync {
         page: Page,
     ) -> Result<Listed<Definition>, Error>;
 
-    /// Which versions are published, of all definitions.
+    /// The published versions of all definitions.
     ///
     /// # Errors
     /// See [`Error`].
@@ -198,7 +277,7 @@ pub trait Definitions: Send + Sync {
     /// See [`Error`].
     async fn triggers_named(&self, name: &str) -> Result<Vec<Trigger>, Error>;
 
-    /// All schedules, those that are over included.
+    /// All schedules, including those without a next time.
     ///
     /// # Errors
     /// See [`Error`].

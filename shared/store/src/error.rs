@@ -1,13 +1,13 @@
-//! What can go wrong with a database, named for what the caller can do.
+//! The errors of a database, named for what the caller can do.
 
 /// An error of the database port.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// The database does not answer, or gave up. Try again. Whether a write happened is not known:
-    /// load again before repeating it.
+    /// The database does not answer, or cannot write. Try again. A write may have happened: load
+    /// again before you repeat it.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
-    /// What was read makes no sense.
+    /// A row cannot be read.
     #[error("the database holds something unreadable: {0}")]
     Corrupt(String),
     /// The schema is older or newer than this program.

@@ -1,5 +1,5 @@
-//! Accepted commands (the table `pending_resumes`): kept from the moment they are accepted until
-//! the commit that applies them.
+//! Accepted commands (the table `pending_resumes`): kept from their acceptance to the commit that
+//! applies them.
 
 use async_trait::async_trait;
 use model::{BookmarkId, CommandId, InstanceId, Timestamp};
@@ -10,29 +10,29 @@ use crate::{Error, NewInstance, OutboxRow, StoredBookmark};
 /// A command that is accepted and not yet applied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingCommand {
-    /// Its id; a second one of the same id is not kept.
+    /// Its id. A second command with the same id is not kept.
     pub id: CommandId,
-    /// The instance it is for; none for an event that is not looked up yet.
+    /// Its instance; `None` for an event whose receivers are not known yet.
     pub instance_id: Option<InstanceId>,
-    /// The bookmark it waits for.
+    /// The bookmark that it waits for.
     pub bookmark_id: Option<BookmarkId>,
-    /// The stimulus hash it waits for.
+    /// The stimulus hash that it waits for.
     pub hash: Option<String>,
-    /// Only bookmarks with this correlation id.
+    /// The correlation id of the bookmarks that it waits for.
     pub correlation_id: Option<String>,
     /// The command, as published.
     pub command: Message,
-    /// When it was accepted.
+    /// The time of its acceptance.
     pub accepted_at: Timestamp,
-    /// Until when a waiting one is kept; for ever when none.
+    /// The time until which it is kept while it waits; `None` for ever.
     pub expires_at: Option<Timestamp>,
-    /// It came too early: it waits for a bookmark, and is not published again by the sweep.
+    /// It came too early and waits for a bookmark. The sweep does not publish it again.
     pub waiting: bool,
 }
 
 impl PendingCommand {
-    /// Whether the bookmark is what it waits for: every member that is given fits. One for an
-    /// instance that names neither bookmark nor hash is answered by any bookmark of it.
+    /// Whether it waits for this bookmark: every member that is set fits. A command that names an
+    /// instance, and neither bookmark nor hash, fits every bookmark of that instance.
     #[must_use]
     pub fn is_answered_by(&self, stored: &StoredBookmark) -> bool {
         fn fits<T: PartialEq>(wanted: Option<&T>, is: Option<&T>) -> bool {
@@ -49,22 +49,22 @@ impl PendingCommand {
 /// Accepted commands.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// Keeps a command, grouped with others in one transaction; false when its id was there.
+    /// Keeps a command, in one transaction with others; false when its id is there already.
     ///
     /// # Errors
     /// See [`Error`]; the command is not accepted then.
     async fn accept_command(&self, command: PendingCommand) -> Result<bool, Error>;
 
-    /// Marks a command as waiting for a bookmark, keeping it if it is not kept yet. The caller
-    /// looks for the bookmark once more afterwards: both sides write first and look second.
+    /// Marks a command as waiting for a bookmark, and keeps it if it is not kept yet. The caller
+    /// then looks for the bookmark once more: both sides write first and look second.
     ///
     /// # Errors
     /// See [`Error`].
     async fn wait(&self, command: PendingCommand) -> Result<(), Error>;
 
-    /// Ends a command without a burst: its row goes, and what follows from it (the commands and
-    /// starts of an event's receivers) is accepted, in one transaction. Starts and commands that
-    /// are there already stay as they are. The row need not exist.
+    /// Ends a command without a burst, in one transaction: removes its row, and accepts the commands
+    /// and starts of its receivers. Starts and commands that exist stay as they are. The row need
+    /// not exist.
     ///
     /// # Errors
     /// See [`Error`].
@@ -75,22 +75,22 @@ pub trait Inbox: Send + Sync {
         commands: Vec<PendingCommand>,
     ) -> Result<(), Error>;
 
-    /// Commands accepted before that time that are not waiting: nobody has applied them. Oldest
-    /// first.
+    /// Commands that were accepted before that time and do not wait, so that no node has applied
+    /// them. Oldest first.
     ///
     /// # Errors
     /// See [`Error`].
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error>;
 
-    /// Waiting commands whose bookmark is there by now, at least since `before`: their waker
-    /// has died.
+    /// Waiting commands whose bookmark exists since `before` or longer: the node that should apply
+    /// them has died.
     ///
     /// # Errors
     /// See [`Error`].
     async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
 
-    /// Ends an event as [`Inbox::settle`] does, once: a mark stays, and whoever comes with the same
-    /// event again finds that it was handed out. Then nothing is accepted, and it is false.
+    /// Ends an event as [`Inbox::settle`] does, once. A mark stays: for the same event again nothing
+    /// is accepted, and the result is false.
     ///
     /// # Errors
     /// See [`Error`].
@@ -102,27 +102,28 @@ pub trait Inbox: Send + Sync {
         commands: Vec<PendingCommand>,
     ) -> Result<bool, Error>;
 
-    /// Whether an event was handed out, as far as that is remembered.
+    /// Whether an event was handed out, as far as its mark is kept.
     ///
     /// # Errors
     /// See [`Error`].
     async fn is_routed(&self, id: &CommandId) -> Result<bool, Error>;
 
-    /// Forgets marks of events that were handed out before that time, `limit` at most; how many.
-    /// Rows of events that came again, and wait though they were handed out, go as well.
+    /// Removes at most `limit` marks of events that were handed out before that time, and returns
+    /// their number. Also removes the rows of events that came again and wait although they were
+    /// handed out.
     ///
     /// # Errors
     /// See [`Error`].
     async fn forget_routed(&self, before: Timestamp, limit: u64) -> Result<u64, Error>;
 
-    /// Waiting commands whose time is over, in that order.
+    /// Waiting commands whose time is over, earliest end first.
     ///
     /// # Errors
     /// See [`Error`].
     async fn overdue(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
 
-    /// Puts a message into the outbox in the place of a waiting command whose time is over; false
-    /// when it is not there, or waits no longer.
+    /// Replaces a waiting command whose time is over by a message in the outbox; false when the
+    /// command is gone, or waits no longer.
     ///
     /// # Errors
     /// See [`Error`].

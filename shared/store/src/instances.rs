@@ -12,26 +12,28 @@ use crate::{Error, Listed, OutboxRow, Page, PendingCommand, StoredBookmark};
 /// An instance that is accepted and not yet run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewInstance {
-    /// Its row: `Pending`, version 0, no state.
+    /// Its row, as [`Instance::new`] makes it.
     pub instance: Instance,
-    /// The start command, published again for as long as nobody has run it.
+    /// The start command. The sweep publishes it again until an executor has run it.
     pub command: Message,
-    /// At most one unfinished instance may have this key (activation strategies).
+    /// The key of its activation strategy: at most one unfinished instance holds it.
     pub activation_key: Option<String>,
 }
 
-/// What became of a start.
+/// The result of a start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Accepted {
-    /// It is kept now.
+    /// The start is kept.
     New,
-    /// An instance of this id was there already: this one.
+    /// This instance with the same id was there already.
     Exists(Box<Instance>),
-    /// An unfinished instance has the activation key: this one.
+    /// This unfinished instance holds the activation key.
     NotAllowed(InstanceId),
+    /// The definition version was deleted: nothing was written.
+    Gone,
 }
 
-/// An instance as a burst begins with it.
+/// An instance as a burst loads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// The row with its state.
@@ -45,31 +47,31 @@ pub struct Loaded {
 pub struct Burst {
     /// The row after the burst; its `version` is `expected + 1` (1 for an insert).
     pub instance: Instance,
-    /// What the instance has to be for the commit to happen.
+    /// The condition on the instance, without which nothing is committed.
     pub expected: Expected,
     /// Held while the instance is unfinished, for activation strategies; set by the first burst
     /// and passed unchanged by later ones. The store clears it when the status is final.
     pub activation_key: Option<String>,
-    /// Bookmarks that are gone.
+    /// Bookmarks to remove.
     pub burned: Vec<BookmarkId>,
-    /// Bookmarks that are new.
+    /// Bookmarks to add.
     pub created: Vec<StoredBookmark>,
-    /// What happened: one journal row.
+    /// The entries of one journal row.
     pub journal: Vec<Entry>,
-    /// Children to start: accepted with this commit.
+    /// Children to start; this commit accepts them.
     pub starts: Vec<NewInstance>,
-    /// Commands to other instances: accepted with this commit.
+    /// Commands to other instances; this commit accepts them.
     pub commands: Vec<PendingCommand>,
     /// Messages to publish.
     pub outbox: Vec<OutboxRow>,
-    /// URL tokens that become good.
+    /// URL tokens that can be used from now on.
     pub tokens: Vec<Token>,
-    /// Accepted commands that this burst has applied: their rows go.
+    /// Accepted commands that this burst has applied; their rows are removed.
     pub settles: Vec<CommandId>,
 }
 
 impl Burst {
-    /// One that changes the instance's row and nothing beside it.
+    /// A burst that changes the instance's row alone.
     #[must_use]
     pub const fn new(instance: Instance, expected: Expected) -> Self {
         Self {
@@ -88,31 +90,33 @@ impl Burst {
     }
 }
 
-/// What an instance has to be for a burst to be committed.
+/// The condition on an instance for the commit of a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// No instance has the id.
     Absent,
-    /// No instance has the id, or it is accepted and has not been run: then it keeps the time when
-    /// it was accepted.
+    /// No instance has the id, or the instance is accepted and has not run. It then keeps the time
+    /// of its acceptance.
     Unstarted,
-    /// It is at the version that was loaded.
+    /// The instance is at this version.
     Version(i64),
 }
 
-/// How a commit ended.
+/// The result of a commit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Commit {
-    /// Committed. `waiting` are the commands that came too early and that the new bookmarks
-    /// answer, looked up after the commit, oldest first.
+    /// Committed. `waiting` are the commands that came too early and wait for the new bookmarks,
+    /// looked up after the commit, oldest first.
     Done {
-        /// To be applied now.
+        /// The caller applies them now.
         waiting: Vec<Message>,
     },
-    /// Someone else was here: nothing was written. Load and run again.
+    /// The condition does not hold, and nothing was written. Load and run again.
     Conflict,
-    /// An unfinished instance has the activation key: nothing was written.
+    /// This unfinished instance holds the activation key, and nothing was written.
     NotAllowed(InstanceId),
+    /// The definition version of a first burst was deleted: nothing was written.
+    Gone(VersionId),
 }
 
 /// Which instances.
@@ -136,7 +140,7 @@ pub struct InstanceFilter {
     pub has_incidents: Option<bool>,
     /// Part of id, name, correlation id or definition id, in any case.
     pub search: Option<String>,
-    /// By time.
+    /// All of these comparisons with times.
     pub times: Vec<TimeFilter>,
     /// In this order; newest first when none.
     pub order: Option<InstanceOrder>,
@@ -145,11 +149,11 @@ pub struct InstanceFilter {
 /// One comparison with a time column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeFilter {
-    /// Which.
+    /// The time that is compared.
     pub column: TimeColumn,
-    /// How.
+    /// The comparison.
     pub operator: TimeOperator,
-    /// With what.
+    /// The time to compare with.
     pub at: Timestamp,
 }
 
@@ -189,22 +193,22 @@ pub struct InstanceOrder {
 /// Instances and their journals.
 #[async_trait]
 pub trait Instances: Send + Sync {
-    /// Keeps a start, grouped with others in one transaction.
+    /// Keeps a start, in one transaction with others.
     ///
     /// # Errors
     /// See [`Error`]; the start is not accepted then.
     async fn accept(&self, start: NewInstance) -> Result<Accepted, Error>;
 
-    /// The instance with its state; `None` when there is none.
+    /// The instance with its state; `None` when no instance has the id.
     ///
     /// # Errors
     /// See [`Error`].
     async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error>;
 
-    /// Commits a burst, grouped with others in one transaction, each with its own version check.
+    /// Commits a burst, in one transaction with others, each with its own version check.
     ///
     /// # Errors
-    /// [`Error::Unavailable`]: it may or may not have happened; load before repeating.
+    /// [`Error::Unavailable`]: the commit may have happened; load before you repeat it.
     async fn commit(&self, burst: Burst) -> Result<Commit, Error>;
 
     /// One page of instances; their `state` is left empty.
@@ -219,21 +223,22 @@ pub trait Instances: Send + Sync {
     /// See [`Error`].
     async fn journal(&self, id: &InstanceId, page: Page) -> Result<Listed<Entry>, Error>;
 
-    /// Removes an instance with its bookmarks, journal, tokens and kept commands; false when it is
-    /// not there.
+    /// Removes an instance with its bookmarks, journal, tokens and kept commands; false when no
+    /// instance has the id.
     ///
     /// # Errors
     /// See [`Error`].
     async fn delete(&self, id: &InstanceId) -> Result<bool, Error>;
 
-    /// Start commands of instances that are pending since before that time, oldest first.
+    /// Start commands of instances that were accepted before that time and are still pending,
+    /// oldest first.
     ///
     /// # Errors
     /// See [`Error`].
     async fn unstarted(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error>;
 
-    /// Instances that are `Executing` since before that time: calls to carry out, turns to go on
-    /// with.
+    /// Instances that are `Executing` and last changed before that time: they have calls to carry
+    /// out, or turns to continue.
     ///
     /// # Errors
     /// See [`Error`].

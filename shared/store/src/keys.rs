@@ -6,33 +6,33 @@ use serde_json::Value;
 
 use crate::{Error, Listed, Page};
 
-/// An API key; the key itself is not kept.
+/// An API key. The database keeps its hash alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiKey {
     /// Its public id.
     pub id: String,
-    /// What it is for.
+    /// Its purpose.
     pub name: String,
     /// Lowercase hex SHA-256 of the key.
     pub hash: String,
     /// Permissions as Elsa names them; `*` for all.
     pub permissions: Vec<String>,
-    /// When it was made.
+    /// The time when it was made.
     pub created_at: Timestamp,
-    /// From then on it is refused; never when none.
+    /// The time from which it is refused; `None` for never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Something that someone did.
+/// One change that someone made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
-    /// When.
+    /// The time of the change.
     pub at: Timestamp,
-    /// Who: a key's id, or how they came in.
+    /// The person or program: the id of a key, or the way they came in.
     pub who: String,
-    /// What, such as `bookmark.resume`.
+    /// The change, such as `bookmark.resume`.
     pub what: String,
-    /// To what.
+    /// The object of the change.
     pub target: String,
     /// Readable details, without secrets.
     pub details: Value,
@@ -41,13 +41,13 @@ pub struct Audit {
 /// API keys and the audit log.
 #[async_trait]
 pub trait Keys: Send + Sync {
-    /// Keeps a key; one of the same id is replaced.
+    /// Keeps a key, in the place of one with the same id.
     ///
     /// # Errors
     /// See [`Error`].
     async fn save_key(&self, key: ApiKey) -> Result<(), Error>;
 
-    /// The key of this hash.
+    /// The key with this hash.
     ///
     /// # Errors
     /// See [`Error`].
@@ -59,13 +59,13 @@ pub trait Keys: Send + Sync {
     /// See [`Error`].
     async fn keys(&self) -> Result<Vec<ApiKey>, Error>;
 
-    /// Removes a key; false when it is not there.
+    /// Removes a key; false when there is none with this id.
     ///
     /// # Errors
     /// See [`Error`].
     async fn delete_key(&self, id: &str) -> Result<bool, Error>;
 
-    /// Writes down what someone did.
+    /// Adds a change to the audit log.
     ///
     /// # Errors
     /// See [`Error`].

@@ -1,8 +1,8 @@
-//! The database port: what is kept, as traits by noun, with a memory twin and one conformance
-//! suite for every implementation.
+//! The database port: one trait for each noun, a memory twin, and one conformance suite for every
+//! implementation.
 //!
-//! SQL is the truth. Whatever is accepted is here before it is acted upon; whatever a burst
-//! changes is one transaction with its version check. Callers take only the nouns they use.
+//! SQL is the truth. An accepted command is kept here before anything acts on it. All that a burst
+//! changes is one transaction with its version check. Callers take only the nouns that they use.
 
 mod bookmarks;
 pub mod check;
@@ -16,14 +16,17 @@ mod keys;
 pub mod memory;
 mod outbox;
 mod page;
+mod requests;
 mod timers;
 mod tokens;
+mod unreadable;
 
 use async_trait::async_trait;
 
 pub use bookmarks::{BookmarkFilter, Bookmarks, StoredBookmark, shard_of};
 pub use definitions::{
-    DefinitionFilter, Definitions, Publication, Published, PublishedVersion, VersionOption,
+    Base, DefinitionFilter, Definitions, Deleted, Publication, Published, PublishedVersion, Saved,
+    VersionOption,
 };
 pub use error::Error;
 pub use inbox::{Inbox, PendingCommand};
@@ -34,20 +37,34 @@ pub use instances::{
 pub use keys::{ApiKey, Audit, Keys};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
+pub use requests::{Claim, KeyedRequest, Requests};
 pub use timers::{DueTimer, Firing, Timers};
 pub use tokens::Tokens;
+pub use unreadable::{Salvage, Table, Unreadable};
 
 /// The whole port.
 #[async_trait]
 pub trait Store:
-    Instances + Definitions + Bookmarks + Inbox + Timers + Outbox + Tokens + Keys + 'static
+    Instances
+    + Definitions
+    + Bookmarks
+    + Inbox
+    + Timers
+    + Outbox
+    + Tokens
+    + Keys
+    + Requests
+    + Salvage
+    + 'static
 {
-    /// Answers when the database does.
+    /// Asks the database for an answer. While its last write has failed, also writes something that
+    /// leaves nothing behind.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when it does not.
+    /// [`Error::Unavailable`] when it does not answer or takes no writes.
     async fn ping(&self) -> Result<(), Error>;
 
-    /// Finishes what is queued, then closes.
+    /// Finishes the queued work, then closes. Both together take a bounded time; what is not
+    /// finished by then is given up, and its callers get an error.
     async fn close(&self);
 }

@@ -1,8 +1,8 @@
 //! The memory twin: the whole port in one process, for tests and simulation.
 //!
-//! It means exactly what the SQL adapter means, and the conformance suite holds it to that. It is
-//! deterministic: ordered maps, a clock that is handed in, and no waiting except where a
-//! [`Faults`] hook waits. Nothing of it survives the process.
+//! It does exactly what the SQL adapter does; the conformance suite proves that. It is
+//! deterministic: its maps are ordered, its clock is an argument, and it waits only where a
+//! [`Faults`] hook waits. Nothing of it outlives the process.
 
 mod bookmarks;
 mod definitions;
@@ -11,6 +11,7 @@ mod inbox;
 mod instances;
 mod keys;
 mod outbox;
+mod requests;
 mod tables;
 mod timers;
 mod tokens;
@@ -20,23 +21,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use model::Timestamp;
 
-pub use faults::{Bug, Faults, NoFaults, Operation, Written};
+pub use faults::{Faults, NoFaults, Operation, Written};
 use tables::Tables;
 
 use crate::{Error, Store};
 
-/// Where the time comes from.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+/// A function that returns the time.
+pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A database in memory. Clones share it.
 #[derive(Clone)]
 pub struct MemoryStore {
     tables: Arc<Mutex<Tables>>,
-    clock: Clock,
+    clock: Now,
     faults: Arc<dyn Faults>,
 }
 
-/// How many rows there are.
+/// The number of rows in each table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Instances.
@@ -54,7 +55,7 @@ pub struct Sizes {
 impl MemoryStore {
     /// An empty database with that clock.
     #[must_use]
-    pub fn new(clock: Clock) -> Self {
+    pub fn new(clock: Now) -> Self {
         Self { tables: Arc::default(), clock, faults: Arc::new(NoFaults) }
     }
 
@@ -65,7 +66,7 @@ impl MemoryStore {
         Self { tables: Arc::clone(&self.tables), clock: Arc::clone(&self.clock), faults }
     }
 
-    /// How many rows there are now.
+    /// The number of rows in each table now.
     #[must_use]
     pub fn sizes(&self) -> Sizes {
         self.lock().sizes()
@@ -87,6 +88,9 @@ impl MemoryStore {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// It keeps values, not bytes: all of them can be read.
+impl crate::Salvage for MemoryStore {}
 
 #[async_trait]
 impl Store for MemoryStore {

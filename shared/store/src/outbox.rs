@@ -1,4 +1,4 @@
-//! Messages that travel with a commit and are published after it.
+//! Messages that are committed with a burst and published after it.
 
 use async_trait::async_trait;
 use model::{InstanceId, Timestamp};
@@ -9,28 +9,30 @@ use crate::Error;
 /// One message to publish.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutboxRow {
-    /// Its message id: the same on every try.
+    /// Its message id, the same for every publish of it.
     pub id: String,
-    /// The instance it is about.
+    /// The instance that sends it.
     pub instance_id: InstanceId,
     /// The message; its `Nats-Msg-Id` is `id`.
     pub message: Message,
-    /// When it was committed.
+    /// The time of the commit.
     pub created_at: Timestamp,
 }
 
 /// Messages to publish.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Rows committed before that time and not yet published: their publisher has died.
+    /// At most `limit` rows that were committed before that time and are not published: the node
+    /// that should publish them has died.
     ///
     /// # Errors
     /// See [`Error`].
     async fn unpublished(&self, before: Timestamp, limit: u64) -> Result<Vec<OutboxRow>, Error>;
 
-    /// These are stored in the stream: their rows go, soon, with the next transaction.
+    /// Removes the rows of messages that the stream has stored, soon, with one of the next
+    /// transactions.
     ///
     /// # Errors
-    /// See [`Error`]; they are published again then, which changes nothing.
+    /// See [`Error`]. The messages are published again then, and the stream drops the duplicates.
     async fn published(&self, ids: Vec<String>) -> Result<(), Error>;
 }

@@ -2,23 +2,49 @@
 
 use model::limits;
 
-/// Which part of a list.
+/// Which part of a list. Its numbers are within the limits, so that no arithmetic on them
+/// overflows and every database can bind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Items left out at the beginning.
-    pub skip: u64,
-    /// Items at most, 1 to `limits::PAGE_ITEMS_MAX`.
-    pub take: u64,
+    skip: u64,
+    take: u64,
 }
 
 impl Page {
-    /// A page within the limits.
+    /// A page within the limits: `take` is 1 to [`limits::PAGE_ITEMS_MAX`]. A `skip` above
+    /// [`limits::LIST_ITEMS_MAX`] is behind the end of every list, and so is the page then.
     #[must_use]
     pub fn new(skip: u64, take: u64) -> Self {
-        Self { skip, take: take.clamp(1, limits::PAGE_ITEMS_MAX) }
+        let take = take.clamp(1, limits::PAGE_ITEMS_MAX);
+        Self { skip: skip.min(limits::LIST_ITEMS_MAX), take }
     }
 
-    /// This part of a list that is here as a whole.
+    /// Page number `number`, counted from 0, of pages of `size` items.
+    #[must_use]
+    pub fn numbered(number: u64, size: u64) -> Self {
+        let size = size.clamp(1, limits::PAGE_ITEMS_MAX);
+        Self::new(number.saturating_mul(size), size)
+    }
+
+    /// The first items, as many as one page may have.
+    #[must_use]
+    pub fn first() -> Self {
+        Self::new(0, limits::PAGE_ITEMS_MAX)
+    }
+
+    /// How many items are left out at the beginning.
+    #[must_use]
+    pub fn skip(self) -> u64 {
+        self.skip
+    }
+
+    /// How many items the page has at most.
+    #[must_use]
+    pub fn take(self) -> u64 {
+        self.take
+    }
+
+    /// This part of a list that is in memory as a whole.
     pub fn of<T>(self, items: impl Iterator<Item = T>) -> Listed<T> {
         let (skip, take) = (self.skip, self.take);
         let mut total = 0;
@@ -29,15 +55,9 @@ impl Page {
         let items = items.filter_map(part).collect();
         Listed { items, total }
     }
-
-    /// The first items, as many as one page may have.
-    #[must_use]
-    pub fn first() -> Self {
-        Self::new(0, limits::PAGE_ITEMS_MAX)
-    }
 }
 
-/// One page, and how many there are in all.
+/// One page, and how many items the whole list has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed<T> {
     /// The page's items.

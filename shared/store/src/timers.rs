@@ -8,35 +8,36 @@ use crate::{Error, NewInstance};
 /// A bookmark that a timer resumes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DueTimer {
-    /// When.
+    /// The time when it is due.
     pub due_at: Timestamp,
-    /// Whose.
+    /// The instance that waits.
     pub instance_id: InstanceId,
-    /// Which.
+    /// The bookmark.
     pub bookmark_id: BookmarkId,
     /// Its shard.
     pub shard: i32,
 }
 
-/// One firing of a schedule: accepted starts and the next time, in one transaction.
+/// One firing of a schedule: its starts and its next time, in one transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Firing {
-    /// Which schedule.
+    /// The schedule.
     pub schedule_id: ScheduleId,
-    /// The occurrence counter that was read: fires only if it is still the one.
+    /// The occurrence counter that the caller has read. The schedule fires only when its counter is
+    /// still the same.
     pub occurrence: i64,
-    /// The counter afterwards.
+    /// The counter after the firing.
     pub occurrence_next: i64,
-    /// The next nominal time; none when it is over.
+    /// The next time to fire; `None` when it fires no more.
     pub next_at: Option<Timestamp>,
-    /// The instances to start: none where missed occurrences are skipped.
+    /// The instances to start; empty when missed occurrences are skipped.
     pub starts: Vec<NewInstance>,
 }
 
-/// What is due.
+/// Timers and schedules that are due.
 #[async_trait]
 pub trait Timers: Send + Sync {
-    /// The database's clock, by which nothing fires early.
+    /// The database's clock. Timers compare with it, so that none fires early.
     ///
     /// # Errors
     /// See [`Error`].
@@ -64,9 +65,10 @@ pub trait Timers: Send + Sync {
         limit: u64,
     ) -> Result<Vec<Schedule>, Error>;
 
-    /// Advances a schedule and accepts its starts; false when someone else has, or it is gone.
+    /// Advances a schedule and accepts its starts; false when another node has done so, or the
+    /// schedule is gone.
     ///
     /// # Errors
-    /// See [`Error`]; it may have happened: read again.
+    /// See [`Error`]. It may have happened: read the schedule again.
     async fn fire(&self, firing: Firing) -> Result<bool, Error>;
 }

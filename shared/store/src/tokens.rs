@@ -8,22 +8,23 @@ use crate::{Error, PendingCommand};
 /// URL tokens, found by the hash of their text.
 #[async_trait]
 pub trait Tokens: Send + Sync {
-    /// Makes a token good.
+    /// Keeps a token. From then on it can be used.
     ///
     /// # Errors
     /// See [`Error`].
     async fn grant(&self, token: Token) -> Result<(), Error>;
 
-    /// The token, if it is good at that time.
+    /// The token, when it can be used at that time.
     ///
     /// # Errors
     /// See [`Error`].
     async fn token(&self, hash: &str, now: Timestamp) -> Result<Option<Token>, Error>;
 
-    /// Uses the token up and accepts the command, in one transaction; false when it is not good.
+    /// Uses the token up and accepts the command, in one transaction; false when the token cannot be
+    /// used.
     ///
     /// # Errors
-    /// See [`Error`]; read it again to know whether it was used.
+    /// See [`Error`]. Read the token again to learn whether it was used.
     async fn redeem(
         &self,
         hash: &str,

@@ -1,4 +1,4 @@
-//! The HTTP API of one node, as a client sees it that expects it to be gone at any time.
+//! A client of one node's HTTP API. The node may be gone at any time.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ pub(crate) struct Api {
     url: String,
 }
 
-/// An answer: status, the header Retry-After, body.
+/// An HTTP response: status, the header Retry-After, body.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<String>,
     pub(crate) body: Value,
 }
 
-impl Answer {
-    /// The body of an answer that is a success.
+impl Response {
+    /// The body of a successful response.
     pub(crate) fn ok(self) -> Value {
         assert!(self.is_ok(), "{} {}", self.status, self.body);
         self.body
@@ -46,7 +46,7 @@ impl Api {
         path: &str,
         key: Option<&str>,
         body: &Value,
-    ) -> reqwest::Result<Answer> {
+    ) -> reqwest::Result<Response> {
         let mut request = self.http.request(method, format!("{}{path}", self.url));
         if let Some(key) = key {
             request = request.header("Idempotency-Key", key).header("Prefer", "wait=5");
@@ -61,7 +61,7 @@ impl Api {
         let bytes = answer.bytes().await?;
         let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
         let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
-        Ok(Answer { status, retry_after, body })
+        Ok(Response { status, retry_after, body })
     }
 
     /// Imports and publishes.
@@ -69,8 +69,8 @@ impl Api {
         self.try_publish(definition).await.unwrap().ok();
     }
 
-    /// Imports and publishes, where the node may be gone.
-    pub(crate) async fn try_publish(&self, definition: &Value) -> reqwest::Result<Answer> {
+    /// Imports and publishes; the node may be gone.
+    pub(crate) async fn try_publish(&self, definition: &Value) -> reqwest::Result<Response> {
         let path = "/elsa/api/workflow-definitions/import";
         self.send(Method::POST, path, None, definition).await?;
         let id = definition["definitionId"].as_str().unwrap();
@@ -78,31 +78,31 @@ impl Api {
         self.send(Method::POST, &path, None, &json!({})).await
     }
 
-    /// Takes back what is published: nothing starts it any more.
+    /// Retracts the published version: nothing starts it any more.
     pub(crate) async fn retract(&self, definition_id: &str) {
         let path = format!("/elsa/api/workflow-definitions/{definition_id}/retract");
         self.send(Method::POST, &path, None, &json!({})).await.unwrap().ok();
     }
 
-    /// Asks for a resume at whatever the instance waits for; what it came to.
-    pub(crate) async fn resume(&self, instance: &str) -> reqwest::Result<Answer> {
+    /// Resumes the instance at the bookmark where it waits; gives the response.
+    pub(crate) async fn resume(&self, instance: &str) -> reqwest::Result<Response> {
         let path = format!("/elsa/api/workflow-instances/{instance}/resume");
         self.send(Method::POST, &path, None, &json!({"input": {}})).await
     }
 
-    /// Asks for a start that is answered as soon as it is accepted.
+    /// Asks for a start; the response comes when the start is accepted.
     pub(crate) async fn start_async(
         &self,
         definition: &str,
         instance: &str,
         number: usize,
-    ) -> reqwest::Result<Answer> {
+    ) -> reqwest::Result<Response> {
         let path = format!("/elsa/api/workflow-definitions/{definition}/dispatch");
         let body = json!({"instanceId": instance, "input": {"Number": number}});
         self.send(Method::POST, &path, None, &body).await
     }
 
-    /// The value of a counter under a label, of this node.
+    /// The value of one of this node's counters, under a label.
     pub(crate) async fn metric(&self, name: &str, label: &str) -> f64 {
         let answer = self.send(Method::GET, "/metrics", None, &Value::Null).await.unwrap().ok();
         let text = answer.as_str().unwrap_or_default();
@@ -112,13 +112,13 @@ impl Api {
         value.map_or(0.0, |value| value.parse().unwrap())
     }
 
-    /// Asks for a start; what it came to.
+    /// Asks for a start; gives the response.
     pub(crate) async fn start(
         &self,
         definition: &str,
         instance: &str,
         number: usize,
-    ) -> reqwest::Result<Answer> {
+    ) -> reqwest::Result<Response> {
         let body = json!({"definitionId": definition, "instanceId": instance,
             "input": {"Number": number}});
         self.send(Method::POST, "/elsa/api/workflow-instances", Some(instance), &body).await

@@ -1,5 +1,7 @@
-//! What goes on beside the voyages so that every path is taken: publications, schedules, events
-//! that nobody waits for, and leases that vanish.
+//! Work beside the voyages, so that every path is taken: publications, schedules, events that no
+//! instance waits for, and deleted leases.
+
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,7 +25,7 @@ const WIPE_EVERY: Duration = Duration::from_millis(5);
 const WRITE_EVERY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is going on.
+/// The work that is running.
 pub(crate) struct Bustle {
     is_over: Arc<AtomicBool>,
     strays: Arc<AtomicUsize>,
@@ -34,8 +36,8 @@ pub(crate) struct Bustle {
 }
 
 impl Bustle {
-    /// Begins; with `wipes`, all leases vanish again and again and somebody else writes the
-    /// instances, so that commits lose.
+    /// Starts it. With `wipes`, all leases are deleted again and again and the test writes the
+    /// instances itself, so that commits lose their version check.
     pub(crate) async fn begin(route: &Route, database_url: &str, wipes: bool) -> Self {
         let Route { names, doors, jetstream, .. } = route;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -60,7 +62,7 @@ impl Bustle {
         Self { is_over, strays, tasks, names, jetstream, database_url }
     }
 
-    /// Ends it. Strays that are not buried yet are about to be.
+    /// Ends it. Events that are not dead letters yet become dead letters soon.
     pub(crate) async fn end(self) -> Aftermath {
         self.is_over.store(true, Ordering::SeqCst);
         for task in self.tasks {
@@ -76,7 +78,7 @@ impl Bustle {
     }
 }
 
-/// What is to be counted afterwards.
+/// What the test counts afterwards.
 pub(crate) struct Aftermath {
     names: Names,
     jetstream: Context,
@@ -85,14 +87,14 @@ pub(crate) struct Aftermath {
 }
 
 impl Aftermath {
-    /// Every stray is among the dead, once; every occurrence of the schedule has ended well. Gives
-    /// the numbers of both.
+    /// Every event without a waiting instance is one dead letter; every occurrence of the schedule
+    /// has finished. Gives both numbers.
     pub(crate) async fn settled(&self, ledger: &Ledger<'_>, survivor: &Api) -> (usize, usize) {
         survivor.retract(&self.names.tick).await;
         let subject = format!("staunch.dead.cmd.event.{}", self.names.stray);
         let dead = async || self.dead(&subject).await;
         eventually("strays are buried", PATIENCE, async || {
-            // Those of the last moment had no chance to wait yet.
+            // The last of them may not wait yet.
             expire(&self.database_url, &self.names);
             dead().await >= self.strays
         })
@@ -117,19 +119,19 @@ impl Aftermath {
     }
 }
 
-/// A definition that nobody starts is published anew all the time, at whichever door answers.
+/// Publishes a definition that nobody starts again and again, on any node that answers.
 async fn publications(names: Names, doors: Vec<Api>, is_over: Arc<AtomicBool>) {
     let mut version = 0;
     while !is_over.load(Ordering::SeqCst) {
         version += 1;
         let door = &doors[version % doors.len()];
-        // Its door may be dead.
+        // The node may be dead.
         drop(door.try_publish(&names.news(version)).await);
         sleep(PUBLISH_EVERY).await;
     }
 }
 
-/// Events that nobody waits for, whose time is over at once.
+/// Sends events that no instance waits for and that expire at once.
 async fn raise_strays(
     names: Names,
     jetstream: Context,
@@ -152,7 +154,7 @@ fn expire(database_url: &str, names: &Names) {
     sql(database_url, &format!("{update} and id like '{stray}-%'"));
 }
 
-/// Every voyage that is under way is written by somebody who needs no lease, and stays as it is.
+/// Writes every unfinished voyage without a lease and without a change of its content.
 async fn write_beside(names: Names, database_url: String, is_over: Arc<AtomicBool>) {
     let voyage = &names.voyage;
     let update = "update instances set version = version + 1 where status <> 'Finished'";
@@ -163,7 +165,7 @@ async fn write_beside(names: Names, database_url: String, is_over: Arc<AtomicBoo
     }
 }
 
-/// Nobody hears of it: a holder goes on while others get the lease.
+/// The holders are not notified: a holder goes on while other nodes get the lease.
 async fn wipe_leases(jetstream: Context, is_over: Arc<AtomicBool>) {
     while !is_over.load(Ordering::SeqCst) {
         let stream = jetstream.get_stream("KV_staunch_leases").await.unwrap();

@@ -1,4 +1,6 @@
-//! The outside world that workflows call: it notes under which keys it was asked for what.
+//! The HTTP server that workflows call. It records the idempotency keys of the calls by path.
+
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -10,10 +12,10 @@ use axum::routing::any;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Idempotency keys by the path that was asked for.
+/// Idempotency keys by path.
 type Asked = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
 
-/// A server that ends with this value.
+/// The server; it ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Callee {
     pub(crate) url: String,
@@ -33,7 +35,7 @@ impl Callee {
         Self { url, asked, serving }
     }
 
-    /// How many calls came for this, and under how many keys.
+    /// The number of calls for this path, and the number of different keys.
     pub(crate) fn asked(&self, what: &str) -> (usize, usize) {
         let asked = self.asked.lock().unwrap();
         let keys = asked.get(what).cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Processes that die at a named point of their path, under load.
+//! Processes that abort at a named point of their path, under load.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt as _;
@@ -16,31 +16,31 @@ use crate::workflow::Names;
 use crate::world::{World, all_roles, dies_at, last_words};
 
 const SURVIVOR: &str = "survivor";
-/// Processes that die in one round.
+/// Processes that abort in one round.
 const VICTIMS: usize = 3;
 /// The signal of a process that aborts.
 const ABORTED: i32 = 6;
 const SENDERS: usize = 6;
-/// Voyages of a round at least, however early its processes die.
+/// The least number of voyages of a round, even when its processes abort early.
 const VOYAGES_MIN: usize = 30;
 const DEATH_MAX: Duration = Duration::from_secs(90);
-/// In a sample, one round in so many is run.
+/// A sample runs one round out of this number.
 const SAMPLE_STEP: usize = 29;
-/// At which passing of its point a process dies; one full run takes every point through all.
+/// A process aborts when it passes its point for this time. A full run tries all of them at
+/// every point.
 const NTHS: [usize; 5] = [1, 2, 5, 12, 30];
 
-/// Points that are passed at the pace of a clock, not of the load: there it dies no later than at
-/// this passing.
+/// Points that a clock paces, not the load: there a process aborts no later than at this passing.
 const PACED: [Point; 1] = [Point::Scanned];
 const PACED_NTH_MAX: usize = 5;
 
-/// Points on the way of what one node does for all: the one that owns the first shard.
+/// Points that only the owner of the first shard passes.
 const SWEEPER: [Point; 4] = [Point::BeforeSweep, Point::Resent, Point::BeforeBurial, Point::Buried];
 
-/// Points on the way of an occurrence: the one that owns the shard of the schedule.
+/// Points of an occurrence: only the owner of the schedule's shard passes them.
 const SCHEDULER: [Point; 2] = [Point::BeforeOccurrence, Point::Occurred];
 
-/// G1, G2, G3, G6, G7, G9: wherever a process dies, what was accepted is done once, elsewhere.
+/// G1, G2, G3, G6, G7, G9: wherever a process aborts, another node does what was accepted, once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_dies_at_any_point_loses_nothing_and_repeats_nothing_g1_g2_g3_g6_g7_g9() {
     let Some(mut world) = World::start(1, vec![all_roles(SURVIVOR)]).await else { return };
@@ -65,10 +65,10 @@ async fn a_process_that_dies_at_any_point_loses_nothing_and_repeats_nothing_g1_g
     );
 }
 
-/// Where, and at which passing.
+/// A point, and at which passing the process aborts.
 type Death = (Point, usize);
 
-/// Every point at every passing, or some points at the first; those that die together.
+/// Every point at every passing, or a sample of the points at the first; grouped by round.
 fn plan() -> Vec<Vec<Death>> {
     let mut plan: Vec<Vec<Death>> = Vec::new();
     for (turn, nth) in NTHS.into_iter().enumerate() {
@@ -77,15 +77,14 @@ fn plan() -> Vec<Vec<Death>> {
         }
         let others = Point::ALL.iter().copied().filter(|point| !SWEEPER.contains(point));
         let mut others: Vec<_> = others.collect();
-        // Other companions in every turn.
+        // Other groups in every turn.
         others.rotate_left(turn * 7);
         let death = |point: &Point| {
             let is_paced = PACED.contains(point);
             (*point, if is_paced { nth.min(PACED_NTH_MAX) } else { nth })
         };
         plan.extend(others.chunks(VICTIMS).map(|points| points.iter().map(death).collect()));
-        // A sweeper has something to publish when others died before they could, and one sweep may
-        // publish all of it.
+        // A sweep publishes only what aborted processes left, and one sweep may publish all of it.
         let left = |point| {
             let nth = if point == Point::Resent { 1 } else { 1 + turn / 2 };
             vec![(point, nth), (Point::BeforePublish, 3), (Point::Committed, 7)]
@@ -95,8 +94,8 @@ fn plan() -> Vec<Vec<Death>> {
     if is_full() { plan } else { plan.into_iter().step_by(SAMPLE_STEP).collect() }
 }
 
-/// How long it may take until a process dies at this point: publications are much rarer than other
-/// commands.
+/// How long it may take until a process aborts at this point. Publications are much rarer than
+/// other commands.
 fn patience(point: Point) -> Duration {
     match point {
         Point::BeforePublication
@@ -131,7 +130,7 @@ impl Outcome {
     }
 }
 
-/// Nodes with points to die at join the survivor and share the load until all of them are dead.
+/// Nodes that will abort join the survivor and share the load until all of them are dead.
 async fn round(world: &mut World, callee: &Callee, number: usize, deaths: &[Death]) -> Outcome {
     let began = Instant::now();
     let names = Names::new(&format!("r{number}"));
@@ -175,7 +174,7 @@ async fn round(world: &mut World, callee: &Callee, number: usize, deaths: &[Deat
     Outcome { voyages, repeated_calls, ticks, strays, recovery }
 }
 
-/// Starts them; gives their places among the nodes.
+/// Starts them; gives their indices among the nodes.
 async fn victims(world: &mut World, number: usize, deaths: &[Death], schedules: i32) -> Vec<usize> {
     let first = world.cluster.nodes().len();
     let names = names(number, deaths, schedules);
@@ -202,8 +201,7 @@ async fn shard_of_schedules(world: &World, names: &Names) -> i32 {
     own.expect("the schedule is published").shard
 }
 
-/// Names under which whoever is to die on the way of a shard's owner comes to own that shard before
-/// the survivor does.
+/// Node names with which a node that will abort owns the shard, not the survivor.
 fn names(number: usize, deaths: &[Death], schedules: i32) -> Vec<String> {
     let shard = |point: &Point| match point {
         point if SWEEPER.contains(point) => Some(0),

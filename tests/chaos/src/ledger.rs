@@ -1,4 +1,4 @@
-//! The reckoning: what was accepted against what is there, once everything has settled.
+//! Compares what was accepted with what the database and the streams hold at the end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::world::{World, sql};
 
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// Later than anything.
+/// Longer than anything takes.
 const FOR_EVER: Timestamp = Timestamp::from_millis(i64::MAX / 2);
 
-/// Where to look.
+/// The places to read from.
 pub(crate) struct Ledger<'a> {
     store: Arc<dyn Store>,
     database_url: String,
@@ -29,11 +29,11 @@ pub(crate) struct Ledger<'a> {
     names: Names,
 }
 
-/// What was found.
+/// The figures that were found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) voyages: usize,
-    /// Outgoing calls that were made again, under the same key.
+    /// Outgoing calls that were repeated under the same key.
     pub(crate) repeated_calls: usize,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Ledger<'a> {
         Self { store: Arc::clone(&world.store), database_url, jetstream, callee, names }
     }
 
-    /// Instances of a definition, in this sub-status where one is given.
+    /// The number of instances of a definition, in this sub-status where one is given.
     pub(crate) async fn count(&self, definition: &str, status: Option<SubStatus>) -> usize {
         let filter = InstanceFilter {
             definition_ids: vec![DefinitionId::new(definition)],
@@ -54,7 +54,7 @@ impl<'a> Ledger<'a> {
         usize::try_from(listed.total).unwrap()
     }
 
-    /// Waits until everything that was accepted has ended well.
+    /// Waits until everything that was accepted has finished.
     pub(crate) async fn settled(&self, accepted: &Accepted) {
         let wanted = accepted.voyages.len();
         let definitions = [&self.names.voyage, &self.names.child, &self.names.listener];
@@ -74,7 +74,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Waits until so many instances of a definition are in this sub-status.
+    /// Waits until this number of instances of a definition is in this sub-status.
     pub(crate) async fn all_are(&self, definition: &str, status: SubStatus, wanted: usize) {
         let give_up = Instant::now() + PATIENCE;
         while self.count(definition, Some(status)).await != wanted {
@@ -84,7 +84,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Waits until no row waits for anybody.
+    /// Waits until no row waits to be handled.
     pub(crate) async fn nothing_left(&self) {
         let give_up = Instant::now() + PATIENCE;
         while self.leftovers().await > 0 {
@@ -93,7 +93,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Keeps a resume for an instance that waits for it already, and tells nobody.
+    /// Inserts a resume for an instance that waits for it, and notifies no node.
     pub(crate) async fn wait_in_vain(&self, instance: &str) {
         let (id, instance_id) = (format!("in-vain-{instance}"), InstanceId::new(instance));
         let body = Resume { instance_id: instance_id.clone(), ..Resume::default() };
@@ -112,7 +112,7 @@ impl<'a> Ledger<'a> {
         self.store.wait(kept).await.unwrap();
     }
 
-    /// How many instances of a definition were resumed exactly once.
+    /// The number of instances of a definition that were resumed exactly once.
     pub(crate) async fn resumed_once(&self, definition: &str, wanted: usize) -> usize {
         let mut once = 0;
         for number in 0..wanted {
@@ -124,7 +124,7 @@ impl<'a> Ledger<'a> {
         once
     }
 
-    /// How things stand, for a failure.
+    /// The current counts, for the message of a failure.
     fn standing(&self) -> String {
         let ask = |what: &str| sql(&self.database_url, what);
         let mut text = ask("select definition_id, status, count(*) from instances group by 1, 2");
@@ -140,8 +140,9 @@ impl<'a> Ledger<'a> {
         text
     }
 
-    /// Each was done once: one voyage, one child, one listener each; every line once and in order;
-    /// calls under one key; every event once; what cannot be read is among the dead, once.
+    /// Checks that each was done once: one voyage, one child and one listener; every line once and
+    /// in order; calls under one key; every event once; one dead letter for each message that
+    /// cannot be read.
     pub(crate) async fn balanced(&self, accepted: &Accepted) -> Found {
         let wanted = accepted.voyages.len();
         for definition in [&self.names.voyage, &self.names.child, &self.names.listener] {
@@ -176,7 +177,8 @@ impl<'a> Ledger<'a> {
         lines.filter_map(|entry| entry.message).collect()
     }
 
-    /// Rows that wait for somebody: in the outbox, accepted and not applied, waiting for nothing.
+    /// Rows that wait to be handled: in the outbox, accepted and not applied, or without anything to
+    /// wait for.
     pub(crate) async fn leftovers(&self) -> usize {
         let store = &self.store;
         let unpublished = store.unpublished(FOR_EVER, 100).await.unwrap().len();
@@ -189,7 +191,7 @@ impl<'a> Ledger<'a> {
         unpublished + unapplied + unstarted + unfinished + kept
     }
 
-    /// Messages by subject, of those below a prefix and a name.
+    /// The number of messages by subject below a prefix and a name.
     async fn subjects(&self, stream: &str, prefix: &str, name: &str) -> BTreeMap<String, usize> {
         use futures::TryStreamExt as _;
         let stream = self.jetstream.get_stream(stream).await.unwrap();

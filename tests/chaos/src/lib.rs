@@ -1,9 +1,9 @@
-//! The guarantees under fire: whole clusters of real processes that are killed, paused, cut off
-//! and flooded while they work, and are counted afterwards.
+//! Tests the guarantees on whole clusters of real processes. The processes are killed, paused, cut
+//! off and overloaded while they work; afterwards the tests count what was done.
 //!
 //! Each test names the guarantees that it tries to break and prints its figures. `cargo test` runs
-//! a sample of each, `just chaos` all of it. Tests take turns: each has many processes. Nothing
-//! here is used outside tests.
+//! a sample of each test, `just chaos` runs everything. Tests run one after the other, because each
+//! has many processes. Nothing here is used outside tests.
 
 #[cfg(test)]
 mod api;

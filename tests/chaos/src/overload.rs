@@ -1,5 +1,5 @@
-//! Ten times the load that can be carried. What is started takes tens of milliseconds, so that the
-//! same cores can offer so much more than they can do.
+//! Ten times the load that the cluster can do. Each workflow takes tens of milliseconds, so that
+//! the same cores can offer ten times what they can do.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,22 +22,22 @@ use crate::workflow::Names;
 use crate::world::{World, all_roles};
 
 const NODES: usize = 2;
-/// Callers that wait for each other, to find out what can be carried.
+/// Callers that each wait for their response, to measure what the cluster can do.
 const CALLERS: usize = 32;
-/// How many times that load is offered.
+/// The offered load as a multiple of that.
 const FACTOR: f64 = 10.0;
-/// Commands that may wait before the door closes: little, so that it does soon.
+/// Commands that may wait before the API refuses starts; few, so that it refuses soon.
 const BACKLOG_MAX: usize = 300;
-/// Requests of ours under way at most; a machine has no more sockets than this to spare.
+/// Requests in flight at most; a machine has no more sockets for this test.
 const REQUESTS_MAX: usize = 2_000;
-/// How soon the door is open again when everything is worked off.
+/// How soon the API accepts starts again when the backlog is gone.
 const OPEN_MAX: Duration = Duration::from_secs(5);
 const SLICE: Duration = Duration::from_millis(10);
-/// What one node may take more than before, in MiB.
+/// How much more memory a node may take than before, in MiB.
 const GROWTH_MAX: u64 = 300;
 
-/// G12, G1: what is too much is refused in order; memory stays bounded; what was accepted is done,
-/// once; and afterwards everything works as before.
+/// G12, G1: excess starts are refused with a reason; memory stays bounded; what was accepted is
+/// done once; afterwards everything works as before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_times_too_much_is_refused_in_order_and_what_is_accepted_is_done_g12_g1() {
     let bounded = |name: &str| {
@@ -62,7 +62,7 @@ async fn ten_times_too_much_is_refused_in_order_and_what_is_accepted_is_done_g12
     let drained = ended.elapsed();
     let finished = ledger.count("flood", Some(SubStatus::Finished)).await;
     assert_eq!(ledger.count("flood", None).await, finished);
-    // Whoever got no answer does not know whether it was accepted.
+    // A caller without a response does not know whether the start was accepted.
     let known = flood.accepted..=flood.accepted + flood.unanswered;
     assert!(known.contains(&finished), "{finished} finished of {known:?}");
     eventually("starts are taken again", OPEN_MAX, async || {
@@ -89,7 +89,7 @@ async fn ten_times_too_much_is_refused_in_order_and_what_is_accepted_is_done_g12
     assert!(growth <= GROWTH_MAX, "a node grew by {growth} MiB");
 }
 
-/// Starts per second that are finished as they come.
+/// Starts per second that the cluster finishes without a growing backlog.
 async fn sustainable(doors: &[Api]) -> f64 {
     let count = pick(200, 1_000);
     let began = Instant::now();
@@ -101,19 +101,19 @@ async fn sustainable(doors: &[Api]) -> f64 {
     count as f64 / began.elapsed().as_secs_f64()
 }
 
-/// What became of a flood.
+/// The results of the offered load.
 #[derive(Debug, Default)]
 struct Flood {
     offered: usize,
     accepted: usize,
     refused: usize,
     unanswered: usize,
-    /// Why the last of those got no answer.
+    /// Why the last of those got no response.
     why: String,
     memory_max: u64,
 }
 
-/// Offers starts at a rate, whatever becomes of them.
+/// Offers starts at a fixed rate, whatever the responses are.
 async fn flood(world: &World, doors: &[Api], rate: f64, time: Duration) -> Flood {
     let answers: Arc<Mutex<BTreeMap<u16, usize>>> = Arc::default();
     let unanswered = Arc::new(AtomicUsize::new(0));
@@ -159,7 +159,7 @@ async fn flood(world: &World, doors: &[Api], rate: f64, time: Duration) -> Flood
         request.unwrap();
         flood.memory_max = flood.memory_max.max(memory(world));
     }
-    // What is accepted goes on being worked off.
+    // The cluster goes on with what it has accepted.
     sleep(SLICE).await;
     flood.memory_max = flood.memory_max.max(memory(world));
     let answers = answers.lock().await;
@@ -173,7 +173,7 @@ async fn flood(world: &World, doors: &[Api], rate: f64, time: Duration) -> Flood
     flood
 }
 
-/// MiB of the node that has most.
+/// The memory of the largest node, in MiB.
 fn memory(world: &World) -> u64 {
     let of = |pid: u32| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();

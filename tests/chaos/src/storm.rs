@@ -1,5 +1,5 @@
-//! A cluster of three brokers, PostgreSQL and three nodes, where one thing after the other breaks
-//! and heals under load.
+//! A cluster of three brokers, PostgreSQL and three nodes. One part after the other breaks and
+//! heals under load.
 
 use std::time::Duration;
 
@@ -17,21 +17,21 @@ use crate::world::{World, all_roles};
 const SENDERS: usize = 8;
 const NODES: usize = 3;
 const BROKERS: usize = 3;
-/// How long something is away: longer than a lease, a presence and an acknowledgement may wait.
+/// How long a part is away: longer than the terms of a lease, a presence and an acknowledgement.
 const AWAY: Duration = Duration::from_secs(8);
-/// About as long as all blows take.
+/// About the time that all faults together take.
 const CALM: Duration = Duration::from_secs(300);
-/// From the last healing to when all has to be as before.
+/// After the last fault heals, everything works as before within this time.
 const HEALED: Duration = Duration::from_secs(15);
 const PROGRESS_MAX: Duration = Duration::from_secs(60);
-/// Throughput is measured over several of these.
+/// The length of a time slice. Throughput is measured over several of them.
 const SLICE: Duration = Duration::from_secs(15);
 /// The streams' duplicate window.
 const DUPLICATES: Duration = Duration::from_secs(120);
-/// What throughput after healing has to be of that before.
+/// The least ratio of the throughput after the faults to the throughput before.
 const RATIO_MIN: f64 = 0.95;
 
-/// Something that breaks, and heals.
+/// A fault that heals.
 #[derive(Clone, Copy, Debug)]
 enum Blow {
     KillNode(usize),
@@ -78,7 +78,7 @@ const FULL: &[Blow] = &[
 ];
 
 /// G1, G2, G3, G5, G9, G11: whatever breaks for a while, nothing is lost, nothing is done twice,
-/// and afterwards everything is as fast as before. G4: then the brokers lose everything they have.
+/// and afterwards everything is as fast as before. G4: then the brokers lose all their data.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g9_g11() {
     let Some(mut world) = World::start(BROKERS, Vec::new()).await else { return };
@@ -93,7 +93,7 @@ async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g
     let route = Route { names: names.clone(), doors, jetstream: jetstream.clone(), store };
     let traffic = Traffic::begin(route, SENDERS);
 
-    // Until the streams' duplicate window is full, brokers have more to do from second to second.
+    // The work of the brokers grows until the streams' duplicate window is full.
     sleep(pick(Duration::ZERO, DUPLICATES)).await;
     progress(&traffic, 40).await;
     let (slices, slice) = pick((2, SLICE / 5), (8, SLICE));
@@ -128,7 +128,7 @@ async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g
     let settled = ended.elapsed();
     let Found { voyages, repeated_calls } = ledger.balanced(&accepted).await;
     let ratio = after.mean / before.mean;
-    // What the slices differ by themselves tells how far the ratio can be off.
+    // The variation between the slices bounds the error of the ratio.
     let doubt = 2.0 * ratio * (after.doubt().powi(2) + before.doubt().powi(2)).sqrt();
     println!(
         "G1 G2 G3 G5 G9: {voyages} voyages accepted, {voyages} finished once, 0 lost, 0 twice, 0 \
@@ -145,7 +145,7 @@ async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g
     lose_the_streams(&mut world, &ledger).await;
 }
 
-/// Each node reaches each broker by a proxy of its own.
+/// Each node reaches each broker through its own proxy.
 async fn nodes_behind_proxies(world: &mut World) -> Vec<Vec<Proxy>> {
     let targets: Vec<String> = world.cluster.nats_url().split(',').map(str::to_owned).collect();
     let mut proxies = Vec::with_capacity(NODES);
@@ -174,7 +174,7 @@ async fn progress(traffic: &Traffic, voyages: usize) {
     .await;
 }
 
-/// Breaks something, leaves it so for a while, and heals it.
+/// Breaks a part, waits, and heals it.
 async fn strike(world: &mut World, proxies: &[Vec<Proxy>], blow: Blow) {
     match blow {
         KillNode(node) => {
@@ -238,15 +238,15 @@ async fn step_down(world: &World) {
     let of_streams = streams.map(|stream| format!("$JS.API.STREAM.LEADER.STEPDOWN.{stream}"));
     let of_consumer = "$JS.API.CONSUMER.LEADER.STEPDOWN.STAUNCH_COMMANDS.executor".to_owned();
     for subject in of_streams.into_iter().chain([of_consumer]) {
-        // One that is without a leader at this moment need not step down.
+        // A group without a leader at this moment has nobody to step down.
         drop(client.request(subject, "".into()).await);
     }
 }
 
-/// Instances that wait for events and for time go on after the brokers have lost everything.
+/// Instances that wait for events and for time go on after the brokers have lost all their data.
 async fn lose_the_streams(world: &mut World, ledger: &Ledger<'_>) {
     const WAITING: usize = 25;
-    let (wait, nap) = (Names::waiting("wiped"), Names::napping("wiped", 10));
+    let (wait, nap) = (Names::waiting("wiped"), Names::napping("wiped", 30));
     for definition in [&wait, &nap] {
         world.api(0).publish(definition).await;
     }

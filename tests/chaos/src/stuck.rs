@@ -1,4 +1,5 @@
-//! Things that nobody knows of any more, made by hand: the sweep finds each, counts it, mends it.
+//! Rows that no message points to any more, made by the test. The sweep finds, counts and repairs
+//! each.
 
 use std::time::Duration;
 
@@ -14,12 +15,12 @@ use crate::scale::pick;
 use crate::workflow::Names;
 use crate::world::{World, all_roles, dies_at};
 
-/// How soon a thing that is stuck has to be found and mended.
+/// How soon the sweep finds and repairs a stuck row.
 const MENDED_MAX: Duration = Duration::from_secs(30);
 const DEATH_MAX: Duration = Duration::from_secs(60);
 
-/// G9: a start, a resume, an outbox row and an instance at work that nobody knows of any more are
-/// each found, counted and mended within 30 s.
+/// G9: a start, a resume, an outbox row and a running instance that no message points to any more
+/// are each found, counted and repaired within 30 s.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_stuck_is_found_counted_and_mended_within_thirty_seconds_g9() {
     let Some(mut world) = World::start(1, vec![all_roles("mender")]).await else { return };
@@ -44,7 +45,7 @@ async fn what_is_stuck_is_found_counted_and_mended_within_thirty_seconds_g9() {
     world.cluster.node_mut(0).kill().unwrap();
     for number in 0..each {
         ledger.wait_in_vain(&format!("waiting-unwoken-{number}")).await;
-        // The one that has to be old to be told from work that goes on comes last.
+        // Last the one that the sweep repairs only when it is old: a younger one may be running.
         leave_behind(&mut world, &jetstream, Point::Accepted, "unstarted", number).await;
         leave_behind(&mut world, &jetstream, Point::BeforePublish, "unpublished", number).await;
         let calling = "calling-unfinished";
@@ -73,7 +74,7 @@ async fn what_is_stuck_is_found_counted_and_mended_within_thirty_seconds_g9() {
     assert!(took <= MENDED_MAX, "{took:?}");
 }
 
-/// A process dies at a point over one start, and the stream forgets what it had.
+/// A process aborts at a point during one start, and the test deletes the stream's messages.
 async fn leave_behind(
     world: &mut World,
     jetstream: &Context,
@@ -84,7 +85,7 @@ async fn leave_behind(
     let name = format!("{}-{number}", point.name());
     world.cluster.add(dies_at(&name, point.name(), 1)).await.unwrap();
     let last = world.cluster.nodes().len() - 1;
-    // It dies before it answers.
+    // The process aborts before it responds.
     drop(world.api(last).start(definition, &format!("{definition}-{number}"), number).await);
     let victim = world.cluster.node_mut(last);
     eventually("the victim dies", DEATH_MAX, async || !victim.is_running()).await;

@@ -1,5 +1,7 @@
-//! Voyages, started over HTTP and NATS without pause, what was accepted of them, and when they
-//! were over. Never more of them are under way than a window allows.
+//! Starts voyages over HTTP and NATS without pause; records which were accepted and when they
+//! ended. A window limits the number of unfinished voyages.
+
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,17 +22,17 @@ use tokio::time::{Instant, interval, sleep};
 use crate::api::Api;
 use crate::workflow::{Names, WAITS};
 
-/// How long one request is repeated before it counts as refused by all.
+/// How long one request is repeated before it counts as refused by all nodes.
 const REPEAT_MAX: Duration = Duration::from_secs(90);
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long a sender waits for room before it looks whether all is over.
+/// How long a sender waits for room in the window before it checks whether the traffic has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How often the database is asked what is over. It counts rows, the more the longer it goes on,
-/// on the cores that are measured.
+/// How often the database is asked for the finished voyages. The query counts rows, more and more
+/// of them, on the cores that are measured.
 const COUNT_EVERY: Duration = Duration::from_secs(5);
 /// One message in this many cannot be read.
 const GARBAGE_EVERY: usize = 10;
-/// Voyages under way at the same time.
+/// Unfinished voyages at the same time.
 const WINDOW: usize = 48;
 
 /// What was accepted.
@@ -40,7 +42,7 @@ pub(crate) struct Accepted {
     pub(crate) voyages: BTreeSet<String>,
     /// Messages that cannot be read.
     pub(crate) garbage: usize,
-    /// How many were over, and when that was seen.
+    /// The number of finished voyages, and when it was read.
     pub(crate) finished: Vec<(Instant, usize)>,
 }
 
@@ -53,7 +55,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The standard error as a part of the mean.
+    /// The standard error divided by the mean.
     pub(crate) fn doubt(self) -> f64 {
         self.error / self.mean
     }
@@ -65,14 +67,14 @@ impl std::fmt::Display for Pace {
     }
 }
 
-/// Senders under way.
+/// The running senders.
 pub(crate) struct Traffic {
     shared: Arc<Shared>,
     senders: Vec<JoinHandle<()>>,
     watcher: JoinHandle<()>,
 }
 
-/// Where traffic goes.
+/// The targets of the traffic.
 pub(crate) struct Route {
     pub(crate) names: Names,
     /// Nodes that take requests.
@@ -90,7 +92,7 @@ struct Shared {
 }
 
 impl Traffic {
-    /// Sends with so many senders at once until it is ended.
+    /// Starts this number of senders; they send until they are ended.
     pub(crate) fn begin(route: Route, senders: usize) -> Self {
         let shared = Arc::new(Shared {
             route,
@@ -105,12 +107,12 @@ impl Traffic {
         Self { senders, watcher, shared }
     }
 
-    /// Voyages over until now.
+    /// Voyages finished until now.
     pub(crate) fn finished(&self) -> usize {
         self.shared.accepted.lock().unwrap().finished.last().map_or(0, |(_, count)| *count)
     }
 
-    /// Voyages per second over the last so many seconds.
+    /// Voyages per second over the last `seconds`.
     pub(crate) fn rate(&self, seconds: u64) -> f64 {
         let finished = self.shared.accepted.lock().unwrap().finished.clone();
         let Some((end, last)) = finished.last().copied() else { return 0.0 };
@@ -120,7 +122,7 @@ impl Traffic {
         (last - first) as f64 / (end - begin).as_secs_f64()
     }
 
-    /// Voyages per second over so many slices of time from now.
+    /// Voyages per second over this number of time slices from now.
     pub(crate) async fn over(&self, slices: u32, slice: Duration) -> Pace {
         let mut rates = Vec::new();
         for _ in 0..slices {
@@ -133,7 +135,7 @@ impl Traffic {
         Pace { mean, error: (spread / count).sqrt() }
     }
 
-    /// Ends what is under way; gives what was accepted.
+    /// Ends the senders; gives what was accepted.
     pub(crate) async fn end(self) -> Accepted {
         self.shared.is_over.store(true, Ordering::SeqCst);
         for sender in self.senders {
@@ -145,7 +147,7 @@ impl Traffic {
 }
 
 impl Accepted {
-    /// The longest time in which no voyage came to its end.
+    /// The longest time in which no voyage finished.
     pub(crate) fn longest_pause(&self) -> Duration {
         let mut longest = Duration::ZERO;
         let Some(mut last) = self.finished.first().copied() else { return longest };
@@ -184,8 +186,8 @@ impl Shared {
         }
     }
 
-    /// Makes room in the window for what is over, as events tell it; what they did not tell while
-    /// a broker was away, the database does. It may be gone for a while, too.
+    /// Makes room in the window for finished voyages. Events report them; the database reports
+    /// those that ended while a broker was away. The database may be away for a while too.
     async fn watch(self: Arc<Self>) {
         let subject = format!("staunch.event.{}.*.finished", self.route.names.voyage);
         let mut events = self.route.jetstream.client().subscribe(subject).await.unwrap();
@@ -221,7 +223,7 @@ impl Shared {
         self.publish(&subject, &format!("start-{instance}"), &body.to_string()).await;
     }
 
-    /// Over one door after the other, under one key, until one says that it is accepted.
+    /// Asks one node after the other, under one key, until a node accepts it.
     async fn start_by_http(&self, instance: &str, number: usize) {
         let give_up = Instant::now() + REPEAT_MAX;
         let doors = &self.route.doors;
@@ -236,7 +238,7 @@ impl Shared {
         }
     }
 
-    /// An event for this instance alone, which may come before the instance waits for it.
+    /// Sends an event for this instance alone; it may come before the instance waits for it.
     async fn raise(&self, instance: &str, which: usize) {
         let subject = format!("staunch.cmd.event.{}", self.route.names.go);
         let body = json!({"instanceId": instance}).to_string();
@@ -248,14 +250,14 @@ impl Shared {
     }
 }
 
-/// Publishes under an id until the stream says that it has it.
+/// Publishes under a message id until the stream acknowledges it.
 pub(crate) async fn publish(jetstream: &Context, subject: &str, id: &str, body: &str) {
     let mut headers = HeaderMap::new();
     headers.insert("Nats-Msg-Id", id);
     publish_with(jetstream, subject, headers, body).await;
 }
 
-/// Publishes until the stream says that it has it.
+/// Publishes until the stream acknowledges it.
 pub(crate) async fn publish_with(
     jetstream: &Context,
     subject: &str,

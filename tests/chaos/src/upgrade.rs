@@ -15,11 +15,11 @@ use crate::world::{World, all_roles};
 
 const NODES: usize = 3;
 const SENDERS: usize = 6;
-/// Voyages over between two changes.
+/// Voyages that finish between two changes.
 const BETWEEN: usize = 30;
 const PROGRESS_MAX: Duration = Duration::from_secs(90);
 
-/// G13: nodes are changed one by one from the previous version to this one, and back, under load,
+/// G13: nodes are changed one by one from the previous version to this one and back, under load,
 /// and nothing fails.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_are_upgraded_and_downgraded_one_by_one_and_nothing_fails_g13() {
@@ -58,7 +58,7 @@ async fn nodes_are_upgraded_and_downgraded_one_by_one_and_nothing_fails_g13() {
     );
 }
 
-/// Ends a node in order and starts it as another version.
+/// Stops a node in order and starts it as another version.
 async fn change(world: &mut World, node: usize, to: Option<&Path>) {
     let began = Instant::now();
     let node = world.cluster.node_mut(node);

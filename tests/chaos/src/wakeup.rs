@@ -1,4 +1,6 @@
-//! Resumes that come at the very moment of suspension.
+//! Resumes that come at the moment of suspension.
+
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,12 +22,12 @@ use crate::world::{World, all_roles};
 
 /// Resumes of one round.
 const RESUMES: usize = 1_000;
-/// Starts whose resume is not out yet.
+/// Starts whose resume is not sent yet.
 const AT_ONCE: usize = 64;
-/// How soon no row waits for anybody: before a sweep would look at it.
+/// How soon all rows are handled: before a sweep would look at them.
 const SETTLED_MAX: Duration = Duration::from_secs(15);
 
-/// G9: whether a resume comes before, at, or after the suspension, it is not lost.
+/// G9: a resume that comes before, at, or after the suspension is not lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_resume_at_the_moment_of_suspension_is_lost_g9() {
     let nodes = vec![all_roles("one"), all_roles("two")];
@@ -41,7 +43,7 @@ async fn no_resume_at_the_moment_of_suspension_is_lost_g9() {
         let tag = format!("w{round}");
         world.api(0).publish(&Names::waiting(&tag)).await;
         let name = format!("waiting-{tag}");
-        let answers = client.subscribe(format!("answers.{name}")).await.unwrap();
+        let answers = client.subscribe(format!("staunch.reply.{name}")).await.unwrap();
         let came_early = tokio::spawn(count_early(answers));
         fire(&jetstream, &name, spread).await;
         let fired = Instant::now();
@@ -50,7 +52,7 @@ async fn no_resume_at_the_moment_of_suspension_is_lost_g9() {
         assert_eq!(ledger.resumed_once(&name, RESUMES).await, RESUMES);
         let what = "what is kept is applied, and what is published is removed";
         eventually(what, SETTLED_MAX, async || ledger.leftovers().await == 0).await;
-        // So that in the next round as many come too early as too late.
+        // In the next round about as many come too early as too late.
         let came_early = came_early.await.unwrap();
         early += came_early;
         spread = match came_early * 2 > RESUMES {
@@ -68,7 +70,7 @@ async fn no_resume_at_the_moment_of_suspension_is_lost_g9() {
     assert!(early > 0 && early < total, "{early} of {total} came early: no race");
 }
 
-/// Of the answers to a round, those that say that the event came before anybody waited.
+/// The number of responses that say that the event came before the instance waited.
 async fn count_early(answers: Subscriber) -> usize {
     let is_early = async |answer: Message| {
         let outcome: Value = serde_json::from_slice(&answer.payload).unwrap();
@@ -93,7 +95,7 @@ async fn fire(jetstream: &Context, definition: &str, spread: Duration) {
             let subject = format!("staunch.cmd.event.go-{name}");
             let mut headers = HeaderMap::new();
             headers.insert("Nats-Msg-Id", format!("go-{id}"));
-            headers.insert("Staunch-Reply-To", format!("answers.{name}"));
+            headers.insert("Staunch-Reply-To", format!("staunch.reply.{name}"));
             publish_with(&jetstream, &subject, headers, &body).await;
         }
     });

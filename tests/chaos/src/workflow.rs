@@ -1,4 +1,4 @@
-//! The definitions that are run under fire. Each round has its own, told apart by a tag.
+//! The definitions of the tests. Each round has its own; a tag tells them apart.
 
 use serde_json::{Value, json};
 
@@ -48,8 +48,8 @@ impl Names {
         }
     }
 
-    /// Everything an instance can do: an outgoing call, a child, an event that starts another
-    /// instance, waiting for events and for time. And a schedule of one second.
+    /// A voyage does everything an instance can do: an outgoing call, a child, an event that starts
+    /// another instance, waits for events and for time. And a schedule of one second.
     pub(crate) fn definitions(&self, callee_url: &str) -> [Value; 4] {
         let cron = json!({"type": "Cron", "cronExpression": "* * * * * *",
             "canStartWorkflow": true});
@@ -91,12 +91,12 @@ impl Names {
         definition(&id, &sequence(&[wait, line("went on")]))
     }
 
-    /// Runs through at once.
+    /// Finishes at once.
     pub(crate) fn quick(id: &str) -> Value {
         definition(id, &sequence(&[line("one"), line("two")]))
     }
 
-    /// Runs through at once, and takes tens of milliseconds of a core for it.
+    /// Finishes at once; takes tens of milliseconds of a core.
     pub(crate) fn laborious(id: &str) -> Value {
         let script = "let sum = 0; for (let i = 0; i < 1000000; i++) sum += i; return sum;";
         let labour = json!({"type": "RunJavaScript", "script": script});
@@ -110,13 +110,13 @@ impl Names {
         definition(&format!("calling-{tag}"), &sequence(&[call, line("called")]))
     }
 
-    /// Waits for so many seconds.
+    /// Waits for this number of seconds.
     pub(crate) fn napping(tag: &str, seconds: u32) -> Value {
         let nap = json!({"type": "Delay", "timeSpan": format!("00:00:{seconds:02}")});
         definition(&format!("napping-{tag}"), &sequence(&[nap, line("went on")]))
     }
 
-    /// A definition that is published for its own sake.
+    /// A definition that is published and never started.
     pub(crate) fn news(&self, version: usize) -> Value {
         definition(&self.news, &line(&format!("news {version}")))
     }

@@ -1,4 +1,4 @@
-//! The cluster of one test, and who looks at it from outside.
+//! The cluster of one test, and clients that look at it from outside.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::api::Api;
 
-/// Tests take turns.
+/// Tests run one after the other.
 static TURN: Semaphore = Semaphore::const_new(1);
 
 /// A cluster on PostgreSQL, and its database as the test sees it.
@@ -44,12 +44,12 @@ impl World {
         Api::new(&self.cluster.nodes()[index].url())
     }
 
-    /// JetStream, as any client has it.
+    /// JetStream, through a client of its own.
     pub(crate) async fn jetstream(&self) -> async_nats::jetstream::Context {
         async_nats::jetstream::new(self.client().await)
     }
 
-    /// A plain NATS client, as anyone may have.
+    /// A plain NATS client.
     pub(crate) async fn client(&self) -> async_nats::Client {
         let urls = self.cluster.nats_url();
         let servers: Vec<async_nats::ServerAddr> =
@@ -58,7 +58,7 @@ impl World {
     }
 }
 
-/// What a database says to a statement, one line per row.
+/// The rows of a statement, one line each.
 pub(crate) fn sql(database_url: &str, statement: &str) -> String {
     let mut psql = Command::new("psql");
     let ran = psql.args([database_url, "-q", "-A", "-t", "-c", statement]).output().unwrap();
@@ -72,13 +72,13 @@ pub(crate) fn all_roles(name: &str) -> NodePlan {
     NodePlan { arguments, ..NodePlan::new(name, "all") }
 }
 
-/// The same, and it dies at this point.
+/// The same, and its process aborts at this point.
 pub(crate) fn dies_at(name: &str, point: &str, nth: usize) -> NodePlan {
     let environment = vec![("STAUNCH_FAILPOINT".to_owned(), format!("{point}:{nth}"))];
     NodePlan { environment, ..all_roles(name) }
 }
 
-/// What a node said, for whoever asks why a test failed.
+/// The end of a node's log, for the message of a failed test.
 pub(crate) fn last_words(node: &Node) -> String {
     let said = node.said();
     let lines: Vec<&str> = said.lines().collect();

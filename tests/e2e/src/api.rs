@@ -1,4 +1,4 @@
-//! The HTTP API of one node, as a client sees it.
+//! A client of one node's HTTP API.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ pub(crate) struct Api {
     url: String,
 }
 
-/// An answer: status and body.
+/// An HTTP response: status and body.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Value,
 }
 
-impl Answer {
-    /// The body of an answer that is a success.
+impl Response {
+    /// The body of a successful response.
     pub(crate) fn ok(self) -> Value {
         assert!((200..300).contains(&self.status), "{} {}", self.status, self.body);
         self.body
@@ -35,23 +35,23 @@ impl Api {
         Self { http, url: url.to_owned() }
     }
 
-    /// The same node over connections of its own.
+    /// The same node, over new connections.
     pub(crate) fn afresh(&self) -> Self {
         Self::new(&self.url)
     }
 
     /// Sends a body as it is, below the node's address.
-    pub(crate) async fn raw(&self, method: Method, path: &str, body: Option<String>) -> Answer {
+    pub(crate) async fn raw(&self, method: Method, path: &str, body: Option<String>) -> Response {
         self.try_raw(method, path, body).await.unwrap()
     }
 
-    /// As [`Api::raw`], where the node may be gone.
+    /// As [`Api::raw`]; the node may be gone.
     pub(crate) async fn try_raw(
         &self,
         method: Method,
         path: &str,
         body: Option<String>,
-    ) -> reqwest::Result<Answer> {
+    ) -> reqwest::Result<Response> {
         let mut request = self.http.request(method, format!("{}{path}", self.url));
         if let Some(body) = body {
             request = request.header("Content-Type", "application/json").body(body);
@@ -60,25 +60,31 @@ impl Api {
         let status = answer.status().as_u16();
         let bytes = answer.bytes().await?;
         let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
-        Ok(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_else(|_| text()) })
+        Ok(Response { status, body: serde_json::from_slice(&bytes).unwrap_or_else(|_| text()) })
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    /// The node answers that it can do its work.
+    pub(crate) async fn is_ready(&self) -> bool {
+        let asked = self.try_raw(Method::GET, "/health/ready", None).await;
+        asked.is_ok_and(|answer| answer.status == 200)
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Response {
         self.raw(Method::GET, &format!("/elsa/api{path}"), None).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Response {
         self.raw(Method::POST, &format!("/elsa/api{path}"), Some(body.to_string())).await
     }
 
-    /// Imports and publishes; gives the answer to the publication.
+    /// Imports and publishes; gives the response to the publication.
     pub(crate) async fn publish(&self, definition: &Value) -> Value {
         self.post("/workflow-definitions/import", definition).await.ok();
         let id = definition["definitionId"].as_str().unwrap();
         self.post(&format!("/workflow-definitions/{id}/publish"), &json!({})).await.ok()
     }
 
-    /// Starts an instance; gives its id once that is accepted.
+    /// Starts an instance; gives its id when the start is accepted.
     pub(crate) async fn start(&self, definition: &str, input: Value) -> String {
         let path = format!("/workflow-definitions/{definition}/dispatch");
         let body = self.post(&path, &json!({"input": input})).await.ok();
@@ -100,7 +106,7 @@ impl Api {
         self.instance(id).await
     }
 
-    /// How many instances of a definition there are, in this sub-status where one is given.
+    /// The number of instances of a definition, in this sub-status where one is given.
     pub(crate) async fn count(&self, definition: &str, status: Option<&str>) -> u64 {
         let mut body = json!({"definitionId": definition, "page": 0, "pageSize": 1});
         if let Some(status) = status {

@@ -1,4 +1,4 @@
-//! The services over real parts: the real binaries, a real nats-server, SQLite and PostgreSQL.
+//! Tests with the real binaries, a real nats-server, SQLite and PostgreSQL.
 //!
 //! Each story names the guarantee that it tries to break, and prints its figures. Stories run one
 //! after the other: each has several processes, and measures time. Nothing here is used outside
@@ -6,6 +6,8 @@
 
 #[cfg(test)]
 mod api;
+#[cfg(test)]
+mod contained;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]

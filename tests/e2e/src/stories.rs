@@ -32,7 +32,9 @@ stories! {
         a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7
         a_stopped_executor_drains_and_loses_nothing_g7
         a_stopped_node_answers_those_who_wait_g7;
-    doors: a_start_comes_in_by_every_door;
+    doors:
+        a_start_comes_in_by_every_door
+        a_value_is_64_deep_at_most_at_every_door;
     events: events_are_readable_json_in_order;
     publication: a_new_version_runs_everywhere_at_once_g10;
     refusals: bad_input_is_refused_at_every_door_with_a_reason;

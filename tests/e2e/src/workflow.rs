@@ -43,7 +43,7 @@ pub(crate) fn sequence(definition_id: &str, activities: &[Value]) -> Value {
     })
 }
 
-/// Runs through at once: one line, and the input doubled.
+/// Finishes at once: writes one line, and gives twice the input.
 pub(crate) fn quick(definition_id: &str) -> Value {
     sequence(
         definition_id,
@@ -54,7 +54,7 @@ pub(crate) fn quick(definition_id: &str) -> Value {
     )
 }
 
-/// Waits for the event `go`, then runs through.
+/// Waits for the event `go`, then finishes.
 pub(crate) fn waiting(definition_id: &str) -> Value {
     sequence(
         definition_id,

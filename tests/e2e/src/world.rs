@@ -1,4 +1,4 @@
-//! The cluster of one story, and who looks at it.
+//! The cluster of one story, and its clients.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use cluster::{Cluster, Node, NodePlan, Plan};
 use testkit::{eventually, executable};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Stories measure time, so they take turns.
+/// Stories measure time, so they run one after the other.
 static TURN: Semaphore = Semaphore::const_new(1);
 const START_MAX: Duration = Duration::from_secs(40);
 
@@ -17,7 +17,7 @@ pub(crate) enum Database {
     Postgres,
 }
 
-/// A cluster without nodes: they are named by what they do in the story.
+/// A cluster; each story adds its nodes, named by what they do.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) cluster: Cluster,
@@ -60,7 +60,7 @@ impl World {
         node
     }
 
-    /// A plain NATS client, as anyone may have.
+    /// A plain NATS client.
     pub(crate) async fn client(&self) -> async_nats::Client {
         async_nats::connect(self.cluster.nats_url()).await.unwrap()
     }

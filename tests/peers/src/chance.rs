@@ -1,4 +1,4 @@
-//! Where randomness comes from: lengths of waits, and names that never repeat.
+//! Random lengths of waits, and names that never repeat.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub(crate) fn between((least, most): (Duration, Duration)) -> Duration {
     Duration::from_micros(generator().random_range(micros))
 }
 
-/// A name that was never given before.
+/// A new name.
 #[expect(clippy::disallowed_methods, reason = "a measurement is not replayed")]
 pub(crate) fn name() -> String {
     uuid::Uuid::new_v4().simple().to_string()

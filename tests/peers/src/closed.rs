@@ -1,4 +1,4 @@
-//! The closed loop: so many lanes, each of which asks again as soon as it has its answer.
+//! The closed loop: a fixed number of lanes; each sends its next request when it has a response.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use tokio::time::Instant;
 
 use crate::samples::Samples;
 
-/// One thing that is asked for again and again.
+/// A request that a lane repeats.
 pub(crate) trait Lane: Send + 'static {
-    /// Once; gives how long it took where that is not the whole time of the call.
+    /// Sends it once; gives its duration where that differs from the duration of the call.
     fn step(&mut self) -> impl Future<Output = anyhow::Result<Option<Duration>>> + Send;
 }
 
 /// Failures in a row after which a lane is given up.
 const FAILURES_MAX: u32 = 20;
 
-/// Lets all lanes go round for this long. What was begun is finished, and counts.
+/// Runs all lanes for this time. Requests in flight at the end are finished, and count.
 ///
 /// # Errors
-/// The last failure of a lane that fails all the time.
+/// The last failure of a lane that fails every time.
 pub(crate) async fn run<L: Lane>(lanes: Vec<L>, length: Duration) -> anyhow::Result<Samples> {
     let started = Instant::now();
     let mut tasks = JoinSet::new();

@@ -1,6 +1,8 @@
 //! Locks under contention: our lease, a Redis lock that waits as Medallion.Threading does, and
 //! PostgreSQL's advisory locks. Every contender has connections of its own, as a node has.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 pub(crate) mod lease;
 pub(crate) mod postgres;
 pub(crate) mod redis;
@@ -14,18 +16,18 @@ use tokio::time::Instant;
 use crate::chance::between;
 use crate::samples::Samples;
 
-/// One who wants the lock.
+/// A contender for the lock.
 pub(crate) trait Contender: Send + 'static {
     /// Waits for the lock and takes it.
     fn take(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send;
-    /// Gives it back, and returns when the other side knows.
+    /// Releases it; returns when the release is confirmed.
     fn give(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send;
 }
 
-/// How long the lock is held when a waiter should be found at any moment of its waiting.
+/// How long the lock is held, varied so that the release meets a waiter at any moment of its wait.
 const HELD: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(510));
 
-/// From the moment one holder begins to give the lock back until the one waiter has it.
+/// From the begin of a release until the one waiter has the lock.
 pub(crate) async fn hand_over<C: Contender>(
     pairs: Vec<[C; 2]>,
     length: Duration,
@@ -55,14 +57,14 @@ pub(crate) async fn hand_over<C: Contender>(
     collect(tasks, started).await
 }
 
-/// How evenly the lock was had.
+/// How evenly the contenders had the lock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fairness {
-    /// Of the contender that had it least and most often.
+    /// The counts of the contenders that had it least and most often.
     pub(crate) turns: (usize, usize),
 }
 
-/// How long each had to wait, while all want it all the time and hold it for `held`.
+/// How long each waits while all want the lock all the time and hold it for `held`.
 pub(crate) async fn contend<C: Contender>(
     contenders: Vec<C>,
     held: Duration,
@@ -94,7 +96,7 @@ pub(crate) async fn contend<C: Contender>(
     Ok((all.lasted(started.elapsed()), Fairness { turns }))
 }
 
-/// What taking and giving back costs together while nobody else wants it.
+/// The time to take and release the lock while no other contender wants it.
 pub(crate) async fn alone<C: Contender>(
     mut contender: C,
     length: Duration,

@@ -1,4 +1,4 @@
-//! The comparison of locks: hand-over, eight contenders, and alone; all sides take turns.
+//! Compares locks: hand-over, eight contenders, and one alone. All sides take turns.
 
 use std::time::Duration;
 
@@ -12,9 +12,11 @@ use crate::table;
 
 const HELD: Duration = Duration::from_millis(2);
 const CONTENDERS: usize = 8;
-/// Pairs that hand over side by side, each its own lock: mostly idle, so they do not disturb.
+/// Pairs that hand over at the same time, each its own lock. They mostly wait, so they do not
+/// disturb each other.
 const PAIRS: usize = 4;
-/// How long a waiter sleeps between two tries, as it was compared first, and Medallion's default.
+/// How long a waiter sleeps between two tries: the value of the first comparison, and Medallion's
+/// default.
 const SLEEPS: [(&str, u64, u64); 2] =
     [("Redis, waits 100 to 500 ms", 100, 500), ("Redis, waits 10 to 800 ms", 10, 800)];
 

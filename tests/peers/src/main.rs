@@ -1,6 +1,6 @@
-//! The same work on Staunch and on its peers, on one machine and taking turns: Restate, DBOS, the
-//! raw limits of the parts, and the locks of other installations. It starts and ends all of them
-//! itself, on loopback, and says what it had to leave out.
+//! Runs the same work on Staunch and on its peers, in turns on one machine: Restate, DBOS, the raw
+//! limits of the parts, and the locks of other installations. It starts and ends all of them on
+//! loopback, and prints what it had to leave out.
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
 mod chance;
@@ -71,7 +71,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the parts can do at best, each alone: no engine on top of them is faster.
+/// The best rate of each part alone: no engine on top of the parts is faster.
 async fn limits(parts: &Parts, length: Duration) -> anyhow::Result<()> {
     table::title("raw limits");
     let (nats_url, database_url) = (parts.nats_url(), parts.postgres_url("raw"));
@@ -85,7 +85,7 @@ async fn limits(parts: &Parts, length: Duration) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The engines take turns, so that what changes on the machine changes for all of them.
+/// Runs the engines in turns, so that a change of the machine affects all of them.
 async fn engines(
     arguments: &Arguments,
     parts: &Parts,
@@ -127,7 +127,7 @@ async fn engines(
     Ok(())
 }
 
-/// A side that cannot be had is left out, and said to be.
+/// Leaves out a side that cannot start, and prints why.
 fn found<P>(name: &str, found: anyhow::Result<P>) -> Option<P> {
     match found {
         Ok(peer) => Some(peer),

@@ -1,4 +1,4 @@
-//! What the sides stand on: one nats-server, and one PostgreSQL that syncs every commit.
+//! The parts under the sides: one nats-server, and one PostgreSQL that syncs every commit.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 pub(crate) struct Parts {
     nats: nats_server::Server,
     postgres: postgres_server::Server,
-    /// The directory of everything; on a disk, not in memory.
+    /// The directory of all data; on a disk, not in memory.
     pub(crate) directory: TempDir,
 }
 

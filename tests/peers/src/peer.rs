@@ -1,4 +1,4 @@
-//! The peers, each started by this program and ended before the next has its turn.
+//! The peers. This program starts each and ends it before the next one starts.
 
 pub(crate) mod dbos;
 pub(crate) mod restate;
@@ -10,7 +10,7 @@ use crate::samples::{Figure, Samples};
 use crate::table;
 use crate::work::{Doors, PLAN, Work, measure, warm};
 
-/// All that was measured of one side, over all rounds.
+/// The measurements of one side over all rounds.
 #[derive(Debug)]
 pub(crate) struct Sheet {
     pub(crate) name: &'static str,
@@ -26,7 +26,7 @@ impl Sheet {
         Self { name, durability, lines: PLAN.into_iter().map(line).collect(), memory: Vec::new() }
     }
 
-    /// One turn of a side that runs.
+    /// Measures a running side once.
     pub(crate) async fn turn<D: Doors>(
         &mut self,
         doors: &D,
@@ -35,7 +35,7 @@ impl Sheet {
     ) -> anyhow::Result<()> {
         warm(doors).await?;
         for (work, lanes, samples) in &mut self.lines {
-            // Latencies need fewer of them than rates do.
+            // Latencies need fewer requests than rates do.
             let length = if *lanes == 1 { length / 3 } else { length };
             samples.then(measure(doors, *work, *lanes, length).await?);
             for (part, pid) in parts {
@@ -61,7 +61,8 @@ impl Sheet {
         }
     }
 
-    /// How many times as fast the other side was: by rate, and one at a time by its median.
+    /// The speed of the other side as a multiple of this one: by rate, and by the median one at a
+    /// time.
     pub(crate) fn ratios(&self, other: impl Fn(Work, usize) -> Option<Figure>) {
         table::title(&format!("Staunch against {}: times as fast", self.name));
         for (work, lanes, samples) in &self.lines {

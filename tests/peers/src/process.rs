@@ -1,4 +1,5 @@
-//! A process of a peer: it ends with this value and with us, and its memory can be asked for.
+//! A process of a peer. It ends when its value is dropped or this program ends; its memory can be
+//! measured.
 
 use std::path::Path;
 use std::time::Duration;
@@ -45,7 +46,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if let Some(guard) = self.guard.take() {
-            // Killed by the guard unless it has ended; dismissed only where it has.
+            // The guard kills it unless it has ended, so the guard is dismissed only then.
             if matches!(self.child.try_wait(), Ok(Some(_))) {
                 guard.dismiss();
             }
@@ -53,7 +54,7 @@ impl Drop for Process {
     }
 }
 
-/// The memory of a process and its children in MiB: what is shared counts once (PSS).
+/// The memory of a process and its children in MiB; shared memory counts once (PSS).
 pub(crate) fn memory(pid: u32) -> f64 {
     let own = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
     let own = own.lines().find_map(|line| line.strip_prefix("Pss:"));
@@ -70,7 +71,7 @@ fn read(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// Waits until something is so, at most a minute.
+/// Waits for a condition, at most a minute.
 pub(crate) async fn eventually(
     what: &str,
     mut is_so: impl AsyncFnMut() -> bool,

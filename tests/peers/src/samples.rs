@@ -1,4 +1,4 @@
-//! What was measured: every single duration is kept, so percentiles are exact.
+//! Measured durations. Every single one is kept, so percentiles are exact.
 
 use std::time::Duration;
 
@@ -30,19 +30,19 @@ impl Samples {
         self.failed += 1;
     }
 
-    /// Takes over what another has measured in the same time.
+    /// Adds the durations of another lane of the same run.
     pub(crate) fn join(&mut self, other: Self) {
         self.micros.extend(other.micros);
         self.failed += other.failed;
     }
 
-    /// How long all of it took.
+    /// The duration of the whole run.
     pub(crate) fn lasted(mut self, elapsed: Duration) -> Self {
         self.elapsed = elapsed;
         self
     }
 
-    /// Takes over a later run of the same thing.
+    /// Adds a later run of the same work.
     pub(crate) fn then(&mut self, later: Self) {
         self.elapsed += later.elapsed;
         self.join(later);

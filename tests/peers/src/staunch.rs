@@ -13,7 +13,7 @@ use crate::samples::Figure;
 use crate::table;
 use crate::work::Work;
 
-/// What `staunch bench` calls the work, how it is asked, and which of its times is compared.
+/// The name of the work in `staunch bench`, its arguments, and which of its times is compared.
 const PLAN: [(Work, usize, &str, &str, &str); 6] = [
     (Work::One, 256, "start", "http", "start to finished"),
     (Work::One, 1, "start", "http", "start to finished"),
@@ -30,7 +30,7 @@ pub(crate) struct Staunch {
 }
 
 impl Staunch {
-    /// The binary that was built before.
+    /// A binary that is already built.
     pub(crate) async fn find(binary: &Path) -> anyhow::Result<Self> {
         let built = "build it: cargo build --release -p staunch";
         let binary = binary.canonicalize().context(built)?;
@@ -40,7 +40,7 @@ impl Staunch {
         Ok(Self { binary, lines: lines.collect(), memory: Vec::new() })
     }
 
-    /// One turn.
+    /// Measures it once.
     pub(crate) async fn turn(&mut self, length: Duration) -> anyhow::Result<()> {
         for ((_, lanes, figures), (.., scenario, over, time)) in self.lines.iter_mut().zip(PLAN) {
             let seconds = if *lanes == 1 { length / 3 } else { length }.as_secs().max(1);
@@ -64,7 +64,7 @@ impl Staunch {
         Ok(())
     }
 
-    /// What was measured of this work, over all rounds.
+    /// The measurements of this work over all rounds.
     pub(crate) fn figure(&self, work: Work, lanes: usize) -> Option<Figure> {
         let is_it = |line: &&(Work, usize, _)| (line.0, line.1) == (work, lanes);
         self.lines.iter().find(is_it).and_then(|(.., figures)| Figure::mean(figures))

@@ -1,4 +1,4 @@
-//! What is printed: one row a measurement, aligned, with the ratio to what it is compared with.
+//! Prints one aligned row for each measurement, with its ratio to the other side.
 
 use crate::samples::Figure;
 

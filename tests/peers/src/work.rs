@@ -1,5 +1,7 @@
 //! The work that all sides do, over HTTP: each call is answered when its result is durable.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::time::Duration;
 
 use anyhow::ensure;
@@ -12,12 +14,12 @@ use crate::samples::Samples;
 
 /// How long a workflow of [`Work::Sleep`] sleeps.
 pub(crate) const NAP: Duration = Duration::from_millis(100);
-/// How long a workflow of [`Work::Resume`] is left alone, so that it does wait.
+/// How long a workflow of [`Work::Resume`] has to begin its wait before the resume is sent.
 const SETTLE: Duration = Duration::from_millis(50);
 const WARM_UP: Duration = Duration::from_secs(3);
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
-/// What is asked for.
+/// The kinds of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Accepted and answered, with nothing durable in between.
@@ -32,7 +34,7 @@ pub(crate) enum Work {
     Resume,
 }
 
-/// One measurement: what, with how many connections.
+/// One measurement: the work, and the number of connections.
 pub(crate) const PLAN: [(Work, usize); 9] = [
     (Work::Noop, 256),
     (Work::Noop, 1),
@@ -45,14 +47,14 @@ pub(crate) const PLAN: [(Work, usize); 9] = [
     (Work::Resume, 1),
 ];
 
-/// An address and what is posted there.
+/// An address, and the body to post there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Post {
     pub(crate) url: String,
     pub(crate) body: String,
 }
 
-/// How one side is asked.
+/// The requests of one side.
 pub(crate) trait Doors: Clone + Send + 'static {
     /// Runs a workflow of this id to its end.
     fn run(&self, work: Work, id: &str) -> Post;

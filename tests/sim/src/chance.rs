@@ -1,9 +1,9 @@
-//! Chance that repeats itself.
+//! Random numbers from a seed: the same seed gives the same numbers.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// splitmix64. Shared by whoever draws from the same series.
+/// splitmix64. Clones draw from the same series.
 pub(crate) struct Dice(Mutex<u64>);
 
 impl Dice {
@@ -11,7 +11,7 @@ impl Dice {
         Self(Mutex::new(seed))
     }
 
-    /// A series of its own, which depends on this one and its label only.
+    /// A new series, which depends on this one and its label only.
     pub(crate) fn fork(&self, label: u64) -> Self {
         let dice = Self::new(*self.0.lock().unwrap() ^ label.wrapping_mul(0xa076_1d64_78bd_642f));
         dice.next();
@@ -32,7 +32,7 @@ impl Dice {
         self.next() % end.max(1)
     }
 
-    /// True in so many of ten thousand.
+    /// True in this number of ten thousand cases.
     pub(crate) fn hits(&self, in_ten_thousand: u64) -> bool {
         self.below(10_000) < in_ten_thousand
     }
@@ -41,7 +41,7 @@ impl Dice {
         &of[usize::try_from(self.below(of.len() as u64)).unwrap()]
     }
 
-    /// Up to, and without, so many milliseconds.
+    /// A duration below this number of milliseconds.
     pub(crate) fn millis(&self, end: u64) -> Duration {
         Duration::from_millis(self.below(end))
     }

@@ -1,12 +1,13 @@
-//! What ingress does, with the same database and bus and the same bad luck: accept first, publish
-//! then. A client that is not told tries again under the same id, and sometimes dies in between.
+//! Does what ingress does, on the same database and bus with the same faults: accepts, then
+//! publishes. A client without a response tries again under the same id; sometimes it dies in
+//! between.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bus::Bus;
 use chassis::{Clock as _, TokioClock};
-use model::{CommandId, DefinitionId, Instance, InstanceId, Map, SubStatus, Trigger};
+use model::{CommandId, DefinitionId, Instance, InstanceId, Map, Trigger};
 use protocol::{
     Body, Cancel, Command, ContentType, EventRaised, Headers, Message, Noticed, Resume, Sequence,
     Start, decode_body, encode_body, subject,
@@ -23,17 +24,17 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    async fn again(&self) {
+    pub(crate) async fn again(&self) {
         tokio::time::sleep(Duration::from_millis(150) + self.dice.millis(300)).await;
     }
 
-    /// Accepts a start of version 1, and publishes it unless the client dies first: then it is
-    /// for the sweep.
+    /// Accepts a start of version 1, and publishes it unless the client dies first; then the sweep
+    /// publishes it.
     pub(crate) async fn start(&self, definition: &str, id: &str) {
         self.start_version(definition, id, &format!("{definition}-1")).await;
     }
 
-    /// Accepts a start of whatever is published when it runs.
+    /// Accepts a start of the version that is published when it runs.
     pub(crate) async fn start_published(&self, definition: &str, id: &str) {
         self.start_version(definition, id, "").await;
     }
@@ -45,29 +46,16 @@ impl Client {
             ..Start::default()
         };
         let mut command = Command::new(CommandId::new(format!("start-{id}")), Body::Start(body));
-        command.reply_to = Some(format!("told.{id}"));
+        command.reply_to = Some(format!("staunch.reply.told.{id}"));
         let message = command.encode().unwrap();
         let now = self.clock.now();
-        let instance = Instance {
-            id: InstanceId::new(id),
-            definition_id: DefinitionId::new(definition),
-            version_id: version_id.into(),
-            definition_version: 1,
-            version: 0,
-            status: SubStatus::Pending,
-            correlation_id: None,
-            name: None,
-            parent: None,
-            incidents: 0,
-            created_at: now,
-            updated_at: now,
-            finished_at: None,
-            state: Vec::new(),
-        };
+        let (id, definition) = (InstanceId::new(id), DefinitionId::new(definition));
+        let instance = Instance::new(id.clone(), definition, version_id.into(), 1, now);
         let start = NewInstance { instance, command: message.clone(), activation_key: None };
         loop {
             match self.store.accept(start.clone()).await {
                 Ok(Accepted::New | Accepted::Exists(_)) => break,
+                Ok(Accepted::Gone) => panic!("{id} names a deleted version"),
                 Ok(Accepted::NotAllowed(by)) => panic!("{id} is not allowed because of {by}"),
                 Err(_) => self.again().await,
             }
@@ -75,7 +63,7 @@ impl Client {
         self.publish_perhaps(message).await;
     }
 
-    /// Starts without the database: accepted is what the stream has.
+    /// Starts without the database: a start is accepted when the stream has it.
     pub(crate) async fn start_by_stream(&self, definition: &str, id: &str) {
         let body = Start {
             definition_id: DefinitionId::new(definition),
@@ -137,7 +125,7 @@ impl Client {
         })
     }
 
-    /// Sends what nobody can read.
+    /// Sends bytes that are no command.
     pub(crate) async fn send_garbled(&self, id: &str) {
         let mut message = Message {
             subject: format!("{}.start.nothing", subject::COMMANDS),
@@ -148,7 +136,7 @@ impl Client {
         self.publish(message).await;
     }
 
-    /// Has an event kept that nobody will wait for, and not for long.
+    /// Sends an event that no instance will wait for and that expires soon.
     pub(crate) async fn keep_for(&self, id: &str, name: &str, wait: Duration) {
         let body = EventRaised { event_name: name.to_owned(), ..EventRaised::default() };
         let command = Command::new(CommandId::new(id), Body::Event(body));

@@ -1,5 +1,7 @@
 //! The nodes: started, killed, replaced.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,12 +16,13 @@ use store::Store;
 use store::memory::MemoryStore;
 use tokio::task::JoinHandle;
 
+use crate::gateway::Gateways;
 use crate::nemesis::{Nemesis, NodeStore};
 use crate::outside::Outside;
-use crate::planted::{BrokenBus, Planted};
+use crate::planted::{BrokenBus, BrokenStore, Planted};
 
 const PRESENCE_TTL: Duration = Duration::from_secs(5);
-/// Without faults, a node that is told to stop is gone after this.
+/// Without faults a node stops within this time.
 const STOP_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,7 @@ pub(crate) enum Role {
     Executor,
     Timer,
     Notifier,
+    Ingress,
 }
 
 /// The parts that all nodes share.
@@ -38,9 +42,10 @@ pub(crate) struct Cluster {
     pub(crate) nemesis: Arc<Nemesis>,
     pub(crate) outside: Arc<Outside>,
     pub(crate) planted: Option<Planted>,
+    pub(crate) gateways: Gateways,
     chance: Arc<SeededChance>,
     nodes: Mutex<BTreeMap<String, Node>>,
-    /// Nodes that have been told to stop.
+    /// Nodes that are stopping.
     leaving: Mutex<BTreeMap<String, Life>>,
 }
 
@@ -82,6 +87,7 @@ impl Cluster {
             nemesis,
             outside,
             planted,
+            gateways: Gateways::default(),
             chance: Arc::new(SeededChance::new(seed)),
             nodes: Mutex::default(),
             leaving: Mutex::default(),
@@ -97,7 +103,11 @@ impl Cluster {
     /// The database as one node has it.
     pub(crate) fn store_of(&self, node: &str) -> Arc<dyn Store> {
         let faults = NodeStore { node: node.to_owned(), nemesis: Arc::clone(&self.nemesis) };
-        Arc::new(self.store.with_faults(Arc::new(faults)))
+        let twin = self.store.with_faults(Arc::new(faults));
+        match self.planted {
+            Some(Planted::Store(bug)) => Arc::new(BrokenStore::new(twin, self.store.clone(), bug)),
+            _ => Arc::new(twin),
+        }
     }
 
     pub(crate) fn nonces(&self) -> bus::Chance {
@@ -105,7 +115,7 @@ impl Cluster {
         Arc::new(move || chance.new_id())
     }
 
-    /// Starts a node; it keeps trying until the world lets it in.
+    /// Starts a node; it tries again until it can join.
     pub(crate) fn start(self: &Arc<Self>, node: &str, role: Role) {
         let life = Life::new(Duration::from_secs(30));
         let skew = Arc::new(AtomicI64::new(self.nemesis.some_skew()));
@@ -149,7 +159,7 @@ impl Cluster {
         is_gone
     }
 
-    /// Takes a node down at once; what it was, unless it was leaving anyway.
+    /// Kills a node; gives its role, unless it was stopping already.
     pub(crate) async fn kill(&self, node: &str) -> Option<Role> {
         if let Some(life) = self.leaving.lock().unwrap().get(node) {
             life.begin_kill();
@@ -164,8 +174,7 @@ impl Cluster {
         self.nodes.lock().unwrap().keys().cloned().collect()
     }
 
-    /// Stops all nodes as an operator does, so that nothing is left of them; those that did not
-    /// stop.
+    /// Stops all nodes as an operator does; gives those that did not stop.
     pub(crate) async fn stop(&self) -> Vec<String> {
         let mut stuck = Vec::new();
         for name in self.names() {
@@ -201,6 +210,7 @@ impl Cluster {
                     Role::Executor => "executor",
                     Role::Timer => timer::ROLE,
                     Role::Notifier => cache_notifier::ROLE,
+                    Role::Ingress => "ingress",
                 }
                 .to_owned(),
             ],
@@ -214,6 +224,10 @@ impl Cluster {
             Role::Executor => {
                 let node = (node, clock);
                 self.execute(node, store, bus, presence.clone(), life).await
+            }
+            Role::Ingress => {
+                let node = (node, clock);
+                self.gateway(node, store, bus, presence.clone(), life).await
             }
             Role::Timer => {
                 let config = timer::Config::default();
@@ -232,6 +246,44 @@ impl Cluster {
         };
         presence.leave().await;
         ran
+    }
+
+    async fn gateway(
+        &self,
+        (node, clock): (&str, Arc<NodeClock>),
+        store: Arc<dyn Store>,
+        bus: Arc<dyn Bus>,
+        presence: Presence,
+        life: Life,
+    ) -> anyhow::Result<()> {
+        let engine = Arc::clone(&self.engine);
+        let (of_store, of_bus) = (Arc::clone(&store), Arc::clone(&bus));
+        let catalog =
+            Catalog::start(of_store, of_bus, Arc::clone(&engine), self.nonces(), node).await?;
+        let points: Option<Arc<dyn Points>> = Some(self.nemesis.clone());
+        let context = ingress::Context {
+            store,
+            bus,
+            engine,
+            catalog: catalog.clone(),
+            presence,
+            clock,
+            chance: self.chance.clone(),
+            trail: chassis::Trail::new(node, points),
+        };
+        let config = ingress::Config {
+            answer_time_max: Duration::from_secs(8),
+            ..ingress::Config::default()
+        };
+        let gateway = Arc::new(ingress::Gateway::open(context, config).await?);
+        let opened = self.gateways.open(node, Arc::clone(&gateway), life.kill());
+        life.ready();
+        life.stop().cancelled().await;
+        drop(opened);
+        gateway.drain();
+        gateway.close().await;
+        catalog.close().await;
+        Ok(())
     }
 
     async fn execute(
@@ -258,7 +310,7 @@ impl Cluster {
             presence,
             calls: self.outside.clone(),
             points: Some(self.nemesis.clone()),
-            config: executor::Config { offload_scripts: false, ..executor::Config::default() },
+            config: executor::Config { offload_turns: false, ..executor::Config::default() },
         };
         let ran = executor::run(context, life).await;
         catalog.close().await;

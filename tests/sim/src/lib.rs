@@ -1,9 +1,9 @@
 //! The services over the memory twins, from a seed.
 //!
-//! One seed makes one world: executors, timers, a notifier and clients on a single thread whose
-//! time is virtual. The seed decides what they do and what goes wrong: duplicates, delays, lost
-//! answers, crashes between any two steps, expired leases, outages, a wiped broker. Then the faults
-//! stop, everything settles, and the oracle compares what is there with what must be there.
+//! One seed makes one world: executors, timers, a notifier and clients on a single thread with
+//! virtual time. The seed decides what they do and which faults happen: duplicates, delays, lost
+//! responses, crashes between any two steps, expired leases, outages, a wiped broker. Then the
+//! faults stop, the work settles, and the oracle compares the final state with the required state.
 //!
 //! A failure prints its seed; `SIM_SEED=<seed> cargo test -p sim` replays it. `SIM_SEEDS=<count>`
 //! runs more.
@@ -15,6 +15,8 @@ mod client;
 #[cfg(test)]
 mod cluster;
 #[cfg(test)]
+mod gateway;
+#[cfg(test)]
 mod nemesis;
 #[cfg(test)]
 mod oracle;
@@ -24,6 +26,8 @@ mod outside;
 mod plan;
 #[cfg(test)]
 mod planted;
+#[cfg(test)]
+mod publisher;
 #[cfg(test)]
 mod story;
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What goes wrong. Everything that a node does to the world passes here: the seed decides what
-//! happens to it, and it is written down in the trace.
+//! The faults. Every operation of a node on the database and the bus passes here: the seed decides
+//! its fate, and the trace records it.
 
 mod faults;
 
@@ -15,15 +15,14 @@ use tokio::time::Instant;
 
 use crate::chance::Dice;
 use crate::plan::{Plan, Window};
-use crate::planted::Planted;
 use crate::witness::Witness;
 
-/// Takes down at most this many nodes: what fails all the time is another matter.
+/// Crashes of one world at most.
 const CRASHES_MAX: u64 = 12;
 /// Crashes at the one point of this world.
 const CRASHES_AT_MAX: u64 = 4;
 
-/// Everything that was done, as one number and, where it is wanted, in words.
+/// All operations, as one number and, if wanted, in words.
 #[derive(Default)]
 struct Trace {
     hash: u64,
@@ -42,19 +41,18 @@ impl std::fmt::Write for Trace {
     }
 }
 
-/// How often work passed a point, and how often it went no further.
+/// How often work passed a point, and how often a node crashed there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     pub(crate) times: u64,
     pub(crate) crashes: u64,
 }
 
-/// Decides what goes wrong.
+/// Decides which faults happen.
 pub(crate) struct Nemesis {
     dice: Dice,
     plan: Plan,
     began: Instant,
-    planted: Option<Planted>,
     pub(crate) witness: Witness,
     state: Mutex<State>,
     crashes: mpsc::UnboundedSender<String>,
@@ -64,9 +62,9 @@ pub(crate) struct Nemesis {
 struct State {
     trace: Trace,
     calm: bool,
-    /// Keys that are leased, as far as the writes tell.
+    /// Leased keys, according to the writes.
     leased: BTreeSet<String>,
-    /// The node that does not reach the bus.
+    /// The node that is cut off from the bus.
     cut_off: Option<String>,
     crashes: u64,
     passed: BTreeMap<Point, Passed>,
@@ -76,14 +74,13 @@ impl Nemesis {
     pub(crate) fn new(
         dice: Dice,
         plan: Plan,
-        planted: Option<Planted>,
         keeps_lines: bool,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<String>) {
         let (crashes, crashed) = mpsc::unbounded_channel();
         let trace = Trace { lines: keeps_lines.then(Vec::new), ..Trace::default() };
         let state = Mutex::new(State { trace, ..State::default() });
         let (began, witness) = (Instant::now(), Witness::default());
-        (Arc::new(Self { dice, plan, began, planted, witness, state, crashes }), crashed)
+        (Arc::new(Self { dice, plan, began, witness, state, crashes }), crashed)
     }
 
     pub(crate) fn plan(&self) -> &Plan {
@@ -96,7 +93,7 @@ impl Nemesis {
         self.note("nemesis", "calm");
     }
 
-    /// Writes down what is done.
+    /// Records an operation.
     pub(crate) fn note(&self, node: &str, what: impl std::fmt::Display) {
         let at = self.began.elapsed().as_millis();
         let trace = &mut self.state.lock().unwrap().trace;
@@ -113,7 +110,7 @@ impl Nemesis {
         (trace.hash, trace.steps)
     }
 
-    /// The trace in words, if it was to be kept.
+    /// The trace in words, if it was kept.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.state.lock().unwrap().trace.lines.take().unwrap_or_default()
     }
@@ -133,12 +130,12 @@ impl Nemesis {
         if keys.is_empty() { None } else { Some(self.dice.pick(&keys).clone()) }
     }
 
-    /// Cuts a node off from the bus, or none; the one that was before.
+    /// Cuts a node off from the bus, or none; gives the node that was cut off before.
     pub(crate) fn cut_off(&self, node: Option<String>) -> Option<String> {
         std::mem::replace(&mut self.state.lock().unwrap().cut_off, node)
     }
 
-    /// How wrong a node's clock is, in milliseconds.
+    /// The error of a node's clock, in milliseconds.
     pub(crate) fn some_skew(&self) -> i64 {
         let max = self.plan.skew_max_ms;
         if max == 0 || self.is_calm() {
@@ -170,7 +167,7 @@ impl Nemesis {
         self.dice.millis(4)
     }
 
-    /// Takes a node down; true when it is.
+    /// Crashes a node; true when it is down.
     fn crash(&self, node: &str, odds: u64) -> bool {
         if self.is_calm() || is_client(node) || !self.dice.hits(odds) {
             return false;
@@ -183,7 +180,7 @@ impl Nemesis {
         self.crashes.send(node.to_owned()).is_ok()
     }
 
-    /// Takes a node down at a point, perhaps; true when it is.
+    /// Perhaps crashes a node at a point; true when it is down.
     fn crash_at(&self, node: &str, point: Point) -> bool {
         let passed = {
             let mut state = self.state.lock().unwrap();

@@ -1,24 +1,27 @@
-//! What must be there in the end: everything that was accepted, once.
+//! The required state at the end: everything that was accepted, once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bus::Stream;
 use executor::Record;
-use model::{Entry, Instance, InstanceId, SubStatus, What, derived};
-use store::{InstanceFilter, Instances as _, Page};
+use model::{Definition, Entry, Instance, InstanceId, SubStatus, What, derived};
+use store::{
+    DefinitionFilter, Definitions as _, InstanceFilter, Instances as _, Page, VersionOption,
+};
 
+use crate::publisher::{self, CONTENDED};
 use crate::story::{TICK, URL};
 use crate::world::World;
 
-/// What must come of one instance.
+/// The required end of one instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Expect {
     pub(crate) id: String,
     pub(crate) status: SubStatus,
-    /// The lines it writes, in order; unknown for one that is cancelled somewhere.
+    /// The lines it writes, in order; unknown for an instance that is cancelled.
     pub(crate) lines: Option<Vec<String>>,
-    /// At least so much time between the first two lines.
+    /// The least time between the first two lines.
     pub(crate) gap: Option<Duration>,
     /// Child instances that it starts.
     pub(crate) children: usize,
@@ -26,9 +29,9 @@ pub(crate) struct Expect {
     pub(crate) calls: usize,
     /// Commands that it has applied, in this order.
     pub(crate) order: Vec<String>,
-    /// It runs this version or a later one: everyone had it before the start was sent.
+    /// It runs this version or a later one: all nodes had it before the start was sent.
     pub(crate) version_min: u32,
-    /// It is no instance but a command, and is among the dead.
+    /// It is a command that becomes a dead letter, not an instance.
     pub(crate) is_dead: bool,
 }
 
@@ -49,12 +52,12 @@ impl Expect {
         }
     }
 
-    /// An instance of whose lines nothing is known.
+    /// An instance with unknown lines.
     pub(crate) fn finished(id: &str) -> Self {
         Self { lines: None, ..Self::lines(id, &[]) }
     }
 
-    /// A command that comes to nothing, and is kept among the dead.
+    /// A command that becomes a dead letter.
     pub(crate) fn dead(id: &str) -> Self {
         Self { is_dead: true, ..Self::finished(id) }
     }
@@ -64,9 +67,11 @@ impl Expect {
     }
 }
 
-/// Everything that is there in the end.
+/// The whole state at the end.
 pub(crate) struct Found {
     instances: BTreeMap<InstanceId, (Instance, Vec<Entry>)>,
+    /// All versions of the definition with several publishers.
+    contended: Vec<Definition>,
 }
 
 impl Found {
@@ -80,10 +85,16 @@ impl Found {
             let journal = store.journal(&instance.id, Page::first()).await.unwrap().items;
             instances.insert(instance.id, (loaded.instance, journal));
         }
-        Self { instances }
+        let filter = DefinitionFilter {
+            definition_ids: vec![CONTENDED.into()],
+            version: VersionOption::All,
+            ..DefinitionFilter::default()
+        };
+        let contended = store.definitions(&filter, Page::first()).await.unwrap().items;
+        Self { instances, contended }
     }
 
-    /// What is not as it must be. Empty when the world has settled well.
+    /// The differences from the required state. Empty when there are none.
     pub(crate) fn complaints(&self, world: &World, expected: &Expectations) -> Vec<String> {
         let mut complaints = Vec::new();
         for expect in expected.iter().filter(|expect| !expect.is_dead) {
@@ -94,6 +105,7 @@ impl Found {
         self.check_ticker(world, &mut complaints);
         self.check_calls(world, expected, &mut complaints);
         self.check_events(world, &mut complaints);
+        self.check_versions(world, &mut complaints);
         check_leftovers(world, &mut complaints);
         check_dead(world, expected, &mut complaints);
         complaints
@@ -134,7 +146,7 @@ impl Found {
         }
     }
 
-    /// What holds for every instance.
+    /// Checks what holds for every instance.
     fn check_each(&self, complaints: &mut Vec<String>) {
         for (id, (instance, journal)) in &self.instances {
             if !instance.status.is_final() {
@@ -169,7 +181,7 @@ impl Found {
         }
     }
 
-    /// Every occurrence of the schedule is there, once, and none was early.
+    /// Checks that every occurrence of the schedule exists once and none was early.
     fn check_ticker(&self, world: &World, complaints: &mut Vec<String>) {
         let ticks: BTreeSet<_> = self.of("ticker").map(|(id, _)| id.clone()).collect();
         let (schedule, first, until) =
@@ -206,7 +218,7 @@ impl Found {
         }
     }
 
-    /// What was committed was told: each instance that is over has its event.
+    /// Checks that each instance that has ended has its event.
     fn check_events(&self, world: &World, complaints: &mut Vec<String>) {
         if world.loses_streams() {
             return;
@@ -228,6 +240,15 @@ impl Found {
                 complaints.push(format!("{id}: {count} events say that it is {what}"));
             }
         }
+    }
+
+    fn check_versions(&self, world: &World, complaints: &mut Vec<String>) {
+        let instances = self.instances.values();
+        let instances = instances
+            .filter(|(instance, _)| instance.definition_id.as_str() == CONTENDED)
+            .map(|(instance, journal)| (instance, lines(journal)));
+        let editions = world.editions.lock().unwrap();
+        publisher::check(&editions, &self.contended, instances, complaints);
     }
 
     fn of(&self, definition: &str) -> impl Iterator<Item = (&InstanceId, &Vec<Entry>)> {
@@ -254,7 +275,7 @@ fn check_leftovers(world: &World, complaints: &mut Vec<String>) {
     }
 }
 
-/// Per-sender order: what has a number is applied in its order, and none is left out.
+/// Per-sender order: numbered commands are applied in order, and no number is left out.
 fn check_order(expect: &Expect, instance: &Instance, complaints: &mut Vec<String>) {
     let Ok(record) = Record::decode(&instance.state) else { return };
     let applied = record.applied.iter().map(|id| id.as_str().to_owned());
@@ -268,7 +289,7 @@ fn check_order(expect: &Expect, instance: &Instance, complaints: &mut Vec<String
     }
 }
 
-/// Among the dead is what has to be there, and nothing else.
+/// Checks that the dead letters are the required ones and no others.
 fn check_dead(world: &World, expected: &Expectations, complaints: &mut Vec<String>) {
     let dead: Vec<_> = expected.iter().filter(|expect| expect.is_dead).collect();
     let mut found = BTreeSet::new();

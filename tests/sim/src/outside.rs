@@ -1,12 +1,12 @@
-//! The world outside: a service that is called. It remembers the keys it has seen, as a good one
-//! does, and so shows whether a call was ever made under two.
+//! The HTTP service that workflows call. It remembers idempotency keys, and so shows whether one
+//! call was made under two keys.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use engine::Call;
-use executor::calls::{Answer, Calls};
+use executor::calls::{CallEnd, Calls};
 use model::Map;
 use serde_json::json;
 
@@ -35,7 +35,7 @@ impl Outside {
 
 #[async_trait]
 impl Calls for Outside {
-    async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> Answer {
+    async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> CallEnd {
         tokio::time::sleep(self.dice.millis(900)).await;
         let is_new = self.planted == Some(Planted::NewKeys);
         let key = if is_new { self.dice.next().to_string() } else { call.key.clone() };
@@ -44,6 +44,6 @@ impl Calls for Outside {
             *seen.entry(call.url.clone()).or_default().entry(key).or_default() += 1;
         }
         tokio::time::sleep(self.dice.millis(900)).await;
-        Answer::Response { status_code: 200, headers: Map::new(), content: json!({"ok": true}) }
+        CallEnd::Response { status_code: 200, headers: Map::new(), content: json!({"ok": true}) }
     }
 }

@@ -1,4 +1,4 @@
-//! How much goes wrong in one world, drawn from its seed.
+//! The rates of faults in one world, drawn from its seed.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use chassis::Point;
 
 use crate::chance::Dice;
 
-/// How much goes wrong in one world. Rates are in ten thousand.
+/// The faults of one world. Rates are per ten thousand operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     /// Faults happen for this long.
@@ -16,38 +16,38 @@ pub(crate) struct Plan {
     pub(crate) slow_rate: u64,
     pub(crate) slow_max_ms: u64,
     pub(crate) crash_rate: u64,
-    /// Nodes crash here again and again.
+    /// The points where nodes crash.
     pub(crate) crash_at: Option<Point>,
     pub(crate) lease_expires_every: Option<Duration>,
-    /// Commits that take long, while others get in.
+    /// Commits that take long, so that others come before them.
     pub(crate) slow_commits: u64,
-    /// Commits that are done when their caller has been told that nobody knows.
+    /// Commits that succeed after their caller got "result unknown".
     pub(crate) late_commits: u64,
-    /// Changes that a watch shows late.
+    /// Changes that a watch reports late.
     pub(crate) lag_rate: u64,
     pub(crate) lag_max_ms: u64,
     pub(crate) redelivers_every: Option<Duration>,
     pub(crate) bus_outage: Option<Window>,
     pub(crate) store_outage: Option<Window>,
-    /// One node does not reach the bus, and the bus does not reach it.
+    /// One node is cut off from the bus in both directions.
     pub(crate) partition: Option<Window>,
     pub(crate) wipe_at: Option<Duration>,
-    /// The clocks of nodes are this wrong at most, and jump now and then.
+    /// The largest error of nodes' clocks, which jump now and then.
     pub(crate) skew_max_ms: u64,
-    /// Nodes leave in order, and others join.
+    /// Nodes stop in order, and others join.
     pub(crate) moves_every: Option<Duration>,
 }
 
-/// From when to when.
+/// The begin and the end of a fault.
 pub(crate) type Window = (Duration, Duration);
 
 impl Plan {
-    /// A world in which nothing goes wrong.
+    /// A world without faults.
     pub(crate) fn calm() -> Self {
         Self { lasts: Duration::from_secs(5), ..Self::default() }
     }
 
-    /// Each kind of fault is there in some worlds and not in others, so that none hides another.
+    /// Some worlds have a kind of fault and others do not, so that no kind hides another.
     pub(crate) fn draw(seed: u64, dice: &Dice) -> Self {
         let some = |of: u64, rate: u64| if dice.below(of) == 0 { 0 } else { 1 + dice.below(rate) };
         let lasts = Duration::from_secs(15 + dice.below(20));

@@ -1,12 +1,13 @@
-//! Bugs on purpose. A simulation that does not find them proves nothing.
+//! Bugs planted on purpose. A simulation that does not find them proves nothing.
 
 mod bus;
+mod store;
 
 use ::bus::Chance;
 pub(crate) use bus::BrokenBus;
-pub(crate) use store::memory::Bug;
+pub(crate) use store::{BrokenStore, Bug};
 
-/// What is broken in this world.
+/// The bug of this world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Planted {
     /// Something in the database.
@@ -15,25 +16,27 @@ pub(crate) enum Planted {
     EarlyAck,
     /// An acknowledgement does not remove its command.
     AckForgotten,
-    /// What was delivered once is never delivered again.
+    /// A message that was delivered once is never delivered again.
     RedeliveryForgotten,
     /// A message id is no message id: what is published twice is delivered twice, and what is
     /// fired twice is a new command.
     NewIds,
-    /// Every eighth message is said to be stored, and is not.
+    /// Every eighth message is acknowledged, and not stored.
     PublishUnkept,
-    /// Deliveries come without their place in their sender's order.
+    /// Deliveries come without their sequence number of the sender.
     OrderStripped,
-    /// A node says that it has a pointer before it has.
+    /// A node confirms a pointer before it has it.
     BarrierEarly,
     /// The presence of executors is written once and never renewed, and they believe it is.
     PresenceUnrenewed,
-    /// A call has another key each time it is made.
+    /// A call has a new key on each try.
     NewKeys,
+    /// A publication takes the id of the version that is published.
+    VersionReused,
 }
 
 impl Planted {
-    pub(crate) const ALL: [Self; 30] = [
+    pub(crate) const ALL: [Self; 31] = [
         Self::Store(Bug::VersionUnchecked),
         Self::Store(Bug::OutboxForgotten),
         Self::Store(Bug::CommandsForgotten),
@@ -64,8 +67,9 @@ impl Planted {
         Self::BarrierEarly,
         Self::PresenceUnrenewed,
         Self::NewKeys,
+        Self::VersionReused,
     ];
 }
 
-/// Where nonces come from, as the bus wants it.
+/// The source of nonces for the bus.
 pub(crate) type Nonces = Chance;

@@ -1,4 +1,4 @@
-//! What happens in a world: stories, each with what must come of it.
+//! The stories of a world, each with its required end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use store::{BookmarkFilter, Bookmarks as _, Definitions as _, Instances as _};
 
 use crate::client::{Client, triggered_id};
+use crate::gateway;
 use crate::oracle::{Expect, Expectations};
+use crate::publisher;
 use crate::world::World;
 
 pub(crate) const URL: &str = "http://outside.test/";
@@ -31,7 +33,7 @@ fn delay(span: &str) -> Value {
     json!({"type": "Delay", "timeSpan": span})
 }
 
-/// Everything that can be started.
+/// The definitions that can be started.
 pub(crate) fn definitions() -> Vec<(&'static str, Value)> {
     let child = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "child",
         "waitForCompletion": true});
@@ -59,6 +61,7 @@ pub(crate) fn definitions() -> Vec<(&'static str, Value)> {
         ("triggered", sequence(vec![on_tick, line("triggered")])),
         ("caller", sequence(vec![calls("first", "called"), line("a"), calls("second", "again")])),
         ("versioned", line("v1")),
+        (publisher::CONTENDED, publisher::writes("v1")),
         ("teller", sequence(vec![line("a"), told, line("b")])),
         ("told", sequence(vec![wait_for("told"), line("heard")])),
         (
@@ -72,7 +75,7 @@ pub(crate) fn definitions() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// All that is told in a world.
+/// All stories of a world.
 pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
     let mut tasks = tokio::task::JoinSet::new();
     let mut spawn = |label: u64, story: Story| {
@@ -87,7 +90,11 @@ pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
     let mut label = 0;
     for story in Story::ALL {
         // What one teller tells, everyone hears; a version is published once.
-        let most = if matches!(story, Story::Teller | Story::Republished) { 1 } else { 2 };
+        let most = match story {
+            Story::Teller | Story::Republished => 1,
+            Story::Contended => 5,
+            _ => 2,
+        };
         for _ in 0..=dice.below(most) {
             label += 1;
             spawn(label, story);
@@ -102,6 +109,8 @@ pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
 
 #[derive(Clone, Copy, Debug)]
 enum Story {
+    WithoutRow,
+    WithKey,
     Hello,
     HelloByStream,
     EarlyResume,
@@ -116,12 +125,15 @@ enum Story {
     Caller,
     Teller,
     Republished,
+    Contended,
     Garbled,
     Forgotten,
 }
 
 impl Story {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 19] = [
+        Self::WithoutRow,
+        Self::WithKey,
         Self::Hello,
         Self::HelloByStream,
         Self::EarlyResume,
@@ -136,6 +148,7 @@ impl Story {
         Self::Caller,
         Self::Teller,
         Self::Republished,
+        Self::Contended,
         Self::Garbled,
         Self::Forgotten,
     ];
@@ -144,6 +157,8 @@ impl Story {
         let id = format!("{self:?}-{label}");
         let finished = |lines: &[&str]| vec![Expect::lines(&id, lines)];
         match self {
+            Self::WithoutRow => gateway::start_without_row(world, client).await,
+            Self::WithKey => gateway::start_with_key(world, client, &id).await,
             Self::Hello => {
                 client.start("hello", &id).await;
                 finished(&["a", "b"])
@@ -244,6 +259,7 @@ impl Story {
                 vec![Expect { calls: 2, ..Expect::lines(&id, &["called", "a", "again"]) }]
             }
             Self::Republished => republish(world, client, &id).await,
+            Self::Contended => publisher::tell(world, client, &id).await,
             Self::Garbled if world.loses_streams() => Vec::new(),
             Self::Garbled => {
                 client.send_garbled(&id).await;
@@ -265,8 +281,8 @@ impl Story {
     }
 }
 
-/// Publishes one version after the other. What is started after everyone is said to have one runs
-/// that one, or one after it.
+/// Publishes one version after the other. A start after a confirmed publication runs that version
+/// or a later one.
 async fn republish(world: &World, client: &Client, id: &str) -> Vec<Expect> {
     let mut expected = Vec::new();
     for version in 2..=4 {
@@ -290,7 +306,7 @@ async fn republish(world: &World, client: &Client, id: &str) -> Vec<Expect> {
 }
 
 impl World {
-    /// The bookmark of an instance, once it has one.
+    /// Waits for the bookmark of an instance.
     async fn bookmark(&self, id: &str) -> BookmarkId {
         loop {
             let filter =
@@ -309,7 +325,7 @@ impl World {
         }
     }
 
-    /// Until an instance waits, or has heard an event that others raised.
+    /// Waits until an instance waits, or has received an event of another story.
     async fn until_lines_or_bookmark(&self, id: &str) {
         loop {
             let loaded = self.cluster.store.load(&id.into()).await.unwrap();

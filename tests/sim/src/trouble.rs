@@ -1,4 +1,6 @@
-//! What happens to servers and nodes, rather than to one operation.
+//! Faults of servers and nodes, rather than of one operation.
+
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use crate::world::World;
 
 const NEVER: Duration = Duration::from_secs(86_400);
 
-/// Everything that goes wrong by itself, until it is aborted.
+/// Runs the faults that no operation triggers, until it is aborted.
 pub(crate) async fn trouble(world: Arc<World>) {
     tokio::join!(expiries(&world), redeliveries(&world), wipe(&world), partition(&world), {
         let world = &world;
@@ -18,7 +20,7 @@ pub(crate) async fn trouble(world: Arc<World>) {
     });
 }
 
-/// Leases expire whose holders still run.
+/// Lets leases expire whose holders still run.
 async fn expiries(world: &World) {
     let nemesis = &world.cluster.nemesis;
     let mut ticks = tokio::time::interval(nemesis.plan().lease_expires_every.unwrap_or(NEVER));
@@ -49,7 +51,7 @@ async fn wipe(world: &World) {
     world.cluster.bus.wipe();
 }
 
-/// One node is cut off for a while: nothing gets out, nothing gets in.
+/// Cuts one node off for a while, in both directions.
 async fn partition(world: &World) {
     let nemesis = &world.cluster.nemesis;
     let Some((from, to)) = nemesis.plan().partition else { return };
@@ -66,7 +68,7 @@ async fn partition(world: &World) {
     heal(world);
 }
 
-/// Joins the node again that was cut off.
+/// Connects the node again that was cut off.
 pub(crate) fn heal(world: &World) {
     let nemesis = &world.cluster.nemesis;
     if let Some(node) = nemesis.cut_off(None) {
@@ -75,7 +77,7 @@ pub(crate) fn heal(world: &World) {
     }
 }
 
-/// Nodes leave in order while others join.
+/// Stops nodes in order while others join.
 async fn moves(world: &World) {
     let plan = world.cluster.nemesis.plan();
     let Some(every) = plan.moves_every else { return };
@@ -90,7 +92,7 @@ async fn moves(world: &World) {
         let Some(role) = world.cluster.role(&leaving) else { continue };
         let joining = format!("{}.m{number}", leaving.split('.').next().unwrap_or("node"));
         let (cluster, joins_first) = (Arc::clone(&world.cluster), dice.hits(5_000));
-        // Once begun it comes to its end, whatever becomes of this loop.
+        // Once begun it runs to its end, even when this loop is aborted.
         let moving = tokio::spawn(async move {
             if joins_first {
                 cluster.start(&joining, role);
@@ -104,7 +106,7 @@ async fn moves(world: &World) {
     }
 }
 
-/// The clocks of nodes jump, forwards and back.
+/// Lets the clocks of nodes jump, forwards and back.
 async fn jumps(world: &World) {
     if world.cluster.nemesis.plan().skew_max_ms == 0 {
         return;
@@ -120,7 +122,7 @@ async fn jumps(world: &World) {
     }
 }
 
-/// Puts a new node in the place of one that crashed: under the same name, or another.
+/// Replaces a node that crashed, under the same name or another.
 pub(crate) async fn replace(world: Arc<World>, mut crashed: UnboundedReceiver<String>) {
     let dice = world.dice.fork(3);
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! Sees every burst as it is written, and says at once what must never be.
+//! Checks every burst when it is written, and reports at once what must never happen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use model::{CommandId, InstanceId, SubStatus};
 use store::Expected;
 use store::memory::Written;
 
-/// More complaints than this help nobody.
+/// Complaints that are kept.
 const COMPLAINTS_MAX: usize = 20;
 
 #[derive(Default)]
@@ -24,6 +24,11 @@ struct Seen {
 impl Witness {
     pub(crate) fn see(&self, written: &Written<'_>) {
         self.0.lock().unwrap().see(written);
+    }
+
+    /// What a client was told, and must not have been.
+    pub(crate) fn complain(&self, complaint: String) {
+        self.0.lock().unwrap().complain(complaint);
     }
 
     pub(crate) fn complaints(&self) -> Vec<String> {
@@ -57,7 +62,7 @@ impl Seen {
         }
     }
 
-    /// One writer: each burst follows from the one that is there.
+    /// One writer: each burst continues the last one.
     fn check_writer(&mut self, written: &Written<'_>) {
         let (burst, before) = (written.burst, written.before);
         let there = before.map(|before| before.version);
@@ -80,7 +85,7 @@ impl Seen {
         }
     }
 
-    /// None applied twice.
+    /// No command is applied twice.
     fn check_applied(&mut self, id: &InstanceId, record: &Record) {
         let Some(last) = record.applied.back() else { return };
         if !self.applied.entry(id.clone()).or_default().insert(last.clone()) {
@@ -88,7 +93,7 @@ impl Seen {
         }
     }
 
-    /// Per-sender order: no number is left out, and none comes again.
+    /// Per-sender order: no number is left out or repeated.
     fn check_numbers(&mut self, id: &InstanceId, record: &Record) {
         for sequence in &record.sequences {
             let key = (id.clone(), sequence.sender.clone());

@@ -1,5 +1,7 @@
 //! One world: from its seed to its end.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,7 +11,7 @@ use chassis::{Clock as _, Point, TokioClock};
 use engine::{Engine, Env};
 use model::{Definition, Misfire, Schedule, SubStatus, Timestamp, What};
 use serde_json::{Value, json};
-use store::{Definitions as _, InstanceFilter, Instances as _, Page, Publication, shard_of};
+use store::{Base, Definitions as _, InstanceFilter, Instances as _, Page, Publication, shard_of};
 use tokio::time::Instant;
 
 use crate::chance::Dice;
@@ -20,20 +22,21 @@ use crate::oracle::{Expectations, Found};
 use crate::outside::Outside;
 use crate::plan::Plan;
 use crate::planted::Planted;
+use crate::publisher::Edition;
 use crate::story::{self, TICK};
 use crate::trouble::{heal, replace, trouble};
 
-/// Virtual time that the world may take to settle when the faults are over.
+/// Virtual time within which the world settles after the faults.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What makes a world.
+/// The settings of a world.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) seed: u64,
     pub(crate) planted: Option<Planted>,
-    /// Nothing goes wrong.
+    /// True: no faults.
     pub(crate) calm: bool,
-    /// The report has the history in words.
+    /// True: the report has the history in words.
     pub(crate) keeps_lines: bool,
 }
 
@@ -54,9 +57,11 @@ pub(crate) struct World {
     pub(crate) dice: Dice,
     pub(crate) ticker: Schedule,
     ticker_until: Mutex<Timestamp>,
+    /// The versions of the definition with several publishers, as these were answered.
+    pub(crate) editions: Mutex<Vec<Edition>>,
 }
 
-/// Lives a world through on a single thread with a clock of its own.
+/// Runs a world on a single thread with virtual time.
 pub(crate) fn run(engine: &Arc<Engine>, options: &Options) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -72,14 +77,15 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
     let began = Instant::now();
     let dice = Dice::new(options.seed);
     let plan = if options.calm { Plan::calm() } else { Plan::draw(options.seed, &dice) };
-    let (nemesis, crashed) = Nemesis::new(dice.fork(1), plan, options.planted, options.keeps_lines);
+    let (nemesis, crashed) = Nemesis::new(dice.fork(1), plan, options.keeps_lines);
     let clock = TokioClock::starting_at(Timestamp::from_millis(1_793_000_000_000));
     let planted = options.planted;
     let outside = Outside::new(dice.fork(2), planted);
     let cluster = Cluster::new(clock, engine, Arc::clone(&nemesis), outside, planted, options.seed);
     let ticker = publish(&cluster).await;
     let until = Mutex::new(clock.now());
-    let world = Arc::new(World { cluster, dice, ticker, ticker_until: until });
+    let world =
+        Arc::new(World { cluster, dice, ticker, ticker_until: until, editions: Mutex::default() });
     populate(&world);
     let trouble = tokio::spawn(trouble(Arc::clone(&world)));
     let replacing = tokio::spawn(replace(Arc::clone(&world), crashed));
@@ -109,7 +115,7 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
     }
 }
 
-/// Waits until nothing is left to complain about, and a little longer.
+/// Waits until the oracle has no complaint, and a little longer.
 async fn settle(world: &World, expected: &Expectations) -> Vec<String> {
     let give_up = Instant::now() + PATIENCE;
     let mut is_settled = false;
@@ -129,7 +135,7 @@ async fn settle(world: &World, expected: &Expectations) -> Vec<String> {
     }
 }
 
-/// Nothing is under way, at a glance.
+/// True when no work seems to be in progress; a cheap check.
 async fn is_quiet(world: &World) -> bool {
     let store = &world.cluster.store;
     let sizes = store.sizes();
@@ -152,26 +158,35 @@ fn populate(world: &World) {
     for number in 0..2 {
         world.cluster.start(&format!("timer-{number}"), Role::Timer);
     }
+    for number in 0..2 {
+        world.cluster.start(&format!("ingress-{number}"), Role::Ingress);
+    }
     if world.dice.below(2) == 0 {
         world.cluster.start("notifier-0", Role::Notifier);
     }
 }
 
-/// Publishes all definitions; the schedule of the one that is started by time.
+/// Publishes all definitions; gives the schedule of the definition that time starts.
 async fn publish(cluster: &Cluster) -> Schedule {
     let mut ticker = None;
     for (id, root) in story::definitions() {
-        let publication = publication(cluster, id, 1, root);
+        let publication = publication(cluster, id, &format!("{id}-1"), 1, root);
         ticker = publication.schedules.first().cloned().or(ticker);
         cluster.store.publish(publication).await.unwrap();
     }
     ticker.unwrap()
 }
 
-fn publication(cluster: &Cluster, id: &str, version: u32, root: Value) -> Publication {
+fn publication(
+    cluster: &Cluster,
+    id: &str,
+    version_id: &str,
+    version: u32,
+    root: Value,
+) -> Publication {
     let document = json!({
-        "id": format!("{id}-{version}"), "definitionId": id, "version": version,
-        "isLatest": true, "isPublished": true, "root": root
+        "id": version_id, "definitionId": id, "version": version,
+        "isLatest": true, "isPublished": true, "publishedAt": cluster.clock.now(), "root": root
     });
     let definition: Definition = serde_json::from_value(document).unwrap();
     let program = match cluster.engine.compile(&definition) {
@@ -188,7 +203,7 @@ fn publication(cluster: &Cluster, id: &str, version: u32, root: Value) -> Public
         schedule.shard = shard_of(schedule.id.as_str());
         schedule.misfire = Misfire::FireAll { max: 1_000 };
     }
-    Publication { definition, triggers: found.stimuli, schedules }
+    Publication { definition, base: Base::Any, triggers: found.stimuli, schedules }
 }
 
 impl World {
@@ -201,7 +216,7 @@ impl World {
         }
     }
 
-    /// The broker forgets: what is only there is lost.
+    /// Deletes all data of the broker.
     pub(crate) fn loses_streams(&self) -> bool {
         self.cluster.nemesis.plan().wipe_at.is_some()
     }
@@ -212,9 +227,20 @@ impl World {
         lines.filter_map(|entry| entry.message).collect()
     }
 
+    /// A publication with its triggers and schedules, over any latest version.
+    pub(crate) fn publication(
+        &self,
+        id: &str,
+        version_id: &str,
+        version: u32,
+        root: Value,
+    ) -> Publication {
+        publication(&self.cluster, id, version_id, version, root)
+    }
+
     /// Publishes another version, as ingress does before it announces it.
     pub(crate) async fn publish_version(&self, id: &str, version: u32, root: Value) {
-        let publication = publication(&self.cluster, id, version, root);
+        let publication = self.publication(id, &format!("{id}-{version}"), version, root);
         self.cluster.store.publish(publication).await.unwrap();
         self.cluster.nemesis.note("client", format_args!("{id} {version} is published"));
     }

@@ -49,7 +49,7 @@ fn mark_tests(files: &mut [File]) {
             path.strip_prefix(module.as_str())
                 .is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
         });
-        let whole = ["tests/", "shared/testkit/"].iter().any(|folder| path.starts_with(folder));
+        let whole = ["tests/"].iter().any(|folder| path.starts_with(folder));
         let within = ["/tests/", "/examples/", "/benches/", "/conformance"]
             .iter()
             .any(|folder| path.contains(folder));

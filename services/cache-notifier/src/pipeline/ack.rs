@@ -1,4 +1,4 @@
-//! Answers those who wait: everywhere, or who is missing.
+//! Answers a publisher: every node has the version, or the names of those that do not.
 
 use chassis::Point;
 use protocol::{ContentType, Headers, Message, Noticed, encode_body};

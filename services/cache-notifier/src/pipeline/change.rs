@@ -1,4 +1,4 @@
-//! Reads what is asked of the notifier, and what nodes say.
+//! Reads the requests of publishers and the positions of nodes.
 
 use bus::Incoming;
 use protocol::{CachePosition, Noticed, decode_body, subject};
@@ -11,7 +11,7 @@ pub(super) fn request(incoming: &Incoming) -> Option<Noticed> {
         .ok()
 }
 
-/// The node that says how far it is, and what it says.
+/// A node, and the pointer that it has; none when it cannot be read.
 pub(super) fn position(incoming: &Incoming) -> Option<(String, CachePosition)> {
     let message = &incoming.message;
     let token = message.subject.strip_prefix(subject::CACHE_APPLIED)?.strip_prefix('.')?;

@@ -1,5 +1,5 @@
-//! Gathers what is asked about one definition: however many publishers wait, the pointer is
-//! written once for all of them, and the newest pointer satisfies them all.
+//! Collects the requests about one definition: the pointer is written once for all publishers that
+//! wait, and the newest pointer answers them all.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use bus::Pointer;
 use protocol::{CachePosition, Noticed};
 use tokio::time::Instant;
 
-/// One who waits for the answer.
+/// A publisher that waits for its answer.
 pub(super) struct Waiter {
     pub(super) reply: Option<String>,
     pub(super) since: Instant,
-    /// When the pointer was written, since the request came.
+    /// The time of the first write of the pointer after the request came.
     pub(super) written_at: Option<Instant>,
 }
 
-/// Everything under way about one definition.
+/// The requests about one definition, and what the nodes have answered.
 #[derive(Default)]
 pub(super) struct Topic {
     pub(super) waiters: Vec<Waiter>,
-    /// What each node last said it has.
+    /// The last position of each node.
     pub(super) heard: BTreeMap<String, CachePosition>,
-    /// What the pointer says, once it is written.
+    /// The pointer, once it is written.
     pub(super) noticed: Option<Noticed>,
     pub(super) is_writing: bool,
-    /// Asked for again while it was being written.
+    /// Another request came while the pointer was being written.
     pub(super) is_stale: bool,
-    /// The number that the last request named: what a retraction refers to.
+    /// The highest version number that a request named: a retraction refers to it.
     pub(super) version: u32,
 }
 
 impl Topic {
-    /// Takes a request in; true when the pointer is to be written now.
+    /// Adds a request; true when the pointer has to be written now.
     pub(super) fn ask(&mut self, reply: Option<String>, version: u32) -> bool {
         self.waiters.push(Waiter { reply, since: Instant::now(), written_at: None });
         self.version = self.version.max(version);
@@ -43,7 +43,7 @@ impl Topic {
         true
     }
 
-    /// The pointer is written; true when it has to be written once more.
+    /// Notes that the pointer is written; true when it has to be written once more.
     pub(super) fn written(&mut self, noticed: Noticed) -> bool {
         let is_stale = std::mem::take(&mut self.is_stale);
         self.is_writing = is_stale;
@@ -56,19 +56,19 @@ impl Topic {
         is_stale
     }
 
-    /// A node has said what it has.
+    /// Notes the position of a node.
     pub(super) fn hear(&mut self, node: String, position: CachePosition) {
         self.heard.insert(node, position);
     }
 
-    /// The nodes among these that have not said that they have this pointer. A greater revision
-    /// proves nothing: it may be of a bucket that is gone.
+    /// The nodes among these that have not confirmed this pointer. A higher revision confirms
+    /// nothing: it may be of a bucket that was deleted.
     pub(super) fn missing(&self, nodes: &[String], pointer: Option<&Pointer>) -> Vec<String> {
         let revision = pointer.map_or(0, |pointer| pointer.revision);
         let version_id = pointer.and_then(|pointer| pointer.version_id.as_ref());
         let has = |node: &&String| {
             self.heard.get(*node).is_some_and(|said| {
-                // A node of the version before tells the revision alone.
+                // A node of the previous release sends the revision alone.
                 said.revision == revision
                     && (said.version_id.is_none() || said.version_id.as_ref() == version_id)
             })

@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,7 +9,7 @@ use chassis::{Clock as _, TokioClock};
 use model::{Definition, Timestamp};
 use protocol::{CachePosition, ContentType, Headers, Message, decode_body, encode_body};
 use store::memory::MemoryStore;
-use store::{Definitions as _, Publication, Published};
+use store::{Base, Definitions as _, Publication, Published};
 
 use super::*;
 use crate::{Config, ROLE, reconcile};
@@ -29,7 +31,7 @@ struct Node {
 impl World {
     fn new() -> Self {
         let clock = TokioClock::starting_at(Timestamp::from_millis(1_800_000_000_000));
-        let now: bus::Clock = Arc::new(move || clock.now());
+        let now: bus::ServerClock = Arc::new(move || clock.now());
         Self {
             clock,
             store: MemoryStore::new(now.clone()),
@@ -113,10 +115,12 @@ impl World {
             version,
             is_latest: true,
             is_published: true,
+            published_at: Some(Timestamp::from_millis(i64::from(version))),
             ..Definition::default()
         };
         let publication = Publication {
             definition: definition.clone(),
+            base: Base::Any,
             triggers: Vec::new(),
             schedules: Vec::new(),
         };
@@ -242,6 +246,8 @@ async fn an_older_version_that_is_published_again_is_pointed_to() {
     world.publish(1).await;
     world.publish(2).await;
     assert_eq!(world.announce(2).await.version, 2);
+    // While a newer version is published, an older one cannot be.
+    world.store.retract(&"order".into()).await.unwrap();
     world.publish(1).await;
     let noticed = world.announce(1).await;
     assert_eq!((noticed.version, noticed.everywhere), (1, true));
@@ -369,4 +375,31 @@ async fn a_stop_answers_those_who_wait() {
     let noticed = world.announce(1).await;
     assert_eq!(noticed.missing, ["executor-mute"]);
     assert!(began.elapsed() < Duration::from_secs(2));
+}
+
+/// Panics at the first write of a pointer.
+struct PanicOnce(std::sync::atomic::AtomicBool);
+
+#[async_trait::async_trait]
+impl chassis::Points for PanicOnce {
+    async fn at(&self, _: &str, point: Point) {
+        let is_first = point == Point::BeforeSwap && !self.0.swap(true, Ordering::Relaxed);
+        assert!(!is_first, "a bug");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_panics_is_done_again_for_those_who_wait() {
+    let world = World::new();
+    let node = world.node("executor-1").await;
+    let cx = world.notifier("notifier").await.watched(Some(Arc::new(PanicOnce(false.into()))));
+    let notifier = Notifier::start(cx).await.unwrap();
+    let stop = CancellationToken::new();
+    let stopped = stop.clone();
+    tokio::spawn(async move { notifier.serve(&stopped).await });
+    world.publish(1).await;
+    let noticed = world.announce(1).await;
+    assert!(noticed.everywhere, "{noticed:?}");
+    assert_eq!(points_to(&node), Some("order-1".to_owned()));
+    stop.cancel();
 }

@@ -1,4 +1,4 @@
-//! The real client. Redirects are followed here, not by the library, so that each hop is checked.
+//! The real client. It follows redirects itself, so that the guard checks each hop.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -7,21 +7,21 @@ use async_trait::async_trait;
 use engine::Call;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use model::{Map, limits};
+use model::{Map, depth, limits};
 use reqwest::{Client, Response, Url, redirect};
 use serde_json::Value;
 
-use super::guard::{Forbidden, Guard, Resolver};
-use super::{Answer, Calls, ErrorKind};
+use super::guard::{Forbidden, Guard, Names, Resolver, SystemNames};
+use super::{CallEnd, Calls, ErrorKind};
 
-/// Redirects that are followed.
+/// The number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Calls over the network.
 pub struct HttpCalls {
     guard: Guard,
-    /// Why there is no client: this machine's certificates cannot be read, for example.
+    /// The client; the reason where there is none, such as certificates that cannot be read.
     client: Result<Client, String>,
 }
 
@@ -34,23 +34,28 @@ struct Hop {
 }
 
 impl HttpCalls {
-    /// A client that goes where the guard allows.
+    /// A client that calls only what the guard allows.
     #[must_use]
     pub fn new(guard: Guard) -> Self {
-        // The first of the process wins; all of ours install the same.
+        Self::over(guard, Resolver(guard, SystemNames))
+    }
+
+    /// A client that checks URLs with the guard, and looks names up with the resolver.
+    fn over(guard: Guard, resolver: Resolver<impl Names>) -> Self {
+        // The first provider of a process stays; all of ours are the same.
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
             .connect_timeout(CONNECT_TIME_MAX)
             .user_agent(concat!("staunch/", env!("CARGO_PKG_VERSION")))
-            .dns_resolver(Resolver(guard))
+            .dns_resolver(resolver)
             .build();
         Self { guard, client: client.map_err(|error| explain(&error)) }
     }
 
-    async fn go(&self, call: &Call, traceparent: Option<&str>) -> Result<Answer, Answer> {
-        let client = self.client.as_ref().map_err(|reason| Answer::Error {
+    async fn go(&self, call: &Call, traceparent: Option<&str>) -> Result<CallEnd, CallEnd> {
+        let client = self.client.as_ref().map_err(|reason| CallEnd::Error {
             kind: ErrorKind::Connect,
             message: format!("there is no HTTP client: {reason}"),
         })?;
@@ -68,17 +73,17 @@ impl HttpCalls {
                 None => return read(response).await,
             }
         }
-        Err(Answer::refused(format!("{} redirects more than {REDIRECTS_MAX} times", call.url)))
+        Err(CallEnd::refused(format!("{} redirects more than {REDIRECTS_MAX} times", call.url)))
     }
 }
 
 #[async_trait]
 impl Calls for HttpCalls {
-    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> Answer {
+    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> CallEnd {
         let wait = call.timeout.unwrap_or(limits::CALL_TIME_MAX).min(limits::CALL_TIME_MAX);
         match tokio::time::timeout(wait, self.go(call, traceparent)).await {
             Ok(Ok(answer) | Err(answer)) => answer,
-            Err(_) => Answer::Error {
+            Err(_) => CallEnd::Error {
                 kind: ErrorKind::Timeout,
                 message: format!("no answer from {} within {wait:?}", call.url),
             },
@@ -118,7 +123,7 @@ impl Hop {
         Ok(Self { url, method, headers, body })
     }
 
-    /// Where the response sends us, as browsers do it; none when it is the answer.
+    /// The target of a redirect, by the rules of browsers; none when the response is the answer.
     fn redirected(&self, response: &Response) -> Option<Self> {
         let status = response.status();
         let to = response.headers().get(LOCATION)?.to_str().ok()?;
@@ -153,14 +158,14 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Forbidden
     Ok(())
 }
 
-async fn read(mut response: Response) -> Result<Answer, Answer> {
+async fn read(mut response: Response) -> Result<CallEnd, CallEnd> {
     let status_code = response.status().as_u16();
     let headers = readable(response.headers());
     let is_json = response.headers().get(CONTENT_TYPE).is_some_and(names_json);
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
         if body.len() + chunk.len() > limits::CALL_RESPONSE_BYTES_MAX {
-            return Err(Answer::refused(format!(
+            return Err(CallEnd::refused(format!(
                 "the answer of {} has more than the {} bytes that are read",
                 response.url(),
                 limits::CALL_RESPONSE_BYTES_MAX
@@ -168,13 +173,19 @@ async fn read(mut response: Response) -> Result<Answer, Answer> {
         }
         body.extend_from_slice(&chunk);
     }
+    if is_json && let Err(flaw) = model::json::check_integers(&body) {
+        return Err(CallEnd::refused(format!("in the answer of {}, {flaw}", response.url())));
+    }
+    if is_json && let Err(error) = depth::check_json_value(&body) {
+        return Err(CallEnd::refused(format!("the answer of {}: {error}", response.url())));
+    }
     let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
     let content = match serde_json::from_slice(&body) {
         _ if body.is_empty() => Value::Null,
         Ok(value) if is_json => value,
         _ => text(),
     };
-    Ok(Answer::Response { status_code, headers, content })
+    Ok(CallEnd::Response { status_code, headers, content })
 }
 
 fn names_json(value: &HeaderValue) -> bool {
@@ -194,23 +205,23 @@ fn readable(headers: &HeaderMap) -> Map {
     map
 }
 
-fn refuse(reason: String) -> Answer {
-    Answer::refused(reason)
+fn refuse(reason: String) -> CallEnd {
+    CallEnd::refused(reason)
 }
 
-fn failed(error: &reqwest::Error) -> Answer {
+fn failed(error: &reqwest::Error) -> CallEnd {
     let mut source = error.source();
     while let Some(inner) = source {
         if let Some(Forbidden(reason)) = inner.downcast_ref::<Forbidden>() {
-            return Answer::refused(reason.clone());
+            return CallEnd::refused(reason.clone());
         }
         source = inner.source();
     }
     let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Connect };
-    Answer::Error { kind, message: explain(error) }
+    CallEnd::Error { kind, message: explain(error) }
 }
 
-/// The whole chain: the outermost text of the library says little.
+/// The texts of an error and of all its causes: the outermost one of the library says little.
 fn explain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,4 +1,4 @@
-//! The twin: answers that a test has written, and a list of what was asked.
+//! The twin: gives the answers that a test has set, and lists the calls.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,9 +9,9 @@ use model::Map;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{Answer, Calls, ErrorKind};
+use super::{CallEnd, Calls, ErrorKind};
 
-/// Calls that reach nobody. Clones share what was scripted and asked.
+/// Calls that reach no server. Clones share answers and calls.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryCalls {
     state: Arc<Mutex<State>>,
@@ -20,26 +20,26 @@ pub struct MemoryCalls {
 
 #[derive(Debug, Default)]
 struct State {
-    answers: BTreeMap<String, VecDeque<Answer>>,
+    answers: BTreeMap<String, VecDeque<CallEnd>>,
     asked: Vec<Call>,
     answered: Vec<String>,
 }
 
 impl MemoryCalls {
-    /// Nobody answers until [`MemoryCalls::answer`] says what.
+    /// A twin without answers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next call of this URL is answered so; the last answer is given again and again.
-    pub fn answer(&self, url: &str, answer: Answer) {
+    /// Sets the answer of the next call of this URL. The last answer is repeated.
+    pub fn answer(&self, url: &str, answer: CallEnd) {
         self.state().answers.entry(url.to_owned()).or_default().push_back(answer);
     }
 
-    /// The next call of this URL is answered with this status and body.
+    /// Sets status and body of the answer of the next call of this URL.
     pub fn respond(&self, url: &str, status_code: u16, content: Value) {
-        self.answer(url, Answer::Response { status_code, headers: Map::new(), content });
+        self.answer(url, CallEnd::Response { status_code, headers: Map::new(), content });
     }
 
     /// Calls are not answered until [`MemoryCalls::go`].
@@ -52,7 +52,7 @@ impl MemoryCalls {
         self.held.send_replace(false);
     }
 
-    /// What was asked, in order; a repeated call appears each time.
+    /// The calls, in order. A repeated call appears each time.
     #[must_use]
     pub fn asked(&self) -> Vec<Call> {
         self.state().asked.clone()
@@ -71,14 +71,14 @@ impl MemoryCalls {
 
 #[async_trait]
 impl Calls for MemoryCalls {
-    async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> Answer {
+    async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> CallEnd {
         self.state().asked.push(call.clone());
         let mut held = self.held.subscribe();
-        // The sender lives as long as this twin: waiting cannot fail.
+        // The sender lives as long as this twin, so waiting cannot fail.
         drop(held.wait_for(|held| !held).await);
         let mut state = self.state();
         state.answered.push(call.key.clone());
-        let nobody = || Answer::Error {
+        let nobody = || CallEnd::Error {
             kind: ErrorKind::Connect,
             message: format!("nobody answers at {}", call.url),
         };

@@ -1,5 +1,5 @@
-//! commit: one transaction with its version check. The lease saved work up to here; this check is
-//! what makes the result true.
+//! commit: one transaction with its version check. The lease saves work; the version check saves
+//! truth.
 
 use std::time::Duration;
 
@@ -7,44 +7,42 @@ use chassis::Point;
 use engine::Effect;
 use model::Timestamp;
 use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject};
-use store::{Commit, StoredBookmark};
+use store::{Burst, Commit, StoredBookmark};
 use tokio::time::Instant;
 
+use super::draft::{Draft, draft};
 use super::load;
-use super::lock::Hold;
-use super::run::{End, Ran};
-use super::settle::Stop;
-use crate::decide::Known;
-use crate::draft::{Draft, draft};
-use crate::executor::Cx;
+use crate::burst::{Ending, Known, Ran};
+use crate::cx::Cx;
 use crate::metrics::METRICS;
+use crate::stop::Stop;
+use crate::tenure::Tenure;
 
-/// How long a burst whose commit is in doubt waits before it looks again.
+/// The pause after a commit in doubt, before the instance is read again.
 const DOUBT_PAUSE: Duration = Duration::from_millis(50);
-/// Timers that are due sooner than this are announced; the others are found by a look into the
-/// database.
+/// Timers that are due within this time are announced. Their owners find the others in the database.
 const ARMED_WITHIN: Duration = Duration::from_secs(60);
 
 /// How a commit ended.
 #[derive(Debug)]
 pub(crate) enum Committed {
-    /// It is written.
-    Done(Box<Done>, Box<Known>),
-    /// Someone else was here, or nobody knows: load and run again.
+    /// It is written, and the tenure knows the instance as it is now.
+    Done(Box<Done>),
+    /// Another writer was first, or the result is in doubt: load and run again.
     Conflict,
     /// The activation strategy forbids the instance.
     NotAllowed(model::InstanceId),
 }
 
-/// A committed burst, and what is left to do for it.
+/// A committed burst, and what follows from it.
 #[derive(Debug)]
 pub(crate) struct Done {
-    /// Where the instance was before; none when it is new.
+    /// The status before the burst; none when the instance is new.
     pub(crate) was: Option<model::SubStatus>,
     pub(crate) outgoing: Outgoing,
-    /// What `WriteHttpResponse` said.
+    /// The response of `WriteHttpResponse`.
     pub(crate) answer: Option<HttpAnswer>,
-    /// Commands that waited for the new bookmarks.
+    /// Kept commands that waited for the new bookmarks.
     pub(crate) woken: Vec<Message>,
 }
 
@@ -59,53 +57,70 @@ pub(crate) struct Outgoing {
 }
 
 /// Writes the burst, if the instance is still at the version that was loaded.
-pub(crate) async fn commit(cx: &Cx, hold: &Hold, mut ran: Ran) -> Result<Committed, Stop> {
+/// An instance that goes on after its burst needs the lease first.
+pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result<Committed, Stop> {
+    if ran.goes_on() {
+        tenure.hold.take(cx, &tenure.id).await?;
+    }
     let was = ran.before.row.as_ref().map(|row| row.status);
     let Draft { burst, known, journal, answer } = fit(cx, &mut ran).await?;
     cx.at(Point::BeforeCommit).await;
-    // Another may have the lease by now: its burst is as good as this one, and this one would only
+    // Another node may have the lease by now. Its burst does the same, and a commit here would only
     // make it run twice.
-    if !hold.is_good() {
+    if !tenure.hold.is_good() {
         return Err(Stop::Fenced);
     }
-    let outgoing = Outgoing {
-        outbox: burst.outbox.clone(),
-        commands: burst
-            .starts
-            .iter()
-            .map(|start| start.command.clone())
-            .chain(burst.commands.iter().map(|kept| kept.command.clone()))
-            .collect(),
-        armed: armed(&burst.created, cx.now().after(ARMED_WITHIN)),
-        journal,
-    };
+    let outgoing = outgoing(&burst, journal, cx.now());
     let began = Instant::now();
     let committed = cx.store.commit(burst).await;
     METRICS.committed(began.elapsed());
     match committed {
         Ok(Commit::Done { waiting: woken }) => {
             cx.at(Point::Committed).await;
-            let done = Done { was, outgoing, answer, woken };
-            Ok(Committed::Done(Box::new(done), Box::new(known)))
+            tenure.known = Some(known);
+            Ok(Committed::Done(Box::new(Done { was, outgoing, answer, woken })))
         }
         Ok(Commit::Conflict) => {
             METRICS.conflict();
             cx.at(Point::Conflicted).await;
             Ok(Committed::Conflict)
         }
+        // Loading again finds that the version is not there any more, and refuses the start.
+        Ok(Commit::Gone(version_id)) => {
+            cx.catalog.forget(&version_id);
+            Ok(Committed::Conflict)
+        }
         Ok(Commit::NotAllowed(by)) => Ok(Committed::NotAllowed(by)),
-        // It may have happened. What is loaded next says so, by the command's id.
+        // The commit may have happened. The row that is read next shows it, by the id of the command.
         Err(error @ store::Error::Unavailable(_)) => {
             tracing::warn!(%error, "a commit is in doubt, looking again");
             tokio::time::sleep(DOUBT_PAUSE).await;
             Ok(Committed::Conflict)
         }
+        // The workflow has set something that the database refuses, such as a long correlation id.
+        // A burst without a version runs no workflow.
+        Err(store::Error::Refused(reason)) if ran.before.row.is_some() && ran.version.is_some() => {
+            let before = load::read(cx, &tenure.id).await?;
+            let ended = Ran::ended(cx.now(), before, &ran.work, Ending::not_storable(reason));
+            Box::pin(commit(cx, tenure, ended)).await
+        }
         Err(error) => Err(error.into()),
     }
 }
 
-/// What tells the owners of timers about those that are due before `end`; they look into the
-/// database for the others.
+/// The messages that the burst allows, once it is committed.
+fn outgoing(burst: &Burst, journal: Option<Message>, now: Timestamp) -> Outgoing {
+    let starts = burst.starts.iter().map(|start| start.command.clone());
+    let commands = burst.commands.iter().map(|kept| kept.command.clone());
+    Outgoing {
+        outbox: burst.outbox.clone(),
+        commands: starts.chain(commands).collect(),
+        armed: armed(&burst.created, now.after(ARMED_WITHIN)),
+        journal,
+    }
+}
+
+/// The announcements of timers that are due before `end`, for their owners.
 fn armed(created: &[StoredBookmark], end: Timestamp) -> Vec<Message> {
     let message = |stored: &StoredBookmark| {
         let due_at = stored.bookmark.due_at.filter(|due_at| *due_at < end)?;
@@ -122,13 +137,13 @@ fn armed(created: &[StoredBookmark], end: Timestamp) -> Vec<Message> {
     created.iter().filter_map(message).collect()
 }
 
-/// Drafts the transaction. What does not fit ends the instance with an incident that says so.
+/// Drafts the transaction. A burst that is too large ends the instance with an incident instead.
 async fn fit(cx: &Cx, ran: &mut Ran) -> Result<Draft, Stop> {
     let mut programs = Vec::new();
     for effect in &ran.effects {
         if let Effect::Dispatch(dispatch) = effect {
-            // A child whose definition is unknown is accepted all the same: it ends with the
-            // reason, and its parent goes on.
+            // A child whose definition is unknown is accepted too: it ends with the reason, and its
+            // parent goes on.
             let program = match cx.catalog.published(&dispatch.definition_id, None).await {
                 Ok(program) => program,
                 Err(catalog::Error::Broken { .. }) => None,
@@ -143,19 +158,19 @@ async fn fit(cx: &Cx, ran: &mut Ran) -> Result<Draft, Stop> {
     match draft(ran, &children) {
         Ok(draft) => Ok(draft),
         Err(unfit) => {
-            let end = End::too_large(unfit.to_string());
+            let end = Ending::too_large(unfit.to_string());
             let before = match &ran.before.row {
                 Some(row) => load::read(cx, &row.id).await?,
                 None => Known::default(),
             };
-            let mut ended = Ran::ended(cx, before, &ran.work, end);
+            let mut ended = Ran::ended(cx.now(), before, &ran.work, end);
             sign(cx, &mut ended);
             draft(&mut ended, &[]).map_err(|unfit| Stop::Bug(unfit.to_string()))
         }
     }
 }
 
-/// Writes into the journal who ran this burst.
+/// Writes the name of this node into the journal of the burst.
 fn sign(cx: &Cx, ran: &mut Ran) {
     if let Some(first) = ran.journal.first_mut() {
         first.node = Some(cx.node.clone());

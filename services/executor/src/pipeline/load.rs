@@ -1,5 +1,5 @@
-//! load: the instance as it stands, what the work means for it, and the program it runs. After
-//! this nothing waits until the commit.
+//! load: reads the instance, decides what the work means for it, and gets the program. After this
+//! nothing waits for the world until the commit.
 
 use std::sync::Arc;
 
@@ -8,32 +8,32 @@ use engine::{Input, Program};
 use model::{InstanceId, Timestamp};
 use protocol::{Body, Refusal, Start};
 
-use super::run::{End, Ran};
-use super::settle::Stop;
-use crate::decide::{Decision, Known, Sight, decide, id_of};
-use crate::executor::Cx;
+use super::decide::{Meaning, decide};
+use crate::burst::{Ending, Known, Ran, Sight};
+use crate::cx::Cx;
 use crate::record::Record;
-use crate::work::Work;
+use crate::stop::Stop;
+use crate::work::{Work, id_of};
 
-/// Where a burst goes from here.
-pub(crate) enum Loaded {
-    /// To `run`.
+/// What comes after load.
+pub(crate) enum Found {
+    /// `run` comes next.
     Ready(Box<Ready>),
-    /// To `commit`: there is nothing to run.
-    Ran(Box<Ran>),
+    /// `commit` comes next: there is nothing to run.
+    Ended(Box<Ran>),
     /// It was applied before.
-    Tail,
+    Applied,
     /// There is nothing to do.
     Nothing,
     /// It changes nothing.
     Refused(Refusal, String),
-    /// It comes too early.
-    Wait,
-    /// What it means depends on an instance that was not looked for.
+    /// It comes before its bookmark.
+    TooEarly,
+    /// The instance was not read, and has to be read before the meaning is clear.
     Unseen,
 }
 
-/// All that a turn needs. Made here only.
+/// What a turn needs. Made here only.
 pub(crate) struct Ready {
     pub(super) before: Known,
     pub(super) program: Arc<Program>,
@@ -41,38 +41,38 @@ pub(crate) struct Ready {
     pub(super) work: Work,
 }
 
-/// Reads the instance, unless its holder knows it, and finds out what the work means for it.
+/// Reads the instance, unless the tenure knows it, and decides what the work means for it.
 pub(crate) async fn load(
     cx: &Cx,
     id: &InstanceId,
     known: &mut Option<Known>,
     work: &Work,
-) -> Result<Loaded, Stop> {
+) -> Result<Found, Stop> {
     let current = match known {
         Some(known) => known,
         None => known.insert(read(cx, id).await?),
     };
-    let mut decision = decide(current, work);
-    if current.sight == Sight::Early && !matches!(decision, Decision::Turn(_) | Decision::Start) {
+    let mut meaning = decide(current, work);
+    if current.sight == Sight::Early && !matches!(meaning, Meaning::Turn(_) | Meaning::Start) {
         *current = read(cx, id).await?;
-        decision = decide(current, work);
+        meaning = decide(current, work);
     }
-    match decision {
-        Decision::Tail => Ok(Loaded::Tail),
-        Decision::Nothing => Ok(Loaded::Nothing),
-        Decision::Refuse(refusal, reason) => Ok(Loaded::Refused(refusal, reason)),
-        Decision::Wait => Ok(Loaded::Wait),
-        Decision::Early { due } => Err(early(cx.now(), work, due)),
-        Decision::Unknown => {
+    match meaning {
+        Meaning::Tail => Ok(Found::Applied),
+        Meaning::Nothing => Ok(Found::Nothing),
+        Meaning::Refuse(refusal, reason) => Ok(Found::Refused(refusal, reason)),
+        Meaning::Wait => Ok(Found::TooEarly),
+        Meaning::Early { due } => Err(early(cx.now(), work, due)),
+        Meaning::Unknown => {
             *known = None;
             Err(unknown(cx, id, work))
         }
-        Decision::CancelPending => {
+        Meaning::CancelPending => {
             let before = known.take().unwrap_or_default();
-            Ok(Loaded::Ran(Box::new(Ran::ended(cx, before, work, End::cancelled()))))
+            Ok(Found::Ended(Box::new(Ran::ended(cx.now(), before, work, Ending::cancelled()))))
         }
-        Decision::Start => start(cx, id, known, work).await,
-        Decision::Turn(input) => turn(cx, known, work, input).await,
+        Meaning::Start => start(cx, id, known, work).await,
+        Meaning::Turn(input) => turn(cx, known, work, input).await,
     }
 }
 
@@ -94,9 +94,9 @@ async fn turn(
     known: &mut Option<Known>,
     work: &Work,
     input: Input,
-) -> Result<Loaded, Stop> {
+) -> Result<Found, Stop> {
     let before = known.take().unwrap_or_default();
-    let Some(row) = &before.row else { return Ok(Loaded::Nothing) };
+    let Some(row) = &before.row else { return Ok(Found::Nothing) };
     let program = match cx.catalog.program(&row.version_id).await {
         Ok(Some(program)) => Ok(program),
         Ok(None) => Err(format!("definition version {} does not exist any more", row.version_id)),
@@ -105,11 +105,11 @@ async fn turn(
     match (program, input) {
         (Ok(program), input) => {
             let work = work.clone();
-            Ok(Loaded::Ready(Box::new(Ready { before, program, input, work })))
+            Ok(Found::Ready(Box::new(Ready { before, program, input, work })))
         }
-        // What cannot run can still be ended.
+        // An instance that cannot run can still be cancelled.
         (Err(_), Input::Cancel { .. }) => {
-            Ok(Loaded::Ran(Box::new(Ran::ended(cx, before, work, End::cancelled()))))
+            Ok(Found::Ended(Box::new(Ran::ended(cx.now(), before, work, Ending::cancelled()))))
         }
         (Err(reason), _) => Err(Stop::dead(Refusal::NotFound, reason)),
     }
@@ -120,9 +120,9 @@ async fn start(
     id: &InstanceId,
     known: &mut Option<Known>,
     work: &Work,
-) -> Result<Loaded, Stop> {
-    let Some(Body::Start(start)) = work.body() else { return Ok(Loaded::Nothing) };
-    // A node that the others count as gone may have missed a publication.
+) -> Result<Found, Stop> {
+    let Some(Body::Start(start)) = work.body() else { return Ok(Found::Nothing) };
+    // The others count this node as gone, so it may have missed a publication.
     if cx.presence.is_cut_off() {
         return Err(Stop::later("this node is cut off and starts nothing new".to_owned()));
     }
@@ -144,18 +144,21 @@ async fn start(
                 responds: !work.responders.is_empty(),
             });
             let work = work.clone();
-            Ok(Loaded::Ready(Box::new(Ready { before, program, input, work })))
+            Ok(Found::Ready(Box::new(Ready { before, program, input, work })))
         }
-        // Accepted is kept: what cannot run ends with the reason, and its parent goes on.
-        Err(reason) if before.row.is_some() => {
-            Ok(Loaded::Ran(Box::new(Ran::ended(cx, before, work, End::not_runnable(reason)))))
-        }
-        Err(_) if before.sight == Sight::None => Ok(Loaded::Unseen),
+        // An accepted start is kept: it ends with the reason, and its parent goes on.
+        Err(reason) if before.row.is_some() => Ok(Found::Ended(Box::new(Ran::ended(
+            cx.now(),
+            before,
+            work,
+            Ending::not_runnable(reason),
+        )))),
+        Err(_) if before.sight == Sight::None => Ok(Found::Unseen),
         Err(reason) => Err(Stop::dead(Refusal::NotFound, reason)),
     }
 }
 
-/// The version the start names, or the one its row was accepted for, or the published one.
+/// The version that the start names, or the one that its row was accepted for, or the published one.
 async fn program(
     cx: &Cx,
     before: &Known,
@@ -179,7 +182,7 @@ fn absent(start: &Start) -> String {
     }
 }
 
-/// The text of a definition that does not compile; anything else passes.
+/// The reason why a definition does not compile. Any other error stops the burst.
 fn broken(error: catalog::Error) -> Result<String, Stop> {
     match error {
         catalog::Error::Store(error) => Err(error.into()),
@@ -188,7 +191,8 @@ fn broken(error: catalog::Error) -> Result<String, Stop> {
     }
 }
 
-/// Commands of one sender may overtake each other on the way; not for ever.
+/// Commands of one sender may overtake each other on the way. They are waited for, for a bounded
+/// time.
 fn early(now: Timestamp, work: &Work, due: u64) -> Stop {
     let number = work.sequence.as_ref().map_or(0, |sequence| sequence.number);
     let reason = format!("number {due} of this sender is due, and this is number {number}");
@@ -198,7 +202,7 @@ fn early(now: Timestamp, work: &Work, due: u64) -> Stop {
     Stop::soon(reason)
 }
 
-/// A start that is on its way may be overtaken too.
+/// A command may overtake the start of its instance. The start is waited for, for a bounded time.
 fn unknown(cx: &Cx, id: &InstanceId, work: &Work) -> Stop {
     let reason = format!("instance {id} does not exist");
     if cx.now().since(work.stored_at) < cx.config.unknown_grace {

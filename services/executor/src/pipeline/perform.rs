@@ -1,22 +1,67 @@
 //! perform: outgoing calls, made while the instance is held, after their intent is committed. The
-//! answer comes back as the next burst of the same holder.
+//! answer comes back as the next burst of the same tenure.
 
 use chassis::Point;
 use engine::Call;
 use model::{BookmarkId, Map};
 use tokio::time::Instant;
 
-use crate::executor::Cx;
+use crate::calls::CallEnd;
+use crate::cx::Cx;
 use crate::metrics::METRICS;
+use crate::tenure::Tenure;
 
-/// Makes one committed call, and gives what resumes its bookmark. After a crash it is made again,
-/// with the same key.
-pub(crate) async fn perform(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, Map) {
+/// The name of the task of each call, and of the client inside it.
+const TASK: &str = "executor: call";
+const CLIENT: &str = "executor: call client";
+/// How often a call is tried whose client panics.
+const PANICS_MAX: usize = 3;
+
+/// Begins the calls that are committed and not under way; gives up those that are no longer wanted.
+pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
+    let Some(known) = &tenure.known else { return };
+    tenure.unfinished = known.record.unfinished;
+    let wanted = &known.record.state.calls;
+    tenure.in_flight.retain(|id, call| {
+        let is_wanted = wanted.contains_key(id);
+        if !is_wanted {
+            call.abort();
+        }
+        is_wanted
+    });
+    tenure.results.retain(|(id, _)| wanted.contains_key(id));
+    for (id, call) in wanted {
+        let is_answered = tenure.results.iter().any(|(answered, _)| answered == id);
+        if is_answered || tenure.in_flight.contains_key(id) {
+            continue;
+        }
+        let call = make(Cx::clone(cx), call.clone(), tenure.traceparent.clone());
+        let handle = tenure.calls.spawn(tasks::caught(TASK, call));
+        tenure.in_flight.insert(id.clone(), handle);
+    }
+}
+
+/// Makes one committed call, and gives the input that resumes its bookmark. After a crash the call
+/// is made again, with the same key.
+async fn make(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, Map) {
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
-    let answer = cx.calls.perform(&call, traceparent.as_deref()).await;
-    METRICS.called(began.elapsed(), &answer);
+    let end = answer(&cx, &call, traceparent.as_deref()).await;
+    METRICS.called(began.elapsed(), &end);
     tracing::debug!(url = call.url, key = call.key, "call answered");
     cx.at(Point::Called).await;
-    (call.bookmark_id, answer.into_input())
+    (call.bookmark_id, end.into_input())
+}
+
+/// How the call ended. A bug in the client is no reason to make the same call for ever: after some
+/// tries the workflow gets an error.
+async fn answer(cx: &Cx, call: &Call, traceparent: Option<&str>) -> CallEnd {
+    let mut reason = String::new();
+    for _ in 0..PANICS_MAX {
+        match tasks::caught(CLIENT, cx.calls.perform(call, traceparent)).await {
+            Ok(end) => return end,
+            Err(panicked) => reason = panicked.to_string(),
+        }
+    }
+    CallEnd::refused(format!("the call could not be made: {reason}"))
 }

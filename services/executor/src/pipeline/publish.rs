@@ -1,5 +1,5 @@
-//! publish: what a commit allows to be told. Every message has the same id on every try, and is in
-//! the database until it is stored in the stream: what fails here, the sweep publishes.
+//! publish: the messages that a commit allows. Each has the same id on every try, and stays in the
+//! database until the stream has it: the sweep publishes what fails here.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use futures::future::join_all;
 use protocol::Message;
 
 use super::commit::Outgoing;
-use crate::executor::Cx;
+use crate::cx::Cx;
 use crate::metrics::METRICS;
 
-/// How often a message is tried before it is left to the sweep.
+/// The number of tries for a message, before it is left to the sweep.
 const TRIES_MAX: u32 = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Publishes what was committed. Does not fail: what is left is published by the sweep.
+/// Publishes the messages of a commit. Does not fail: the sweep publishes what is left.
 pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
     let Outgoing { outbox, commands, armed, journal } = outgoing;
     if outbox.is_empty() && commands.is_empty() && armed.is_empty() && journal.is_none() {
@@ -27,7 +27,7 @@ pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
             tracing::debug!(%error, "a timer was not announced; its owner finds it a little later");
         }
     }
-    // Sent in this order without waiting in between: the events of one instance keep their order.
+    // Sent in order without waiting in between, so that the events of an instance keep their order.
     let events = outbox.iter().map(|row| stored(cx, &row.message));
     let (stored_events, ()) = tokio::join!(join_all(events), send_all(cx, commands));
     cx.at(Point::Published).await;

@@ -1,88 +1,41 @@
 //! run: the pure engine. It cannot fail; only a bug stops it, and then nothing is committed.
 
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use chassis::Point;
-use engine::{Effect, Env, Input, Rest, State, Turn};
-use model::{
-    ActivityId, BookmarkId, Entry, Incident, Instance, SubStatus, Timestamp, VersionId, What,
-};
+use engine::{Bounds, Env, Input, Program, Rest, State, Turn};
+use model::limits;
 use protocol::Body;
-use store::Expected;
 
 use super::load::Ready;
-use super::settle::Stop;
-use crate::decide::{Known, Sight};
-use crate::executor::Cx;
-use crate::record::{Place, Record};
-use crate::work::Work;
+use crate::burst::{Ran, remember, split};
+use crate::cx::Cx;
+use crate::record::Record;
+use crate::stop::Stop;
+use crate::work::{Cause, Work};
 
-/// What a burst makes of an instance. Nothing of it has happened yet.
-pub(crate) struct Ran {
-    pub(crate) before: Before,
-    pub(crate) record: Record,
-    pub(crate) effects: Vec<Effect>,
-    pub(crate) journal: Vec<Entry>,
-    /// The version that runs, once that is decided.
-    pub(crate) version: Option<(VersionId, u32)>,
-    pub(crate) work: Work,
-    /// The instance itself changed, not only what is remembered beside it.
-    pub(crate) has_moved: bool,
-    pub(crate) now: Timestamp,
+/// The part of a turn that is run at once.
+struct Slice {
+    program: Arc<Program>,
+    state: State,
+    input: Input,
+    env: Env,
+    bounds: Bounds,
 }
 
-/// What the difference is taken to.
-pub(crate) struct Before {
-    /// None when the burst makes the instance.
-    pub(crate) row: Option<Instance>,
-    /// Bookmarks that are in the database.
-    pub(crate) open: BTreeSet<BookmarkId>,
-    /// What it has to be for the commit.
-    pub(crate) expected: Expected,
-}
-
-/// Why an instance ends without the engine.
-pub(crate) struct End {
-    status: SubStatus,
-    /// (code, message)
-    incident: Option<(&'static str, String)>,
-}
-
-impl End {
-    pub(crate) fn cancelled() -> Self {
-        Self { status: SubStatus::Cancelled, incident: None }
-    }
-
-    pub(crate) fn not_allowed(reason: String) -> Self {
-        Self { status: SubStatus::Cancelled, incident: Some(("NotAllowed", reason)) }
-    }
-
-    pub(crate) fn not_runnable(reason: String) -> Self {
-        Self { status: SubStatus::Faulted, incident: Some(("DefinitionNotRunnable", reason)) }
-    }
-
-    pub(crate) fn broken(bug: String) -> Self {
-        Self { status: SubStatus::Faulted, incident: Some(("EngineBug", bug)) }
-    }
-
-    pub(crate) fn too_large(reason: String) -> Self {
-        Self { status: SubStatus::Faulted, incident: Some(("TooLarge", reason)) }
-    }
-}
-
-/// Runs one turn.
+/// Runs the turn of one burst.
+///
+/// A short turn runs where it is. A long one leaves the event loop: a definition with scripts from
+/// the start, any other one after [`limits::STEPS_INLINE_MAX`] steps, if there is a free permit for
+/// long turns; without one the burst ends there and the rest of its work waits for its turn.
 pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     cx.at(Point::BeforeRun).await;
     let Ready { before, program, input, work } = *ready;
-    // Before the clock is read, which goes on meanwhile.
-    let core = if cx.config.offload_scripts && program.has_scripts() {
-        let free = Arc::clone(&cx.scripts).acquire_owned().await;
-        Some(free.map_err(|error| Stop::Bug(error.to_string()))?)
-    } else {
-        None
-    };
+    let has_scripts = program.has_scripts();
+    // Waits before the clock is read, which goes on meanwhile.
+    let core =
+        if cx.config.offload_turns && has_scripts { Some(cx.script_permit().await?) } else { None };
     let env = Env {
         now: cx.now(),
         seed: cx.seed(),
@@ -91,134 +44,93 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     };
     let (before, mut record) = split(before);
     take(&mut record, &work, &input);
-    if let Input::Start(start) = &input
-        && start.parent.is_none()
-    {
-        record.activation_key = program.activation_key(start.correlation_id.as_deref());
+    if let Input::Start(start) = &input {
+        record.lineage = work.lineage;
+        if start.parent.is_none() {
+            record.activation_key = program.activation_key(start.correlation_id.as_deref());
+        }
     }
     let state = std::mem::take(&mut record.state);
     let now = env.now;
     let version = Some((program.version_id().clone(), program.version()));
-    let turn = move |cx: &Cx| {
-        let turn = || cx.engine.turn(&program, state, input, &env);
-        // What a panic leaves behind is thrown away, and the engine itself has no state.
-        catch_unwind(AssertUnwindSafe(turn)).map_err(|panic| Stop::Bug(text_of(&*panic)))
-    };
-    let turn = if let Some(core) = core {
-        let cx = Cx::clone(cx);
-        let running = tokio::task::spawn_blocking(move || {
-            let turn = turn(&cx);
-            // A turn that nobody waits for any more has its core to its end.
-            drop(core);
-            turn
-        });
-        running.await.map_err(|error| Stop::Bug(error.to_string()))??
-    } else {
-        turn(cx)?
+    let bounds =
+        Bounds { steps_without_wait: cx.config.steps_without_wait_max, ..Bounds::default() };
+    let slice = Slice { program, state, input, env, bounds };
+    let turn = match (core, &work.cause) {
+        (Some(core), _) => elsewhere(cx, slice.of(limits::SCRIPT_STEPS_PER_TURN_MAX), core).await?,
+        // Its burst has a permit for long turns.
+        (None, Cause::Continue) => elsewhere(cx, slice, ()).await?,
+        (None, _) => short_then_long(cx, slice).await?,
     };
     cx.at(Point::Ran).await;
-    let Turn { state, effects, journal, rest } = turn;
+    let Turn { state, effects, journal, rest, .. } = turn;
     record.state = state;
     record.unfinished = rest == Rest::OutOfBudget;
     Ok(Ran { before, record, effects, journal, version, work, has_moved: true, now })
 }
 
-impl Ran {
-    /// Its holder has more to do for it after the commit.
-    pub(crate) fn goes_on(&self) -> bool {
-        let state = &self.record.state;
-        !state.status.is_final() && (self.record.unfinished || !state.calls.is_empty())
+/// Runs the first steps here, and the rest, if there is any, elsewhere.
+async fn short_then_long(cx: &Cx, slice: Slice) -> Result<Turn, Stop> {
+    let Slice { program, state, input, env, bounds } = slice;
+    let short = Bounds { steps: bounds.steps.min(limits::STEPS_INLINE_MAX), ..bounds };
+    let first = turn(cx, &program, state, input, &env, short)?;
+    let is_long = first.rest == Rest::OutOfBudget && first.steps >= short.steps;
+    if !is_long || first.bytes >= bounds.bytes {
+        return Ok(first);
     }
-
-    /// A command that changes nothing but its sender's order.
-    pub(crate) fn noted(cx: &Cx, before: Known, work: &Work) -> Self {
-        let (before, mut record) = split(before);
-        remember(&mut record, work);
-        let work = work.clone();
-        let (effects, journal, now) = (Vec::new(), Vec::new(), cx.now());
-        Self { before, record, effects, journal, version: None, work, has_moved: false, now }
-    }
-
-    /// An instance that ends without the engine.
-    pub(crate) fn ended(cx: &Cx, before: Known, work: &Work, end: End) -> Self {
-        let now = cx.now();
-        let is_pending = before.is_pending();
-        let (before, mut record) = split(before);
-        remember(&mut record, work);
-        record.unfinished = false;
-        let state = &mut record.state;
-        if let Some(Body::Start(start)) = work.body()
-            && is_pending
-        {
-            state.parent = start.parent.clone();
-            state.correlation_id = start.correlation_id.clone();
-            state.name = start.name.clone();
-            state.input = start.input.clone();
-        } else if let Some(row) = before.row.as_ref().filter(|_| is_pending) {
-            state.parent = row.parent.clone();
-            state.correlation_id = row.correlation_id.clone();
-            state.name = row.name.clone();
-        }
-        let journal = halt(state, end, now);
-        let (effects, work) = (Vec::new(), work.clone());
-        Self { before, record, effects, journal, version: None, work, has_moved: true, now }
-    }
-}
-
-/// What the burst starts from, and what it changes.
-fn split(known: Known) -> (Before, Record) {
-    let open = known.record.open().map(|open| open.id.clone()).collect();
-    let expected = match &known.row {
-        Some(row) => Expected::Version(row.version),
-        None if known.sight == Sight::None => Expected::Unstarted,
-        None => Expected::Absent,
+    let Ok(permit) = Arc::clone(&cx.long_turns).try_acquire_owned() else { return Ok(first) };
+    let left = Bounds {
+        steps: bounds.steps.saturating_sub(first.steps),
+        bytes: bounds.bytes.saturating_sub(first.bytes),
+        ..bounds
     };
-    (Before { row: known.row, open, expected }, known.record)
+    let Turn { state, mut effects, mut journal, .. } = first;
+    let slice = Slice { program, state, input: Input::Continue, env, bounds: left };
+    let second = elsewhere(cx, slice, permit).await?;
+    effects.extend(second.effects);
+    journal.extend(second.journal);
+    Ok(Turn { effects, journal, ..second })
 }
 
-/// Ends a state as the engine would.
-fn halt(state: &mut State, end: End, now: Timestamp) -> Vec<Entry> {
-    state.status = end.status;
-    state.bookmarks.clear();
-    state.calls.clear();
-    let message = end.incident.as_ref().map(|(_, message)| message.clone());
-    if let Some((code, message)) = end.incident {
-        state.incident_count += 1;
-        state.incidents.push(Incident {
-            activity_id: ActivityId::default(),
-            activity_node_id: String::new(),
-            activity_type: "Workflow".to_owned(),
-            code: code.to_owned(),
-            message,
-            timestamp: now,
-        });
-        if state.incidents.len() > model::limits::INCIDENTS_MAX {
-            state.incidents.remove(0);
-        }
+/// Runs a slice off the event loop. `held` is given back when it ends, also where nobody waits for
+/// the slice any more.
+async fn elsewhere(cx: &Cx, slice: Slice, held: impl Send + 'static) -> Result<Turn, Stop> {
+    if !cx.config.offload_turns {
+        return slice.turn(cx);
     }
-    state.journal_sequence += 1;
-    vec![Entry {
-        sequence: state.journal_sequence,
-        timestamp: now,
-        activity_id: None,
-        activity_instance_id: None,
-        activity_type: None,
-        activity_name: None,
-        what: What::Workflow,
-        message: Some(end.status.to_string()),
-        payload: message.map(|message| serde_json::json!({ "message": message })),
-        node: None,
-    }]
+    let cx = Cx::clone(cx);
+    let running = tasks::blocking("executor: turn", move || {
+        let turn = slice.turn(&cx);
+        drop(held);
+        turn
+    });
+    running.await.map_err(|panicked| Stop::Bug(panicked.to_string()))?
 }
 
-/// Notes what a redelivery is known by.
-fn remember(record: &mut Record, work: &Work) {
-    if let Some(sequence) = &work.sequence
-        && record.place(sequence) == Place::Next
-    {
-        record.advance(sequence);
+impl Slice {
+    /// The same with at most this many steps.
+    fn of(self, steps: usize) -> Self {
+        let bounds = Bounds { steps: self.bounds.steps.min(steps), ..self.bounds };
+        Self { bounds, ..self }
     }
-    record.remember(&work.id);
+
+    fn turn(self, cx: &Cx) -> Result<Turn, Stop> {
+        let Self { program, state, input, env, bounds } = self;
+        turn(cx, &program, state, input, &env, bounds)
+    }
+}
+
+fn turn(
+    cx: &Cx,
+    program: &Program,
+    state: State,
+    input: Input,
+    env: &Env,
+    bounds: Bounds,
+) -> Result<Turn, Stop> {
+    let turn = || cx.engine.turn_within(program, state, input, env, bounds);
+    // What a panic leaves behind is thrown away, and the engine itself has no state.
+    catch_unwind(AssertUnwindSafe(turn)).map_err(|panic| Stop::Bug(text_of(&*panic)))
 }
 
 fn take(record: &mut Record, work: &Work, input: &Input) {

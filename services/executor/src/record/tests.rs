@@ -37,12 +37,12 @@ fn a_record_survives_the_row() {
 #[test]
 fn numbers_of_a_sender_are_taken_in_order() {
     let mut record = Record::default();
-    assert_eq!(record.place(&sequence(1)), Place::Next);
-    assert_eq!(record.place(&sequence(2)), Place::Early { due: 1 });
+    assert_eq!(record.order(&sequence(1)), Order::Next);
+    assert_eq!(record.order(&sequence(2)), Order::Early { due: 1 });
     record.advance(&sequence(1));
-    assert_eq!(record.place(&sequence(1)), Place::Past);
-    assert_eq!(record.place(&sequence(2)), Place::Next);
-    assert_eq!(record.place(&Sequence { sender: "b".into(), number: 2 }), Place::Early { due: 1 });
+    assert_eq!(record.order(&sequence(1)), Order::Past);
+    assert_eq!(record.order(&sequence(2)), Order::Next);
+    assert_eq!(record.order(&Sequence { sender: "b".into(), number: 2 }), Order::Early { due: 1 });
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! How much an executor takes on at the same time.
+//! The number of commands, bytes and scripts that an executor has in hand.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,11 +10,11 @@ use model::{SubStatus, limits};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::executor::cores;
+use crate::cx::cores;
 use crate::wired::world::{Peculiar, World, line, start};
 use crate::{Config, Point, Points};
 
-/// Scripts that run now, and the most there were.
+/// The number of scripts that run now, and the largest number so far.
 #[derive(Default)]
 struct Running {
     now: AtomicUsize,
@@ -37,7 +37,7 @@ impl Language for Slow {
     fn evaluate(&self, _source: &str, _scope: &mut dyn Scope) -> Result<Value, Flaw> {
         let now = self.0.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.0.most.fetch_max(now, Ordering::SeqCst);
-        // Long enough for others to come, if they may.
+        // Long enough for other scripts to begin, if they may.
         std::thread::sleep(Duration::from_millis(20));
         self.0.now.fetch_sub(1, Ordering::SeqCst);
         Ok(json!("slow"))
@@ -50,7 +50,7 @@ async fn no_more_scripts_run_than_there_are_cores_and_the_others_wait_g12() {
     let languages = Languages::new(vec![Box::new(Slow(Arc::clone(&running)))]);
     let world = World::with_engine(Engine::new(activities::all(), languages));
     world.publish("slow", json!({"type": "WriteLine", "text": {"js": "slow()"}}), json!({})).await;
-    let config = Config { offload_scripts: true, ..World::config() };
+    let config = Config { offload_turns: true, ..World::config() };
     let _node = world.peculiar("a", Peculiar { config: Some(config), ..Default::default() }).await;
     let ids: Vec<String> = (0..cores() * 8).map(|number| format!("i-{number}")).collect();
     for id in &ids {
@@ -65,7 +65,7 @@ async fn no_more_scripts_run_than_there_are_cores_and_the_others_wait_g12() {
     assert!(most <= cores(), "{most} scripts ran at the same time");
 }
 
-/// Holds all commands before they run until they are let go, and counts them.
+/// Holds all commands before they run, until the test opens it, and counts them.
 struct Gate {
     came: AtomicUsize,
     open: Semaphore,

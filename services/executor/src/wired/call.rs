@@ -1,6 +1,6 @@
 //! Outgoing calls.
 
-use crate::calls::Answer;
+use crate::calls::CallEnd;
 use model::SubStatus;
 use protocol::{Body, Command, Refusal, ReplyWhen, Start};
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ async fn a_stop_does_not_wait_for_a_slow_call() {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_waits_is_answered_after_the_call() {
     let world = World::new();
-    world.calls.answer(URL, Answer::refused("not there"));
+    world.calls.answer(URL, CallEnd::refused("not there"));
     let pay = json!({"type": "SendHttpRequest", "url": URL,
         "failedToConnect": {"type": "WriteHttpResponse", "statusCode": 502, "content": "sorry"}});
     world.publish("pay", sequence(vec![pay]), json!({})).await;

@@ -1,4 +1,4 @@
-//! A node dies at each step of the path; another finishes the work, and nothing is done twice.
+//! A node crashes at each point of the path; another node finishes the work, and nothing is done twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::wired::world::{Peculiar, World, event, line, resume, sequence, start, wait_for};
 
-/// Takes its node down when a command is at this point for the nth time.
+/// Crashes its node when a command is at this point for the nth time.
 pub(crate) struct CrashAt {
     point: Point,
     left: AtomicUsize,
@@ -112,7 +112,7 @@ async fn story(point: Point, nth: usize) -> bool {
     let context = format!("crash at {point:?} the {nth}. time");
     assert_eq!(world.lines("i").await, ["began", "called", "child over", "went on"], "{context}");
     assert_eq!(world.lines("l").await, ["heard"], "{context}");
-    // What a crash left behind is told by the sweep: perhaps after what came later.
+    // The sweep publishes the events that a crash left behind, perhaps after later ones.
     let mut events = world.events("i");
     events.dedup();
     assert_eq!(events.iter().filter(|event| *event == "started").count(), 1, "{context}");
@@ -127,12 +127,13 @@ async fn story(point: Point, nth: usize) -> bool {
 impl World {
     async fn start_kept(&self, definition: &str, instance: &str) {
         let mut command = start(definition, instance, json!({}));
-        command.reply_to = Some("somebody".to_owned());
+        command.reply_to = Some("_INBOX.somebody".to_owned());
         self.send(&command).await;
     }
 }
 
-/// Crashes at each point when a command is there for the nth time; the points that none came to.
+/// Runs a story for each point, with a crash at the nth command there. Returns the points that no
+/// command came to.
 async fn stories(nth: usize) -> Vec<Point> {
     let mut missed = Vec::new();
     for point in Point::EXECUTOR {

@@ -1,4 +1,4 @@
-//! Events: who is found, who waits, who starts.
+//! Events: which instances they resume, start, or wait for.
 
 use std::time::Duration;
 

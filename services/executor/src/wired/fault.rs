@@ -1,4 +1,4 @@
-//! The world fails: the database, the lease, another writer, the engine itself.
+//! Failures of the database, the lease and the engine, and other writers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::{Point, Points};
 use async_trait::async_trait;
-use bus::Bucket;
+use bus::{Bucket, Queue as _, Wire as _};
 use engine::{Activity, Decision, Descriptor, Engine, Languages, Registry, Step};
+use futures::{FutureExt as _, StreamExt as _};
 use model::{SubStatus, limits};
 use protocol::{Refusal, ReplyWhen, header};
 use serde_json::json;
@@ -73,7 +74,7 @@ async fn an_outage_of_the_database_is_waited_out_and_nothing_dies_of_it() {
     }
 }
 
-/// The answer of the next commit is lost, though it happened.
+/// The next commit happens, and its answer is lost.
 struct LostAnswer(AtomicBool);
 
 #[async_trait]
@@ -134,7 +135,7 @@ async fn a_burst_that_loses_its_version_is_run_again() {
     assert_eq!(world.lines("i").await, ["went on"]);
 }
 
-/// Holds the first command at a point until it is let go.
+/// Holds the first command at a point until the test lets it go.
 struct HeldAt {
     point: Point,
     is_used: AtomicBool,
@@ -167,7 +168,7 @@ async fn a_burst_that_loses_its_lease_neither_commits_nor_acknowledges() {
     world.send(&start("hello", "i", json!({}))).await;
     held.reached.notified().await;
     assert!(world.bus.expire(Bucket::Leases, "i"));
-    let lease_is_gone = async || bus::Queue::backlog(&world.bus).await.unwrap() == 1;
+    let lease_is_gone = async || world.bus.backlog().await.unwrap() == 1;
     world.until("the command is still there", lease_is_gone).await;
     held.go.notify_one();
     let _second = world.node("b").await;
@@ -209,12 +210,71 @@ async fn a_body_that_cannot_be_read_is_kept_with_the_reason() {
         payload: b"{nonsense".to_vec(),
         ..Default::default()
     };
-    bus::Queue::publish(&world.bus, message).await.unwrap();
+    world.bus.publish(message).await.unwrap();
     world.until_quiet().await;
     let dead = world.dead();
     assert_eq!(dead.len(), 1);
     assert_eq!(dead[0].payload, b"{nonsense");
     assert!(dead[0].header(header::REASON).unwrap().contains("line 1 column 2"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_its_sender_gets_is_no_dead_letter() {
+    let world = World::new();
+    world.publish("hello", line("Hello"), json!({})).await;
+    let _node = world.node("a").await;
+    let long = |id: &str| {
+        let mut command = start("hello", id, json!({}));
+        let protocol::Body::Start(start) = &mut command.body else { panic!("{command:?}") };
+        start.correlation_id = Some("x".repeat(10_000));
+        command
+    };
+    let outcome = world.ask(long("i1"), ReplyWhen::Settled).await;
+    assert_eq!(outcome.refusal, Some(Refusal::Garbled));
+    assert!(outcome.message.unwrap().contains("10000 bytes"));
+    world.until_quiet().await;
+    assert!(world.dead().is_empty(), "{:?}", world.dead());
+    world.send(&long("i2")).await;
+    world.until_quiet().await;
+    assert_eq!(world.dead().len(), 1, "without a sender that waits, it is kept");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_workflow_sets_and_the_database_refuses_is_an_incident() {
+    let world = World::new();
+    let correlate = json!({"type": "Correlate", "correlationId": "x".repeat(2_000)});
+    world.publish("wait", sequence(vec![wait_for("x"), correlate]), json!({})).await;
+    let _node = world.node("a").await;
+    world.start("wait", "i", json!({})).await;
+    let outcome = world.ask(resume("r", "i", None, json!({})), ReplyWhen::Settled).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Faulted), "{outcome:?}");
+    let incident = world.record("i").await.state.incidents.remove(0);
+    assert_eq!(incident.code, "NotStorable");
+    assert!(incident.message.contains("2000 bytes"), "{incident:?}");
+    world.until_quiet().await;
+    assert!(world.dead().is_empty(), "{:?}", world.dead());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_goes_to_no_subject_but_inboxes() {
+    const LEASE: &str = "$KV.staunch_leases.i";
+    let world = World::new();
+    world.publish("hello", line("Hello"), json!({})).await;
+    let _node = world.node("a").await;
+    let mut heard = world.bus.subscribe("$KV.>").await.unwrap();
+    for reply_to in [LEASE, "staunch.cmd.cancel.i", "_INBOX.*"] {
+        let mut message = start("hello", "i", json!({})).encode().unwrap();
+        message.headers.insert(header::REPLY_TO.to_owned(), reply_to.to_owned());
+        message.headers.insert(header::MESSAGE_ID.to_owned(), reply_to.to_owned());
+        world.bus.publish(message).await.unwrap();
+    }
+    world.until_quiet().await;
+    assert_eq!(world.dead().len(), 3, "{:?}", world.dead());
+    assert!(world.dead()[0].header(header::REASON).unwrap().contains("Staunch-Reply-To"));
+    assert_eq!(world.instance("i").await, None);
+    while let Some(heard) = heard.next().now_or_never().flatten() {
+        assert_ne!(heard.message.subject, LEASE);
+    }
 }
 
 /// An activity with a bug.
@@ -252,7 +312,8 @@ async fn an_accepted_start_that_hits_a_bug_ends_once_and_says_why() {
     let command = start("buggy", "i", json!({}));
     let protocol::Body::Start(body) = command.body.clone() else { panic!("{command:?}") };
     let now = chassis::Clock::now(&world.clock);
-    let accepted = crate::draft::accepted(body, command.id.clone(), None, None, now).unwrap();
+    let descent = crate::accept::Descent { traceparent: None, lineage: Default::default() };
+    let accepted = crate::accept::accepted(body, command.id.clone(), None, &descent, now).unwrap();
     store::Instances::accept(&world.store, accepted).await.unwrap();
     let _node = world.node("a").await;
     world.send(&command).await;
@@ -301,7 +362,7 @@ async fn a_state_that_grows_too_large_ends_the_instance_with_an_incident() {
     world.until_quiet().await;
 }
 
-/// Writes to one bucket do not get through while this lasts.
+/// Writes of node `a` to one bucket fail while this lasts.
 struct Unheard {
     bucket: Bucket,
     is_on: AtomicBool,

@@ -1,4 +1,4 @@
-//! Commands with a sequence apply in that order, whatever the order they come in.
+//! Commands with a sequence apply in that order, also when they come in another.
 
 use model::SubStatus;
 use protocol::{Command, Refusal, ReplyWhen, Sequence};

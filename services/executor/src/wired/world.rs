@@ -1,5 +1,7 @@
-//! A small cluster over the memory twins: one database, one bus, any number of executors, and time
-//! that goes only when everyone waits.
+//! A small cluster over the memory twins: one database, one bus, any number of executors, and a clock
+//! that advances only when every task waits.
+
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,11 +19,12 @@ use protocol::{Body, Command, Message, Outcome, Perform, ReplyWhen, Start};
 use serde_json::{Value, json};
 use store::memory::MemoryStore;
 use store::{
-    Bookmarks as _, Definitions as _, Inbox as _, Instances as _, Outbox as _, Page, Publication,
+    Base, Bookmarks as _, Definitions as _, Inbox as _, Instances as _, Outbox as _, Page,
+    Publication,
 };
 use tokio::task::JoinHandle;
 
-/// Virtual time that a condition may take.
+/// The virtual time that a condition may take.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
 pub(crate) struct World {
@@ -39,13 +42,13 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Stops it as an operator does.
+    /// Stops it in order.
     pub(crate) async fn stop(self) {
         self.life.begin_stop();
         self.task.await.unwrap();
     }
 
-    /// Takes it down as a crash does.
+    /// Drops everything at once, like a crash.
     pub(crate) async fn kill(self) {
         self.life.begin_kill();
         self.task.await.unwrap();
@@ -71,7 +74,7 @@ impl World {
         Self::made(engine, None)
     }
 
-    /// A world whose bus fails so.
+    /// A world whose bus has these faults.
     pub(crate) fn with_faults(faults: Arc<dyn bus::Faults>) -> Self {
         Self::made(Engine::new(activities::all(), expressions::all()), Some(faults))
     }
@@ -92,7 +95,7 @@ impl World {
     }
 
     pub(crate) fn config() -> Config {
-        Config { offload_scripts: false, ..Config::default() }
+        Config { offload_turns: false, ..Config::default() }
     }
 
     pub(crate) async fn node(&self, name: &str) -> Node {
@@ -152,7 +155,7 @@ impl World {
     pub(crate) async fn publish(&self, id: &str, root: Value, more: Value) {
         let mut document = json!({
             "id": format!("{id}-v1"), "definitionId": id, "version": 1,
-            "isLatest": true, "isPublished": true, "root": root
+            "isLatest": true, "isPublished": true, "publishedAt": self.now(), "root": root
         });
         for (name, value) in more.as_object().unwrap() {
             document[name] = value.clone();
@@ -166,7 +169,8 @@ impl World {
             base_url: String::new(),
         };
         let triggers = self.engine.triggers(&program, &env).unwrap().stimuli;
-        let publication = Publication { definition, triggers, schedules: Vec::new() };
+        let (base, schedules) = (Base::Any, Vec::new());
+        let publication = Publication { definition, base, triggers, schedules };
         self.store.publish(publication).await.unwrap();
     }
 
@@ -273,7 +277,7 @@ impl World {
         }
     }
 
-    /// Sweeps until the instance has this status and nothing is left anywhere.
+    /// Sweeps until the instance has this status and no row or command is left.
     pub(crate) async fn settle(&self, id: &str, status: SubStatus) {
         let what = format!("{id} is {status} after sweeps");
         self.until(&what, async || {

@@ -1,42 +1,43 @@
-//! Keeps web pages out of a server without authentication: it listens on loopback, but so does
-//! every page that a browser on this machine shows.
+//! Protects a server without authentication from web pages. It listens on loopback only, but a page
+//! in a browser on this machine can send requests to loopback.
 //!
-//! A page of another origin is known by its `Origin` or `Sec-Fetch-Site` header, and a name that
-//! was made to point here (DNS rebinding) by the `Host` header. Links with a token are their own
-//! authority and may be opened from anywhere.
+//! The `Origin` and `Sec-Fetch-Site` headers tell that a page is of another origin. The `Host`
+//! header tells that a foreign name leads to this machine (DNS rebinding). A link with a token needs
+//! nothing but its token, and may be opened from anywhere.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use crate::auth::permission;
 use crate::config::Auth;
 use crate::{App, Problem};
 
-/// Refuses what a web page may have sent.
+/// Refuses a request that a web page of another origin may have sent.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     if app.config.auth != Auth::None {
         return next.run(request).await;
     }
-    match check(&request, &app.config.cors_origins) {
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    match check(&request, route, &app.config.cors_origins) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
 }
 
-fn check(request: &Request, allowed: &[String]) -> Result<(), Problem> {
+fn check(request: &Request, route: Option<&str>, allowed: &[String]) -> Result<(), Problem> {
     let host = authority(request);
-    if !host.as_deref().is_some_and(is_loopback) {
+    if !host.as_deref().is_some_and(chassis::is_loopback) {
         let host = host.unwrap_or_default();
         return Err(Problem::forbidden(format!(
             "the Host header is {host:?}: without authentication this server answers only to \
              localhost and loopback addresses; use http://127.0.0.1, or configure API keys"
         )));
     }
-    if is_token_link(request.uri().path()) {
+    if route.is_some_and(permission::is_token_link) {
         return Ok(());
     }
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
@@ -65,23 +66,6 @@ fn authority(request: &Request) -> Option<String> {
     named.map(str::to_owned)
 }
 
-/// Whether a `Host` names this machine alone.
-fn is_loopback(host: &str) -> bool {
-    let bare = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, _)) => address,
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
-    let bare = bare.trim_end_matches('.').to_ascii_lowercase();
-    let address: Result<IpAddr, _> = bare.parse();
-    address.is_ok_and(|address| address.is_loopback())
-        || bare == "localhost"
-        || bare.ends_with(".localhost")
-}
-
-fn is_token_link(path: &str) -> bool {
-    path.ends_with("/bookmarks/resume") || path.ends_with("/events/trigger")
-}
-
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
@@ -89,33 +73,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_loopback_by_name_or_address() {
-        for (host, expected) in [
-            ("localhost", true),
-            ("LOCALHOST:5001", true),
-            ("127.0.0.1:5001", true),
-            ("127.8.0.1", true),
-            ("[::1]:5001", true),
-            ("app.localhost:1", true),
-            ("evil.example", false),
-            ("localhost.evil.example:5001", false),
-            ("10.0.0.1", false),
-            ("", false),
-        ] {
-            assert_eq!(is_loopback(host), expected, "{host}");
-        }
-    }
-
-    #[test]
     fn web_pages_of_other_origins_are_refused() {
-        let sent = |path: &str, headers: &[(&str, &str)], expected: bool| {
-            let mut request = Request::builder().uri(path).header("host", "127.0.0.1:5001");
+        let sent = |route: &str, headers: &[(&str, &str)], expected: bool| {
+            let mut request = Request::builder().uri("/x").header("host", "127.0.0.1:5001");
             for (name, value) in headers {
                 request = request.header(*name, *value);
             }
             let request = request.body(Body::empty()).unwrap();
             let allowed = ["https://studio.example".to_owned()];
-            assert_eq!(check(&request, &allowed).is_ok(), expected, "{path} {headers:?}");
+            assert_eq!(
+                check(&request, Some(route), &allowed).is_ok(),
+                expected,
+                "{route} {headers:?}"
+            );
         };
         sent("/api/x", &[], true);
         sent("/api/x", &[("origin", "http://127.0.0.1:5001")], true);
@@ -126,6 +96,14 @@ mod tests {
         sent("/workflows/a", &[("sec-fetch-site", "cross-site")], false);
         sent("/workflows/a", &[("sec-fetch-site", "same-origin")], true);
         sent("/workflows/a", &[("sec-fetch-site", "none")], true);
-        sent("/bookmarks/resume?t=x", &[("sec-fetch-site", "cross-site")], true);
+        let page = [("sec-fetch-site", "cross-site")];
+        for link in ["/bookmarks/resume", "/events/trigger"] {
+            for mount in ["", "/api", "/elsa/api"] {
+                sent(&format!("{mount}{link}"), &page, true);
+            }
+            sent(&format!("/workflows{link}"), &page, false);
+        }
+        sent("/workflows/{*path}", &page, false);
+        sent("/elsa/api/events/{eventName}/trigger", &page, false);
     }
 }

@@ -1,12 +1,16 @@
 //! Which permission each route needs, named as Elsa names them: one table, nothing elsewhere.
 
+use std::collections::BTreeSet;
+
 use axum::http::Method;
 
-/// What a caller needs for a route.
+/// What a caller has to have for a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// Nothing: anyone, or the route asks for something of its own, such as a token.
+    /// Nothing; the route may ask for something of its own, such as a token.
     Public,
+    /// Nothing where only this machine reaches the server; a valid key elsewhere.
+    Inside,
     /// A valid key; the handler asks for the permission that the body needs.
     Key,
     /// This permission.
@@ -15,10 +19,13 @@ pub(crate) enum Need {
     Unlisted,
 }
 
-use Need::{Key, Permission as P, Public};
+use Need::{Inside, Key, Permission as P, Public};
 
 /// Where the API is mounted.
 pub(crate) const MOUNTS: [&str; 2] = ["/elsa/api", "/api"];
+
+/// Where workflows are reached.
+pub(crate) const WORKFLOWS: &str = "/workflows";
 
 /// The routes below each mount.
 const API: &[(&str, &str, Need)] = &[
@@ -114,22 +121,30 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/nodes", P("read:nodes")),
 ];
 
-/// The routes outside the API.
+/// The routes outside of the API.
 const ROOT: &[(&str, &str, Need)] = &[
     ("GET", "/bookmarks/resume", Public),
     ("POST", "/bookmarks/resume", Public),
     ("GET", "/events/trigger", Public),
+    ("GET", "/", Public),
     ("GET", "/health/live", Public),
     ("GET", "/health/ready", Public),
-    ("GET", "/metrics", Public),
+    ("GET", "/metrics", Inside),
     ("GET", "/openapi.json", Public),
 ];
 
-/// What is matched as a whole, with any method: workflows ask for keys themselves, and the pages of
-/// the API browser hold nothing secret.
-const OPEN: &[&str] = &["/workflows", "/docs"];
+/// Paths that are public with everything below them, for any method: workflows check their callers
+/// themselves, and the pages of the API browser have no secret.
+const OPEN: &[&str] = &[WORKFLOWS, "/docs"];
 
-/// What the route with this template needs.
+/// Every permission that a route asks for.
+#[must_use]
+pub fn permissions() -> BTreeSet<&'static str> {
+    let needs = API.iter().chain(ROOT).map(|row| row.2);
+    needs.filter_map(|need| if let P(name) = need { Some(name) } else { None }).collect()
+}
+
+/// What a caller has to have for the route with this template.
 pub(crate) fn of(method: &Method, template: &str) -> Need {
     if let Some(need) = find(ROOT, method, template) {
         return need;
@@ -144,7 +159,18 @@ pub(crate) fn of(method: &Method, template: &str) -> Need {
     in_api.and_then(|template| find(API, method, template)).unwrap_or(Need::Unlisted)
 }
 
-/// The methods that the route with this template has, for whoever used another.
+/// Whether the route with this template is a link that carries its authority in a token.
+pub(crate) fn is_token_link(template: &str) -> bool {
+    matches!(unmounted(template), "/bookmarks/resume" | "/events/trigger")
+}
+
+/// Whether the answer of the route with this template has a secret: it is kept nowhere.
+pub(crate) fn answers_secret(template: &str) -> bool {
+    let template = unmounted(template);
+    template == "/api-keys" || template == "/workflow-instances/{id}/bookmarks/{bookmarkId}/url"
+}
+
+/// The methods of the route with this template, for a refusal that names them.
 pub(crate) fn methods(template: &str) -> Vec<String> {
     let below = MOUNTS.iter().find_map(|mount| template.strip_prefix(mount));
     let api = API.iter().filter(|row| below == Some(row.1));
@@ -163,9 +189,9 @@ fn find(table: &[(&str, &str, Need)], method: &Method, template: &str) -> Option
     table.iter().find(is).map(|row| row.2)
 }
 
-/// Every (method, path) that there is, as the first mount has it.
+/// Every method and path, under the first mount.
 #[cfg(test)]
-pub(crate) fn listed() -> std::collections::BTreeSet<(String, String)> {
+pub(crate) fn listed() -> BTreeSet<(String, String)> {
     let api = API.iter().map(|row| (row.0.to_owned(), format!("{}{}", MOUNTS[0], row.1)));
     let root = ROOT.iter().map(|row| (row.0.to_owned(), row.1.to_owned()));
     api.chain(root).collect()

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::Problem;
 
-/// Parts of one form.
+/// The most parts of one form.
 const PARTS_MAX: usize = 1_000;
 
-/// What a form has.
+/// The content of a form.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Form {
     /// Fields by name.
@@ -90,7 +90,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// Adds a value; a name that is there already gets a list.
+/// Adds a value; a name that has a value already gets a list.
 pub(super) fn add(values: &mut Map, name: String, value: Value) {
     match values.get_mut(&name) {
         None => {

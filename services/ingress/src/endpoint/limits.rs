@@ -1,20 +1,20 @@
-//! What an endpoint asks of its callers: who they are, how much they send, how long they wait.
+//! The limits of an endpoint: its callers, the bytes of their bodies, the time of their wait.
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use serde_json::Value;
 
 use crate::Problem;
-use crate::auth::Caller;
-use crate::body::unread;
+use crate::auth::caller::Caller;
+use crate::body;
 
-/// The limits of one endpoint, as its payload has them.
+/// The limits of one endpoint, from the payload of its trigger or bookmark.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Limits {
     authorize: bool,
     policy: Option<String>,
-    /// Longest wait of the caller; the server's own where none is given.
+    /// The longest wait of the caller; the server's own limit where none is given.
     pub(super) answer_time: Option<Duration>,
     bytes_max: Option<usize>,
 }
@@ -31,7 +31,7 @@ impl Limits {
         }
     }
 
-    /// Refuses who may not.
+    /// Refuses a caller without the permission.
     pub(super) fn admit(&self, caller: &Caller) -> Result<(), Problem> {
         if !self.authorize {
             return Ok(());
@@ -47,7 +47,7 @@ impl Limits {
     /// Reads the body, within the endpoint's limit and the server's.
     pub(super) async fn body(&self, body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
         let limit = self.bytes_max.unwrap_or(bytes_max).min(bytes_max);
-        to_bytes(body, limit).await.map_err(|error| unread(&error, limit))
+        body::read(body, limit).await
     }
 }
 

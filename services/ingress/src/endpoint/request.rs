@@ -2,15 +2,15 @@
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
-use model::Map;
-use serde_json::{Value, json};
+use model::{Map, depth, json};
+use serde_json::{Value, json as value};
 
 use super::form::{self, Form};
 use super::template::decoded;
 use crate::Problem;
 use crate::body::{content_type, is_json};
 
-/// Headers that are credentials of this server's callers: instances do not keep them.
+/// Headers with credentials of callers: instances do not keep them.
 const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
 /// The input of a start or resume by HTTP.
@@ -23,7 +23,7 @@ pub(super) fn input(
 ) -> Result<Map, Problem> {
     let media_type = content_type(&parts.headers);
     let (body, form) = content(&parts.headers, media_type.as_deref(), bytes)?;
-    let request = json!({
+    let request = value!({
         "method": parts.method.as_str(),
         "path": path,
         "template": template,
@@ -42,7 +42,8 @@ pub(super) fn input(
     Ok(input)
 }
 
-/// JSON as it is, a form as its fields, text as text, anything else in base64.
+/// The content of a body: JSON as it is, a form as its fields, text as text, anything else in
+/// base64.
 fn content(
     headers: &HeaderMap,
     media_type: Option<&str>,
@@ -53,6 +54,10 @@ fn content(
     }
     match media_type {
         Some(media_type) if is_json(media_type) => {
+            depth::check_json_value(bytes)
+                .map_err(|flaw| Problem::bad_request(flaw.to_string()))?;
+            json::check_integers(bytes)
+                .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
             let body = serde_json::from_slice(bytes)
                 .map_err(|error| Problem::bad_request(format!("the body is no JSON: {error}")))?;
             Ok((body, Form::default()))
@@ -73,7 +78,7 @@ fn content(
     }
 }
 
-/// Names and values; a name that comes several times has a list.
+/// Names and values; a name that occurs several times has a list.
 fn query(text: &str) -> Map {
     let mut values = Map::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -126,7 +131,7 @@ mod tests {
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let mut values = Map::new();
-        values.insert("id".to_owned(), json!("7"));
+        values.insert("id".to_owned(), value!("7"));
         let path = "/workflows/orders/7";
         let input = input(&parts, path, "/orders/{id}", values, body.as_bytes())?;
         assert_eq!(input["HttpContext"], true);
@@ -136,11 +141,11 @@ mod tests {
     #[test]
     fn a_request_is_what_a_workflow_reads() {
         let request = seen(Some("application/json; charset=utf-8"), r#"{"n": 1}"#).unwrap();
-        assert_eq!(request["body"], json!({"n": 1}));
-        assert_eq!(request["query"], json!({"a": "1", "b": ["2", "x &y"], "c": ""}));
+        assert_eq!(request["body"], value!({"n": 1}));
+        assert_eq!(request["query"], value!({"a": "1", "b": ["2", "x &y"], "c": ""}));
         assert_eq!(request["headers"]["X-Number"], "1");
         assert!(request["headers"].get("Authorization").is_none());
-        assert_eq!(request["routeData"], json!({"id": "7"}));
+        assert_eq!(request["routeData"], value!({"id": "7"}));
         assert_eq!(request["contentType"], "application/json");
     }
 
@@ -150,7 +155,7 @@ mod tests {
         assert_eq!(seen(None, "hi").unwrap()["body"], "hi");
         assert_eq!(seen(None, "").unwrap()["body"], Value::Null);
         let form = seen(Some("application/x-www-form-urlencoded"), "a=1&b=%C3%A9").unwrap();
-        assert_eq!((&form["form"], &form["body"]), (&json!({"a": "1", "b": "é"}), &Value::Null));
+        assert_eq!((&form["form"], &form["body"]), (&value!({"a": "1", "b": "é"}), &Value::Null));
         let problem = seen(Some("application/json"), "{\n\"a\":}").unwrap_err();
         assert!(problem.detail().contains("line 2 column 5"), "{problem:?}");
     }

@@ -1,8 +1,8 @@
-//! Which triggers and bookmarks there are for HTTP, by template.
+//! The HTTP triggers and the templates of HTTP bookmarks.
 //!
-//! Triggers are kept in a table that is read anew when a pointer has changed: whoever asks after a
-//! publication said `everywhere` sees it. Templates of bookmarks are read again when a path fits
-//! none of those known.
+//! Triggers are kept in a table, which is read again when a pointer has changed: a request that
+//! comes after a publication was answered with `everywhere` finds the new triggers. Templates of
+//! bookmarks are read again when no trigger fits a path.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,13 +16,14 @@ use tokio::sync::broadcast::{Receiver, error::TryRecvError};
 use tokio::time::Instant;
 
 use super::template::{Rank, Template};
-use crate::{App, Problem};
+use crate::context::Context;
+use crate::problem::Problem;
 
-/// A table is read anew after this time in any case.
+/// The table is read again after this time in any case.
 const AGE_MAX: Duration = Duration::from_secs(30);
-/// A path that is not in the table has it read anew when it is older than this.
+/// For a path that is not in the table, the table is read again when it is older than this.
 const MISS_AGE: Duration = Duration::from_secs(1);
-/// Templates of bookmarks that are looked at.
+/// The greatest number of templates of bookmarks.
 const TEMPLATES_MAX: u64 = 10_000;
 
 /// The HTTP triggers, by template.
@@ -105,10 +106,19 @@ impl Table {
     }
 }
 
-/// What is known of routes, and how to keep up with them.
+/// How new the templates of bookmarks have to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freshness {
+    /// As they are known, without a look-up.
+    Known,
+    /// Read after the request came.
+    Now,
+}
+
+/// The routes that are known, and how to keep up with changes.
 pub(crate) struct Routes {
     changes: Mutex<Receiver<(DefinitionId, Pointer)>>,
-    /// Counts the reasons to read anew.
+    /// The number of reasons so far to read the table again.
     wanted: AtomicU64,
     known: tokio::sync::Mutex<Known>,
     bookmarks: tokio::sync::Mutex<Templates>,
@@ -116,7 +126,7 @@ pub(crate) struct Routes {
 
 struct Known {
     table: Arc<Table>,
-    /// The reasons that the table answers.
+    /// The number of reasons that there were when the table was read.
     answers: Option<u64>,
     read_at: Instant,
 }
@@ -138,16 +148,17 @@ impl Routes {
         }
     }
 
-    /// Something was published or retracted here: the table is read anew before it is used.
+    /// A definition was published or retracted at this node: the table is read again before its
+    /// next use.
     pub(crate) fn forget(&self) {
         self.wanted.fetch_add(1, Ordering::SeqCst);
     }
 
     /// The triggers, at least as new as any pointer that this node has applied.
-    pub(crate) async fn triggers(&self, app: &App) -> Result<Arc<Table>, Problem> {
+    pub(crate) async fn triggers(&self, cx: &Context) -> Result<Arc<Table>, Problem> {
         self.look_for_changes();
         // Without the watch nobody says what has changed.
-        let is_blind = !app.cx.catalog.is_trusted();
+        let is_blind = !cx.catalog.is_trusted();
         let asked_at = Instant::now();
         let mut known = self.known.lock().await;
         let wanted = self.wanted.load(Ordering::SeqCst);
@@ -155,29 +166,38 @@ impl Routes {
             && known.read_at.elapsed() < AGE_MAX
             && (!is_blind || known.read_at >= asked_at);
         if !is_fresh {
-            *known = read(app, wanted).await?;
+            *known = read(cx, wanted).await?;
         }
         Ok(Arc::clone(&known.table))
     }
 
     /// The triggers once more, for a path that fits none; `None` when they were just read.
-    pub(crate) async fn triggers_again(&self, app: &App) -> Result<Option<Arc<Table>>, Problem> {
+    pub(crate) async fn triggers_again(&self, cx: &Context) -> Result<Option<Arc<Table>>, Problem> {
         let mut known = self.known.lock().await;
         if known.read_at.elapsed() < MISS_AGE {
             return Ok(None);
         }
-        *known = read(app, self.wanted.load(Ordering::SeqCst)).await?;
+        *known = read(cx, self.wanted.load(Ordering::SeqCst)).await?;
         Ok(Some(Arc::clone(&known.table)))
     }
 
-    /// Templates of bookmarks as they are now, the specific first.
-    pub(crate) async fn bookmarks(&self, app: &App) -> Result<Arc<Vec<Template>>, Problem> {
+    /// Templates of bookmarks, the specific first. Requests that ask at the same time share one
+    /// look-up.
+    pub(super) async fn bookmarks(
+        &self,
+        cx: &Context,
+        freshness: Freshness,
+    ) -> Result<Arc<Vec<Template>>, Problem> {
         let asked_at = Instant::now();
         let mut known = self.bookmarks.lock().await;
-        // What someone else has read since we asked is new enough.
-        if known.read_at.is_none_or(|read_at| read_at < asked_at) {
+        let is_good = match (freshness, known.read_at) {
+            (_, None) => false,
+            (Freshness::Known, Some(_)) => true,
+            (Freshness::Now, Some(read_at)) => read_at >= asked_at,
+        };
+        if !is_good {
             let read_at = Instant::now();
-            let texts = app.cx.store.route_templates(TEMPLATES_MAX).await?;
+            let texts = cx.store.route_templates(TEMPLATES_MAX).await?;
             let mut list: Vec<_> = texts.iter().map(|text| Template::parse(text)).collect();
             list.sort_by_cached_key(Template::rank);
             *known = Templates { list: Arc::new(list), read_at: Some(read_at) };
@@ -197,10 +217,10 @@ impl Routes {
     }
 }
 
-async fn read(app: &App, wanted: u64) -> Result<Known, Problem> {
+async fn read(cx: &Context, wanted: u64) -> Result<Known, Problem> {
     let read_at = Instant::now();
     let name = Stimulus::http("", "").name;
-    let triggers = app.cx.store.triggers_named(&name).await?;
+    let triggers = cx.store.triggers_named(&name).await?;
     Ok(Known { table: Arc::new(Table::of(triggers)), answers: Some(wanted), read_at })
 }
 

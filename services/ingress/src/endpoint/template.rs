@@ -1,8 +1,8 @@
 //! Route templates such as `orders/{id}`, matched without regard to case, the specific before the
 //! general.
 //!
-//! Understood are `{name}`, `{name?}`, `{name=default}`, `{name:int}` and its kin, `{*rest}` at the
-//! end, and one parameter with text around it, as in `report-{year}.pdf`.
+//! A template may have `{name}`, `{name?}`, `{name=default}`, `{name:int}` and other constraints,
+//! `{*rest}` at the end, and one parameter with text around it, as in `report-{year}.pdf`.
 
 use model::Map;
 use serde_json::Value;
@@ -10,12 +10,12 @@ use serde_json::Value;
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template {
-    /// As it is written, lowercased, with one slash in front: what its hash is made of.
+    /// The text in lower case, with one slash in front; the hash of its bookmarks is made of it.
     pub(crate) text: String,
     parts: Vec<Part>,
 }
 
-/// How general a template is, part by part: the smaller is tried first.
+/// The rank of a template, part by part: a smaller rank is more specific, and is tried first.
 pub(crate) type Rank = Vec<u8>;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,19 +45,19 @@ enum Constraint {
 }
 
 impl Template {
-    /// Reads a template; what it cannot understand is taken literally.
+    /// Reads a template. A part that is no parameter is literal text.
     pub(crate) fn parse(text: &str) -> Self {
         let text = format!("/{}", text.trim_matches('/')).to_lowercase();
         let parts = text.split('/').filter(|part| !part.is_empty()).map(Part::parse).collect();
         Self { text, parts }
     }
 
-    /// Whether it has no parameters, so that only one path fits.
+    /// True when it has no parameters, so that only one path fits.
     pub(crate) fn is_literal(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// How general it is.
+    /// Its rank.
     pub(crate) fn rank(&self) -> Rank {
         let rank = |part: &Part| match part {
             Part::Literal(_) => 0,
@@ -146,7 +146,7 @@ impl Part {
 }
 
 impl Parameter {
-    /// The value in a segment, in the case in which it came.
+    /// The value in a segment, with its upper and lower case.
     fn value(&self, segment: &str) -> Option<String> {
         let lower = segment.to_lowercase();
         let fits = lower.strip_prefix(&self.before)?.strip_suffix(&self.after)?;

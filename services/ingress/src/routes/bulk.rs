@@ -14,8 +14,9 @@ use utoipa::ToSchema;
 use super::instances::remove;
 use super::resume::cancel_and_wait;
 use crate::body::Body;
+use crate::pipeline::identify::Asking;
 use crate::problem::ProblemBody;
-use crate::submit::Asking;
+use crate::publication::Precondition;
 use crate::{App, Problem, present, publication};
 
 /// Things worked on at the same time.
@@ -63,7 +64,7 @@ pub(super) async fn publish(
     let (mut not_found, mut failed) = (Vec::new(), Vec::new());
     for id in request.read()? {
         let is_known = app.cx.store.definition(&id, store::VersionOption::Latest).await?.is_some();
-        match publication::publish(&app, &id).await {
+        match publication::publish(&app, &id, &Precondition::None).await {
             _ if !is_known => not_found.push(id),
             Ok(saved) if saved.already_published => already.push(id),
             Ok(_) => published.push(id),

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::header::CONTENT_DISPOSITION;
+use axum::http::header::{CONTENT_DISPOSITION, ETAG};
 use axum::response::IntoResponse;
 use model::{Definition, DefinitionId, VersionId, limits};
 use serde_json::{Value, json};
 use store::{DefinitionFilter, Page, VersionOption};
 
+use crate::app::App;
 use crate::body::Params;
+use crate::paging::Part;
 use crate::present::{self, DefinitionSummary, Paged};
+use crate::problem::Problem;
 use crate::problem::ProblemBody;
-use crate::publication;
-use crate::{App, Problem};
+use crate::publication::{self, etag};
 
 /// Lists definitions, newest first.
 #[utoipa::path(
@@ -96,10 +98,10 @@ pub(super) async fn many_by_id(
 pub(super) async fn by_id(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<impl IntoResponse, Problem> {
     let found = app.cx.store.version(&VersionId::new(id.as_str())).await?;
     let found = found.ok_or_else(|| no_version(&id))?;
-    Ok(Json(present::definition(&found)))
+    Ok(tagged(&found))
 }
 
 /// A definition: its latest version, or the one that is asked for.
@@ -110,7 +112,7 @@ pub(super) async fn by_definition_id(
     state: State<Arc<App>>,
     path: Path<String>,
     params: Params,
-) -> Result<Json<Value>, Problem> {
+) -> Result<impl IntoResponse, Problem> {
     get(state, path, params).await
 }
 
@@ -123,8 +125,8 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     params: Params,
-) -> Result<Json<Value>, Problem> {
-    Ok(Json(present::definition(&one(&app, &id, &params).await?)))
+) -> Result<impl IntoResponse, Problem> {
+    Ok(tagged(&one(&app, &id, &params).await?))
 }
 
 /// A definition as a file.
@@ -140,24 +142,42 @@ pub(super) async fn export(
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-' || *c == '_';
     let name: String = id.chars().filter(is_plain).collect();
     let file = format!("attachment; filename=\"workflow-definition-{name}.json\"");
-    Ok(([(CONTENT_DISPOSITION, file)], Json(json!(found))))
+    Ok(([(CONTENT_DISPOSITION, file), (ETAG, etag(&found))], Json(json!(found))))
 }
 
-/// All versions of a definition, newest first.
+/// The versions of a definition, newest first: all of them, or one page.
+///
+/// `totalCount` is the number of all versions. An answer has at most 1000; `isCut` says that there
+/// are more, for `page` and `pageSize`.
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}/versions", tag = "definitions",
-    params(("definitionId" = String, Path)),
-    responses((status = 200, body = Value, description = "`{items, count}`"), (status = 404, body = ProblemBody)))]
+    params(("definitionId" = String, Path),
+        ("page" = Option<u64>, Query, description = "From 0"),
+        ("pageSize" = Option<u64>, Query, description = "1000 when it is not given")),
+    responses((status = 200, body = Value, description = "`{items, count, totalCount, isCut}`"), (status = 404, body = ProblemBody)))]
 pub(super) async fn versions(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    params: Params,
 ) -> Result<Json<Value>, Problem> {
     let id = definition_id(&id)?;
-    let versions = publication::versions(&app, &id).await?;
-    if versions.is_empty() {
+    let mut part = Part::of(&params)?;
+    part.page_size = part.page_size.or(part.take).or(Some(limits::PAGE_ITEMS_MAX));
+    let page = part.page()?;
+    let found = publication::versions(&app, &id, page).await?;
+    if found.total == 0 {
         return Err(publication::unknown(&id));
     }
-    let items: Vec<_> = versions.iter().map(DefinitionSummary::from).collect();
-    Ok(Json(json!({"count": items.len(), "totalCount": items.len(), "items": items})))
+    let items: Vec<_> = found.items.iter().map(DefinitionSummary::from).collect();
+    let count = items.len();
+    let is_cut = page.skip().saturating_add(count as u64) < found.total;
+    Ok(Json(json!({
+        "count": count, "totalCount": found.total, "isCut": is_cut, "items": items,
+    })))
+}
+
+/// A version in full, with its entity tag.
+fn tagged(definition: &Definition) -> impl IntoResponse + use<> {
+    ([(ETAG, etag(definition))], Json(present::definition(definition)))
 }
 
 async fn one(app: &App, id: &str, params: &Params) -> Result<Definition, Problem> {
@@ -204,9 +224,5 @@ pub(super) fn version_option(
 
 /// Reads `page` and `pageSize`, or `skip` and `take`.
 pub(super) fn page(params: &Params) -> Result<Page, Problem> {
-    const SIZE: u64 = 100;
-    let take = params.read("pageSize")?.or(params.read("take")?).unwrap_or(SIZE);
-    let number: u64 = params.read("page")?.unwrap_or(0);
-    let skip = params.read("skip")?.unwrap_or_else(|| number.saturating_mul(take));
-    Ok(Page::new(skip, take))
+    Part::of(params)?.page()
 }

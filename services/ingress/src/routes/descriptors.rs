@@ -1,4 +1,4 @@
-//! What there is to draw workflows with.
+//! The activity types, expression languages and strategies that workflows are made of.
 
 use std::sync::Arc;
 

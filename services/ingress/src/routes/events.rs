@@ -13,9 +13,11 @@ use store::PendingCommand;
 use utoipa::ToSchema;
 
 use crate::body::{Body, Prefer};
+use crate::pipeline;
+use crate::pipeline::identify::{self, Asking};
+use crate::pipeline::reply::{Patience, Reply};
 use crate::problem::ProblemBody;
-use crate::submit::{self, Asking, Patience, Told};
-use crate::{App, Problem, record, respond};
+use crate::{App, Problem, bounds, record, respond};
 
 /// What an event brings, and to whom.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -69,8 +71,8 @@ pub(super) async fn trigger(
         true => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
         false => Patience::None,
     };
-    let told = raise(&app, &asking, body, patience).await?;
-    answer(&event_name, told, waits)
+    let reply = raise(&app, &asking, body, patience).await?;
+    answer(&event_name, reply, waits)
 }
 
 /// Accepts an event, publishes it and waits.
@@ -79,13 +81,13 @@ pub(super) async fn raise(
     asking: &Asking,
     body: EventRaised,
     patience: Patience,
-) -> Result<Told, Problem> {
+) -> Result<Reply, Problem> {
     if let Some(id) = &body.instance_id {
-        // An event for an instance that is not there would be kept for ever.
+        // An event for an instance that does not exist would wait in vain.
         record::get(app, id).await?;
     }
     let pending = pending(app, asking, body, patience)?;
-    submit::command(app, asking, pending, patience).await
+    pipeline::command(app, asking, pending, patience).await
 }
 
 /// An event as it is accepted.
@@ -98,6 +100,8 @@ pub(super) fn pending(
     if body.event_name.trim().is_empty() {
         return Err(Problem::bad_request("the event has no name"));
     }
+    bounds::name("the event's name", &body.event_name)?;
+    bounds::optional("correlationId", body.correlation_id.as_deref())?;
     let hash = Stimulus::event(&body.event_name).hash();
     let (instance_id, correlation_id) = (body.instance_id.clone(), body.correlation_id.clone());
     let command = asking.command(app, protocol::Body::Event(body), patience);
@@ -107,18 +111,18 @@ pub(super) fn pending(
         bookmark_id: None,
         hash: Some(hash),
         correlation_id,
-        command: submit::encoded(&command)?,
+        command: identify::encoded(&command)?,
         accepted_at: app.now(),
         expires_at: None,
         waiting: false,
     })
 }
 
-/// What the sender of an event is told.
-pub(super) fn answer(event_name: &str, told: Told, waited: bool) -> Result<Response, Problem> {
+/// The answer to an event.
+pub(super) fn answer(event_name: &str, reply: Reply, waited: bool) -> Result<Response, Problem> {
     let accepted = json!({"eventName": event_name, "accepted": true});
-    match told {
-        Told::Outcome(outcome) => {
+    match reply {
+        Reply::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem);
             }
@@ -126,9 +130,9 @@ pub(super) fn answer(event_name: &str, told: Told, waited: bool) -> Result<Respo
             Ok(Json(json!({"eventName": event_name, "accepted": true, "affected": affected}))
                 .into_response())
         }
-        Told::Accepted | Told::Late if waited => {
+        Reply::Accepted | Reply::Late if waited => {
             Ok((axum::http::StatusCode::ACCEPTED, Json(accepted)).into_response())
         }
-        Told::Accepted | Told::Late | Told::Before => Ok(Json(accepted).into_response()),
+        Reply::Accepted | Reply::Late | Reply::Done => Ok(Json(accepted).into_response()),
     }
 }

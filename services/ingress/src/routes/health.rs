@@ -45,5 +45,5 @@ pub(super) async fn metrics() -> impl IntoResponse {
 #[utoipa::path(get, path = "/openapi.json", tag = "health",
     responses((status = 200, body = Value, description = "OpenAPI")))]
 pub(super) async fn openapi() -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], crate::router::openapi_text())
+    ([(CONTENT_TYPE, "application/json")], crate::description::openapi_text())
 }

@@ -13,10 +13,11 @@ use utoipa::ToSchema;
 
 use super::resume::cancel_and_wait;
 use crate::body::{Body, Params};
+use crate::paging::Part;
+use crate::pipeline::identify::Asking;
 use crate::present::{self, InstanceSummary, Paged};
 use crate::problem::ProblemBody;
-use crate::submit::Asking;
-use crate::{App, Problem, record};
+use crate::{App, Problem, bounds, record};
 
 /// Which instances, in Elsa's words.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -103,24 +104,50 @@ pub(super) async fn list(
     listed(&app, request).await
 }
 
-/// Lists what a request asks for.
+/// Lists the instances that fit a request.
 pub(super) async fn listed(
     app: &App,
     request: ListRequest,
 ) -> Result<Json<Paged<InstanceSummary>>, Problem> {
-    const SIZE: u64 = 100;
-    let take = request.page_size.or(request.take).unwrap_or(SIZE);
-    let skip = request.skip.unwrap_or_else(|| request.page.unwrap_or(0).saturating_mul(take));
+    request.check()?;
+    let page = request.part().page()?;
     let Some(filter) = request.filter()? else {
         return Ok(Json(Paged { items: Vec::new(), total_count: 0 }));
     };
-    let found = app.cx.store.list(&filter, Page::new(skip, take)).await?;
+    let found = app.cx.store.list(&filter, page).await?;
     let items = found.items.iter().map(InstanceSummary::from).collect();
     Ok(Json(Paged { items, total_count: found.total }))
 }
 
 impl ListRequest {
-    /// The filter; `None` when it contradicts itself, so that nothing fits.
+    fn part(&self) -> Part {
+        Part { page: self.page, page_size: self.page_size, skip: self.skip, take: self.take }
+    }
+
+    /// Refuses lists that are too long, and names that are.
+    fn check(&self) -> Result<(), Problem> {
+        for (what, text) in [
+            ("searchTerm", &self.search_term),
+            ("definitionId", &self.definition_id),
+            ("definitionVersionId", &self.definition_version_id),
+            ("correlationId", &self.correlation_id),
+            ("name", &self.name),
+        ] {
+            bounds::optional(what, text.as_deref())?;
+        }
+        for (what, items) in [
+            ("ids", &self.ids),
+            ("definitionIds", &self.definition_ids),
+            ("statuses", &self.statuses),
+            ("subStatuses", &self.sub_statuses),
+        ] {
+            bounds::list(what, items.as_deref().unwrap_or_default())?;
+        }
+        bounds::count("timestampFilters", self.timestamp_filters.as_ref().map_or(0, Vec::len))?;
+        bounds::version(self.version)
+    }
+
+    /// The filter; `None` when its members contradict each other, so that no instance fits.
     fn filter(self) -> Result<Option<InstanceFilter>, Problem> {
         let sub_statuses = match self.sub_statuses()? {
             Some(none) if none.is_empty() => return Ok(None),
@@ -147,7 +174,7 @@ impl ListRequest {
         }))
     }
 
-    /// Those that fit both kinds of status; `None` when neither is asked for.
+    /// The sub-statuses that fit both kinds of status; `None` when the request has neither.
     fn sub_statuses(&self) -> Result<Option<Vec<SubStatus>>, Problem> {
         let all = |one: &Option<String>, many: &Option<Vec<String>>| -> Vec<String> {
             let many = many.iter().flatten().cloned();
@@ -314,6 +341,17 @@ pub(super) struct JournalFilter {
 }
 
 impl JournalFilter {
+    fn check(&self) -> Result<(), Problem> {
+        for (what, items) in [
+            ("activityIds", &self.activity_ids),
+            ("excludedActivityTypes", &self.excluded_activity_types),
+            ("eventNames", &self.event_names),
+        ] {
+            bounds::list(what, items.as_deref().unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
     fn fits(&self, entry: &Entry) -> bool {
         let has = |list: &Option<Vec<String>>, text: Option<&str>| {
             list.as_ref().is_none_or(|list| {
@@ -339,13 +377,13 @@ pub(super) async fn journal_filtered(
     Path(id): Path<String>,
     Body(request): Body<JournalRequest>,
 ) -> Result<Json<Value>, Problem> {
-    /// Pages of the journal that one request reads at most.
+    /// The most pages of the journal that one request reads.
     const PAGES_MAX: u64 = 100;
-    const SIZE: u64 = 100;
     let seen = record::get(&app, &record::id(&id)?).await?;
-    let filter = request.filter.unwrap_or_default();
-    let take = Page::new(0, request.page_size.or(request.take).unwrap_or(SIZE)).take;
-    let skip = request.skip.unwrap_or_else(|| request.page.unwrap_or(0).saturating_mul(take));
+    let JournalRequest { filter, page, page_size, skip, take } = request;
+    let filter = filter.unwrap_or_default();
+    filter.check()?;
+    let shown = Part { page, page_size, skip, take }.page()?;
     let mut fitting = Vec::new();
     for number in 0..PAGES_MAX {
         let page = Page::new(number * limits::PAGE_ITEMS_MAX, limits::PAGE_ITEMS_MAX);
@@ -357,8 +395,8 @@ pub(super) async fn journal_filtered(
     }
     let total = fitting.len();
     let as_usize = |number| usize::try_from(number).unwrap_or(usize::MAX);
-    let shown = fitting.iter().skip(as_usize(skip)).take(as_usize(take));
-    let items: Vec<_> = shown.map(|entry| present::entry(&seen.instance, entry)).collect();
+    let part = fitting.iter().skip(as_usize(shown.skip())).take(as_usize(shown.take()));
+    let items: Vec<_> = part.map(|entry| present::entry(&seen.instance, entry)).collect();
     Ok(Json(json!({"items": items, "totalCount": total})))
 }
 
@@ -417,7 +455,7 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Cancels and removes; false when there is no such instance.
+/// Cancels an instance and removes it; false when there is none.
 pub(super) async fn remove(
     app: &Arc<App>,
     asking: &Asking,

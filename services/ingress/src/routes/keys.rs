@@ -13,16 +13,21 @@ use serde_json::{Value, json};
 use store::ApiKey;
 use utoipa::ToSchema;
 
-use super::definitions::page;
-use crate::auth::{Caller, hash_of};
+use crate::auth::caller::Caller;
+use crate::auth::hash_of;
 use crate::body::{Body, Params};
+use crate::paging::Part;
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
 /// Longest name of a key, in bytes.
 const NAME_BYTES_MAX: usize = 200;
-/// Permissions of one key at most.
+/// The most permissions of one key.
 const PERMISSIONS_MAX: usize = 100;
+/// Longest permission, in bytes.
+const PERMISSION_BYTES_MAX: usize = 200;
+/// Longest life of a key that ends: a hundred years.
+const LIFETIME_SECONDS_MAX: u64 = 100 * 366 * 24 * 3600;
 
 /// A key, without the key itself.
 #[derive(Debug, Serialize, ToSchema)]
@@ -98,6 +103,17 @@ pub(super) async fn make(
             "a key has 1 to {PERMISSIONS_MAX} permissions, such as read:workflow-instances or *"
         )));
     }
+    if let Some(long) = request.permissions.iter().find(|p| p.len() > PERMISSION_BYTES_MAX) {
+        return Err(Problem::bad_request(format!(
+            "a permission has {} bytes: use at most {PERMISSION_BYTES_MAX}",
+            long.len()
+        )));
+    }
+    if request.lifetime_seconds.is_some_and(|seconds| seconds > LIFETIME_SECONDS_MAX) {
+        return Err(Problem::bad_request(format!(
+            "lifetimeSeconds is above {LIFETIME_SECONDS_MAX}: leave it out for a key without end"
+        )));
+    }
     if let Some(more) = request.permissions.iter().find(|wanted| !caller.may(wanted)) {
         return Err(Problem::forbidden(format!(
             "the key {} does not have {more:?} and cannot give it",
@@ -145,7 +161,7 @@ pub(super) async fn audit(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let found = app.cx.store.audits(page(&params)?).await?;
+    let found = app.cx.store.audits(Part::of(&params)?.page()?).await?;
     let items: Vec<_> = found
         .items
         .iter()

@@ -1,4 +1,4 @@
-//! Who is in the cluster.
+//! The live nodes of the cluster.
 
 use std::sync::Arc;
 

@@ -5,15 +5,19 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use axum::http::header::ETAG;
+use axum::response::IntoResponse;
 use model::VersionId;
 use serde_json::{Value, json};
 use store::VersionOption;
 
 use super::definitions::{definition_id, no_version};
-use crate::auth::Caller;
+use crate::app::App;
+use crate::auth::caller::Caller;
 use crate::present::{self, SavedDefinition};
+use crate::problem::Problem;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, publication};
+use crate::publication::{self, Precondition, etag};
 
 /// Publishes the latest version.
 ///
@@ -22,19 +26,21 @@ use crate::{App, Problem, publication};
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/publish", tag = "definitions",
     params(("definitionId" = String, Path)),
     responses((status = 200, body = SavedDefinition), (status = 400, body = ProblemBody),
-        (status = 403, body = ProblemBody), (status = 404, body = ProblemBody)))]
+        (status = 403, body = ProblemBody), (status = 404, body = ProblemBody),
+        (status = 412, body = ProblemBody, description = "`If-Match` names another version than the latest")))]
 pub(super) async fn publish(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     caller: Caller,
-) -> Result<Json<SavedDefinition>, Problem> {
-    let saved = publication::publish(&app, &definition_id(&id)?).await?;
+    precondition: Precondition,
+) -> Result<impl IntoResponse, Problem> {
+    let saved = publication::publish(&app, &definition_id(&id)?, &precondition).await?;
     let details = json!({"version": saved.definition.version});
     app.audit(&caller, "definition.publish", &id, details).await;
-    Ok(Json(SavedDefinition::from(&saved)))
+    Ok(([(ETAG, etag(&saved.definition))], Json(SavedDefinition::from(&saved))))
 }
 
-/// Takes the published version back: nothing starts it any more. What runs, runs on.
+/// Retracts the published version: nothing starts it any more. Its running instances go on.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/retract", tag = "definitions",
     params(("definitionId" = String, Path)),
     responses((status = 200, body = Value, description = "The definition, with `everywhere` and `missing`"),
@@ -64,14 +70,17 @@ pub(super) async fn retract(
 /// Makes a draft from an older version.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/revert/{version}", tag = "definitions",
     params(("definitionId" = String, Path), ("version" = u32, Path)),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = Value), (status = 404, body = ProblemBody),
+        (status = 412, body = ProblemBody)))]
 pub(super) async fn revert(
     State(app): State<Arc<App>>,
     Path((id, version)): Path<(String, String)>,
-) -> Result<Json<Value>, Problem> {
+    precondition: Precondition,
+) -> Result<impl IntoResponse, Problem> {
     let old = numbered(&app, &id, &version).await?;
-    let saved = publication::revert(&app, old).await?;
-    Ok(Json(present::definition(&saved.definition)))
+    let saved = publication::save(&app, old, &precondition).await?;
+    let definition = &saved.definition;
+    Ok(([(ETAG, etag(definition))], Json(present::definition(definition))))
 }
 
 /// Removes all versions of a definition that no unfinished instance runs.
@@ -122,7 +131,7 @@ pub(super) async fn delete_version(
 async fn numbered(app: &App, id: &str, version: &str) -> Result<model::Definition, Problem> {
     let id = definition_id(id)?;
     let number = version.parse().map_err(|error| {
-        Problem::bad_request(format!("version {version:?} is no number: {error}"))
+        Problem::bad_request(format!("version {version:?} is not a number: {error}"))
     })?;
     let found = app.cx.store.definition(&id, VersionOption::Number(number)).await?;
     found.ok_or_else(|| {

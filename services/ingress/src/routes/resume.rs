@@ -14,11 +14,13 @@ use store::PendingCommand;
 use utoipa::ToSchema;
 
 use crate::body::{Body, Prefer};
+use crate::pipeline;
+use crate::pipeline::identify::{self, Asking};
+use crate::pipeline::reply::{Patience, Reply};
 use crate::present::{self, Standing};
 use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
-use crate::submit::{self, Asking, Patience, Told};
-use crate::{App, Problem, respond};
+use crate::{App, Problem, bounds, respond};
 
 /// What a resume brings.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -50,6 +52,7 @@ pub(super) async fn resume(
     asking: Asking,
     Body(request): Body<ResumeRequest>,
 ) -> Result<Response, Problem> {
+    bounds::optional("bookmarkId", request.bookmark_id.as_deref())?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     if asking.is_keyed && seen.has_applied(&asking.id) {
         return Ok(respond::of_instance(&seen.instance.id, Json(Standing::of_seen(&seen))));
@@ -59,9 +62,9 @@ pub(super) async fn resume(
         None => unnamed(&seen)?,
     };
     let bookmark_id = match place {
-        Place::At(bookmark_id) => Some(bookmark_id),
-        Place::Early(bookmark_id) => bookmark_id,
-        Place::Nowhere => {
+        Goal::At(bookmark_id) => Some(bookmark_id),
+        Goal::Early(bookmark_id) => bookmark_id,
+        Goal::Nowhere => {
             return Ok(respond::accepted(&seen.instance.id, Standing::of_seen(&seen)));
         }
     };
@@ -75,38 +78,38 @@ pub(super) async fn resume(
         input: request.input.unwrap_or_default(),
         ..Resume::default()
     };
-    let told = send(&app, &asking, body, patience).await?;
-    answer(&app, &seen, told).await
+    let reply = send(&app, &asking, body, patience).await?;
+    answer(&app, &seen, reply).await
 }
 
-/// Where a resume arrives.
+/// The bookmark that a resume is for.
 #[derive(Debug, PartialEq)]
-enum Place {
-    /// At this open bookmark.
+enum Goal {
+    /// This open bookmark.
     At(BookmarkId),
-    /// Nowhere yet: the instance has not run. It is kept.
+    /// None yet, as the instance has not run: the resume is kept.
     Early(Option<BookmarkId>),
-    /// Nowhere: the instance runs on by itself. It is not kept.
+    /// None, as the instance runs on by itself: the resume is not kept.
     Nowhere,
 }
 
-fn named(seen: &Seen, id: BookmarkId) -> Result<Place, Problem> {
+fn named(seen: &Seen, id: BookmarkId) -> Result<Goal, Problem> {
     if seen.bookmark(&id).is_some() {
-        return Ok(Place::At(id));
+        return Ok(Goal::At(id));
     }
     match seen.status() {
-        SubStatus::Pending => Ok(Place::Early(Some(id))),
+        SubStatus::Pending => Ok(Goal::Early(Some(id))),
         _ => Err(done(seen, &format!("bookmark {id} is not open any more"))),
     }
 }
 
-fn unnamed(seen: &Seen) -> Result<Place, Problem> {
+fn unnamed(seen: &Seen) -> Result<Goal, Problem> {
     match (seen.status(), seen.resumable().as_slice()) {
         (status, _) if status.is_final() => Err(done(seen, "it is over")),
-        (_, [one]) => Ok(Place::At(one.id.clone())),
+        (_, [one]) => Ok(Goal::At(one.id.clone())),
         (_, several @ [_, ..]) => Err(ambiguous(seen, several)),
-        (SubStatus::Pending, []) => Ok(Place::Early(None)),
-        (_, []) => Ok(Place::Nowhere),
+        (SubStatus::Pending, []) => Ok(Goal::Early(None)),
+        (_, []) => Ok(Goal::Nowhere),
     }
 }
 
@@ -139,9 +142,9 @@ pub(super) async fn send(
     asking: &Asking,
     body: Resume,
     patience: Patience,
-) -> Result<Told, Problem> {
+) -> Result<Reply, Problem> {
     let pending = pending(app, asking, body, patience)?;
-    submit::command(app, asking, pending, patience).await
+    pipeline::command(app, asking, pending, patience).await
 }
 
 /// A resume as it is accepted.
@@ -159,18 +162,18 @@ pub(super) fn pending(
         bookmark_id,
         hash: None,
         correlation_id: None,
-        command: submit::encoded(&command)?,
+        command: identify::encoded(&command)?,
         accepted_at: app.now(),
         expires_at: None,
         waiting: false,
     })
 }
 
-/// What the sender of a resume is told.
-pub(super) async fn answer(app: &App, seen: &Seen, told: Told) -> Result<Response, Problem> {
+/// The answer to a resume.
+pub(super) async fn answer(app: &App, seen: &Seen, reply: Reply) -> Result<Response, Problem> {
     let id = &seen.instance.id;
-    match told {
-        Told::Outcome(outcome) => {
+    match reply {
+        Reply::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem.with("workflowInstanceId", id.as_str()));
             }
@@ -181,11 +184,13 @@ pub(super) async fn answer(app: &App, seen: &Seen, told: Told) -> Result<Respons
                 None => respond::of_instance(id, Json(standing)),
             })
         }
-        Told::Before => {
+        Reply::Done => {
             let seen = record::get(app, id).await?;
             Ok(respond::of_instance(id, Json(Standing::of_seen(&seen))))
         }
-        Told::Accepted | Told::Late => Ok(respond::accepted(id, Standing::of_row(&seen.instance))),
+        Reply::Accepted | Reply::Late => {
+            Ok(respond::accepted(id, Standing::of_row(&seen.instance)))
+        }
     }
 }
 
@@ -221,6 +226,7 @@ pub(super) async fn cancel(
     asking: Asking,
     Body(request): Body<CancelRequest>,
 ) -> Result<Response, Problem> {
+    bounds::optional("reason", request.reason.as_deref())?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     let id = seen.instance.id.clone();
     let answer = |cancelled: bool, status: SubStatus| Cancelled {
@@ -265,13 +271,13 @@ pub(super) async fn cancel_and_wait(
         bookmark_id: None,
         hash: None,
         correlation_id: None,
-        command: submit::encoded(&command)?,
+        command: identify::encoded(&command)?,
         accepted_at: app.now(),
         expires_at: None,
         waiting: false,
     };
-    Ok(match submit::command(app, asking, pending, patience).await? {
-        Told::Outcome(outcome) => match outcome.refusal {
+    Ok(match pipeline::command(app, asking, pending, patience).await? {
+        Reply::Outcome(outcome) => match outcome.refusal {
             None => CancelEnd { status: outcome.sub_status, by_us: true },
             Some(Refusal::AlreadyDone | Refusal::NotFound) => {
                 let status = record::find(app, id).await?.map(|seen| seen.status());
@@ -282,10 +288,10 @@ pub(super) async fn cancel_and_wait(
                 return Err(problem.unwrap_or_else(Problem::internal));
             }
         },
-        Told::Before => {
+        Reply::Done => {
             let status = record::find(app, id).await?.map(|seen| seen.status());
             CancelEnd { status, by_us: true }
         }
-        Told::Accepted | Told::Late => CancelEnd { status: None, by_us: false },
+        Reply::Accepted | Reply::Late => CancelEnd { status: None, by_us: false },
     })
 }

@@ -13,15 +13,17 @@ use store::VersionOption;
 use utoipa::ToSchema;
 
 use super::definitions::{definition_id, version_option};
-use crate::begin::{self, Beginning};
 use crate::body::{Body, Params, Prefer};
+use crate::pipeline::identify::Asking;
+use crate::pipeline::reply::{Patience, Reply};
+use crate::pipeline::validate::Beginning;
+use crate::pipeline::{self, Started};
 use crate::present::Standing;
 use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
-use crate::submit::{Asking, Patience, Started, Told};
 use crate::{App, Problem, respond};
 
-/// Instances that one `bulk-dispatch` starts at most.
+/// The most instances that one `bulk-dispatch` starts.
 const BULK_MAX: u32 = 1_000;
 
 /// How a definition is run.
@@ -113,7 +115,7 @@ pub(super) async fn execute_get(
     run_to_rest(&app, &asking, beginning, prefer).await
 }
 
-/// A HEAD that would start something is refused: it must change nothing.
+/// Refuses a HEAD on a route that starts something: a HEAD must change nothing.
 pub(super) fn refuse_head(method: &axum::http::Method, allowed: &str) -> Result<(), Problem> {
     if method != axum::http::Method::HEAD {
         return Ok(());
@@ -132,10 +134,10 @@ async fn run_to_rest(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Settled, prefer.within(app.config.answer_time_max)),
     };
-    let Started { instance, told } = begin::start(app, asking, beginning, patience).await?;
+    let Started { instance, reply } = pipeline::start(app, asking, beginning, patience).await?;
     let id = &instance.id;
-    match told {
-        Told::Outcome(outcome) => {
+    match reply {
+        Reply::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem);
             }
@@ -145,7 +147,7 @@ async fn run_to_rest(
             let seen = record::get(app, id).await?;
             Ok(state_of(app, &seen).await)
         }
-        Told::Before => {
+        Reply::Done => {
             let seen = record::get(app, id).await?;
             if let Some(said) = seen.answer_for(&asking.id) {
                 return Ok(respond::workflow_said(id, said));
@@ -155,7 +157,7 @@ async fn run_to_rest(
             }
             Ok(state_of(app, &seen).await)
         }
-        Told::Accepted | Told::Late => Ok(respond::accepted(id, Standing::of_row(&instance))),
+        Reply::Accepted | Reply::Late => Ok(respond::accepted(id, Standing::of_row(&instance))),
     }
 }
 
@@ -185,7 +187,7 @@ pub(super) async fn dispatch(
     Body(request): Body<RunRequest>,
 ) -> Result<Response, Problem> {
     let beginning = request.beginning(&id, false)?;
-    let started = begin::start(&app, &asking, beginning, Patience::None).await?;
+    let started = pipeline::start(&app, &asking, beginning, Patience::None).await?;
     let id = &started.instance.id;
     Ok(respond::of_instance(id, Json(json!({"workflowInstanceId": id}))))
 }
@@ -210,7 +212,7 @@ pub(super) async fn bulk_dispatch(
     let starts = (0..count).map(|number| {
         let (app, beginning) = (Arc::clone(&app), beginning.clone());
         let asking = asking.about(&number.to_string());
-        async move { begin::start(&app, &asking, beginning, Patience::None).await }
+        async move { pipeline::start(&app, &asking, beginning, Patience::None).await }
     });
     let started = crate::routes::bulk::side_by_side(starts).await;
     let ids: Result<Vec<InstanceId>, Problem> =

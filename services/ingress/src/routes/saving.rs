@@ -3,182 +3,198 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::header::LOCATION;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::header::{ETAG, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use model::{Definition, DefinitionId};
 use serde_json::{Value, json};
 
 use super::definitions::definition_id;
+use crate::app::App;
 use crate::body::{Body, Params};
+use crate::pipeline::identify::Asking;
 use crate::present::SavedDefinition;
+use crate::problem::Problem;
 use crate::problem::ProblemBody;
-use crate::publication::{self, Saved};
-use crate::submit::Asking;
-use crate::{App, Problem};
+use crate::publication::{self, Precondition, Saved};
 
 /// Saves a definition.
 ///
 /// Takes Elsa's `{model, publish}`, or the bare definition. A bare one is published;
-/// `?publish=false` keeps it a draft. Publishing what is published already, unchanged, makes no new
-/// version.
+/// `?publish=false` keeps it a draft. Content that is published already makes no new version. With
+/// `If-Match` and the `ETag` of the version that the change starts from, the answer is 412 when
+/// another version is the latest by then.
 #[utoipa::path(post, path = "/workflow-definitions", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
         (status = 400, body = ProblemBody, description = "With every problem in `validationErrors`"),
-        (status = 403, body = ProblemBody)))]
+        (status = 403, body = ProblemBody),
+        (status = 412, body = ProblemBody, description = "With `version`, `versionId` and `etag` of the latest version")))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
-    asking: Asking,
-    params: Params,
+    saving: Saving,
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
-    save(&app, &asking, &params, body, None).await
+    saving.save(&app, body, None).await
 }
 
 /// Saves a definition under this id. Otherwise as POST.
 #[utoipa::path(put, path = "/workflow-definitions/{definitionId}", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
-        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
+        (status = 412, body = ProblemBody)))]
 pub(super) async fn put(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-    asking: Asking,
-    params: Params,
+    saving: Saving,
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
-    save(&app, &asking, &params, body, Some(definition_id(&id)?)).await
+    saving.save(&app, body, Some(definition_id(&id)?)).await
 }
 
 /// Imports a definition, as a draft; `?publish=true` publishes it.
 #[utoipa::path(post, path = "/workflow-definitions/import", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
-        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
+        (status = 412, body = ProblemBody)))]
 pub(super) async fn import(
     State(app): State<Arc<App>>,
-    asking: Asking,
-    params: Params,
+    saving: Saving,
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
-    import_under(&app, &asking, &params, body, None).await
+    saving.import(&app, body, None).await
 }
 
 /// Imports a definition, as a draft; `?publish=true` publishes it.
 #[utoipa::path(put, path = "/workflow-definitions/import", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
-        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
+        (status = 412, body = ProblemBody)))]
 pub(super) async fn import_put(
     State(app): State<Arc<App>>,
-    asking: Asking,
-    params: Params,
+    saving: Saving,
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
-    import_under(&app, &asking, &params, body, None).await
+    saving.import(&app, body, None).await
 }
 
 /// Imports a definition under this id, as a draft; `?publish=true` publishes it.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
-        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
+        (status = 412, body = ProblemBody)))]
 pub(super) async fn import_as(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-    asking: Asking,
-    params: Params,
+    saving: Saving,
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
-    import_under(&app, &asking, &params, body, Some(definition_id(&id)?)).await
+    saving.import(&app, body, Some(definition_id(&id)?)).await
 }
 
 /// Imports a definition under this id, as a draft; `?publish=true` publishes it.
 #[utoipa::path(put, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
-        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
+        (status = 412, body = ProblemBody)))]
 pub(super) async fn import_as_put(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-    asking: Asking,
-    params: Params,
+    saving: Saving,
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
-    import_under(&app, &asking, &params, body, Some(definition_id(&id)?)).await
+    saving.import(&app, body, Some(definition_id(&id)?)).await
 }
 
-async fn save(
-    app: &Arc<App>,
-    asking: &Asking,
-    params: &Params,
-    body: Value,
-    id: Option<DefinitionId>,
-) -> Result<Response, Problem> {
-    let (document, is_published) = unwrapped(body)?;
-    let publish = params.read("publish")?.unwrap_or(is_published);
-    store_document(app, asking, document, id, publish).await
+/// Everything that comes with a save beside its body.
+#[derive(FromRequestParts)]
+#[from_request(state(Arc<App>))]
+pub(super) struct Saving {
+    asking: Asking,
+    params: Params,
+    precondition: Precondition,
 }
 
-async fn import_under(
-    app: &Arc<App>,
-    asking: &Asking,
-    params: &Params,
-    body: Value,
-    id: Option<DefinitionId>,
-) -> Result<Response, Problem> {
-    let (document, _) = unwrapped(body)?;
-    let publish = params.read("publish")?.unwrap_or(false);
-    store_document(app, asking, document, id, publish).await
+impl Saving {
+    async fn save(
+        self,
+        app: &Arc<App>,
+        body: Value,
+        id: Option<DefinitionId>,
+    ) -> Result<Response, Problem> {
+        let (document, is_published) = unwrapped(body)?;
+        let publish = self.params.read("publish")?.unwrap_or(is_published);
+        self.store(app, document, id, publish).await
+    }
+
+    async fn import(
+        self,
+        app: &Arc<App>,
+        body: Value,
+        id: Option<DefinitionId>,
+    ) -> Result<Response, Problem> {
+        let (document, _) = unwrapped(body)?;
+        let publish = self.params.read("publish")?.unwrap_or(false);
+        self.store(app, document, id, publish).await
+    }
+
+    async fn store(
+        self,
+        app: &Arc<App>,
+        document: Value,
+        id: Option<DefinitionId>,
+        publish: bool,
+    ) -> Result<Response, Problem> {
+        let mut definition: Definition = serde_json::from_value(document).map_err(|error| {
+            Problem::bad_request(format!("the body is not a workflow definition: {error}"))
+        })?;
+        if let Some(id) = id {
+            definition.definition_id = id;
+        } else if definition.definition_id.as_str().is_empty() {
+            // The same id for each repeat under an idempotency key.
+            let parts = ["definition", self.asking.id.as_str()];
+            definition.definition_id = DefinitionId::new(model::derived(&parts));
+        } else {
+            definition.definition_id = definition_id(definition.definition_id.as_str())?;
+        }
+        if !publish {
+            return Ok(answer(&publication::save(app, definition, &self.precondition).await?));
+        }
+        let saved = publication::save_and_publish(app, definition, &self.precondition).await?;
+        if !saved.already_published {
+            let definition = &saved.definition;
+            let (id, details) = (&definition.definition_id, json!({"version": definition.version}));
+            app.audit(&self.asking.caller, "definition.publish", id.as_str(), details).await;
+        }
+        Ok(answer(&saved))
+    }
 }
 
-/// The definition in a body, and whether it is to be published when nothing else is said.
+/// The definition in a body, and whether it is published when the query does not say.
 fn unwrapped(body: Value) -> Result<(Value, bool), Problem> {
     let Value::Object(mut members) = body else {
-        return Err(Problem::bad_request("the body is no JSON object: send a workflow definition"));
+        return Err(Problem::bad_request(
+            "the body is not a JSON object: send a workflow definition",
+        ));
     };
     match members.remove("model") {
         Some(model @ Value::Object(_)) => {
             let publish = members.get("publish").and_then(Value::as_bool).unwrap_or(false);
             Ok((model, publish))
         }
-        Some(_) => Err(Problem::bad_request("member model is no JSON object")),
+        Some(_) => Err(Problem::bad_request("member model is not a JSON object")),
         None if members.contains_key("root") => Ok((Value::Object(members), true)),
         None => Err(Problem::bad_request(
-            "the body is no workflow definition: send one with a root activity, or \
+            "the body is not a workflow definition: send one with a root activity, or \
              {\"model\": …, \"publish\": true}",
         )),
     }
-}
-
-async fn store_document(
-    app: &Arc<App>,
-    asking: &Asking,
-    document: Value,
-    id: Option<DefinitionId>,
-    publish: bool,
-) -> Result<Response, Problem> {
-    let mut definition: Definition = serde_json::from_value(document).map_err(|error| {
-        Problem::bad_request(format!("the body is no workflow definition: {error}"))
-    })?;
-    if let Some(id) = id {
-        definition.definition_id = id;
-    } else if definition.definition_id.as_str().is_empty() {
-        // Under an idempotency key the same id each time.
-        let parts = ["definition", asking.id.as_str()];
-        definition.definition_id = DefinitionId::new(model::derived(&parts));
-    } else {
-        definition.definition_id = definition_id(definition.definition_id.as_str())?;
-    }
-    let saved = publication::save(app, definition, publish).await?;
-    if publish && !saved.already_published {
-        let definition = &saved.definition;
-        let (id, details) = (&definition.definition_id, json!({"version": definition.version}));
-        app.audit(&asking.caller, "definition.publish", id.as_str(), details).await;
-    }
-    Ok(answer(&saved))
 }
 
 fn answer(saved: &Saved) -> Response {
@@ -188,6 +204,9 @@ fn answer(saved: &Saved) -> Response {
     let location = format!("/elsa/api/workflow-definitions/{id}");
     if let (true, Ok(location)) = (saved.is_new, HeaderValue::from_str(&location)) {
         headers.insert(LOCATION, location);
+    }
+    if let Ok(tag) = HeaderValue::from_str(&publication::etag(&saved.definition)) {
+        headers.insert(ETAG, tag);
     }
     (status, headers, Json(SavedDefinition::from(saved))).into_response()
 }

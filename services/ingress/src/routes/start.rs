@@ -13,16 +13,18 @@ use utoipa::ToSchema;
 
 use super::definitions::definition_id;
 use super::instances::{ListRequest, listed};
-use crate::auth::Caller;
-use crate::begin::{self, Beginning};
+use crate::auth::caller::Caller;
 use crate::body::{Body, Prefer};
+use crate::pipeline::identify::Asking;
+use crate::pipeline::reply::{Patience, Reply};
+use crate::pipeline::validate::Beginning;
+use crate::pipeline::{self, Started};
 use crate::present::{InstanceSummary, Paged, Standing};
 use crate::problem::ProblemBody;
 use crate::record;
-use crate::submit::{Asking, Patience, Started, Told};
 use crate::{App, Problem, respond};
 
-/// Members that only a list has: with one of them, the body is a filter.
+/// Members of a list only: a body with one of them is a filter.
 const LIST_MEMBERS: [&str; 19] = [
     "page",
     "pageSize",
@@ -129,20 +131,20 @@ async fn start(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
-    let Started { instance, told } = begin::start(app, asking, beginning, patience).await?;
+    let Started { instance, reply } = pipeline::start(app, asking, beginning, patience).await?;
     let id = &instance.id;
-    match told {
-        Told::Outcome(outcome) => {
+    match reply {
+        Reply::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem);
             }
             let standing = Standing::of_outcome(id, &outcome, instance.status);
             Ok(respond::of_instance(id, Json(standing.of_definition(&instance))))
         }
-        Told::Before => {
+        Reply::Done => {
             let seen = record::get(app, id).await?;
             Ok(respond::of_instance(id, Json(Standing::of_seen(&seen))))
         }
-        Told::Accepted | Told::Late => Ok(respond::accepted(id, Standing::of_row(&instance))),
+        Reply::Accepted | Reply::Late => Ok(respond::accepted(id, Standing::of_row(&instance))),
     }
 }

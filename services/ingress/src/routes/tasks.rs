@@ -15,15 +15,17 @@ use utoipa::ToSchema;
 
 use super::resume;
 use crate::body::{Body, Prefer};
+use crate::pipeline;
+use crate::pipeline::identify::{self, Asking};
+use crate::pipeline::reply::{Patience, Reply};
 use crate::present::Standing;
 use crate::problem::ProblemBody;
-use crate::submit::{self, Asking, Patience, Told};
-use crate::{App, Problem, record, respond};
+use crate::{App, Problem, bounds, record, respond};
 
 /// The input under which a task's result arrives.
 const RESULT: &str = "RunTaskInput";
 
-/// What a worker found.
+/// The result of a worker.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CompleteRequest {
@@ -49,6 +51,7 @@ pub(super) async fn complete(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
+    bounds::name("the task's id", &task_id)?;
     let result = request.result.unwrap_or_default();
     if let Some(found) = waiting(&app, &task_id).await? {
         let seen = record::get(&app, &found.instance_id).await?;
@@ -58,11 +61,11 @@ pub(super) async fn complete(
             input: Map::from_iter([(RESULT.to_owned(), result)]),
             ..Resume::default()
         };
-        let told = resume::send(&app, &asking, body, patience).await?;
-        return resume::answer(&app, &seen, told).await;
+        let reply = resume::send(&app, &asking, body, patience).await?;
+        return resume::answer(&app, &seen, reply).await;
     }
-    let told = keep(&app, &asking, &task_id, result, patience).await?;
-    answer(&task_id, told)
+    let reply = keep(&app, &asking, &task_id, result, patience).await?;
+    answer(&task_id, reply)
 }
 
 /// The bookmark of the instance that waits for the task.
@@ -72,14 +75,14 @@ async fn waiting(app: &App, task_id: &str) -> Result<Option<StoredBookmark>, Pro
     Ok(app.cx.store.find(&filter, 1).await?.into_iter().next())
 }
 
-/// Accepts a result that nobody waits for yet.
+/// Accepts a result that no instance waits for yet.
 async fn keep(
     app: &Arc<App>,
     asking: &Asking,
     task_id: &str,
     result: Value,
     patience: Patience,
-) -> Result<Told, Problem> {
+) -> Result<Reply, Problem> {
     let body = TaskCompleted { task_id: task_id.to_owned(), result };
     let command = asking.command(app, protocol::Body::Task(body), patience);
     let pending = PendingCommand {
@@ -88,18 +91,18 @@ async fn keep(
         bookmark_id: None,
         hash: Some(Stimulus::task(task_id).hash()),
         correlation_id: None,
-        command: submit::encoded(&command)?,
+        command: identify::encoded(&command)?,
         accepted_at: app.now(),
         expires_at: None,
         waiting: false,
     };
-    submit::command(app, asking, pending, patience).await
+    pipeline::command(app, asking, pending, patience).await
 }
 
-fn answer(task_id: &str, told: Told) -> Result<Response, Problem> {
+fn answer(task_id: &str, reply: Reply) -> Result<Response, Problem> {
     let body = json!({"taskId": task_id, "accepted": true});
-    match told {
-        Told::Outcome(outcome) => {
+    match reply {
+        Reply::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem.with("taskId", task_id));
             }
@@ -107,7 +110,7 @@ fn answer(task_id: &str, told: Told) -> Result<Response, Problem> {
             let status = if is_kept { StatusCode::ACCEPTED } else { StatusCode::OK };
             Ok((status, Json(body)).into_response())
         }
-        Told::Before => Ok(Json(body).into_response()),
-        Told::Accepted | Told::Late => Ok((StatusCode::ACCEPTED, Json(body)).into_response()),
+        Reply::Done => Ok(Json(body).into_response()),
+        Reply::Accepted | Reply::Late => Ok((StatusCode::ACCEPTED, Json(body)).into_response()),
     }
 }

@@ -1,7 +1,7 @@
-//! Links that carry their authority in a single-use token.
+//! Links with a single-use token, which needs no other authority.
 //!
-//! A token is found by its hash; whatever is wrong with one (never made, used, expired), the answer
-//! is the same. Using one is written to the audit log.
+//! A token is found by its hash. A token that was never made, was used, or has expired gets the same
+//! answer. Each use is written to the audit log.
 
 use std::sync::Arc;
 
@@ -20,8 +20,10 @@ use super::run::refuse_head;
 use super::{events, resume};
 use crate::auth::hash_of;
 use crate::body::{Body, Params};
+use crate::pipeline;
+use crate::pipeline::identify::Asking;
+use crate::pipeline::reply::{Patience, Reply};
 use crate::problem::ProblemBody;
-use crate::submit::{self, Asking, Patience, Told};
 use crate::{App, Problem, record};
 
 /// What a link brings.
@@ -83,7 +85,7 @@ pub(super) async fn trigger(
     follow(&app, &asking, &params, None).await
 }
 
-/// The one answer for every token that is not good.
+/// The one answer to every invalid token.
 fn not_good() -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
@@ -108,7 +110,7 @@ async fn follow(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, app.config.answer_time_max),
     };
-    // The same token is the same command, whoever follows it.
+    // The same token is the same command, whoever sends it.
     let id = CommandId::new(model::derived(&["token", &hash]));
     let asking = Asking { id, ..asking.clone() };
     match &token.target {
@@ -120,9 +122,9 @@ async fn follow(
                 ..Resume::default()
             };
             let pending = resume::pending(app, &asking, body, patience)?;
-            let told = redeem(app, &asking, &token, pending, patience).await?;
+            let reply = redeem(app, &asking, &token, pending, patience).await?;
             let seen = record::get(app, &token.instance_id).await?;
-            resume::answer(app, &seen, told).await
+            resume::answer(app, &seen, reply).await
         }
         TokenTarget::Event(event_name) => {
             let body = EventRaised {
@@ -132,13 +134,13 @@ async fn follow(
                 payload: Value::Object(input),
             };
             let pending = events::pending(app, &asking, body, patience)?;
-            let told = redeem(app, &asking, &token, pending, patience).await?;
-            match told {
-                Told::Accepted | Told::Late => {
+            let reply = redeem(app, &asking, &token, pending, patience).await?;
+            match reply {
+                Reply::Accepted | Reply::Late => {
                     let accepted = json!({"eventName": event_name, "accepted": true});
                     Ok((StatusCode::ACCEPTED, Json(accepted)).into_response())
                 }
-                told => events::answer(event_name, told, true),
+                reply => events::answer(event_name, reply, true),
             }
         }
     }
@@ -146,6 +148,8 @@ async fn follow(
 
 fn input_in(params: &Params) -> Result<Map, Problem> {
     let Some(text) = params.one("in") else { return Ok(Map::new()) };
+    model::json::check_integers(text.as_bytes())
+        .map_err(|flaw| Problem::bad_request(format!("in query parameter in, {flaw}")))?;
     serde_json::from_str(text).map_err(|error| {
         Problem::bad_request(format!("query parameter in is no JSON object: {error}"))
     })
@@ -157,8 +161,8 @@ async fn redeem(
     token: &Token,
     pending: PendingCommand,
     patience: Patience,
-) -> Result<Told, Problem> {
-    let wait = submit::expectation(app, asking, patience);
+) -> Result<Reply, Problem> {
+    let wait = pipeline::reply::expect(app, asking, patience);
     let message = pending.command.clone();
     if !app.cx.store.redeem(&token.hash, app.now(), pending).await? {
         return Err(not_good());
@@ -169,5 +173,6 @@ async fn redeem(
     };
     let details = json!({"target": name, "command": asking.id});
     app.audit(&asking.caller, what, token.instance_id.as_str(), details).await;
-    Ok(submit::publish_and_wait(app, message, wait, patience).await)
+    let to = Some(&token.instance_id);
+    Ok(pipeline::send(app, asking, to, message, wait, patience).await)
 }

@@ -14,16 +14,16 @@ use utoipa::ToSchema;
 
 use crate::auth::hash_of;
 use crate::body::Body;
+use crate::pipeline::identify::Asking;
 use crate::problem::ProblemBody;
-use crate::submit::Asking;
 use crate::{App, Problem, record};
 
-/// How long a link is good when nothing is said: 7 days.
+/// The life of a link where the request gives none: 7 days.
 const LIFETIME_SECONDS: u64 = 7 * 24 * 3600;
-/// How long a link may be good: 366 days.
+/// The longest life of a link: 366 days.
 const LIFETIME_SECONDS_MAX: u64 = 366 * 24 * 3600;
 
-/// How long a link is good.
+/// The life of a link.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct UrlRequest {

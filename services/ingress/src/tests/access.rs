@@ -70,6 +70,23 @@ async fn who_may_do_what_is_decided_by_the_key() {
 }
 
 #[tokio::test]
+async fn metrics_off_loopback_need_a_key_and_health_needs_none() {
+    let config = Config {
+        listen: "0.0.0.0:5001".parse().unwrap(),
+        auth: Auth::ApiKey,
+        api_key: Some(KEY.to_owned()),
+        ..Config::default()
+    };
+    let world = World::with(config).await;
+    let nothing = json!({});
+    world.get("/metrics").await.problem(401);
+    world.send(with_key("GET", "/metrics", "another", &nothing)).await.problem(401);
+    world.send(with_key("GET", "/metrics", KEY, &nothing)).await.expect(200);
+    world.get("/health/live").await.expect(200);
+    world.get("/health/ready").await.expect(200);
+}
+
+#[tokio::test]
 async fn keys_that_are_not_good_are_refused() {
     let world = keyed().await;
     let list = json!({});

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::world::{World, waits_for, writes_line};
+use super::world::{World, json_request, waits_for, writes_line};
 
 const API: &str = "/elsa/api/workflow-definitions";
 
@@ -61,6 +61,13 @@ async fn published_versions_are_immutable_and_drafts_are_overwritten() {
     let shown: Vec<_> =
         versions["items"].as_array().unwrap().iter().map(|v| &v["version"]).collect();
     assert_eq!(shown, [2, 1]);
+    assert_eq!((&versions["totalCount"], &versions["isCut"]), (&json!(2), &json!(false)));
+    let path = format!("{API}/order/versions?pageSize=1");
+    let first = world.get(&path).await.expect(200);
+    assert_eq!((&first["count"], &first["totalCount"]), (&json!(1), &json!(2)));
+    assert_eq!((&first["items"][0]["version"], &first["isCut"]), (&json!(2), &json!(true)));
+    let rest = world.get(&format!("{path}&page=1")).await.expect(200);
+    assert_eq!((&rest["items"][0]["version"], &rest["isCut"]), (&json!(1), &json!(false)));
 }
 
 #[tokio::test]
@@ -73,6 +80,124 @@ async fn publishing_the_same_again_makes_no_new_version() {
     let body = world.put(&format!("{API}/order"), &definition(writes_line())).await.expect(200);
     assert_eq!(body["workflowDefinition"]["version"], 2);
     assert_eq!(body["alreadyPublished"], true);
+}
+
+/// Six publishers replace one draft at the same moment. Every version keeps the content that its
+/// publisher was answered with.
+#[tokio::test]
+async fn simultaneous_publications_of_one_draft_are_different_versions() {
+    let world = World::new().await;
+    for round in 0..5 {
+        let id = format!("order-{round}");
+        let path = format!("{API}/{id}");
+        let draft = json!({"definitionId": id, "root": writes_line()});
+        world.post(&format!("{API}/import"), &draft).await.expect(201);
+        let line = |number: usize| json!({"type": "Elsa.WriteLine", "id": "line", "text": format!("{number}")});
+        // The last two publish the same.
+        let contents: Vec<_> = [0, 1, 2, 3, 4, 4].map(line).to_vec();
+        let bodies: Vec<_> =
+            contents.iter().map(|root| json!({"definitionId": id, "root": root})).collect();
+        let puts = bodies.iter().map(|body| world.put(&path, body));
+        let answers = futures::future::join_all(puts).await;
+        let mut versions = Vec::new();
+        for (answer, root) in answers.into_iter().zip(&contents) {
+            let version_id = {
+                let body = answer.expect(200);
+                let version = &body["workflowDefinition"];
+                assert_eq!(&version["root"], root);
+                versions.push(version["version"].as_u64().unwrap());
+                version["id"].as_str().unwrap().to_owned()
+            };
+            let stored = world.get(&format!("{API}/by-id/{version_id}")).await.expect(200);
+            assert_eq!(&stored["root"], root, "{version_id} has other content than was published");
+        }
+        assert!(versions[4] == versions[5] || versions.contains(&6), "{versions:?}");
+        versions.sort_unstable();
+        versions.dedup();
+        let latest = *versions.last().unwrap();
+        assert_eq!(
+            versions,
+            (1..=latest).collect::<Vec<_>>(),
+            "no number is used twice or left out"
+        );
+        let published = world.get(&format!("{path}?versionOptions=Published")).await.expect(200);
+        assert_eq!(published["version"], latest, "the last one is published");
+    }
+}
+
+#[tokio::test]
+async fn a_change_from_a_stale_base_names_the_version_that_won() {
+    let world = World::new().await;
+    world.publish("order", writes_line()).await;
+    let path = format!("{API}/order");
+    let tag = world.get(&path).await.header("etag").unwrap().to_owned();
+    let put = |root: Value, tag: &str| {
+        let body = json!({"definitionId": "order", "root": root});
+        world.send(json_request("PUT", &path, &[("if-match", tag)], &body))
+    };
+    let won = put(waits_for("a"), &tag).await;
+    let new_tag = won.header("etag").unwrap().to_owned();
+    let won = won.expect(200)["workflowDefinition"].clone();
+    assert_eq!(won["version"], 2);
+    let lost = put(waits_for("b"), &tag).await;
+    assert_eq!(lost.header("etag"), Some(new_tag.as_str()));
+    let body = lost.body.clone();
+    let detail = lost.problem(412);
+    assert!(detail.contains("version 2"), "{detail}");
+    assert_eq!(
+        (&body["version"], &body["versionId"], &body["etag"]),
+        (&json!(2), &won["id"], &json!(new_tag))
+    );
+    // A repeat of what is published already is no change.
+    assert_eq!(put(waits_for("a"), &tag).await.expect(200)["alreadyPublished"], true);
+    let stale = [("if-match", tag.as_str())];
+    world
+        .send(json_request("POST", &format!("{path}/publish"), &stale, &json!({})))
+        .await
+        .problem(412);
+    world
+        .send(json_request("POST", &format!("{path}/revert/1"), &stale, &json!({})))
+        .await
+        .problem(412);
+    assert_eq!(put(waits_for("b"), &new_tag).await.expect(200)["workflowDefinition"]["version"], 3);
+
+    put(writes_line(), "unquoted").await.problem(400);
+    let create = [("if-none-match", "*")];
+    let body = json!({"definitionId": "order", "root": writes_line()});
+    world.send(json_request("PUT", &path, &create, &body)).await.problem(412);
+    let new = format!("{API}/invoice");
+    world.send(json_request("PUT", &new, &[("if-match", "*")], &body)).await.problem(412);
+    world.send(json_request("PUT", &new, &create, &body)).await.expect(201);
+}
+
+/// Of six that start from the same version, one wins; the others hear which.
+#[tokio::test]
+async fn one_of_many_changes_from_the_same_base_is_made() {
+    let world = World::new().await;
+    world.publish("order", writes_line()).await;
+    let path = format!("{API}/order");
+    let tag = world.get(&path).await.header("etag").unwrap().to_owned();
+    let puts = (0..6).map(|number| {
+        let body = json!({"definitionId": "order", "root": waits_for(&format!("e{number}"))});
+        world.send(json_request("PUT", &path, &[("if-match", &tag)], &body))
+    });
+    let answers = futures::future::join_all(puts).await;
+    let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status.as_u16()).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 412, 412, 412, 412, 412]);
+    assert!(answers.iter().all(|answer| answer.status == 200 || answer.body["version"] == 2));
+}
+
+#[tokio::test]
+async fn the_content_of_a_retracted_version_is_published_under_its_id_again() {
+    let world = World::new().await;
+    let first = world.publish("order", writes_line()).await["workflowDefinition"].clone();
+    world.post(&format!("{API}/order/retract"), &json!({})).await.expect(200);
+    let again = world.publish("order", writes_line()).await;
+    assert_eq!(again["alreadyPublished"], false);
+    let again = &again["workflowDefinition"];
+    assert_eq!((&again["id"], &again["version"]), (&first["id"], &json!(1)));
+    assert_eq!(again["publishedAt"], first["publishedAt"]);
 }
 
 #[tokio::test]
@@ -90,6 +215,41 @@ async fn every_problem_of_a_definition_is_named() {
     world.get(&format!("{API}/order")).await.problem(404);
 }
 
+/// Each with its activity, its property and the reason; a draft is saved in any case.
+#[tokio::test]
+async fn what_cannot_run_as_written_is_refused_when_it_is_published() {
+    let world = World::new().await;
+    let chart = json!({"type": "Elsa.Flowchart", "id": "f",
+        "activities": [{"type": "Elsa.WriteLine", "id": "one", "text": "x"}],
+        "connections": [{"source": {"activity": "one"}, "target": {"activity": "gone"}}]});
+    let body = json!({"definitionId": "odd", "root": {"type": "Elsa.Sequence", "id": "s",
+        "activities": [
+            chart,
+            {"type": "Elsa.Sequence", "id": "t", "activities": "x"},
+            {"type": "Bogus.Type", "id": "b"},
+            {"type": "Elsa.Cron", "id": "c", "cronExpression": "0 0 30 2 *"}]},
+        "variables": [{"id": "1", "name": "A", "typeName": "Bogus.Type"}, {"id": "1", "name": "B"}]});
+    let errors = world.post(API, &body).await.expect(400)["validationErrors"].clone();
+    let shown: Vec<_> = errors
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| (error["activityId"].as_str(), error["property"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (None, "variables"),
+            (None, "variables"),
+            (Some("f"), "connections"),
+            (Some("t"), "activities"),
+            (Some("b"), "type"),
+            (Some("c"), "cronExpression")
+        ]
+    );
+    world.post(&format!("{API}/import"), &body).await.expect(201);
+}
+
 #[tokio::test]
 async fn a_route_belongs_to_one_definition() {
     let world = World::new().await;
@@ -102,6 +262,22 @@ async fn a_route_belongs_to_one_definition() {
         "The /a/{id} path and get method are already in use by another workflow!"
     );
     assert_eq!(errors[0]["activityId"], "h");
+    let renamed = json!({"type": "Elsa.HttpEndpoint", "id": "h", "path": "a/{name}", "canStartWorkflow": true});
+    let answer = world.post(API, &json!({"definitionId": "second", "root": renamed.clone()})).await;
+    assert_eq!(answer.expect(400)["validationErrors"][0]["activityId"], "h");
+    let mut again = renamed.clone();
+    again["id"] = json!("again");
+    let both = json!({"type": "Elsa.Sequence", "id": "s", "activities": [renamed, again]});
+    let answer = world.post(API, &json!({"definitionId": "first", "root": both})).await;
+    let errors = answer.expect(400)["validationErrors"].clone();
+    assert_eq!(
+        errors[0]["message"],
+        "activity h receives the same requests: give one of them another path or method"
+    );
+    assert_eq!(
+        (&errors[0]["activityId"], &errors[0]["property"]),
+        (&json!("again"), &json!("path"))
+    );
     world.publish("first", json!({"type": "Elsa.WriteLine", "id": "w", "text": "x"})).await;
     world.publish("second", root()).await;
 }

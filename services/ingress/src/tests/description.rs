@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::world::World;
 use crate::auth::permission;
-use crate::router::openapi_text;
+use crate::description::openapi_text;
 
 fn described() -> BTreeSet<(String, String)> {
     let document: Value = serde_json::from_str(openapi_text()).unwrap();

@@ -100,7 +100,7 @@ async fn a_waiting_instance_is_resumed_by_its_endpoint() {
     }
     let answer = world.post("/workflows/confirm/X1", &json!({})).await;
     assert_eq!(answer.body["workflows"].as_array().unwrap().len(), 2);
-    assert_eq!(answer.problem(500), "The call is ambiguous and matches multiple workflows.");
+    assert_eq!(answer.problem(409), "The call is ambiguous and matches multiple workflows.");
     let allowed = world.get("/workflows/confirm/X1").await;
     assert_eq!(allowed.header("allow"), Some("POST"));
     allowed.problem(405);
@@ -120,8 +120,13 @@ async fn the_specific_route_wins_and_equal_ones_are_ambiguous() {
     world.publish("one", echo("items/new", &[])).await;
     let seen = world.get("/workflows/items/new").await.expect(200);
     assert_eq!(seen["template"], "/items/new");
-    world.publish("same", echo("items/{name}", &[])).await;
-    assert_eq!(world.get("/workflows/items/7").await.status, 500);
+    // Neither is more specific, and only some requests fit both.
+    world.publish("begins", echo("files/x-{name}", &[])).await;
+    world.publish("ends", echo("files/{name}-y", &[])).await;
+    world.get("/workflows/files/x-1").await.expect(200);
+    let answer = world.get("/workflows/files/x-1-y").await;
+    assert_eq!(answer.body["workflows"].as_array().unwrap().len(), 2);
+    answer.problem(409);
 }
 
 #[tokio::test]

@@ -51,7 +51,13 @@ async fn every_bad_request_is_a_problem_that_says_why() {
         ("POST", "/api/workflow-instances", r#"{"subStatus": "Bad"}"#, 400, "is not a sub-status"),
         ("POST", "/api/workflow-instances", r#"{"orderBy": "Bad"}"#, 400, "use Created, UpdatedAt"),
         ("GET", "/api/workflow-instances?page=x", "", 400, "query parameter page is \"x\""),
-        ("GET", "/api/workflow-definitions?versionOptions=Best", "", 400, "\"Best\" is no version"),
+        (
+            "GET",
+            "/api/workflow-definitions?versionOptions=Best",
+            "",
+            400,
+            "\"Best\" is not a version",
+        ),
         ("POST", "/api/workflow-definitions", "{}", 400, "send one with a root activity"),
         ("POST", "/api/workflow-definitions", r#"{"model": 3}"#, 400, "member model"),
         (
@@ -59,7 +65,7 @@ async fn every_bad_request_is_a_problem_that_says_why() {
             "/api/workflow-definitions",
             r#"{"root": {}, "version": "x"}"#,
             400,
-            "no workflow definition",
+            "not a workflow definition",
         ),
         (
             "POST",
@@ -189,13 +195,20 @@ async fn a_stopping_server_does_not_wait_for_outcomes() {
 
 #[tokio::test]
 async fn a_panic_is_a_problem_that_says_nothing_of_the_inside() {
+    let world = World::without_executor(Config::default()).await;
+    let app = std::sync::Arc::clone(&world.app);
+    let panicked =
+        move |panic: Box<dyn std::any::Any + Send>| crate::finish::panicked(&app, &*panic);
     let router = axum::Router::new()
         .route("/panics", axum::routing::get(async || -> &'static str { panic!("secret") }))
-        .layer(tower_http::catch_panic::CatchPanicLayer::custom(crate::finish::panicked))
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
         .layer(axum::middleware::from_fn(crate::finish::finish));
     let request = Request::get("/panics").body(Body::empty()).unwrap();
-    let detail = super::world::send_to(&router, request).await.problem(500);
-    assert!(!detail.contains("secret"), "{detail}");
+    let answer = super::world::send_to(&router, request).await;
+    let incident = answer.body["incident"].as_str().unwrap().to_owned();
+    let detail = answer.problem(500);
+    assert!(!detail.contains("secret") && detail.contains(&incident), "{detail}");
+    assert_eq!(incident.len(), 32);
 }
 
 #[tokio::test]

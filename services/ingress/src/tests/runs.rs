@@ -58,6 +58,20 @@ async fn what_a_workflow_writes_is_the_answer() {
 }
 
 #[tokio::test]
+async fn a_response_that_is_too_large_for_a_message_comes_from_the_instance() {
+    const BYTES: usize = 2 * 1024 * 1024;
+    let world = World::new().await;
+    let script = format!("'x'.repeat({BYTES})");
+    let content =
+        json!({"typeName": "Object", "expression": {"type": "JavaScript", "value": script}});
+    let root = json!({"type": "Elsa.WriteHttpResponse", "id": "w", "content": content,
+        "contentType": "text/plain"});
+    world.publish("large", root).await;
+    let answer = world.post(&format!("{API}/workflow-definitions/large/execute"), &json!({})).await;
+    assert_eq!(answer.expect(200).as_str().map(str::len), Some(BYTES));
+}
+
+#[tokio::test]
 async fn a_start_answers_after_the_first_burst() {
     let world = World::new().await;
     world.publish("waits", waits_for("go")).await;
@@ -101,6 +115,26 @@ async fn a_run_that_takes_longer_than_the_caller_waits_is_accepted() {
     let answer = world.post(&path, &json!({})).await;
     assert!(answer.header("location").is_some());
     assert_eq!(answer.expect(202)["subStatus"], "Pending");
+}
+
+#[tokio::test]
+async fn a_lost_outcome_is_read_from_the_row_at_the_end_of_the_wait() {
+    let config = Config { answer_time_max: Duration::from_millis(1_500), ..Config::default() };
+    let world = World::with(config).await;
+    world.publish("line", writes_line()).await;
+    let root = json!({"type": "Elsa.Sequence", "activities": [
+        {"type": "Elsa.HttpEndpoint", "path": "/say", "supportedMethods": ["GET"],
+            "canStartWorkflow": true},
+        {"type": "Elsa.WriteHttpResponse", "content": "said"}]});
+    world.publish("say", root).await;
+    world.broken.deafen();
+    let start = json!({"definitionId": "line"});
+    let started = world.post(&format!("{API}/workflow-instances"), &start).await.expect(200);
+    assert_eq!(started["subStatus"], "Finished");
+    let path = format!("{API}/workflow-definitions/line/execute");
+    let run = world.post(&path, &json!({})).await.expect(200);
+    assert_eq!(run["workflowState"]["subStatus"], "Finished");
+    assert_eq!(world.get("/workflows/say").await.expect(200), "said");
 }
 
 #[tokio::test]

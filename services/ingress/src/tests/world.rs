@@ -32,18 +32,26 @@ pub(super) struct World {
     base: Context,
 }
 
-/// Publishes fail while it is set.
+/// Publishes fail while it is set; outcomes are lost while it is deaf.
 #[derive(Default)]
-pub(super) struct Broken(AtomicBool);
+pub(super) struct Broken(AtomicBool, AtomicBool);
 
 impl Broken {
     pub(super) fn set(&self, broken: bool) {
         self.0.store(broken, Ordering::SeqCst);
     }
+
+    pub(super) fn deafen(&self) {
+        self.1.store(true, Ordering::SeqCst);
+    }
 }
 
 impl Faults for Broken {
     fn on(&self, _node: &str, operation: &Operation<'_>) -> Fault {
+        let is_send = matches!(operation, Operation::Send { .. });
+        if is_send && self.1.load(Ordering::SeqCst) {
+            return Fault::Lost;
+        }
         let is_publish = matches!(operation, Operation::Publish { .. });
         if is_publish && self.0.load(Ordering::SeqCst) { Fault::Unavailable } else { Fault::None }
     }
@@ -96,12 +104,21 @@ impl World {
 
     /// Nobody runs anything yet.
     pub(super) async fn without_executor(config: Config) -> Self {
+        Self::build(config, None).await
+    }
+
+    /// Nobody runs anything yet; the database is this one.
+    pub(super) async fn over(config: Config, database: Arc<dyn Store>) -> Self {
+        Self::build(config, Some(database)).await
+    }
+
+    async fn build(config: Config, database: Option<Arc<dyn Store>>) -> Self {
         let clock = TokioClock::starting_at(chassis::SystemClock.now());
         let store = MemoryStore::new(Arc::new(move || clock.now()));
         let broken = Arc::new(Broken::default());
         let bus = MemoryBus::with_faults(Arc::new(move || clock.now()), Arc::clone(&broken) as _);
         let shared: (Arc<dyn Store>, Arc<dyn Bus>) =
-            (Arc::new(store.clone()), Arc::new(bus.clone()));
+            (database.unwrap_or_else(|| Arc::new(store.clone())), Arc::new(bus.clone()));
         let me = Member {
             node: "node".to_owned(),
             roles: vec!["ingress".to_owned(), "executor".to_owned()],
@@ -164,6 +181,11 @@ impl World {
             config: executor::Config::default(),
         };
         self.life.spawn_fallible("executor", executor::run(context, self.life.clone()));
+    }
+
+    /// What every ingress of this cluster works with.
+    pub(super) fn context(&self) -> Context {
+        self.base.clone()
     }
 
     /// Another ingress of the same cluster.

@@ -6,10 +6,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::client::{self, Client, ClientArgs};
+use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, input, say};
 
-/// What makes two documents the same definition; the rest is the server's.
+/// The members that make two documents the same definition. The server sets the others.
 const CONTENT: [&str; 9] = [
     "name",
     "description",
@@ -24,7 +25,7 @@ const CONTENT: [&str; 9] = [
 
 #[derive(Args, Debug)]
 pub(crate) struct ApplyArgs {
-    /// Files, or folders whose *.json files are meant
+    /// Files, or folders, whose *.json files are applied
     #[arg(short, long = "file", required = true, num_args = 1.., value_name = "FILE|DIR")]
     files: Vec<PathBuf>,
     /// Imports drafts and publishes nothing
@@ -34,7 +35,7 @@ pub(crate) struct ApplyArgs {
     client: ClientArgs,
 }
 
-/// What became of one file.
+/// The result of one file.
 #[derive(Debug)]
 pub(crate) struct Applied {
     pub(crate) definition_id: String,
@@ -50,19 +51,27 @@ struct Document {
 }
 
 /// Imports every file first and publishes then, so that definitions may refer to each other in
-/// any order. Goes on after a file that is refused, so that all problems are told at once.
+/// any order. Goes on after a file that cannot be read or that the server refuses, so that one run
+/// reports all problems.
 ///
 /// # Errors
-/// When a file cannot be read, or the server refuses one.
+/// When a file cannot be read, or the server refuses one. The kind is that of all failures where
+/// they have the same.
 pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> {
     let client = Client::new(&args.client)?;
-    let documents = read(&args.files)?;
     let mut refusals = Vec::new();
     let mut imported = Vec::new();
-    for document in documents {
+    for found in read(&args.files)? {
+        let document = match found {
+            Ok(document) => document,
+            Err(failure) => {
+                refusals.push(reported(failure));
+                continue;
+            }
+        };
         match import(&client, &document.body).await {
             Ok(applied) => imported.push((document.path, applied)),
-            Err(failure) => refusals.push(told(&document.path, failure)),
+            Err(failure) => refusals.push(reported(named(&document.path, failure))),
         }
     }
     let mut applied = Vec::new();
@@ -73,11 +82,19 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
         }
         match publish(&client, &draft.definition_id).await {
             Ok(published) => applied.push(published),
-            Err(failure) => refusals.push(told(&path, failure)),
+            Err(failure) => refusals.push(reported(named(&path, failure))),
         }
     }
     print(&applied, format)?;
-    refusals.into_iter().next().map_or(Ok(()), Err)
+    verdict(&refusals)
+}
+
+fn verdict(refusals: &[Kind]) -> Result<(), Failure> {
+    if refusals.is_empty() {
+        return Ok(());
+    }
+    let text = format!("{} files are not applied", refusals.len());
+    Err(Failure::new(Kind::of_all(refusals), text))
 }
 
 /// Imports one document and publishes it.
@@ -92,22 +109,36 @@ pub(crate) async fn apply(client: &Client, document: &Value) -> Result<Applied, 
     publish(client, &draft.definition_id).await
 }
 
-/// Says a refusal at once, and gives it on for the exit code.
-fn told(path: &Path, failure: Failure) -> Failure {
-    let named = Failure { message: format!("{}: {}", path.display(), failure.message), ..failure };
-    say::talk(&named.to_string());
-    Failure::new(named.kind, "not everything is applied")
+/// Reports a failure at once, and keeps its kind for the exit code.
+fn reported(failure: Failure) -> Kind {
+    say::talk(&failure.to_string());
+    failure.kind
 }
 
-fn read(paths: &[PathBuf]) -> Result<Vec<Document>, Failure> {
-    let mut files = Vec::new();
+fn named(path: &Path, failure: Failure) -> Failure {
+    Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
+}
+
+/// Every document that is named, in order, or why it cannot be read.
+///
+/// # Errors
+/// When no file is named.
+fn read(paths: &[PathBuf]) -> Result<Vec<Result<Document, Failure>>, Failure> {
+    let mut found = Vec::new();
     for path in paths {
-        if path.is_dir() { files.extend(listed(path)?) } else { files.push(path.clone()) }
+        if !path.is_dir() {
+            found.push(document(path.clone()));
+            continue;
+        }
+        match listed(path) {
+            Ok(files) => found.extend(files.into_iter().map(document)),
+            Err(failure) => found.push(Err(failure)),
+        }
     }
-    if files.is_empty() {
+    if found.is_empty() {
         return Err(Failure::usage("there is no *.json file to apply"));
     }
-    files.into_iter().map(document).collect()
+    Ok(found)
 }
 
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
@@ -127,7 +158,7 @@ fn document(path: PathBuf) -> Result<Document, Failure> {
     let text = input::file(&path)?;
     match serde_json::from_str(&text) {
         Ok(body) => Ok(Document { path, body }),
-        Err(error) => Err(Failure::usage(format!("{} is no JSON: {error}", path.display()))),
+        Err(error) => Err(Failure::usage(format!("{} is not JSON: {error}", path.display()))),
     }
 }
 
@@ -150,7 +181,7 @@ async fn import(client: &Client, document: &Value) -> Result<Applied, Failure> {
     })
 }
 
-/// What is published already and says the same, needs no new version.
+/// The published version, where it has the same content: it needs no new version.
 async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>, Failure> {
     let definition_id = output::text(document, "definitionId");
     if definition_id.is_empty() {
@@ -159,7 +190,7 @@ async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>,
     let path = format!("/workflow-definitions/{definition_id}?versionOptions=Published");
     let published = match client.get(&path).await {
         Ok(published) => published,
-        Err(failure) if failure.kind == crate::failure::Kind::NotFound => return Ok(None),
+        Err(failure) if failure.kind == Kind::NotFound => return Ok(None),
         Err(failure) => return Err(failure),
     };
     if CONTENT.iter().any(|name| !same(&published, document, name)) {
@@ -174,7 +205,7 @@ async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>,
     }))
 }
 
-/// Absent, null and empty are one.
+/// Whether two documents have the same member; absent, null and empty are the same.
 fn same(left: &Value, right: &Value, name: &str) -> bool {
     let present = |value: &Value| {
         value.get(name).map(without_nulls).filter(|value| match value {
@@ -253,6 +284,24 @@ mod tests {
         let right = json!({"inputs": null, "root": {"type": "A", "name": null}, "id": "other"});
         assert!(CONTENT.iter().all(|name| same(&left, &right, name)));
         assert!(!same(&left, &json!({"root": {"type": "B"}}), "root"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_does_not_hide_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &[u8]| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        };
+        write("a.json", b"{");
+        write("b.json", b"\xff\xfe");
+        write("c.json", b"{\"root\": {}}");
+        write("d.txt", b"not meant");
+        let gone = folder.path().join("gone.json");
+        let found = read(&[gone, folder.path().to_owned()]).unwrap();
+        let good: Vec<_> = found.iter().map(Result::is_ok).collect();
+        assert_eq!(good, [false, false, false, true]);
+        let kinds = found.into_iter().filter_map(Result::err).map(|failure| failure.kind);
+        assert!(kinds.into_iter().all(|kind| kind == Kind::Usage));
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! `staunch bench`: how fast a cluster is, on one of its own or on one that runs; and how fast its
-//! parts could be at best.
+//! `staunch bench`: measures how fast a cluster is, one that it starts or one that runs; and how
+//! fast NATS and the database are without Staunch, which is the bound.
 
 mod arena;
+mod args;
 mod raw;
 mod report;
 mod suite;
 mod what;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -17,86 +17,45 @@ use crate::output::Format;
 use crate::{Failure, say};
 
 use arena::Arena;
+use args::{COUNT_MAX, ClusterArgs};
 use what::What;
 
-/// No run is longer, and none does more.
+/// The longest run.
 const SECONDS_MAX: u64 = 3_600;
-const COUNT_MAX: u64 = 100_000_000;
+/// The most that are in flight.
 const LANES_MAX: usize = 20_000;
-/// The end of an instance is waited for a little longer than this.
+/// The load generator waits a little longer than this for the end of an instance.
 const TIMER_DELAY_MAX: u64 = 30;
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// What is done
+    /// The scenario
     #[arg(value_enum)]
     what: What,
-    /// How it is asked for
+    /// How commands reach the cluster
     #[arg(long, value_enum, default_value = "nats")]
     over: Over,
     /// How many are in flight at the same time
     #[arg(short, long, value_name = "N")]
     concurrency: Option<usize>,
-    /// How many are done; as many as there is time for where none is given
+    /// Stops after this many; without it, when the time is over
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
-    /// How long, at most, after a short warm-up; for `raw` and `suite`: each part
+    /// Stops after this time, which begins after a short warm-up; `raw` and `suite`: for each part
     #[arg(long, default_value_t = 15, value_name = "SECONDS")]
     seconds: u64,
-    /// So many begin each second, however long each takes; as fast as it goes without it
+    /// Starts this many each second, however long each takes; without it, as many as possible
     #[arg(long, value_name = "PER-SECOND")]
     rate: Option<f64>,
-    /// contend: on how many instances
+    /// contend: the number of instances that are resumed
     #[arg(long, default_value_t = 8, value_name = "N")]
     instances: usize,
-    /// timer: how long each instance waits, 0.5 to 1.5 s without it. Longer than --seconds, all are
-    /// started before the first is due
+    /// timer: how long each instance waits; without it, 0.5 to 1.5 s. Longer than --seconds: all
+    /// are started before the first is due
     #[arg(long, value_name = "SECONDS")]
     timer_delay: Option<u64>,
     #[command(flatten)]
-    place: Place,
-}
-
-/// The cluster.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Place {
-    /// The HTTP addresses of a running cluster's nodes, separated by commas, instead of one that is
-    /// started here; needs --nats-url
-    #[arg(long, value_delimiter = ',', value_name = "URL", requires = "nats_url")]
-    server: Vec<String>,
-    /// Where the running cluster's NATS is
-    #[arg(long, value_name = "URL", requires = "server")]
-    nats_url: Option<String>,
-    /// The API key, where the nodes ask for one
-    #[arg(long, env = "STAUNCH_API_KEY", hide_env_values = true, value_name = "KEY")]
-    api_key: Option<String>,
-    /// `sqlite`, `postgres` (started here), or the URL of an empty database
-    #[arg(long, default_value = "sqlite", value_name = "DATABASE")]
-    database: String,
-    /// How many nodes run workflows and fire timers; the first has all other roles too
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    executors: usize,
-    /// How many bursts each of them runs at once; it has four times as many commands in hand
-    #[arg(long, value_name = "N")]
-    executor_concurrency: Option<usize>,
-    /// 1 nats-server, or 3 as one cluster
-    #[arg(long, default_value_t = 1, value_name = "1|3")]
-    brokers: usize,
-    /// How often JetStream fsyncs: `default` (every two minutes), or `always` (each message)
-    #[arg(long, value_enum, default_value = "default", value_name = "WHEN")]
-    nats_sync: NatsSync,
-    /// A library that whatever writes the database loads first, such as one that slows fsync
-    #[arg(long, value_name = "FILE", value_parser = whole_path)]
-    preload: Option<PathBuf>,
-    /// So many finished instances, and as many that wait, are put into the database before
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    seed_instances: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum NatsSync {
-    Default,
-    Always,
+    cluster: ClusterArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -116,10 +75,10 @@ impl From<Over> for Transport {
     }
 }
 
-/// Measures, and prints what came of it.
+/// Measures, and prints the figures.
 ///
 /// # Errors
-/// When it makes no sense, the cluster does not start, or too much fails.
+/// When the arguments make no sense, the cluster does not start, or an instance fails.
 pub(crate) async fn run(args: BenchArgs, format: Format) -> Result<(), Failure> {
     check(&args)?;
     tokio::select! {
@@ -130,10 +89,10 @@ pub(crate) async fn run(args: BenchArgs, format: Format) -> Result<(), Failure> 
 
 async fn measure(args: &BenchArgs, format: Format) -> Result<(), Failure> {
     let length = Duration::from_secs(args.seconds);
-    match (args.what, args.what.scenario()) {
-        (_, Some(scenario)) => report::print(&cluster(args, scenario).await?, format),
-        (What::Suite, None) => suite::run(&args.place, length, format).await,
-        (_, None) => raw::run(&args.place, length, format).await,
+    match args.what {
+        What::One(what) => report::print(&scenario(args, what).await?, format),
+        What::Suite => suite::run(&args.cluster, length, format).await,
+        What::Raw => raw::run(&args.cluster, length, format).await,
     }
 }
 
@@ -158,10 +117,10 @@ fn check(args: &BenchArgs) -> Result<(), Failure> {
     }
 }
 
-/// One scenario on a cluster.
-async fn cluster(args: &BenchArgs, scenario: load::Scenario) -> Result<report::Measured, Failure> {
-    let mut arena = Arena::open(&args.place).await?;
-    arena.seed(args.place.seed_instances).await?;
+/// Measures one scenario on a cluster.
+async fn scenario(args: &BenchArgs, scenario: load::Scenario) -> Result<report::Measured, Failure> {
+    let mut arena = Arena::open(&args.cluster).await?;
+    arena.seed(args.cluster.seed_instances).await?;
     let order = order(args, scenario, &arena);
     say::talk(&format!("{}: {}", order.scenario.name(), order.scenario.what()));
     let done = load::run(arena.target(), &order, &say::talk).await?;
@@ -190,14 +149,9 @@ fn order(args: &BenchArgs, scenario: load::Scenario, arena: &Arena) -> Order {
     }
 }
 
-/// Completes when the terminal asks us to end: what was started here ends with us.
+/// Completes on Ctrl-C: dropping the measurement ends every process that it started.
 async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
-}
-/// The path of a file that is there, as the processes that are started with it find it: they work in
-/// folders of their own.
-fn whole_path(text: &str) -> Result<PathBuf, String> {
-    std::fs::canonicalize(text).map_err(|error| error.to_string())
 }

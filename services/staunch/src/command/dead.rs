@@ -1,5 +1,5 @@
-//! `staunch dead …`: the commands that could not be applied, with the reason, to be looked at,
-//! tried again or thrown away.
+//! `staunch dead …`: shows the commands that could not be applied, each with its reason; publishes
+//! them again, or removes them.
 
 use bus::{Bus, Stream};
 use clap::{Args, Subcommand};
@@ -31,10 +31,17 @@ pub(crate) enum Verb {
         /// Its number
         number: u64,
     },
-    /// Publishes commands again and removes them from here
+    /// Publishes commands again and removes them from the list
     Replay(Which),
-    /// Throws commands away
+    /// Removes commands
     Rm(Which),
+}
+
+impl Verb {
+    /// It changes nothing.
+    pub(crate) fn only_looks(&self) -> bool {
+        matches!(self, Self::Ls | Self::Show { .. })
+    }
 }
 
 #[derive(Args, Debug)]
@@ -72,7 +79,7 @@ impl Dead {
     }
 }
 
-/// Does what is asked of the dead.
+/// Runs one of the `dead` commands.
 ///
 /// # Errors
 /// When the bus does not answer, or there is no such number.
@@ -81,19 +88,31 @@ pub(crate) async fn run(verb: Verb, bus: &dyn Bus, format: Format) -> Result<(),
         Verb::Ls => list(&all(bus).await?, format),
         Verb::Show { number } => show(&one(bus, number).await?),
         Verb::Replay(which) => {
+            let mut replayed = Vec::new();
             for dead in chosen(bus, &which).await? {
                 replay(bus, &dead).await?;
                 say::talk(&format!("{} is published again on {}", dead.number, dead.origin()));
+                replayed.push(summary(&dead));
             }
-            Ok(())
+            changed(&replayed, format)
         }
         Verb::Rm(which) => {
+            let mut removed = Vec::new();
             for dead in chosen(bus, &which).await? {
                 bus.remove(Stream::Dead, dead.number).await?;
-                say::talk(&format!("{} is gone", dead.number));
+                say::talk(&format!("{} is removed", dead.number));
+                removed.push(summary(&dead));
             }
-            Ok(())
+            changed(&removed, format)
         }
+    }
+}
+
+/// The commands that were replayed or removed, for a program.
+fn changed(changed: &[Value], format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Table => Ok(()),
+        Format::Json => output::json(&json!(changed)),
     }
 }
 
@@ -159,7 +178,7 @@ fn show(dead: &Dead) -> Result<(), Failure> {
     output::json(&shown)
 }
 
-/// The body, readable where it can be read.
+/// The body as JSON; what cannot be decoded as text, or by its length.
 fn body(message: &Message) -> Value {
     let kind = message.content_type();
     protocol::decode_body(kind, &message.payload).unwrap_or_else(|_| match kind {
@@ -168,8 +187,9 @@ fn body(message: &Message) -> Value {
     })
 }
 
-/// Publishes the command as it came, under a new message id: the stream may still remember the
-/// old one. The command id stays, so what it did before is not done twice.
+/// Publishes the command as it came, under a new message id: the stream may still remember the old
+/// one and drop the message as a duplicate. The command id stays, so the command is not applied
+/// twice.
 async fn replay(bus: &dyn Bus, dead: &Dead) -> Result<(), Failure> {
     bus.publish(again(dead)).await?;
     bus.remove(Stream::Dead, dead.number).await?;

@@ -1,6 +1,6 @@
-//! `staunch demo`: the first five minutes. A real broker, a real database, an executor that is
-//! killed in the middle of its work, a timer, an approval by URL, a start by plain NATS; each
-//! line says what happened.
+//! `staunch demo`: shows in a minute what Staunch does. It starts a real broker, a database and an
+//! executor, kills the executor while it works, lets a timer fire, approves an order by URL and
+//! starts another by NATS; each line says what happened.
 
 mod approval;
 mod crash;
@@ -10,24 +10,30 @@ mod stage;
 use chassis::{Life, Settings};
 use clap::Args;
 
+use crate::output::{self, Format};
 use crate::{Failure, local, say};
 
 use stage::Stage;
 
 #[derive(Args, Debug)]
 pub(crate) struct DemoArgs {
-    /// Ends when the story is told: with status 0 only if all of it worked
+    /// Ends after the last step; the exit code is 0 only if every step worked
     #[arg(long)]
     pub(crate) exit: bool,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
 
-/// Tells the story; stays up until Ctrl-C afterwards, unless it is to exit.
+/// Runs every step; then stays up until Ctrl-C, or ends where `exit` is set.
 ///
 /// # Errors
-/// When anything in it does not work.
-pub(crate) async fn run(exit: bool, mut settings: Settings, life: Life) -> Result<(), Failure> {
+/// When a step does not work.
+pub(crate) async fn run(
+    exit: bool,
+    mut settings: Settings,
+    life: Life,
+    format: Format,
+) -> Result<(), Failure> {
     local::on_a_free_port(&mut settings)?;
     let stop = life.stop();
     let mut stage = Stage::set(settings, life).await?;
@@ -35,6 +41,9 @@ pub(crate) async fn run(exit: bool, mut settings: Settings, life: Life) -> Resul
         told = tell(&mut stage) => told,
         () = stop.cancelled() => Err(Failure::failed("interrupted before the story was told")),
     };
+    if told.is_ok() && format == Format::Json {
+        output::json(&stage.document())?;
+    }
     if told.is_ok() && !exit {
         stage.next_steps();
         stop.cancelled().await;

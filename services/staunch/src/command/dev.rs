@@ -1,4 +1,4 @@
-//! `staunch dev`: everything in one process, with data that stays.
+//! `staunch dev`: every role in one process, with data that is kept.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use chassis::{Life, Settings};
 use clap::Args;
 
+use crate::failure::Kind;
 use crate::local::{self, Local};
+use crate::output::{self, Format};
 use crate::roles::{self, Roles};
 use crate::{Failure, say};
 
-/// The port that NATS clients look at by themselves.
+/// The port that NATS clients use by default.
 const NATS_PORT: u16 = 4222;
 
 #[derive(Args, Debug)]
@@ -22,14 +24,19 @@ pub(crate) struct DevArgs {
     pub(crate) settings: chassis::Args,
 }
 
-/// Runs every role until Ctrl-C, on a broker and a database of its own where none are named.
+/// Runs every role until Ctrl-C. Starts a broker and makes a database where none is given.
 ///
 /// # Errors
-/// When anything does not start.
-pub(crate) async fn run(data: &Path, mut settings: Settings, life: Life) -> Result<(), Failure> {
+/// When something does not start.
+pub(crate) async fn run(
+    data: &Path,
+    mut settings: Settings,
+    life: Life,
+    format: Format,
+) -> Result<(), Failure> {
     let _lock = lock(data)?;
     local::on_a_free_port(&mut settings)?;
-    let broker = if local::is_default(&settings, "nats-url") {
+    let broker = if settings.is_default("nats-url") {
         let broker = Local::start(data, Some(NATS_PORT), &|text| say::story(text)).await?;
         settings.nats_url = broker.nats_url();
         say::story(&format!("nats-server {} listens on {}", broker.version(), settings.nats_url));
@@ -37,14 +44,20 @@ pub(crate) async fn run(data: &Path, mut settings: Settings, life: Life) -> Resu
     } else {
         None
     };
-    if local::is_default(&settings, "database-url") {
+    if settings.is_default("database-url") {
         settings.database_url = local::sqlite_in(data);
         say::story(&format!("SQLite keeps the state in {}", data.display()));
     }
-    settings.role = roles::ALL.map(str::to_owned).to_vec();
     let hosted = Roles::start(&settings, &life).await?;
-    say::story(&format!("every role is ready: {}", settings.public_url()));
-    local::next_steps(&settings.public_url(), &settings.nats_url, None);
+    if roles::ALL.iter().all(|role| settings.serves(role)) {
+        say::story(&format!("every role is ready: {}", settings.public_url()));
+        local::next_steps(&settings.public_url(), &settings.nats_url, None);
+    } else {
+        say::story(&format!("ready: {}", settings.role.join(", ")));
+    }
+    if format == Format::Json {
+        output::json(&hosted.document(&settings))?;
+    }
     hosted.ended().await;
     match broker {
         Some(mut broker) => broker.stop().await,
@@ -52,7 +65,7 @@ pub(crate) async fn run(data: &Path, mut settings: Settings, life: Life) -> Resu
     }
 }
 
-/// Two of us on the same data would spoil it.
+/// Locks the data folder: two processes on the same data would spoil it.
 fn lock(data: &Path) -> Result<File, Failure> {
     let cannot = |error| Failure::failed(format!("cannot write {}: {error}", data.display()));
     std::fs::create_dir_all(data).map_err(cannot)?;
@@ -61,7 +74,9 @@ fn lock(data: &Path) -> Result<File, Failure> {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             let what = data.display();
-            Err(Failure::failed(format!("another `staunch dev` uses {what}; use --data for this")))
+            let text =
+                format!("another `staunch dev` uses {what}; name another folder with --data");
+            Err(Failure::new(Kind::Conflict, text))
         }
         Err(TryLockError::Error(error)) => Err(cannot(error)),
     }

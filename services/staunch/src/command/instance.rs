@@ -1,6 +1,7 @@
-//! `staunch instance …`: looks at instances, watches, cancels and resumes them.
+//! `staunch instance …`: lists, shows, watches, cancels and resumes instances.
 
 use clap::{Args, Subcommand};
+use model::limits::PAGE_ITEMS_MAX;
 use model::{InstanceId, SubStatus};
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ enum Verb {
     Cancel {
         /// Its id
         id: String,
-        /// Why, for whoever looks at it later
+        /// Why: it stands in the instance's journal
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -69,21 +70,28 @@ struct ListArgs {
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
     /// At most this many
-    #[arg(long, default_value_t = 50, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = 50,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=PAGE_ITEMS_MAX)
+    )]
     limit: u64,
 }
 
-/// Does what is asked of instances.
+/// Runs one of the `instance` commands.
 ///
 /// # Errors
-/// What the server says; for `watch`, also an end that is not good.
+/// What the server says; for `watch`, also an instance that ends faulted or cancelled.
 pub(crate) async fn run(args: InstanceArgs, format: Format) -> Result<(), Failure> {
     let client = Client::new(&args.client)?;
     match args.verb {
         Verb::Ls(filter) => list(&client, &filter, format).await,
         Verb::Get { id } => get(&client, &known(&id)?, format).await,
         Verb::Watch { id } => watch(&client, &known(&id)?, format).await,
-        Verb::Cancel { id, reason } => cancel(&client, &known(&id)?, reason.as_deref()).await,
+        Verb::Cancel { id, reason } => {
+            cancel(&client, &known(&id)?, reason.as_deref(), format).await
+        }
         Verb::Resume { id, bookmark, input } => {
             let id = known(&id)?;
             let body = json!({"bookmarkId": bookmark, "input": input::parse(&input)?});
@@ -150,10 +158,15 @@ async fn get(client: &Client, id: &InstanceId, format: Format) -> Result<(), Fai
     ])?;
     list_of(&instance, "bookmarks")
         .iter()
-        .try_for_each(|bookmark| say::data(&format!("waits at        {}", place(bookmark))))?;
+        .try_for_each(|bookmark| quoted("waits at", &place(bookmark)))?;
     list_of(&instance, "incidents")
         .iter()
-        .try_for_each(|incident| say::data(&format!("incident        {}", failed(incident))))
+        .try_for_each(|incident| quoted("incident", &failed(incident)))
+}
+
+/// A line with text that a workflow has chosen.
+fn quoted(name: &str, text: &str) -> Result<(), Failure> {
+    say::data(&format!("{name:<14}  {}", say::one_line(text)))
 }
 
 fn list_of(instance: &Value, name: &str) -> Vec<Value> {
@@ -177,20 +190,24 @@ fn failed(incident: &Value) -> String {
 async fn watch(client: &Client, id: &InstanceId, format: Format) -> Result<(), Failure> {
     let print = |entry: &Value| match format {
         Format::Table => say::data(&journal::line(entry)),
-        Format::Json => say::data(&entry.to_string()),
+        Format::Json => say::json_line(entry),
     };
     let status = Journal::of(client, id).follow(print, |_| false).await?;
     say::talk(&format!("{id} is {status}"));
     ended(id, status)
 }
 
-async fn cancel(client: &Client, id: &InstanceId, reason: Option<&str>) -> Result<(), Failure> {
+async fn cancel(
+    client: &Client,
+    id: &InstanceId,
+    reason: Option<&str>,
+    format: Format,
+) -> Result<(), Failure> {
     let path = format!("/cancel/workflow-instances/{id}");
     let answer = client.post(&path, &json!({"reason": reason})).await?.body;
     if answer.get("cancelled").and_then(Value::as_bool) == Some(false) {
         let status = output::text(&answer, "subStatus");
-        return Err(Failure::new(Kind::Conflict, format!("{id} was over before: it is {status}")));
+        return Err(Failure::new(Kind::Conflict, format!("{id} has ended before: it is {status}")));
     }
-    say::talk(&format!("{id} is cancelled"));
-    Ok(())
+    output::done(format, &format!("{id} is cancelled"), &answer)
 }

@@ -1,10 +1,11 @@
-//! `staunch key …`: makes, lists and removes API keys, straight in the database.
+//! `staunch key …`: makes, lists and removes API keys in the database, without a server.
 
 use std::time::Duration;
 
 use chassis::{Chance as _, Clock as _, SystemChance, SystemClock};
 use clap::{Args, Subcommand};
 use model::Timestamp;
+use model::limits::{KEY_DAYS_MAX, KEY_NAME_BYTES_MAX, KEY_PERMISSIONS_MAX};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use store::{ApiKey, Store};
@@ -23,15 +24,22 @@ pub(crate) struct KeyArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Makes a key and prints it, this once
+    /// Makes a key and prints it; it is never shown again
     Create {
         /// What it is for
+        #[arg(value_parser = key_name)]
         name: String,
-        /// What it may do, such as read:* or exec:workflow-definitions; everything when not given
-        #[arg(long, value_delimiter = ',', default_value = "*", value_name = "LIST")]
+        /// What it may do, such as read:* or exec:workflow-definitions; * for everything
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "*",
+            value_name = "LIST",
+            value_parser = permission
+        )]
         permissions: Vec<String>,
-        /// Days until it is refused; never when not given
-        #[arg(long, value_name = "DAYS")]
+        /// Days until it expires; without it, the key never does
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=KEY_DAYS_MAX))]
         days: Option<u64>,
     },
     /// Lists keys, without what is secret
@@ -43,19 +51,51 @@ pub(crate) enum Verb {
     },
 }
 
-/// Does what is asked of keys.
+impl Verb {
+    /// It changes nothing.
+    pub(crate) fn only_looks(&self) -> bool {
+        matches!(self, Self::Ls)
+    }
+}
+
+/// A name that says what a key is for.
+fn key_name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    if name.is_empty() || name.len() > KEY_NAME_BYTES_MAX || name.contains(char::is_control) {
+        return Err(format!("use 1 to {KEY_NAME_BYTES_MAX} bytes without control characters"));
+    }
+    Ok(name.to_owned())
+}
+
+/// A permission that some route asks for, all of one verb, or all.
+fn permission(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let known = ingress::permissions();
+    let verbs = known.iter().filter_map(|name| name.split_once(':')).map(|(verb, _)| verb);
+    let of_verb = text.strip_suffix(":*").is_some_and(|verb| verbs.clone().any(|one| one == verb));
+    if text == "*" || of_verb || known.contains(text) {
+        return Ok(text.to_owned());
+    }
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    Err(format!("there is no such permission; use * for all, read:* for all of a verb, or {known}"))
+}
+
+/// Runs one of the `key` commands.
 ///
 /// # Errors
 /// When the database does not answer, or there is no such key.
 pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result<(), Failure> {
     match verb {
-        Verb::Create { name, permissions, days } => create(store, name, permissions, days).await,
+        Verb::Create { name, permissions, days } => {
+            create(store, name, permissions, days, format).await
+        }
         Verb::Ls => list(&store.keys().await?, format),
         Verb::Rm { id } => match store.delete_key(&id).await? {
-            true => {
-                say::talk(&format!("{id} is gone"));
-                Ok(())
-            }
+            true => output::done(
+                format,
+                &format!("key {id} is removed"),
+                &json!({"id": id, "removed": true}),
+            ),
             false => {
                 let why = format!("there is no key {id}; see `staunch key ls`");
                 Err(Failure::new(Kind::NotFound, why))
@@ -69,26 +109,37 @@ async fn create(
     name: String,
     permissions: Vec<String>,
     days: Option<u64>,
+    format: Format,
 ) -> Result<(), Failure> {
+    if permissions.len() > KEY_PERMISSIONS_MAX {
+        return Err(Failure::usage(format!("a key has at most {KEY_PERMISSIONS_MAX} permissions")));
+    }
     let now = SystemClock.now();
     let (id, text) = drawn(&SystemChance.new_id(), SystemChance.seed());
     let expires_at = days.map(|days| now.after(Duration::from_secs(days.saturating_mul(86_400))));
     let key = ApiKey { id, name, hash: hash(&text), permissions, created_at: now, expires_at };
-    say::talk(&format!("key {} is made; it is shown only now", key.id));
-    store.save_key(key).await?;
-    say::data(&text)
+    let mut document = shown(&key);
+    document["key"] = json!(text);
+    store.save_key(key.clone()).await?;
+    match format {
+        Format::Json => output::json(&document),
+        Format::Table => {
+            say::talk(&format!("key {} is made; this is the only time that it is shown", key.id));
+            say::data(&text)
+        }
+    }
 }
 
 /// A key's id, and its text: `stk_<id>_<256 bits>`.
 fn drawn(id: &str, seed: [u8; 32]) -> (String, String) {
-    // The end of the id is the part that chance has chosen.
+    // An id begins with its time; its end is random.
     let id = id.get(id.len().saturating_sub(12)..).unwrap_or(id).to_owned();
     let secret: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
     let text = format!("stk_{id}_{secret}");
     (id, text)
 }
 
-/// Lowercase hex SHA-256: what is kept of a key.
+/// Lowercase hex SHA-256: the part of a key that the database keeps.
 fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -118,6 +169,26 @@ fn shown(key: &ApiKey) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_permission_is_one_that_a_route_asks_for() {
+        for known in ["*", "read:*", "exec:workflow-definitions", " delete:api-keys "] {
+            assert_eq!(permission(known).as_deref(), Ok(known.trim()));
+        }
+        let long = "x".repeat(70_000);
+        for unknown in ["", "read", "read:", "fly:*", "read:everything", "READ:*", long.as_str()] {
+            assert!(permission(unknown).unwrap_err().contains("read:workflow-instances"));
+        }
+    }
+
+    #[test]
+    fn a_name_is_short_text() {
+        assert_eq!(key_name(" ci ").as_deref(), Ok("ci"));
+        let long = "x".repeat(KEY_NAME_BYTES_MAX + 1);
+        for name in ["", "  ", "a\u{1b}[31m", long.as_str()] {
+            assert!(key_name(name).is_err(), "{name:?}");
+        }
+    }
 
     #[test]
     fn a_key_names_its_id_and_hides_behind_its_hash() {

@@ -2,12 +2,14 @@
 
 use chassis::Settings;
 use clap::Args;
+use serde_json::json;
 
+use crate::output::{self, Format};
 use crate::{Failure, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct MigrateArgs {
-    /// Changes nothing; says what is missing, and fails when something is
+    /// Changes nothing; fails when a migration is missing, and names it
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
@@ -17,23 +19,31 @@ pub(crate) struct MigrateArgs {
 /// Applies the migrations that are missing, or only names them.
 ///
 /// # Errors
-/// When the database does not answer, or a migration fails; when one is missing and only a look
-/// was asked for.
-pub(crate) async fn run(check: bool, settings: &Settings) -> Result<(), Failure> {
+/// When the database does not answer, or a migration fails; with `check`, when one is missing.
+pub(crate) async fn run(check: bool, settings: &Settings, format: Format) -> Result<(), Failure> {
     let url = &settings.database_url;
     if check {
         let missing = store_sql::pending_migrations(url).await?;
-        missing.iter().try_for_each(|name| say::data(name))?;
+        print("missing", &missing, format)?;
         return match missing.len() {
             0 => {
                 say::talk("the schema is up to date");
                 Ok(())
             }
-            count => Err(Failure::failed(format!("{count} migrations are missing"))),
+            count => Err(Failure::failed(format!(
+                "{count} migrations are missing; run `staunch migrate`"
+            ))),
         };
     }
     let applied = store_sql::migrate(url).await?;
-    applied.iter().try_for_each(|name| say::data(name))?;
+    print("applied", &applied, format)?;
     say::talk(&format!("{} migrations applied; the schema is up to date", applied.len()));
     Ok(())
+}
+
+fn print(what: &str, names: &[String], format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Json => output::json(&json!({ what: names })),
+        Format::Table => names.iter().try_for_each(|name| say::data(name)),
+    }
 }

@@ -2,37 +2,61 @@
 
 use chassis::Settings;
 use clap::Args;
+use serde_json::{Value, json};
 
+use crate::output::{self, Format};
 use crate::{Failure, say};
+
+/// JetStream keeps at most this many copies.
+const REPLICAS_MAX: u64 = 5;
 
 #[derive(Args, Debug)]
 pub(crate) struct ProvisionArgs {
     /// Copies of everything: 1 for one server, 3 for a cluster
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(crate) replicas: usize,
-    /// Changes nothing; says what is missing or differs
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=REPLICAS_MAX)
+    )]
+    pub(crate) replicas: u64,
+    /// Changes nothing; fails when something is missing or differs, and names it
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
 
-/// Creates what is missing and brings what is there into line, or only looks.
+/// Creates what is missing and updates what differs; with `check`, only looks.
 ///
 /// # Errors
 /// When the broker does not answer, or something cannot be made or differs.
-pub(crate) async fn run(replicas: usize, check: bool, settings: &Settings) -> Result<(), Failure> {
+pub(crate) async fn run(
+    replicas: u64,
+    check: bool,
+    settings: &Settings,
+    format: Format,
+) -> Result<(), Failure> {
     let bus = node::connect(settings).await?;
     if !check {
-        bus.provision(replicas).await?;
+        bus.provision(usize::try_from(replicas).unwrap_or(usize::MAX)).await?;
     }
     bus.verify().await?;
     let status = bus.status().await?;
-    for stream in &status.streams {
-        let (name, replicas, messages) = (&stream.name, stream.replicas, stream.messages);
-        say::data(&format!("{name:<24} replicas {replicas}  messages {messages}"))?;
-    }
-    say::talk(&format!("nats-server {} has everything that Staunch needs", status.version));
     bus.close().await;
+    if format == Format::Json {
+        let streams = status.streams.iter().map(|stream| {
+            json!({"name": stream.name, "replicas": stream.replicas, "messages": stream.messages})
+        });
+        let streams: Vec<Value> = streams.collect();
+        return output::json(&json!({"version": status.version, "streams": streams}));
+    }
+    let rows = status.streams.iter().map(|stream| {
+        let (replicas, messages) = (stream.replicas.to_string(), stream.messages.to_string());
+        vec![stream.name.clone(), replicas, messages]
+    });
+    let rows: Vec<_> = rows.collect();
+    output::table(&["STREAM", "REPLICAS", "MESSAGES"], &rows)?;
+    say::talk(&format!("nats-server {} has everything that Staunch needs", status.version));
     Ok(())
 }

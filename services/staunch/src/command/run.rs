@@ -1,4 +1,4 @@
-//! `staunch run`: starts an instance, and waits for its end where that is wanted.
+//! `staunch run`: starts an instance; with `--wait`, follows it to its end.
 
 use clap::Args;
 use model::{InstanceId, SubStatus};
@@ -20,7 +20,7 @@ pub(crate) struct RunArgs {
     /// Groups instances that belong together
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
-    /// Starts once under this key, however often it is tried
+    /// The idempotency key: several tries with one key start one instance
     #[arg(long, value_name = "KEY")]
     id: Option<String>,
     /// Waits for the end, and prints the output
@@ -30,10 +30,10 @@ pub(crate) struct RunArgs {
     client: ClientArgs,
 }
 
-/// Starts an instance. Prints its id, or its output where the end is waited for.
+/// Starts an instance. Prints its id; with `--wait`, its output.
 ///
 /// # Errors
-/// When it is not accepted; when it is waited for and does not end well.
+/// When it is not accepted; with `--wait`, when it ends faulted or cancelled.
 pub(crate) async fn run(args: RunArgs, format: Format) -> Result<(), Failure> {
     let input = input::parse(&args.input)?;
     let client = Client::new(&args.client)?;
@@ -45,7 +45,7 @@ pub(crate) async fn run(args: RunArgs, format: Format) -> Result<(), Failure> {
     if args.wait { wait(&client, &id, format).await } else { accepted(&id, format) }
 }
 
-/// Starts an instance and gives its id.
+/// Starts an instance; returns its id.
 ///
 /// # Errors
 /// When it is not accepted.
@@ -88,15 +88,15 @@ async fn wait(client: &Client, id: &InstanceId, format: Format) -> Result<(), Fa
     ended(id, status)
 }
 
-/// The output of an instance, out of its state.
+/// The output of an instance, read from its state.
 pub(crate) fn output_of(instance: &Value) -> Value {
     instance.pointer("/workflowState/output").cloned().unwrap_or_else(|| json!({}))
 }
 
-/// Nothing when an instance has ended well.
+/// Checks how an instance has ended.
 ///
 /// # Errors
-/// When it has not.
+/// When it is faulted or cancelled.
 pub(crate) fn ended(id: &InstanceId, status: SubStatus) -> Result<(), Failure> {
     match status {
         SubStatus::Faulted | SubStatus::Cancelled => {

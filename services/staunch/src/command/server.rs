@@ -3,15 +3,19 @@
 use chassis::{Life, Settings};
 
 use crate::Failure;
+use crate::output::{self, Format};
 use crate::roles::Roles;
 
 /// Runs the roles that the settings name until the process is asked to stop.
 ///
 /// # Errors
 /// When they cannot start, or one fails.
-pub(crate) async fn run(settings: Settings, life: Life) -> Result<(), Failure> {
+pub(crate) async fn run(settings: Settings, life: Life, format: Format) -> Result<(), Failure> {
     let roles = Roles::start(&settings, &life).await?;
     roles.announce();
+    if format == Format::Json {
+        output::json(&roles.document(&settings))?;
+    }
     roles.ended().await;
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! `staunch validate`: proves that a cluster keeps its promises, in the six parts of Elsa's
-//! checklist for clusters. On a running cluster it does what any client may do, and removes what it
-//! made; on one of its own it also kills and restarts nodes.
+//! `staunch validate`: checks that a cluster keeps its promises, in the six parts of Elsa's
+//! checklist for clusters. On a running cluster it uses only what every client may use, and removes
+//! what it made. On a cluster that it starts it also kills and restarts nodes.
 //!
-//! To add a check: add it to the file of its part, by [`report::Report::check`], with the figures
-//! that let a person judge it.
+//! To add a check: call [`report::Report::check`] in the file of its part, with the figures that a
+//! person needs to judge it.
 
 mod arena;
 mod availability;
@@ -38,7 +38,7 @@ pub(crate) struct ValidateArgs {
     /// The HTTP addresses of a running cluster's nodes, separated by commas
     #[arg(long, group = "cluster", value_delimiter = ',', value_name = "URL")]
     pub(crate) nodes: Option<Vec<String>>,
-    /// Starts so many nodes on this machine, each a process of its own
+    /// Starts this many nodes on this machine, each as a process
     #[arg(
         long,
         group = "cluster",
@@ -50,7 +50,7 @@ pub(crate) struct ValidateArgs {
     /// With --local: 1 nats-server, or 3 as one cluster
     #[arg(long, value_name = "1|3")]
     pub(crate) brokers: Option<usize>,
-    /// With --local: `sqlite`, `postgres` (started here), or the URL of an empty database
+    /// With --local: `sqlite`, `postgres` (validate starts one), or the URL of an empty database
     #[arg(long, value_name = "DATABASE")]
     pub(crate) database: Option<String>,
     /// The API key, where the nodes ask for one
@@ -58,7 +58,7 @@ pub(crate) struct ValidateArgs {
     pub(crate) api_key: Option<String>,
 }
 
-/// The longest that cleaning up may take.
+/// The longest time for removing what was made.
 const CLEANUP_MAX: Duration = Duration::from_secs(120);
 
 /// Runs all parts, cleans up, and prints the table.
@@ -87,7 +87,7 @@ pub(crate) async fn run(args: ValidateArgs, format: Format) -> Result<(), Failur
     if interrupted {
         say::talk("interrupted; cleaning up (interrupt again to leave it)");
     }
-    // A database of our own goes as a whole.
+    // A database that was started here is removed as a whole.
     if !interrupted || arena.as_ref().is_none_or(|arena| !arena.is_throwaway) {
         tidy(&site, &mut report).await;
     }
@@ -137,7 +137,7 @@ async fn tidy(site: &Site, report: &mut Report) {
     report.end(ended);
 }
 
-/// Completes when the terminal or the system asks us to end.
+/// Completes on SIGINT or SIGTERM.
 #[cfg(unix)]
 async fn interrupt() {
     use tokio::signal::unix::{SignalKind, signal};
@@ -153,7 +153,7 @@ async fn interrupt() {
     }
 }
 
-/// Completes when the terminal asks us to end.
+/// Completes on Ctrl-C.
 #[cfg(not(unix))]
 async fn interrupt() {
     if tokio::signal::ctrl_c().await.is_err() {

@@ -1,5 +1,5 @@
-//! Claims a firing, so that of all replicas only one does the work. Losing a claim that should
-//! have been won, or winning one twice, costs work and nothing else: the bookmark burns once.
+//! Claims a firing, so that one replica does the work. A claim that is lost or won twice by mistake
+//! costs work and nothing else: the bookmark burns once.
 
 use bus::{Claim, Claimed, Error};
 use chassis::Point;
@@ -8,13 +8,13 @@ use store::DueTimer;
 
 use crate::Context;
 
-/// What became of the claim.
+/// Who fires the timer.
 pub(super) enum Won {
-    /// It is ours to fire.
+    /// This replica.
     Ours(Claimed),
-    /// It has been fired.
+    /// Nobody: it was fired before.
     Before,
-    /// A live node is at it.
+    /// Another live node.
     Elsewhere,
 }
 

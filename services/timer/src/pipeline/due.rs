@@ -1,12 +1,12 @@
-//! What is due next: the near future of this node's shards, in memory. The database has all of
-//! it; whatever is dropped here comes back with the next scan.
+//! What is due next in this node's shards, in memory. The database has all of it; the next scan
+//! finds again what is dropped here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{BookmarkId, Schedule, ScheduleId, Timestamp};
 use store::DueTimer;
 
-/// One thing to fire.
+/// A timer or a schedule to fire.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Due {
     /// A bookmark's timer.
@@ -15,7 +15,7 @@ pub(crate) enum Due {
     Schedule(Schedule),
 }
 
-/// Names one firing.
+/// The identity of one firing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     /// A bookmark and its due time.
@@ -52,7 +52,7 @@ impl Window {
         Self { timers: BTreeSet::new(), schedules: BTreeMap::new(), max }
     }
 
-    /// Takes something in; true when it is new. When there is too much, the latest timer goes.
+    /// Adds a timer or a schedule; true when it is new. A full window drops its latest timer.
     pub(crate) fn offer(&mut self, due: Due) -> bool {
         match due {
             Due::Timer(timer) => {
@@ -82,7 +82,7 @@ impl Window {
         }
     }
 
-    /// Takes the first out if its time has come.
+    /// Removes and gives the first one that is due at `now`.
     pub(crate) fn pop_due(&mut self, now: Timestamp) -> Option<Due> {
         if self.schedules.first_key_value().is_some_and(|((at, _), _)| *at <= now) {
             return self.schedules.pop_first().map(|(_, schedule)| Due::Schedule(schedule));

@@ -1,4 +1,5 @@
-//! Publishes the command of a due timer. Its id is the same on every try and every replica.
+//! Publishes the command of a due timer. The command has the same id at every try and in every
+//! replica.
 
 use bus::Error;
 use model::{CommandId, derived};

@@ -1,4 +1,4 @@
-//! What a flowchart remembers: how often each activity and each connection was visited.
+//! The memory of a flowchart: the number of visits of each activity and each connection.
 
 use model::Map;
 use serde_json::{Value, json};

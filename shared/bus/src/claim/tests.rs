@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::Timestamp;
 
 use super::*;
-use crate::{Bucket, Bus as _, Clock, Fault, Faults, MemoryBus, Operation};
+use crate::{Bucket, Bus as _, Fault, Faults, MemoryBus, Operation, ServerClock};
 
 struct Once(Mutex<Option<Fault>>);
 
@@ -21,7 +21,7 @@ fn lock_any<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn bus(fault: Fault) -> MemoryBus {
-    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
     MemoryBus::with_faults(clock, Arc::new(Once(Mutex::new(Some(fault)))))
 }
 
@@ -86,4 +86,16 @@ async fn a_claim_expires_and_so_does_its_memory() {
     assert!(matches!(one.claim("t", |_| true).await.unwrap(), Claim::Done));
     tokio::time::sleep(Duration::from_secs(2)).await;
     win(&one, "t").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_cannot_be_read_is_taken_over() {
+    let bus = bus(Fault::None);
+    for (key, garbage) in [("a", "\u{0}\u{1}"), ("b", "{}"), ("c", "[]"), ("d", "")] {
+        let put = bus.kv(Bucket::Timers).put_if(key, garbage.into(), 0, None, key).await.unwrap();
+        assert!(matches!(put, Put::Won(_)));
+        let one = claims(&bus, "one");
+        one.done(win(&one, key).await).await.unwrap();
+        assert!(matches!(claims(&bus, "two").claim(key, |_| true).await.unwrap(), Claim::Done));
+    }
 }

@@ -1,5 +1,7 @@
 //! What [`Kv`] promises.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! What leases, claims, presence and pointers promise, over any [`Bus`].
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

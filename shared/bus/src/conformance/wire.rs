@@ -1,9 +1,12 @@
 //! What [`Wire`] promises.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::time::Duration;
 
 use futures::StreamExt as _;
 
+use super::queue::must_name_size_and_limit;
 use super::{message, must, within};
 use crate::{Bus, Endpoint, Error, Subscription};
 
@@ -12,6 +15,7 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     every_subscriber_hears_a_message(&make().await).await;
     a_request_is_answered_once(&make().await).await;
     a_request_without_an_answer_says_why(&make().await).await;
+    a_message_that_is_too_large_is_refused(&make().await).await;
     services_of_one_name_share_requests(make().await).await;
 }
 
@@ -53,6 +57,13 @@ async fn a_request_is_answered_once(bus: &impl Bus) {
     must("send", bus.send(message(&second, None, "not this")).await);
     must("send", bus.send(message(&first, None, "this")).await);
     assert_eq!(hear(&mut inbox).await, b"this");
+}
+
+async fn a_message_that_is_too_large_is_refused(bus: &impl Bus) {
+    let large = || message("large", None, &"x".repeat(1024 * 1024 + 1));
+    must_name_size_and_limit(&bus.send(large()).await);
+    must_name_size_and_limit(&bus.request(large(), Duration::from_secs(5)).await);
+    must("send", bus.send(message("large", None, "small")).await);
 }
 
 async fn a_request_without_an_answer_says_why(bus: &impl Bus) {

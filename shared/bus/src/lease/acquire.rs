@@ -21,9 +21,9 @@ const STRANGER_GRACE: Duration = Duration::from_secs(3);
 pub(super) async fn acquire(inner: &Arc<Inner>, key: &str) -> Result<Lease, Busy> {
     let started = Instant::now();
     let give_up = started + inner.terms.wait_max;
-    let place = inner.queue.join(key);
-    let queued = !place.is_free();
-    let Ok(turn) = tokio::time::timeout_at(give_up, place.turn()).await else {
+    let ticket = inner.queue.join(key);
+    let queued = !ticket.is_free();
+    let Ok(turn) = tokio::time::timeout_at(give_up, ticket.turn()).await else {
         return Err(Busy::Held { by: inner.owner.clone() });
     };
     let mut contest = Contest::new(inner, key, give_up);
@@ -45,7 +45,7 @@ pub(super) async fn acquire(inner: &Arc<Inner>, key: &str) -> Result<Lease, Busy
         waited: started.elapsed(),
         contended: queued || contest.contended,
         released: false,
-        _place: turn,
+        _front: turn,
     })
 }
 
@@ -102,7 +102,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    async fn run(&mut self, turn: &queue::Turn) -> Result<Won, Busy> {
+    async fn run(&mut self, turn: &queue::Front) -> Result<Won, Busy> {
         let value = self.inner.value(&self.trying.nonce);
         // The bus gets its own budget: an election may outlast a short wait for the holder.
         let patience = Instant::now() + crate::retry::BUDGET;
@@ -178,14 +178,23 @@ impl<'a> Contest<'a> {
                 return Step::Swap(0);
             }
         }
-        let Some(holder) = seen.and_then(|seen| seen.holder) else { return Step::Swap(known) };
+        let Some((holder, since)) = seen.and_then(|seen| Some((seen.holder?, seen.since))) else {
+            return Step::Swap(known);
+        };
         if holder.nonce == self.trying.nonce {
             return self.ours(&holder, known);
         }
         if holder.owner == self.inner.owner && !self.inner.is_active(self.key, &holder.nonce) {
             return Step::Swap(known);
         }
-        self.foreign(holder, known)
+        // The server expires an entry that is not renewed. One without an expiry, which none of our
+        // nodes writes, ends here.
+        let ends = since + self.inner.terms.ttl + self.inner.terms.ttl / 5;
+        match self.foreign(holder, known) {
+            Step::Wait { .. } if Instant::now() >= ends => Step::Swap(known),
+            Step::Wait { holder, until } => Step::Wait { holder, until: until.min(ends) },
+            step => step,
+        }
     }
 
     /// The key shows this acquisition. One that was handed on a while ago is written again: nobody

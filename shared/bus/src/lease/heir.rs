@@ -1,6 +1,6 @@
-//! Who has a lease next: the nodes that wait tell its holder, and the holder hands it on in the
-//! order it was told, with the rest of the row. All of it is advice: a word that is lost, or a
-//! holder that ends without a word, leaves a key that whoever comes first may take.
+//! The queue of the nodes that wait for a lease. They send a message to its holder, and the holder
+//! hands the lease on in that order, with the rest of the queue. All of it is advice: when a message
+//! is lost, or the holder ends, the first acquisition that tries takes the free key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use super::{Holder, Inner, lock};
 use crate::{Incoming, Revision};
 
-/// Nodes that are remembered as waiting for one lease; the others take their chance.
+/// Nodes that are remembered as waiting for one lease; the others contend for it without a queue.
 const WAITING_MAX: usize = 256;
-/// The longest a waiter spends on telling that it waits.
+/// The longest that a waiter tries to send that it waits.
 const TELL_MAX: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Who waits for the leases that this node holds, by their nonces.
+/// The nodes that wait for the leases of this node, by the nonces of the leases.
 pub(super) type Waiting = BTreeMap<String, Vec<Waiter>>;
 
 /// A node that waits, and the acquisition that it waits with.
@@ -29,7 +29,7 @@ pub(super) struct Waiter {
     pub(super) nonce: String,
 }
 
-/// What a waiter says to the holder.
+/// The message of a waiter to the holder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Want {
     key: String,
@@ -38,7 +38,7 @@ struct Want {
     waiter: Waiter,
 }
 
-/// Hears who waits, until this node closes.
+/// Receives the messages of waiters, until this node closes.
 pub(super) async fn listen(inner: Arc<Inner>) {
     let Some(wire) = inner.wire.get() else { return };
     let subject = subject::lease_wanted(&inner.owner);
@@ -68,15 +68,15 @@ impl Inner {
             Ok(want) => want,
             Err(error) => return tracing::debug!(%error, "something unreadable about a lease"),
         };
-        // The lock is kept while it is looked whether the lease is still ours: a release takes the
-        // row away after that has changed.
+        // The lock is kept while this looks whether the node still holds the lease: a release takes
+        // the queue away after it has given up the lease.
         let mut waiting = lock(&self.waiting);
         if self.is_active(&want.key, &want.holder) {
             add(waiting.entry(want.holder).or_default(), want.waiter);
         }
     }
 
-    /// Says to the holder that this acquisition waits.
+    /// Sends the holder a message that this acquisition waits.
     pub(super) async fn tell(&self, key: &str, holder: &Holder, nonce: &str) {
         let Some(wire) = self.wire.get() else { return };
         let want = Want {
@@ -96,7 +96,7 @@ impl Inner {
         }
     }
 
-    /// Takes over the row of the holder before: they came before those who are known here.
+    /// Takes over the queue of the holder before: its nodes came before those known here.
     pub(super) fn inherit(&self, nonce: &str, next: &[Waiter]) {
         if next.is_empty() {
             return;
@@ -109,12 +109,13 @@ impl Inner {
         }
     }
 
-    /// Takes away the row of those who wait for this lease.
+    /// Takes the queue of this lease away.
     pub(super) fn heirs(&self, nonce: &str) -> Vec<Waiter> {
         lock(&self.waiting).remove(nonce).unwrap_or_default()
     }
 
-    /// Who has the lease of this nonce next, and the row behind. Nodes that have gone are left out.
+    /// The next holder of the lease of this nonce, with the queue behind it, without nodes that have
+    /// gone.
     pub(super) fn heir(&self, nonce: &str) -> Option<Holder> {
         let row = self.heirs(nonce);
         let presence = lock(&self.presence);
@@ -123,7 +124,7 @@ impl Inner {
         Some(Holder { owner, nonce, handed: true, next: row.collect() })
     }
 
-    /// It was handed to an acquisition of this node that nobody waits for any more.
+    /// The lease was handed to an acquisition of this node that has ended.
     pub(super) fn is_handed_in_vain(&self, key: &str, revision: Revision, holder: &Holder) -> bool {
         holder.handed
             && holder.owner == self.owner

@@ -45,11 +45,13 @@ pub(super) async fn watch(inner: Arc<Inner>) {
     .await;
 }
 
-/// Draws the consequences of a change: a lease of ours that another holds is lost, and one that
-/// was disowned, or handed to one of us who waits no more, is given back.
+/// Draws the consequences of a change. A lease of this node that another holds is lost. A lease
+/// that was disowned, or handed to an acquisition of this node that has ended, is given back. An
+/// entry that cannot be read is removed.
 fn judge(inner: &Inner, key: &str, revision: Revision, holder: Option<&Holder>) {
     if let Some(holder) = holder
-        && (lock(&inner.disowned).contains_key(&holder.nonce)
+        && (holder.is_unreadable()
+            || lock(&inner.disowned).contains_key(&holder.nonce)
             || inner.is_handed_in_vain(key, revision, holder))
     {
         inner.inherit(&holder.nonce, &holder.next);
@@ -63,7 +65,11 @@ fn judge(inner: &Inner, key: &str, revision: Revision, holder: Option<&Holder>) 
     }
 }
 
-pub(super) async fn keep(inner: Arc<Inner>, mut orphans: mpsc::UnboundedReceiver<Orphan>) {
+pub(super) async fn keep(
+    inner: Arc<Inner>,
+    orphans: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<Orphan>>>,
+) {
+    let mut orphans = orphans.lock().await;
     let tick = (inner.terms.ttl / 15).max(Duration::from_millis(20));
     let mut ticks = tokio::time::interval(tick);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -72,8 +78,10 @@ pub(super) async fn keep(inner: Arc<Inner>, mut orphans: mpsc::UnboundedReceiver
             biased;
             () = inner.stop.cancelled() => break,
             Some(orphan) = orphans.recv() => {
+                let tracker = inner.tasks.clone();
                 let inner = Arc::clone(&inner);
-                inner.tasks.clone().spawn(async move { give_back(&inner, orphan).await });
+                let work = async move { give_back(&inner, orphan).await };
+                drop(tasks::spawn("leases: give back", tracker.track_future(work)));
             }
             _ = ticks.tick() => tend(&inner),
         }
@@ -95,8 +103,10 @@ fn tend(inner: &Arc<Inner>) {
     for held in due.into_iter().filter(|held| held.is_held()) {
         // Taken: a renewal or a release is under way.
         if let Ok(revision) = Arc::clone(&held.revision).try_lock_owned() {
+            let tracker = inner.tasks.clone();
             let inner = Arc::clone(inner);
-            inner.tasks.clone().spawn(async move { renew(&inner, &held, revision).await });
+            let work = async move { renew(&inner, &held, revision).await };
+            drop(tasks::spawn("leases: renew", tracker.track_future(work)));
         }
     }
 }

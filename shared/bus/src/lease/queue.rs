@@ -1,5 +1,5 @@
-//! The local queue of each key: those who want a lease on one node wait in a row, and only the
-//! first contends with other nodes. Nothing is kept for a key that nobody wants.
+//! The queue of each key within one node. Only the first acquisition of the queue contends with
+//! other nodes. Nothing is kept for a key that nobody wants.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,22 +21,22 @@ struct Gate {
     changed: Notify,
 }
 
-/// A place in the row of one key.
-pub(super) struct Place {
+/// A place in the queue of one key.
+pub(super) struct Ticket {
     key: String,
     gate: Arc<Gate>,
     gates: Gates,
 }
 
-/// The front of the row, kept for as long as the lease is held.
-pub(super) struct Turn {
-    // Fields drop in this order: the next in the row is let in before the place is given up.
+/// The front of the queue, kept for as long as the lease is held.
+pub(super) struct Front {
+    // Fields drop in this order: the next of the queue is let in before the ticket is given up.
     _guard: OwnedMutexGuard<()>,
-    place: Place,
+    ticket: Ticket,
 }
 
 impl Queue {
-    pub(super) fn join(&self, key: &str) -> Place {
+    pub(super) fn join(&self, key: &str) -> Ticket {
         let mut gates = lock(&self.gates);
         let gate = match gates.get(key) {
             Some(gate) => Arc::clone(gate),
@@ -46,10 +46,10 @@ impl Queue {
                 gate
             }
         };
-        Place { key: key.to_owned(), gate, gates: Arc::clone(&self.gates) }
+        Ticket { key: key.to_owned(), gate, gates: Arc::clone(&self.gates) }
     }
 
-    /// The key has changed: whoever contends for it looks again.
+    /// The key has changed: the acquisition that contends for it looks again.
     pub(super) fn wake(&self, key: &str) {
         if let Some(gate) = lock(&self.gates).get(key) {
             gate.changed.notify_waiters();
@@ -68,28 +68,28 @@ impl Queue {
     }
 }
 
-impl Place {
-    /// Nobody is before us.
+impl Ticket {
+    /// Nobody is before this ticket.
     pub(super) fn is_free(&self) -> bool {
         self.gate.turn.try_lock().is_ok()
     }
 
-    pub(super) async fn turn(self) -> Turn {
+    pub(super) async fn turn(self) -> Front {
         let guard = Arc::clone(&self.gate.turn).lock_owned().await;
-        Turn { _guard: guard, place: self }
+        Front { _guard: guard, ticket: self }
     }
 }
 
-impl Turn {
+impl Front {
     pub(super) fn changed(&self) -> &Notify {
-        &self.place.gate.changed
+        &self.ticket.gate.changed
     }
 }
 
-impl Drop for Place {
+impl Drop for Ticket {
     fn drop(&mut self) {
         let mut gates = lock(&self.gates);
-        // The map's own and this one: nobody else waits.
+        // The map's own and this one: no other ticket waits.
         if Arc::strong_count(&self.gate) <= 2 {
             gates.remove(&self.key);
         }

@@ -1,7 +1,9 @@
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use model::Timestamp;
 
 use super::*;
-use crate::{Bucket, Bus as _, Clock, Entry, Fault, Faults, MemoryBus, Operation, Put};
+use crate::{Bucket, Bus as _, Entry, Fault, Faults, MemoryBus, Operation, Put, ServerClock};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -52,7 +54,7 @@ impl Faults for Scripted {
 
 fn scripted() -> (MemoryBus, Arc<Script>) {
     let script = Arc::new(Script::default());
-    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
     (MemoryBus::with_faults(clock, Arc::new(Scripted(Arc::clone(&script)))), script)
 }
 
@@ -434,6 +436,44 @@ async fn a_hand_over_whose_answer_is_lost_has_happened() {
     assert_eq!(value(&bus, "a").await.unwrap().owner, "two");
     lease.release().await;
     assert_eq!(value(&bus, "a").await, None);
+    one.close().await;
+    two.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_that_cannot_be_read_is_removed_and_one_without_expiry_ends() {
+    let bus = MemoryBus::starting_at(Timestamp::from_millis(0));
+    let stranger = bus.as_node("stranger").kv(Bucket::Leases);
+    for (key, garbage) in [("a", "\u{0}\u{1}"), ("b", "{}"), ("c", "[1"), ("d", "")] {
+        stranger.put_if(key, garbage.into(), 0, None, key).await.unwrap();
+    }
+    let forged = Holder { owner: "two".to_owned(), nonce: "x".to_owned(), ..Holder::default() };
+    stranger.put_if("forged", forged.bytes(), 0, None, "forged").await.unwrap();
+    let (one, two) = (start(&bus, "one"), start(&bus, "two"));
+    let live = ["one".to_owned(), "two".to_owned()];
+    one.presence_changed(&live);
+    for key in ["a", "b", "c", "d"] {
+        let started = Instant::now();
+        one.acquire(key).await.unwrap().release().await;
+        assert!(started.elapsed() < SECOND, "{key}: {:?}", started.elapsed());
+    }
+    // While it is held, and what comes in its place.
+    let lease = one.acquire("a").await.unwrap();
+    stranger.put_if("a", "junk".into(), lease.token(), None, "junk").await.unwrap();
+    lease.lost().await;
+    drop(lease);
+    two.acquire("a").await.unwrap().release().await;
+
+    let started = Instant::now();
+    let lease = one.acquire("forged").await.unwrap();
+    let ttl = Terms::default().ttl;
+    assert!(started.elapsed() < ttl * 3 / 2, "{:?}", started.elapsed());
+    assert!(lease.is_held());
+    // A holder that renews keeps its lease for as long as it likes.
+    let busy = two.acquire("forged").await;
+    assert!(matches!(&busy, Err(Busy::Held { by }) if by == "one"), "{busy:?}");
+    assert!(lease.is_held());
+    lease.release().await;
     one.close().await;
     two.close().await;
 }

@@ -1,5 +1,5 @@
-//! What this node knows of the lease bucket, from the watch and from its own writes. A hint for
-//! the compare-and-swap, never a decision.
+//! The lease bucket as this node knows it, from the watch and from its own reads and writes. It is a
+//! hint for the compare-and-swap, never a decision.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,6 +21,8 @@ pub(super) struct Seen {
     pub(super) revision: Revision,
     /// `None` on a tombstone.
     pub(super) holder: Option<Holder>,
+    /// When this node saw this revision first. A holder that lives writes a new one before `ttl`.
+    pub(super) since: Instant,
     generation: u64,
 }
 
@@ -47,7 +49,7 @@ impl View {
         true
     }
 
-    /// Takes over even what looks older: the server has just said that it is current.
+    /// Takes over an entry that looks older: the server has just said that it is current.
     pub(super) fn force(
         &mut self,
         key: &str,
@@ -58,7 +60,11 @@ impl View {
         if holder.is_none() {
             self.tombstones.push_back((now + TOMBSTONE_TTL, key.to_owned(), revision));
         }
-        let seen = Seen { revision, holder, generation: self.generation };
+        let since = match self.entries.get(key) {
+            Some(known) if known.revision == revision => known.since,
+            _ => now,
+        };
+        let seen = Seen { revision, holder, since, generation: self.generation };
         self.entries.insert(key.to_owned(), seen);
     }
 
@@ -67,7 +73,7 @@ impl View {
         self.entries.remove(key);
     }
 
-    /// From here on, only what is told again is believed.
+    /// From here on, only entries that are shown again are believed.
     pub(super) fn reset(&mut self) {
         self.generation += 1;
     }

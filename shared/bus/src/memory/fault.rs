@@ -93,7 +93,7 @@ impl Faults for NoFaults {
 
 /// What is left to decide for an operation that goes on.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Verdict {
+pub(super) struct Interference {
     pub(super) twice: bool,
     pub(super) lost: bool,
     pub(super) refused: bool,
@@ -103,7 +103,7 @@ pub(super) struct Verdict {
     answer_lost: bool,
 }
 
-impl Verdict {
+impl Interference {
     /// The answer, if it gets through.
     pub(super) fn answer<T>(self, answer: T) -> Result<T, Error> {
         if self.answer_lost {
@@ -118,24 +118,24 @@ impl dyn Faults {
         &self,
         node: &str,
         operation: &Operation<'_>,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Interference, Error> {
         let delay = self.delay(node, operation);
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        let verdict = Verdict::default();
+        let verdict = Interference::default();
         match self.on(node, operation) {
             Fault::None => Ok(verdict),
-            Fault::Twice => Ok(Verdict { twice: true, ..verdict }),
-            Fault::Refused => Ok(Verdict { refused: true, ..verdict }),
-            Fault::Reordered => Ok(Verdict { reordered: true, ..verdict }),
-            Fault::Stale => Ok(Verdict { stale: true, ..verdict }),
+            Fault::Twice => Ok(Interference { twice: true, ..verdict }),
+            Fault::Refused => Ok(Interference { refused: true, ..verdict }),
+            Fault::Reordered => Ok(Interference { reordered: true, ..verdict }),
+            Fault::Stale => Ok(Interference { stale: true, ..verdict }),
             Fault::Late(late) if can_be_late(operation) => {
-                Ok(Verdict { late: Some(late), ..verdict })
+                Ok(Interference { late: Some(late), ..verdict })
             }
             Fault::Late(_) => Ok(verdict),
-            Fault::AnswerLost => Ok(Verdict { answer_lost: true, ..verdict }),
-            Fault::Lost if is_one_way(operation) => Ok(Verdict { lost: true, ..verdict }),
+            Fault::AnswerLost => Ok(Interference { answer_lost: true, ..verdict }),
+            Fault::Lost if is_one_way(operation) => Ok(Interference { lost: true, ..verdict }),
             Fault::Lost => Err(Error::Unknown("it was lost, on purpose".to_owned())),
             Fault::Unavailable => Err(Error::Unavailable("on purpose".to_owned())),
         }

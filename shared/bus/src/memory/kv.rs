@@ -61,6 +61,10 @@ impl MemoryKv {
     ) {
         let own = Self::new(&self.bus, self.bucket);
         let (key, nonce) = (key.to_owned(), nonce.to_owned());
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a fault that a test asked for, in the twin"
+        )]
         tokio::spawn(async move {
             tokio::time::sleep(late).await;
             drop(own.write(&key, value, expected, &nonce));
@@ -72,6 +76,10 @@ impl MemoryKv {
         let is_first = !std::mem::replace(&mut self.bus.open()?.expirer, true);
         if is_first {
             let expiring = Arc::clone(&self.bus.shared.expiring);
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the twin of a server, not a task of the product"
+            )]
             tokio::spawn(expire(Arc::downgrade(&self.bus.shared), expiring));
         } else {
             self.bus.shared.expiring.notify_one();

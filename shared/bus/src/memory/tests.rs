@@ -28,7 +28,7 @@ impl Faults for Fail {
 }
 
 fn failing(times: u32, fault: Fault, on: fn(&Operation<'_>) -> bool) -> MemoryBus {
-    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
     MemoryBus::with_faults(clock, Arc::new(Fail(Mutex::new(times), fault, on)))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use protocol::Message;
+use protocol::{Message, subject};
 use tokio::sync::mpsc;
 
 use crate::{Incoming, Subscription};
@@ -76,7 +76,7 @@ impl State {
 
     pub(super) fn inbox(&mut self) -> String {
         self.inboxes += 1;
-        format!("_INBOX.memory.{}", self.inboxes)
+        subject::reply_inbox(&format!("memory-{}", self.inboxes))
     }
 }
 

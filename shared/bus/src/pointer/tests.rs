@@ -95,3 +95,32 @@ async fn publishers_side_by_side_end_with_the_newest() {
     assert_eq!(pointers.get(&id).unwrap().version, 30);
     pointers.close().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pointer_that_cannot_be_read_points_to_nothing_until_it_is_replaced() {
+    let bus = bus();
+    let (one, two) = (start(&bus).await, start(&bus).await);
+    let id = DefinitionId::new("a");
+    let revision = one.put(&id, Some(&version(2)), 2).await.unwrap();
+    two.applied(&id, revision).await;
+    for (nonce, garbage) in ["\u{0}\u{1}", "{}", "[1", ""].into_iter().enumerate() {
+        let mut changes = two.changed();
+        let known = two.get(&id).unwrap().revision;
+        let nonce = format!("garbage-{nonce}");
+        let put =
+            bus.kv(Bucket::Definitions).put_if("a", garbage.into(), known, None, &nonce).await;
+        assert!(matches!(put, Ok(Put::Won(_))), "{put:?}");
+        // Whoever listens looks into the database.
+        let (_, pointer) = changes.recv().await.unwrap();
+        assert_eq!((pointer.version_id, pointer.revision), (None, 0));
+        assert_eq!(two.get(&id), None);
+        let fresh = start(&bus).await;
+        assert_eq!(fresh.get(&id), None);
+        let revision = fresh.put(&id, Some(&version(2)), 2).await.unwrap();
+        two.applied(&id, revision).await;
+        assert_eq!(two.get(&id).unwrap().version_id, Some(version(2)));
+        fresh.close().await;
+    }
+    one.close().await;
+    two.close().await;
+}

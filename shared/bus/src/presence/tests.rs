@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::*;
-use crate::{Bucket, Bus as _, Clock, Fault, Faults, MemoryBus, Operation};
+use crate::{Bucket, Bus as _, Fault, Faults, MemoryBus, Operation, ServerClock};
 
 const TTL: Duration = Duration::from_secs(3);
 
@@ -33,7 +33,7 @@ impl Faults for LateForTwo {
 
 fn bus() -> (MemoryBus, Arc<AtomicBool>) {
     let cut = Arc::new(AtomicBool::new(false));
-    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
     (MemoryBus::with_faults(clock, Arc::new(Cut(Arc::clone(&cut)))), cut)
 }
 
@@ -108,7 +108,7 @@ async fn a_wipe_hides_no_node_that_lives_and_keeps_none_that_does_not() {
 
 #[tokio::test(start_paused = true)]
 async fn a_look_finds_whom_the_watch_has_not_shown() {
-    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
     let bus = MemoryBus::with_faults(clock, Arc::new(LateForTwo));
     let two = join(&bus, "two").await;
     let one = join(&bus, "one").await;
@@ -126,7 +126,7 @@ async fn a_look_finds_whom_the_watch_has_not_shown() {
 
 #[tokio::test(start_paused = true)]
 async fn a_look_is_not_undone_by_older_news() {
-    let clock: Clock = Arc::new(|| Timestamp::from_millis(0));
+    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
     let bus = MemoryBus::with_faults(clock, Arc::new(LateForTwo));
     let (one, two) = (join(&bus, "one").await, join(&bus, "two").await);
     tokio::time::sleep(TTL).await;
@@ -167,4 +167,30 @@ async fn a_node_that_cannot_join_says_so() {
     let kv = bus.as_node("one").kv(Bucket::Nodes);
     let joined = Presence::join(kv, me, TTL, chance).await;
     assert!(matches!(joined, Err(Error::Unavailable(_))), "{joined:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_key_is_overwritten_with_garbage_stays_live() {
+    let (bus, _) = bus();
+    let (one, two) = (join(&bus, "one").await, join(&bus, "two").await);
+    let mut changes = two.changed();
+    for (nonce, garbage) in ["\u{0}\u{1}", "{}", "[1", ""].into_iter().enumerate() {
+        for key in ["one", "nobody"] {
+            let kv = bus.kv(Bucket::Nodes);
+            let at = kv.get(key).await.unwrap().map_or(0, |entry| entry.revision);
+            let nonce = format!("{key}-{nonce}");
+            let put = kv.put_if(key, garbage.into(), at, None, &nonce).await.unwrap();
+            assert!(matches!(put, Put::Won(_)), "{put:?}");
+        }
+        tokio::time::sleep(TTL * 3).await;
+        assert!(!changes.has_changed().unwrap() || nodes(&two) == ["one", "two"]);
+        changes.mark_unchanged();
+        // It has written its key again.
+        let entry = bus.kv(Bucket::Nodes).get("one").await.unwrap().unwrap();
+        assert!(read("one", &entry.value.unwrap()).is_some());
+        assert!(!one.is_cut_off());
+    }
+    one.leave().await;
+    tokio::time::sleep(TTL / 3).await;
+    assert_eq!(nodes(&two), ["two"]);
 }

@@ -1,38 +1,15 @@
 //! Where values come from, and in which order.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use toml::{Table, Value};
 
+use super::error::{ConfigError, Origin};
 use super::value::Parse;
-use super::{ConfigError, DEFAULT_FILE};
 
-/// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Origin {
-    /// The command line.
-    Flag,
-    /// This environment variable.
-    Variable(String),
-    /// This file.
-    File(PathBuf),
-    /// Nobody said otherwise.
-    Default,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag => f.write_str("the command line"),
-            Self::Variable(name) => write!(f, "the variable {name}"),
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Default => f.write_str("the default"),
-        }
-    }
-}
+/// The file that is read when none is named and it is there.
+const DEFAULT_FILE: &str = "staunch.toml";
 
 /// One setting in force, for `staunch config`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,6 +26,8 @@ pub struct Setting {
 pub(super) struct Sources<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
     file: Option<(PathBuf, Table)>,
+    /// Defaults that are not the usual ones.
+    defaults: Vec<(&'static str, String)>,
     settings: Vec<Setting>,
 }
 
@@ -61,6 +40,7 @@ impl<'a> Sources<'a> {
         named: Option<&Path>,
         names: &[&'static str],
         variable: &'a dyn Fn(&str) -> Option<String>,
+        defaults: Vec<(&'static str, String)>,
     ) -> Result<Self, ConfigError> {
         let named =
             named.map(Path::to_owned).or_else(|| variable("STAUNCH_CONFIG").map(Into::into));
@@ -76,7 +56,7 @@ impl<'a> Sources<'a> {
             }
             None => None,
         };
-        Ok(Self { variable, file, settings: Vec::new() })
+        Ok(Self { variable, file, defaults, settings: Vec::new() })
     }
 
     /// The value of one setting.
@@ -89,31 +69,11 @@ impl<'a> Sources<'a> {
         flag: Option<&str>,
         default: &str,
     ) -> Result<T, ConfigError> {
-        self.read(name, flag, default, mask)
-    }
-
-    /// The value of one setting that is never shown.
-    ///
-    /// # Errors
-    /// [`ConfigError::Value`] when its text cannot be read.
-    pub(super) fn secret<T: Parse>(
-        &mut self,
-        name: &'static str,
-        flag: Option<&str>,
-        default: &str,
-    ) -> Result<T, ConfigError> {
-        self.read(name, flag, default, |text| if text.is_empty() { "" } else { "***" }.to_owned())
-    }
-
-    fn read<T: Parse>(
-        &mut self,
-        name: &'static str,
-        flag: Option<&str>,
-        default: &str,
-        show: impl Fn(&str) -> String,
-    ) -> Result<T, ConfigError> {
-        let (text, origin) = self.look_up(name, flag)?.unwrap_or((default.into(), Origin::Default));
-        let shown = show(&text);
+        let (text, origin) = match self.look_up(name, flag)? {
+            Some(given) => given,
+            None => (self.default(name).unwrap_or(default).to_owned(), Origin::Default),
+        };
+        let shown = T::shown(&text);
         match T::parse(&text) {
             Ok(value) => {
                 self.settings.push(Setting { name, value: shown, origin });
@@ -121,6 +81,11 @@ impl<'a> Sources<'a> {
             }
             Err(reason) => Err(ConfigError::Value { name, text: shown, origin, reason }),
         }
+    }
+
+    fn default(&self, name: &str) -> Option<&str> {
+        let found = self.defaults.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| text.as_str())
     }
 
     /// Everything that was taken.
@@ -185,22 +150,6 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Hides the password of a URL.
-fn mask(text: &str) -> String {
-    let masked = |text: &str| -> Option<String> {
-        let (scheme, rest) = text.split_once("://")?;
-        let end = rest.find('/').unwrap_or(rest.len());
-        let (credentials, _) = rest.get(..end)?.rsplit_once('@')?;
-        let host = rest.get(credentials.len()..)?;
-        let user = credentials.split_once(':').map_or("***", |(user, _)| user);
-        let password = if credentials.contains(':') { ":***" } else { "" };
-        Some(format!("{scheme}://{user}{password}{host}"))
-    };
-    let parts: Vec<_> =
-        text.split(',').map(|part| masked(part).unwrap_or_else(|| part.into())).collect();
-    parts.join(",")
-}
-
 /// The name most like this one, if any is.
 fn nearest(key: &str, names: &[&'static str]) -> Option<&'static str> {
     let key = key.to_lowercase().replace('_', "-");
@@ -241,14 +190,5 @@ mod tests {
         }
         assert_eq!(nearest("nats_ulr", &["listen", "nats-url"]), Some("nats-url"));
         assert_eq!(nearest("colour", &["listen", "nats-url"]), None);
-    }
-
-    #[test]
-    fn passwords_in_urls_are_masked() {
-        assert_eq!(mask("postgres://u:p@h:5/d"), "postgres://u:***@h:5/d");
-        assert_eq!(mask("nats://token@h:4222"), "nats://***@h:4222");
-        assert_eq!(mask("nats://a:b@h,nats://i"), "nats://a:***@h,nats://i");
-        assert_eq!(mask("sqlite://./x?mode=rwc"), "sqlite://./x?mode=rwc");
-        assert_eq!(mask("postgres://u:p@ss@h/d"), "postgres://u:***@h/d");
     }
 }

@@ -1,5 +1,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
+
+use model::limits;
 
 use super::*;
 
@@ -85,18 +88,60 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { listen: some("5001"), ..Args::default() }, "127.0.0.1:5001"),
         (Args { lease_ttl: some("4"), ..Args::default() }, "500ms, 30s"),
         (Args { drain_seconds: some("0"), ..Args::default() }, "above 0"),
-        (Args { misfire: some("fire_all"), ..Args::default() }, "fire_all(100)"),
-        (Args { auth: some("basic"), ..Args::default() }, "api-key or jwt"),
+        (Args { auth: some("basic"), ..Args::default() }, "none or api-key"),
         (Args { log_format: some("xml"), ..Args::default() }, "text or json"),
         (Args { provision: some("perhaps"), ..Args::default() }, "true or false"),
         (Args { nats_url: some(""), ..Args::default() }, "empty"),
+        // What would be accepted and not be in force is refused at once.
+        (Args { max_body_bytes: some("16777216"), ..Args::default() }, "at most 524288"),
+        (Args { ack_wait: some("4s"), ..Args::default() }, "at most 3s"),
+        (Args { lease_ttl: some("61s"), ..Args::default() }, "between 1s and 60s"),
+        (Args { lease_ttl: some("500ms"), ..Args::default() }, "between 1s and 60s"),
+        (Args { misfire: some("skip"), ..Args::default() }, "the input `misfire`"),
+        (Args { auth: some("jwt"), ..Args::default() }, "not supported yet"),
+        (Args { jwks_url: some("https://idp"), ..Args::default() }, "`auth` = api-key"),
+        (Args { jwt_issuer: some("idp"), ..Args::default() }, "not supported yet"),
+        (Args { jwt_audience: some("us"), ..Args::default() }, "not supported yet"),
     ] {
         let message = refusal(args);
         assert!(message.contains(expected) && message.contains("the command line"), "{message}");
     }
-    let settings = resolve(&Args { misfire: some("fire_all(7)"), ..Args::default() }, &[]).unwrap();
-    assert_eq!(settings.misfire, Misfire::FireAll(7));
+}
+
+#[test]
+fn the_defaults_are_what_is_in_force() {
+    let settings = resolve(&Args::default(), &[]).unwrap();
+    let shown = |name| settings.all().iter().find(|one| one.name == name).unwrap().value.clone();
+    assert_eq!(settings.max_body_bytes, limits::COMMAND_BYTES_MAX);
+    assert_eq!(shown("max-body-bytes"), limits::COMMAND_BYTES_MAX.to_string());
+    assert_eq!(settings.max_backlog, limits::BACKLOG_MAX);
+    assert_eq!(settings.script_time(), limits::SCRIPT_TIME_MAX);
+    assert_eq!(settings.ack_wait, limits::ACK_WAIT);
     assert_eq!(settings.lease_ttl, Duration::from_secs(4));
+    assert_eq!((shown("allow-private-addresses"), shown("misfire")), ("false".into(), "".into()));
+}
+
+#[test]
+fn a_command_may_have_defaults_of_its_own_and_whatever_is_given_beats_them() {
+    let defaults = vec![("allow-private-addresses", "true".to_owned()), ("log", "warn".to_owned())];
+    let args = Args { defaults, ..Args::default() };
+    let settings = resolve(&args, &[]).unwrap();
+    assert!(settings.allow_private_addresses && settings.is_default("allow-private-addresses"));
+    assert_eq!(settings.log, "warn");
+    let given = Args { allow_private_addresses: some("false"), ..args.clone() };
+    let settings = resolve(&given, &[]).unwrap();
+    assert!(!settings.allow_private_addresses && !settings.is_default("allow-private-addresses"));
+    let variables = [("STAUNCH_ALLOW_PRIVATE_ADDRESSES", "false"), ("STAUNCH_LOG", "debug")];
+    let settings = resolve(&args, &variables).unwrap();
+    assert!(!settings.allow_private_addresses);
+    assert_eq!(settings.log, "debug");
+}
+
+#[test]
+fn the_wait_for_an_acknowledgement_is_that_of_the_consumer() {
+    let topology = include_str!("../../../../nats/topology.toml");
+    let line = format!("ack_wait_seconds = {}", limits::ACK_WAIT.as_secs());
+    assert!(topology.contains(&line), "{line}");
 }
 
 #[test]
@@ -107,10 +152,9 @@ fn an_open_door_is_refused() {
     assert!(resolve(&Args { auth: some("api-key"), ..open.clone() }, &[]).is_ok());
     // A process that serves no API has only health and metrics to show.
     assert!(resolve(&Args { role: some("timer"), ..open.clone() }, &[]).is_ok());
-    let as_ingress = Args { default_role: some("ingress"), ..open };
+    let as_ingress = Args { defaults: vec![("role", "ingress".to_owned())], ..open };
     assert!(resolve(&as_ingress, &[]).is_err());
     assert!(resolve(&Args { listen: some("[::1]:5001"), ..Args::default() }, &[]).is_ok());
-    assert!(refusal(Args { auth: some("jwt"), ..Args::default() }).contains("jwks-url"));
 }
 
 #[test]

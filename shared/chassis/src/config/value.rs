@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+const NO_TOKENS: &str = "tokens of an identity provider are not supported yet; use `auth` = api-key, or none on loopback";
+
 /// A value that can be read from text and written back.
 pub(super) trait Parse: Sized {
     /// Reads the text.
@@ -12,6 +14,11 @@ pub(super) trait Parse: Sized {
     /// # Errors
     /// What the text should be.
     fn parse(text: &str) -> Result<Self, String>;
+
+    /// The text as it may be shown.
+    fn shown(text: &str) -> String {
+        mask(text)
+    }
 }
 
 /// Text that is never shown.
@@ -45,8 +52,6 @@ pub enum Auth {
     None,
     /// By API key.
     ApiKey,
-    /// By a token of an identity provider, or by API key.
-    Jwt,
 }
 
 /// The form of the log.
@@ -58,16 +63,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// What happens to occurrences that were missed while no timer ran.
+/// A setting of an identity provider, none of which is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misfire {
-    /// One start for all that were missed.
-    FireOnce,
-    /// One start each, at most this many.
-    FireAll(u32),
-    /// None.
-    Skip,
-}
+pub enum IdentityProvider {}
+
+/// One policy for the missed occurrences of all schedules, which is not supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MisfireOfAll {}
 
 impl Parse for String {
     fn parse(text: &str) -> Result<Self, String> {
@@ -78,6 +80,10 @@ impl Parse for String {
 impl Parse for Secret {
     fn parse(text: &str) -> Result<Self, String> {
         String::parse(text).map(Self)
+    }
+
+    fn shown(text: &str) -> String {
+        if text.is_empty() { "" } else { "***" }.to_owned()
     }
 }
 
@@ -90,6 +96,10 @@ impl Parse for PathBuf {
 impl<T: Parse> Parse for Option<T> {
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() { Ok(None) } else { T::parse(text).map(Some) }
+    }
+
+    fn shown(text: &str) -> String {
+        T::shown(text)
     }
 }
 
@@ -156,8 +166,8 @@ impl Parse for Auth {
         match text {
             "none" => Ok(Self::None),
             "api-key" => Ok(Self::ApiKey),
-            "jwt" => Ok(Self::Jwt),
-            _ => Err("must be none, api-key or jwt".to_owned()),
+            "jwt" => Err(NO_TOKENS.to_owned()),
+            _ => Err("must be none or api-key".to_owned()),
         }
     }
 }
@@ -172,17 +182,46 @@ impl Parse for LogFormat {
     }
 }
 
-impl Parse for Misfire {
-    fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || "must be fire_once, fire_all(100) or skip".to_owned();
-        match text {
-            "fire_once" => Ok(Self::FireOnce),
-            "skip" => Ok(Self::Skip),
-            _ => {
-                let max = text.strip_prefix("fire_all(").and_then(|rest| rest.strip_suffix(')'));
-                let max = max.ok_or_else(wrong)?;
-                max.parse().map(Self::FireAll).or(Err(wrong()))
-            }
-        }
+impl Parse for IdentityProvider {
+    fn parse(_: &str) -> Result<Self, String> {
+        Err(NO_TOKENS.to_owned())
+    }
+}
+
+impl Parse for MisfireOfAll {
+    fn parse(_: &str) -> Result<Self, String> {
+        let instead =
+            "a schedule has its own: set the input `misfire` of the activity (Timer, Cron)";
+        Err(instead.to_owned())
+    }
+}
+
+/// Hides the password of a URL.
+fn mask(text: &str) -> String {
+    let masked = |text: &str| -> Option<String> {
+        let (scheme, rest) = text.split_once("://")?;
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (credentials, _) = rest.get(..end)?.rsplit_once('@')?;
+        let host = rest.get(credentials.len()..)?;
+        let user = credentials.split_once(':').map_or("***", |(user, _)| user);
+        let password = if credentials.contains(':') { ":***" } else { "" };
+        Some(format!("{scheme}://{user}{password}{host}"))
+    };
+    let parts: Vec<_> =
+        text.split(',').map(|part| masked(part).unwrap_or_else(|| part.into())).collect();
+    parts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_in_urls_are_masked() {
+        assert_eq!(mask("postgres://u:p@h:5/d"), "postgres://u:***@h:5/d");
+        assert_eq!(mask("nats://token@h:4222"), "nats://***@h:4222");
+        assert_eq!(mask("nats://a:b@h,nats://i"), "nats://a:***@h,nats://i");
+        assert_eq!(mask("sqlite://./x?mode=rwc"), "sqlite://./x?mode=rwc");
+        assert_eq!(mask("postgres://u:p@ss@h/d"), "postgres://u:***@h/d");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{ActivityId, Map, limits};
+use model::{ActivityId, Map, depth, limits};
 use serde_json::Value;
 
 use super::{Compiler, find};
@@ -96,7 +96,8 @@ impl Compiler<'_> {
         if let (Type::Script(language), Value::String(text)) = (ty, value) {
             self.checked(at, language, text);
         }
-        match convert(value.clone(), ty) {
+        let fit = depth::check(value).map_err(|error| error.to_string());
+        match fit.and_then(|()| convert(value.clone(), ty)) {
             Ok(Value::Null) => None,
             Ok(value) => Some(Expression(Source::Literal(value))),
             Err(message) => {

@@ -23,6 +23,7 @@ pub(super) trait Plans {
     fn expression(&mut self, at: At<'_>, value: &Value, ty: &Type) -> Option<Expression>;
     fn typed(&mut self, at: At<'_>, expression: &Map, ty: &Type) -> Option<Expression>;
     fn problem(&mut self, activity: &ActivityId, property: &str, message: String);
+    fn oversight(&mut self, activity: &ActivityId, property: &str, message: String);
     fn node(&self, node: NodeRef) -> &Node;
     fn node_mut(&mut self, node: NodeRef) -> &mut Node;
 }
@@ -38,6 +39,10 @@ impl Plans for Compiler<'_> {
 
     fn problem(&mut self, activity: &ActivityId, property: &str, message: String) {
         Compiler::problem(self, Some(activity), Some(property), message);
+    }
+
+    fn oversight(&mut self, activity: &ActivityId, property: &str, message: String) {
+        Compiler::oversight(self, Some(activity), Some(property), message);
     }
 
     fn node(&self, node: NodeRef) -> &Node {
@@ -133,5 +138,11 @@ impl Planning<'_> {
     /// Something is wrong with a property.
     pub fn problem(&mut self, property: &str, message: impl Into<String>) {
         self.compiler.problem(&self.node.id, property, message.into());
+    }
+
+    /// Something about a property is ignored when it runs: a problem only for a definition that is
+    /// to be published.
+    pub fn oversight(&mut self, property: &str, message: impl Into<String>) {
+        self.compiler.oversight(&self.node.id, property, message.into());
     }
 }

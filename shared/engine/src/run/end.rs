@@ -10,7 +10,7 @@ use crate::activity::{Child, Failure};
 use crate::program::{Node, NodeRef};
 
 impl Run<'_> {
-    /// Ends an execution well: what is still open below it is cancelled, its owner is told.
+    /// Completes an execution: cancels what is open below it, and informs its owner.
     pub(super) fn complete(&mut self, number: u64, outcomes: Vec<String>) {
         self.cancel_below(number);
         self.written_complete(number, &outcomes);
@@ -29,14 +29,14 @@ impl Run<'_> {
         self.write(number, What::Completed, None, Some(payload));
     }
 
-    /// Takes an execution away without telling its owner's code.
+    /// Removes an execution without informing its owner.
     pub(super) fn remove(&mut self, number: u64) {
         if let Some(execution) = self.take(number) {
             self.one_child_less(execution.owner);
         }
     }
 
-    /// Tells the owner later that a child is over.
+    /// Notes that a child is over, for its owner.
     pub(super) fn child_is_over(
         &mut self,
         owner: Option<u64>,
@@ -50,14 +50,14 @@ impl Run<'_> {
         }
     }
 
-    /// Cancels an execution and everything below it. Its owner's code is not told.
+    /// Cancels an execution and everything below it, without informing its owner.
     pub(crate) fn cancel_execution(&mut self, number: u64) {
         self.cancel_below(number);
         self.write(number, What::Canceled, None, None);
         self.remove(number);
     }
 
-    /// An activity failed: an incident, and whatever the definition's strategy says.
+    /// An activity failed: records the incident, and does what the strategy of the definition says.
     pub(super) fn fault(&mut self, number: u64, node: &Node, failure: &Failure) {
         self.cancel_below(number);
         self.burn(number);
@@ -90,7 +90,7 @@ impl Run<'_> {
         });
     }
 
-    /// The instance is over: nothing waits and nothing is left to do.
+    /// Ends the instance: removes everything that waits or is left to do.
     pub(super) fn halt(&mut self, status: SubStatus) {
         let state = &mut self.state;
         state.status = status;
@@ -100,6 +100,7 @@ impl Run<'_> {
         state.executions.clear();
         state.outputs.clear();
         state.last_result = Value::Null;
+        state.steps_without_wait = 0;
         state.trigger_input = None;
         self.ended.clear();
     }

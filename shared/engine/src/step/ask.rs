@@ -31,8 +31,8 @@ pub struct Request {
 }
 
 impl Step<'_, '_> {
-    /// Schedules a child behind everything that is scheduled already. The owner's
-    /// `child_completed` is told when it is over, with `tag`; soon, for a port with no activity.
+    /// Schedules a child behind everything that is scheduled already. When the child is over, the
+    /// owner's `child_completed` is called with `tag`; for an empty port, that is soon.
     pub fn schedule(&mut self, child: Option<NodeRef>, tag: Option<Value>) {
         self.schedule_with(child, tag, Map::new());
     }
@@ -45,7 +45,7 @@ impl Step<'_, '_> {
         self.run.schedule(Work { node, owner: Some(self.number), tag, given });
     }
 
-    /// Cancels an execution of a child; `child_completed` is not told.
+    /// Cancels an execution of a child; `child_completed` is not called.
     pub fn cancel(&mut self, child: ChildExecution) {
         self.run.cancel_execution(child.number);
     }
@@ -127,7 +127,7 @@ impl Step<'_, '_> {
         Ok(())
     }
 
-    /// Asks the world for something, when the turn is committed.
+    /// Asks for an effect, to be carried out once the turn is committed.
     pub fn emit(&mut self, effect: Effect) {
         match &effect {
             Effect::Publish(publish) => self.run.spend(&publish.payload),
@@ -155,7 +155,7 @@ impl Step<'_, '_> {
         self.run.write(self.number, What::Line, Some(text), None);
     }
 
-    /// An id that no other call gives, and that a replay repeats.
+    /// An id, different on every call, and the same in a replay.
     pub fn new_id(&mut self) -> String {
         self.run.id()
     }

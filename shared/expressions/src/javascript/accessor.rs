@@ -1,10 +1,10 @@
-//! `getCounter()`, `setCounter(v)`, `getAmount()`, `getResultFromFetch()`: functions that are
-//! named after what they read and write.
+//! Accessors: `getCounter()`, `setCounter(v)`, `getAmount()`, `getResultFromFetch()`. Each is named
+//! after the variable, input or output that it reads or writes.
 
 use engine::Scope;
 use serde_json::Value;
 
-/// The names that an accessor may be made of.
+/// The names from which accessors are made.
 #[derive(Default)]
 pub(super) struct Names {
     variables: Vec<String>,
@@ -36,8 +36,24 @@ pub(super) enum Target {
     Output(String, String),
 }
 
+impl Names {
+    /// Every accessor that these names make.
+    pub(super) fn words(&self) -> Vec<String> {
+        let variables = self.variables.iter().map(|name| pascal(name));
+        let mut words: Vec<String> =
+            variables.flat_map(|name| [format!("get{name}"), format!("set{name}")]).collect();
+        words.extend(self.inputs.iter().map(|name| format!("get{}", pascal(name))));
+        words.extend(
+            self.outputs
+                .iter()
+                .map(|(activity, output)| format!("get{}From{}", pascal(output), pascal(activity))),
+        );
+        words
+    }
+}
+
 impl Target {
-    /// The value; None where this one writes.
+    /// The value; None for an accessor that writes.
     pub(super) fn read(&self, scope: &dyn Scope) -> Option<Value> {
         match self {
             Self::Variable(name) => Some(scope.variable(name).unwrap_or_default()),
@@ -50,8 +66,8 @@ impl Target {
     }
 }
 
-/// What a word such as `getCounter` stands for. Variables come before inputs, inputs before
-/// outputs.
+/// What an accessor such as `getCounter` reads or writes. Of equal names a variable comes before an
+/// input, and an input before an output.
 pub(super) fn find(word: &str, names: &Names) -> Option<Target> {
     if let Some(wanted) = word.strip_prefix("set") {
         return named(&names.variables, wanted).map(Target::SetVariable);
@@ -104,7 +120,10 @@ mod tests {
             inputs: vec!["Both".into(), "amount".into()],
             outputs: vec![("HttpCall1".into(), "StatusCode".into())],
         };
-        let found = |word| find(word, &names);
+        let found = |word: &str| find(word, &names);
+        let words = names.words();
+        assert_eq!(words.len(), 9);
+        assert!(words.iter().all(|word| found(word).is_some()), "{words:?}");
         assert_eq!(found("getCounter"), Some(Target::Variable("counter".into())));
         assert_eq!(found("setOrderTotal"), Some(Target::SetVariable("order total".into())));
         assert_eq!(found("getBoth"), Some(Target::Variable("Both".into())));

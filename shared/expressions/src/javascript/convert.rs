@@ -1,4 +1,4 @@
-//! Values between JSON and JavaScript. Numbers without a fraction come back as integers.
+//! Converts values between JSON and JavaScript. Numbers without a fraction become integers.
 
 use rquickjs::{Ctx, Value as JsValue};
 use serde_json::{Number, Value};
@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 /// Whole numbers up to here are exact in JavaScript.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// The JSON number that JavaScript's number means; null for NaN and the infinities.
+/// The JSON number for a JavaScript number; null for NaN and the infinities.
 pub(super) fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() <= EXACT_MAX {
         // The cast is exact: the value is whole and within range.
@@ -15,7 +15,7 @@ pub(super) fn number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// The value as it would be after a visit to JavaScript: whole numbers are integers.
+/// The value as JavaScript would give it back: whole numbers are integers.
 pub(super) fn normalised(value: Value) -> Value {
     match value {
         Value::Number(found) if found.is_f64() => {
@@ -29,7 +29,7 @@ pub(super) fn normalised(value: Value) -> Value {
     }
 }
 
-/// True when both mean the same in JavaScript: `1.0` is `1`.
+/// True when both are equal in JavaScript: `1.0` is `1`.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {
@@ -46,7 +46,7 @@ pub(super) fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Makes a JavaScript value of a JSON value.
+/// Converts a JSON value to JavaScript.
 pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsValue<'js>> {
     let ctx = ctx.clone();
     Ok(match value {
@@ -58,9 +58,9 @@ pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsVa
     })
 }
 
-/// Why a JavaScript value is no JSON value.
+/// Why a JavaScript value has no JSON value.
 pub(super) enum Unfit {
-    /// Converting it ran into an exception, which is pending in the context.
+    /// The conversion threw; the exception is pending in the context.
     Thrown(rquickjs::Error),
     /// It cannot be stored.
     Odd(String),
@@ -72,8 +72,7 @@ impl From<rquickjs::Error> for Unfit {
     }
 }
 
-/// Makes a JSON value of a JavaScript value: what `JSON.stringify` makes of it, and null where
-/// that makes nothing of it.
+/// Converts a JavaScript value to JSON as `JSON.stringify` does; null where that gives nothing.
 pub(super) fn to_json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, Unfit> {
     if let Some(value) = value.as_bool() {
         return Ok(Value::Bool(value));
@@ -106,9 +105,38 @@ pub(super) fn to_json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value,
     parse(&text.to_string()?)
 }
 
+/// The JSON value of a JavaScript value, if it differs from what it was before.
+pub(super) fn changed<'js>(
+    ctx: &Ctx<'js>,
+    value: JsValue<'js>,
+    before: Option<&Value>,
+) -> Result<Option<Value>, Unfit> {
+    let is_composite = matches!(before, Some(Value::Array(_) | Value::Object(_)));
+    let value = if is_composite && value.is_object() {
+        let text = ctx.json_stringify(value)?;
+        let Some(text) = text.filter(|text| text.as_value().is_string()) else {
+            return Ok(Some(Value::Null));
+        };
+        let text = text.to_string()?;
+        // Most are unchanged, and then their text need not be parsed.
+        let known = before.map(Value::to_string);
+        if known.as_deref() == Some(text.as_str()) {
+            return Ok(None);
+        }
+        parse(&text)?
+    } else {
+        to_json(ctx, value)?
+    };
+    let is_same = before.is_some_and(|before| same(before, &value));
+    Ok((!is_same).then_some(value))
+}
+
 fn parse(text: &str) -> Result<Value, Unfit> {
     if text.len() > model::limits::STATE_BYTES_MAX {
         return Err(too_large());
+    }
+    if let Err(too_deep) = model::depth::check_json_value(text.as_bytes()) {
+        return Err(Unfit::Odd(too_deep.to_string()));
     }
     match serde_json::from_str(text) {
         Ok(value) => Ok(value),

@@ -1,4 +1,4 @@
-//! From what went wrong in QuickJS to a [`Flaw`] that its author can use.
+//! Turns what went wrong in QuickJS into a [`Flaw`] that the author of the script can use.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,8 +9,7 @@ use model::limits;
 use rquickjs::{Coerced, Ctx, Error, Exception, Object, Value};
 
 use super::convert::Unfit;
-use super::flaw as plain;
-use super::session::Shared;
+use crate::flaw::{cut, flaw as plain};
 
 /// The name of the author's text in stack traces.
 pub(super) const FILE: &str = "expression";
@@ -18,17 +17,17 @@ pub(super) const FILE: &str = "expression";
 /// Characters of a message that are kept.
 const MESSAGE_CHARS_MAX: usize = 4_096;
 
-/// Ends a run that takes too long, or that has to ask its scope something.
+/// Ends a run at its deadline.
 #[derive(Clone)]
 pub(super) struct Guard {
     deadline: Instant,
     late: Rc<Cell<bool>>,
-    session: Shared,
 }
 
 impl Guard {
-    pub(super) fn new(deadline: Instant, session: Shared) -> Self {
-        Self { deadline, late: Rc::new(Cell::new(false)), session }
+    /// A guard for a run that may last until `deadline`.
+    pub(super) fn new(deadline: Instant) -> Self {
+        Self { deadline, late: Rc::new(Cell::new(false)) }
     }
 
     /// True when the run has to end now.
@@ -36,8 +35,33 @@ impl Guard {
         if Instant::now() >= self.deadline {
             self.late.set(true);
         }
-        self.late.get() || self.session.try_borrow().is_ok_and(|session| session.has_asked())
+        self.late.get()
     }
+}
+
+/// Why a run ended without a value.
+pub(super) enum Failure {
+    /// Because of this.
+    Flaw(Flaw),
+    /// The exception was `null`: thrown by the script, or by QuickJS for want of memory.
+    Null,
+}
+
+/// The script did not end in its time.
+pub(super) fn late() -> Flaw {
+    plain("the script ran too long and was stopped")
+}
+
+/// The exception was `null`, and the run still held this number of bytes. QuickJS throws null where
+/// it has no memory left for an exception, and the run may have freed its memory since.
+pub(super) fn null(bytes_used: usize) -> Flaw {
+    if bytes_used > limits::SCRIPT_MEMORY_BYTES_MAX / 2 {
+        return out_of_memory();
+    }
+    plain(format!(
+        "the script threw null (QuickJS does this too when more than {} MiB of memory are needed)",
+        limits::SCRIPT_MEMORY_BYTES_MAX / 1024 / 1024
+    ))
 }
 
 /// QuickJS itself could not be started.
@@ -56,41 +80,37 @@ pub(super) fn syntax(ctx: &Ctx<'_>, error: &Error, before: usize) -> Option<Flaw
     Some(described(&exception, before))
 }
 
-/// The flaw of a run that did not come to its end.
-pub(super) fn flaw(ctx: &Ctx<'_>, unfit: Unfit, guard: &Guard, before: usize) -> Flaw {
-    let flaw = match unfit {
-        Unfit::Odd(message) => plain(message),
+/// Why a run ended without a value.
+pub(super) fn failure(ctx: &Ctx<'_>, unfit: Unfit, guard: &Guard, before: usize) -> Failure {
+    let failure = match unfit {
+        Unfit::Odd(message) => Failure::Flaw(plain(message)),
         Unfit::Thrown(Error::Exception) => thrown(&ctx.catch(), before),
-        Unfit::Thrown(error) => other(&error),
+        Unfit::Thrown(error) => Failure::Flaw(other(&error)),
     };
-    // Also reading what was thrown may have run into the limit.
-    if guard.late.get() {
-        return plain("the script ran too long and was stopped".to_owned());
-    }
-    flaw
+    // The deadline may have passed while the exception was read.
+    if guard.late.get() { Failure::Flaw(late()) } else { failure }
 }
 
 fn other(error: &Error) -> Flaw {
     match error {
         Error::Allocation => out_of_memory(),
-        Error::InvalidString(_) => plain("the script contains a NUL character".to_owned()),
+        Error::InvalidString(_) => plain("the script contains a NUL character"),
         error => plain(error.to_string()),
     }
 }
 
-fn thrown(value: &Value<'_>, before: usize) -> Flaw {
-    if let Some(exception) = value.clone().into_object().and_then(Exception::from_object) {
-        return described(&exception, before);
-    }
+fn thrown(value: &Value<'_>, before: usize) -> Failure {
     if value.is_null() {
-        // Where not even an exception can be allocated, QuickJS throws null.
-        return out_of_memory();
+        return Failure::Null;
+    }
+    if let Some(exception) = value.clone().into_object().and_then(Exception::from_object) {
+        return Failure::Flaw(described(&exception, before));
     }
     let text = match value.get::<Coerced<String>>() {
         Ok(text) => text.0,
         Err(_) => value.type_name().to_owned(),
     };
-    plain(cut(format!("the script threw {text}")))
+    Failure::Flaw(plain(cut(format!("the script threw {text}"), MESSAGE_CHARS_MAX)))
 }
 
 fn described(exception: &Exception<'_>, before: usize) -> Flaw {
@@ -109,7 +129,7 @@ fn described(exception: &Exception<'_>, before: usize) -> Flaw {
         (Some(name), "") => name.to_owned(),
         (Some(name), message) => format!("{name}: {message}"),
     };
-    Flaw { message: cut(message), line, column }
+    Flaw { message: cut(message, MESSAGE_CHARS_MAX), line, column }
 }
 
 fn hint(message: &str) -> String {
@@ -128,14 +148,6 @@ fn out_of_memory() -> Flaw {
         "the script needs more than {} MiB of memory",
         limits::SCRIPT_MEMORY_BYTES_MAX / 1024 / 1024
     ))
-}
-
-fn cut(mut message: String) -> String {
-    if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS_MAX) {
-        message.truncate(end);
-        message.push('…');
-    }
-    message
 }
 
 /// The first place in the author's text that a stack trace names: `    at f (expression:2:7)`.

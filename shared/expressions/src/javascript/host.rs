@@ -1,63 +1,52 @@
-//! What a script can call: Elsa's functions, put into a fresh context as far as they are mentioned.
+//! What a script can call: Elsa's functions, put into a fresh context as far as the text mentions
+//! them.
 
-use std::cell::Cell;
+mod library;
+
 use std::rc::Rc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use rquickjs::function::{IntoJsFunc, Opt};
-use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, TypedArray, Value};
-use uuid::Uuid;
+use rquickjs::object::Property;
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Value};
 
 use super::accessor::Target;
 use super::plan::Plan;
-use super::session::{Facts, Shared};
+use super::session::{Facts, Question, Shared, URLS_MAX};
 use super::{convert, lifetime};
 
-/// Every function of ours whose name could be taken for an accessor.
-pub(super) const FUNCTIONS: [&str; 20] = [
-    "getWorkflowDefinitionId",
-    "getWorkflowDefinitionVersionId",
-    "getWorkflowDefinitionVersion",
-    "getWorkflowInstanceId",
-    "getWorkflowInstanceName",
-    "setWorkflowInstanceName",
-    "getCorrelationId",
-    "setCorrelationId",
-    "getVariable",
-    "setVariable",
-    "getInput",
-    "getOutputFrom",
-    "getLastResult",
-    "getGuidString",
-    "getShortGuid",
-    "setOutcome",
-    "setOutcomes",
-    "getConfig",
-    "getSecret",
-    "getTime",
-];
+/// The variables of a context.
+pub(super) struct Variables<'js> {
+    object: Object<'js>,
+    /// Set when some of them are read on first use: gives those that were read or set.
+    touched: Option<Function<'js>>,
+}
 
-/// Elements of the longest array that a function without a clock may walk.
-const GUARDED_ELEMENTS_MAX: f64 = 1_000_000.0;
-/// Characters that a search without a clock may have to compare.
-const GUARDED_COMPARISONS_MAX: f64 = 1_000_000_000.0;
+impl<'js> Variables<'js> {
+    /// An object with the variables that the script may have changed.
+    pub(super) fn touched(&self) -> Result<Object<'js>> {
+        match &self.touched {
+            Some(touched) => touched.call(()),
+            None => Ok(self.object.clone()),
+        }
+    }
+}
 
-/// Puts what the plan mentions into the context; answers with the object that holds the variables.
+/// Puts into the context what the text mentions.
 pub(super) fn install<'js>(
     ctx: &Ctx<'js>,
     plan: &Plan,
     facts: &Facts,
     session: &Shared,
-) -> Result<Object<'js>> {
+) -> Result<Variables<'js>> {
     let host = Host { ctx, plan, facts, session, globals: ctx.globals() };
     host.workflow()?;
     host.outcomes()?;
     host.outputs()?;
-    host.texts()?;
-    host.chance()?;
-    host.types()?;
-    host.store()
+    host.inputs()?;
+    host.library()?;
+    let variables = host.variables()?;
+    host.accessors()?;
+    Ok(variables)
 }
 
 struct Host<'a, 'js> {
@@ -75,6 +64,11 @@ impl<'js> Host<'_, 'js> {
             self.globals.set(name, function)?;
         }
         Ok(())
+    }
+
+    /// Keeps an object where our functions find it, and where no script comes upon it.
+    fn keep(&self, name: &str, object: &Object<'js>) -> Result<()> {
+        self.globals.prop(name, Property::from(object.clone()))
     }
 
     fn prelude(&self, source: &'static str) -> Result<Function<'js>> {
@@ -97,20 +91,24 @@ impl<'js> Host<'_, 'js> {
 
         let (session, first) = (Rc::clone(self.session), identity.correlation_id.clone());
         self.add("getCorrelationId", move |ctx: Ctx<'js>| {
-            nullable(&ctx, session.borrow().correlation_id.as_ref().unwrap_or(&first).as_deref())
+            let session = session.borrow();
+            nullable(&ctx, session.changes.correlation_id.as_ref().unwrap_or(&first).as_deref())
         })?;
         let session = Rc::clone(self.session);
         self.add("setCorrelationId", move |value: Opt<Value<'js>>| -> Result<()> {
-            session.borrow_mut().correlation_id = Some(text(value)?);
+            let value = text(value)?;
+            session.borrow_mut().changes.correlation_id = Some(value);
             Ok(())
         })?;
         let (session, first) = (Rc::clone(self.session), identity.instance_name.clone());
         self.add("getWorkflowInstanceName", move |ctx: Ctx<'js>| {
-            nullable(&ctx, session.borrow().instance_name.as_ref().unwrap_or(&first).as_deref())
+            let session = session.borrow();
+            nullable(&ctx, session.changes.instance_name.as_ref().unwrap_or(&first).as_deref())
         })?;
         let session = Rc::clone(self.session);
         self.add("setWorkflowInstanceName", move |value: Opt<Value<'js>>| -> Result<()> {
-            session.borrow_mut().instance_name = Some(text(value)?);
+            let value = text(value)?;
+            session.borrow_mut().changes.instance_name = Some(value);
             Ok(())
         })
     }
@@ -118,12 +116,12 @@ impl<'js> Host<'_, 'js> {
     fn outcomes(&self) -> Result<()> {
         let session = Rc::clone(self.session);
         self.add("setOutcome", move |name: Coerced<String>| {
-            session.borrow_mut().outcomes = Some(vec![name.0]);
+            session.borrow_mut().changes.outcomes = Some(vec![name.0]);
         })?;
         let session = Rc::clone(self.session);
         self.add("setOutcomes", move |names: Vec<Coerced<String>>| {
             let names = names.into_iter().map(|name| name.0).collect();
-            session.borrow_mut().outcomes = Some(names);
+            session.borrow_mut().changes.outcomes = Some(names);
         })
     }
 
@@ -132,200 +130,182 @@ impl<'js> Host<'_, 'js> {
         self.add(
             "getOutputFrom",
             move |ctx: Ctx<'js>, activity: Coerced<String>, output: Opt<Value<'js>>| {
-                let output = text(output)?;
-                let found = session.borrow_mut().output(&activity.0, output.as_deref());
-                answer(&ctx, found)
+                let question = Question::Output(activity.0, text(output)?);
+                value_of(&ctx, asked(&ctx, &session, question)?)
             },
         )?;
         if self.plan.mentions("getLastResult") {
-            let last = convert::to_js(self.ctx, &self.facts.last_result)?;
-            let make = self.prelude("(function (value) { return () => value; })")?;
-            self.globals.set("getLastResult", make.call::<_, Value<'js>>((last,))?)?;
+            self.kept()?;
         }
+        let session = Rc::clone(self.session);
+        self.add("getLastResult", move |ctx: Ctx<'js>| {
+            kept(&ctx, &session, "last", || Question::LastResult)
+        })?;
         let (session, now) = (Rc::clone(self.session), self.facts.now);
         self.add(
             "createEventTriggerUrl",
             move |ctx: Ctx<'js>, event: Coerced<String>, lifetime: Opt<Value<'js>>| {
                 let lifetime = lifetime::read(&ctx, lifetime.0, now)?;
-                let found = session.borrow_mut().url(&event.0, lifetime);
-                answer(&ctx, found)
+                let urls = session.borrow().urls;
+                if urls >= URLS_MAX {
+                    let message = format!("a script may create no more than {URLS_MAX} event URLs");
+                    return Err(Exception::throw_range(&ctx, &message));
+                }
+                session.borrow_mut().urls = urls + 1;
+                value_of(&ctx, asked(&ctx, &session, Question::Url(event.0, lifetime))?)
             },
         )
     }
 
-    fn texts(&self) -> Result<()> {
-        self.add("isNullOrEmpty", |value: Opt<Value<'js>>| -> Result<bool> {
-            Ok(text(value)?.is_none_or(|text| text.is_empty()))
-        })?;
-        self.add("isNullOrWhiteSpace", |value: Opt<Value<'js>>| -> Result<bool> {
-            Ok(text(value)?.is_none_or(|text| text.trim().is_empty()))
-        })?;
-        self.add("toJson", |ctx: Ctx<'js>, value: Value<'js>| ctx.json_stringify(value))?;
-        self.add("stringToBase64", |value: Coerced<String>| STANDARD.encode(value.0))?;
-        self.add("stringFromBase64", |ctx: Ctx<'js>, value: Coerced<String>| {
-            utf8(&ctx, decode(&ctx, &value.0)?)
-        })?;
-        self.add("parseGuid", parse_guid)?;
-        let bytes = ["bytesToString", "bytesFromString", "bytesToBase64", "bytesFromBase64"];
-        let streams = ["streamToBytes", "streamToBase64", "Uint8Array"];
-        if self.plan.mentions_any(&bytes) || self.plan.mentions_any(&streams) {
-            let ctx = self.ctx;
-            let natives = (
-                Function::new(ctx.clone(), |bytes: Vec<u8>| STANDARD.encode(bytes))?,
-                Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| {
-                    TypedArray::<u8>::new(ctx.clone(), decode(&ctx, &text)?)
-                })?,
-                Function::new(ctx.clone(), |ctx: Ctx<'js>, bytes: Vec<u8>| utf8(&ctx, bytes))?,
-                Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| {
-                    TypedArray::<u8>::new(ctx, text.into_bytes())
-                })?,
-            );
-            self.prelude(include_str!("prelude/bytes.js"))?.call::<_, ()>(natives)?;
+    fn inputs(&self) -> Result<()> {
+        if self.plan.mentions("getInput") {
+            self.kept()?;
         }
-        Ok(())
+        let session = Rc::clone(self.session);
+        self.add("getInput", move |ctx: Ctx<'js>, name: Coerced<String>| {
+            let name = name.0;
+            kept(&ctx, &session, &format!("input {name}"), || Question::Input(name.clone()))
+        })
     }
 
-    fn chance(&self) -> Result<()> {
-        let (seed, session) = (Uuid::from_bytes(self.facts.seed), Rc::clone(self.session));
-        let guid = move || {
-            let mut session = session.borrow_mut();
-            session.guids += 1;
-            let derived = Uuid::new_v5(&seed, &session.guids.to_be_bytes());
-            uuid::Builder::from_random_bytes(derived.into_bytes()).into_uuid()
-        };
-        for name in ["newGuid", "newGuidString", "getGuidString"] {
-            let guid = guid.clone();
-            self.add(name, move || guid().to_string())?;
+    fn variables(&self) -> Result<Variables<'js>> {
+        let object = Object::new_proto(self.ctx.clone(), None)?;
+        let mut lazy = Vec::new();
+        for variable in &self.facts.variables {
+            match &variable.value {
+                Some(value) => {
+                    object.set(variable.name.as_str(), convert::to_js(self.ctx, value)?)?;
+                }
+                None => {
+                    // Keeps its place in the order of the names.
+                    object.set(variable.name.as_str(), ())?;
+                    lazy.push(variable.name.as_str());
+                }
+            }
         }
-        for name in ["newShortGuid", "getShortGuid"] {
-            let guid = guid.clone();
-            self.add(name, move || URL_SAFE_NO_PAD.encode(guid().as_bytes()))?;
-        }
-        if self.plan.mentions_any(&["random", "Random"]) {
-            let math: Object<'js> = self.globals.get("Math")?;
-            math.set("random", Function::new(self.ctx.clone(), random(self.facts.seed))?)?;
-        }
-        if self.plan.mentions_any(&["Guid", "Random"]) {
-            let natives = (
-                Function::new(self.ctx.clone(), move || guid().to_string())?,
-                Function::new(self.ctx.clone(), parse_guid)?,
-            );
-            self.prelude(include_str!("prelude/guid.js"))?.call::<_, ()>(natives)?;
-        }
-        Ok(())
-    }
-
-    fn types(&self) -> Result<()> {
-        // Whole milliseconds of a date fit a double exactly.
-        let now = self.facts.now.as_millis() as f64;
-        let dates = self.plan.mentions_any(&["DateTime", "DateTimeOffset"]);
-        if dates || self.plan.mentions("Date") {
-            self.prelude(include_str!("prelude/date.js"))?.call::<_, ()>((now,))?;
-        }
-        if dates || self.plan.mentions("TimeSpan") {
-            self.prelude(include_str!("prelude/timespan.js"))?.call::<_, ()>(())?;
-        }
-        if dates {
-            self.prelude(include_str!("prelude/datetime.js"))?.call::<_, ()>((now,))?;
-        }
-        let (walkers, searches) = self.plan.guarded();
-        if !walkers.is_empty() || !searches.is_empty() {
-            let limits = (walkers, searches, GUARDED_ELEMENTS_MAX, GUARDED_COMPARISONS_MAX);
-            self.prelude(include_str!("prelude/guard.js"))?.call::<_, ()>(limits)?;
-        }
-        Ok(())
-    }
-
-    fn store(&self) -> Result<Object<'js>> {
-        let variables = Object::new_proto(self.ctx.clone(), None)?;
-        for (name, value) in &self.facts.variables {
-            variables.set(name.as_str(), convert::to_js(self.ctx, value)?)?;
-        }
+        let touched = if lazy.is_empty() { None } else { Some(self.lazy(&object, lazy)?) };
         if self.plan.mentions("variables") {
-            self.globals.set("variables", variables.clone())?;
+            self.globals.set("variables", object.clone())?;
         }
         if self.plan.mentions("args") {
             self.globals.set("args", Object::new(self.ctx.clone())?)?;
         }
-        if self.plan.mentions_any(&["getVariable", "setVariable"])
-            || !self.facts.accessors.is_empty()
+        if !self.facts.accessors.is_empty()
+            || self.plan.mentions_any(&["getVariable", "setVariable"])
         {
-            self.globals.set(VARIABLES, variables.clone())?;
+            self.keep(VARIABLES, &object)?;
         }
-        self.add("getVariable", |ctx: Ctx<'js>, name: Coerced<String>| {
-            get(&ctx, VARIABLES, &name.0)
-        })?;
+        self.add("getVariable", |ctx: Ctx<'js>, name: Coerced<String>| variable(&ctx, &name.0))?;
         self.add("setVariable", |ctx: Ctx<'js>, name: Coerced<String>, value: Value<'js>| {
-            set(&ctx, &name.0, value)
+            set_variable(&ctx, &name.0, value)
         })?;
-        self.inputs()?;
-        self.accessors()?;
-        Ok(variables)
+        Ok(Variables { object, touched })
     }
 
-    fn inputs(&self) -> Result<()> {
-        if self.plan.mentions("getInput") {
-            let inputs = Object::new_proto(self.ctx.clone(), None)?;
-            for (name, value) in &self.facts.inputs {
-                inputs.set(name.as_str(), convert::to_js(self.ctx, value)?)?;
+    /// Variables that are read on first use.
+    fn lazy(&self, object: &Object<'js>, names: Vec<&str>) -> Result<Function<'js>> {
+        let session = Rc::clone(self.session);
+        let read = move |ctx: Ctx<'js>, name: String| -> Result<Value<'js>> {
+            match asked(&ctx, &session, Question::Variable(name.clone()))? {
+                Some(value) => {
+                    let found = convert::to_js(&ctx, &value)?;
+                    session.borrow_mut().asked.insert(name, value);
+                    Ok(found)
+                }
+                None => Ok(Value::new_undefined(ctx)),
             }
-            self.globals.set(INPUTS, inputs)?;
-        }
-        self.add("getInput", |ctx: Ctx<'js>, name: Coerced<String>| get(&ctx, INPUTS, &name.0))
+        };
+        let read = Function::new(self.ctx.clone(), read)?;
+        self.prelude(include_str!("prelude/lazy.js"))?.call((object.clone(), names, read))
     }
 
     fn accessors(&self) -> Result<()> {
-        if self.facts.accessors.is_empty() {
-            return Ok(());
+        if !self.facts.accessors.is_empty() {
+            self.kept()?;
         }
-        let values = Object::new_proto(self.ctx.clone(), None)?;
-        self.globals.set(VALUES, values.clone())?;
         for (word, target) in &self.facts.accessors {
+            let (target, session) = (target.clone(), Rc::clone(self.session));
             match target {
                 Target::Variable(name) => {
-                    let name = name.clone();
-                    self.add(word, move |ctx: Ctx<'js>| get(&ctx, VARIABLES, &name))?;
+                    self.add(word, move |ctx: Ctx<'js>| variable(&ctx, &name))?;
                 }
                 Target::SetVariable(name) => {
-                    let name = name.clone();
                     self.add(word, move |ctx: Ctx<'js>, value: Value<'js>| {
-                        set(&ctx, &name, value)
+                        set_variable(&ctx, &name, value)
                     })?;
                 }
-                Target::Input(_) | Target::Output(..) => {
-                    let value = self.facts.accessor_values.get(word);
-                    let value = value.unwrap_or(&serde_json::Value::Null);
-                    values.set(word.as_str(), convert::to_js(self.ctx, value)?)?;
-                    let name = word.clone();
-                    self.add(word, move |ctx: Ctx<'js>| get(&ctx, VALUES, &name))?;
+                Target::Input(name) => {
+                    let key = format!("input {name}");
+                    self.add(word, move |ctx: Ctx<'js>| {
+                        kept(&ctx, &session, &key, || Question::Input(name.clone()))
+                    })?;
+                }
+                Target::Output(activity, output) => {
+                    let key = format!("output {word}");
+                    self.add(word, move |ctx: Ctx<'js>| {
+                        let question = || Question::Output(activity.clone(), Some(output.clone()));
+                        kept(&ctx, &session, &key, question)
+                    })?;
                 }
             }
         }
         Ok(())
     }
-}
 
-/// Where the functions find what they read; names that no script writes by accident.
-const VARIABLES: &str = "staunch:variables";
-const INPUTS: &str = "staunch:inputs";
-const VALUES: &str = "staunch:values";
-
-/// A member of one of our objects; null when it is not there.
-fn get<'js>(ctx: &Ctx<'js>, store: &str, name: &str) -> Result<Value<'js>> {
-    let store: Object<'js> = ctx.globals().get(store)?;
-    if store.contains_key(name)? { store.get(name) } else { Ok(Value::new_null(ctx.clone())) }
-}
-
-fn set<'js>(ctx: &Ctx<'js>, name: &str, value: Value<'js>) -> Result<()> {
-    let store: Object<'js> = ctx.globals().get(VARIABLES)?;
-    store.set(name, value)
-}
-
-fn answer<'js>(ctx: &Ctx<'js>, found: Option<serde_json::Value>) -> Result<Value<'js>> {
-    match found {
-        Some(value) => convert::to_js(ctx, &value),
-        None => Err(Exception::throw_internal(ctx, "the script will be run again")),
+    /// The object for answers that stay the same during a run.
+    fn kept(&self) -> Result<()> {
+        if self.globals.contains_key(KEPT)? {
+            return Ok(());
+        }
+        self.keep(KEPT, &Object::new_proto(self.ctx.clone(), None)?)
     }
+}
+
+/// Where our functions find the variables.
+const VARIABLES: &str = "staunch:variables";
+/// Where our functions keep answers.
+const KEPT: &str = "staunch:kept";
+
+/// The answer of the scope.
+fn asked(ctx: &Ctx<'_>, session: &Shared, question: Question) -> Result<Option<serde_json::Value>> {
+    let answer = session.borrow().ask(question);
+    // Nobody waits for the script any more; the deadline ends it at its next step.
+    answer.ok_or_else(|| Exception::throw_internal(ctx, "the script ran too long"))
+}
+
+fn value_of<'js>(ctx: &Ctx<'js>, found: Option<serde_json::Value>) -> Result<Value<'js>> {
+    convert::to_js(ctx, &found.unwrap_or_default())
+}
+
+/// The answer that is kept under this key; asked for when there is none.
+fn kept<'js>(
+    ctx: &Ctx<'js>,
+    session: &Shared,
+    key: &str,
+    question: impl FnOnce() -> Question,
+) -> Result<Value<'js>> {
+    let answers: Object<'js> = ctx.globals().get(KEPT)?;
+    if answers.contains_key(key)? {
+        return answers.get(key);
+    }
+    let value = value_of(ctx, asked(ctx, session, question())?)?;
+    answers.set(key, value.clone())?;
+    Ok(value)
+}
+
+/// A variable; null when it is not there.
+fn variable<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
+    let variables: Object<'js> = ctx.globals().get(VARIABLES)?;
+    if variables.contains_key(name)? {
+        variables.get(name)
+    } else {
+        Ok(Value::new_null(ctx.clone()))
+    }
+}
+
+fn set_variable<'js>(ctx: &Ctx<'js>, name: &str, value: Value<'js>) -> Result<()> {
+    let variables: Object<'js> = ctx.globals().get(VARIABLES)?;
+    variables.set(name, value)
 }
 
 fn nullable<'js>(ctx: &Ctx<'js>, text: Option<&str>) -> Result<Value<'js>> {
@@ -342,36 +322,5 @@ fn text(value: Opt<Value<'_>>) -> Result<Option<String>> {
             Ok(Some(value.get::<Coerced<String>>()?.0))
         }
         _ => Ok(None),
-    }
-}
-
-fn parse_guid(ctx: Ctx<'_>, text: Coerced<String>) -> Result<String> {
-    match Uuid::try_parse(text.0.trim()) {
-        Ok(guid) => Ok(guid.to_string()),
-        Err(_) => Err(Exception::throw_type(&ctx, &format!("{:?} is not a GUID", text.0))),
-    }
-}
-
-fn decode(ctx: &Ctx<'_>, text: &str) -> Result<Vec<u8>> {
-    let decoded = STANDARD.decode(text);
-    decoded.map_err(|error| Exception::throw_type(ctx, &format!("not base64: {error}")))
-}
-
-fn utf8(ctx: &Ctx<'_>, bytes: Vec<u8>) -> Result<String> {
-    let text = String::from_utf8(bytes);
-    text.map_err(|error| Exception::throw_type(ctx, &format!("the bytes are no text: {error}")))
-}
-
-/// Numbers in [0, 1) from a seed: xorshift128+.
-fn random(seed: [u8; 16]) -> impl Fn() -> f64 {
-    let (low, high) = Uuid::from_bytes(seed).as_u64_pair();
-    let state = Cell::new((low | 1, high));
-    move || {
-        let (mut x, y) = state.get();
-        x ^= x << 23;
-        let next = x ^ y ^ (x >> 17) ^ (y >> 26);
-        state.set((y, next));
-        // The upper 53 bits fit a double exactly.
-        (next.wrapping_add(y) >> 11) as f64 / 9_007_199_254_740_992.0
     }
 }

@@ -1,4 +1,4 @@
-//! How long an event's URL lives, as scripts write it: a TimeSpan, a date, or the text of either.
+//! Reads the lifetime of an event's URL from a script: a TimeSpan, a date, or the text of either.
 
 use std::time::Duration;
 

@@ -1,9 +1,12 @@
 //! One script in one fresh QuickJS runtime, within its limits.
 //!
-//! A runtime per run costs some 20 µs more than a shared one, and for that nothing can leak from
-//! one evaluation into the next, memory is counted per script, and the stack is measured from here.
+//! A runtime for each run costs some 20 µs more than a shared one. In return nothing passes from
+//! one evaluation to the next, memory is counted for each script, and the stack is measured from
+//! the start of the run.
 
+use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use engine::{Flaw, Scope};
@@ -13,10 +16,11 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Object, Promise, Runtime};
 use serde_json::Value;
 
-use super::fault::{self, Guard};
+use super::fault::{self, Failure, Guard};
 use super::plan::{Mode, Plan};
-use super::session::{self, Changes, Facts, Shared};
+use super::session::{self, End, Facts, ScopeLine, Session, Shared};
 use super::{convert, host};
+use crate::threads::Threads;
 
 type Plain = (
     intrinsic::Eval,
@@ -45,30 +49,24 @@ const RICH: [&str; 14] = [
     "structuredClone",
 ];
 
-/// Runs the script to its end and carries over what it changed.
+/// Runs the script to its end and writes its changes to the scope.
 ///
 /// # Errors
 /// [`Flaw`] when it throws, or uses more than it may; then it has changed nothing.
 pub(super) fn evaluate(
+    threads: &Threads,
     source: &str,
-    plan: &Plan,
+    plan: &Arc<Plan>,
     scope: &mut dyn Scope,
     deadline: Instant,
 ) -> Result<Value, Flaw> {
-    let facts = Facts::read(plan, scope);
-    let session = Shared::default();
-    session.borrow_mut().prepare(&plan.outputs, scope);
-    loop {
-        let end = run(source, plan, &facts, &session, deadline);
-        let mut session = session.borrow_mut();
-        if session.answer(scope)? {
-            session.rerun();
-            continue;
-        }
-        let (value, changes) = end?;
-        session::carry_over(&mut session, changes, scope)?;
-        return Ok(value);
-    }
+    let facts = Facts::read(source, plan, scope);
+    let (text, plan) = (source.to_owned(), Arc::clone(plan));
+    let work = move |line: ScopeLine| run(&text, &plan, &facts, line, deadline);
+    let end = threads.run(deadline, work, |question| session::answer(question, scope))?;
+    let (value, changes) = end.unwrap_or_else(|| Err(fault::late()))?;
+    session::carry_over(changes, scope)?;
+    Ok(value)
 }
 
 /// Finds out whether the text can be parsed in this mode; runs nothing of it.
@@ -76,7 +74,7 @@ pub(super) fn evaluate(
 /// # Errors
 /// [`Flaw`] with the place where the parser gave up.
 pub(super) fn parse(source: &str, mode: Mode, deadline: Instant) -> Result<(), Flaw> {
-    let runtime = runtime(&Guard::new(deadline, Shared::default()))?;
+    let runtime = runtime(&Guard::new(deadline))?;
     let context = Context::custom::<Plain>(&runtime).map_err(|error| fault::broken(&error))?;
     let (before, after) = frame(mode);
     // The whole text is parsed before the first statement ends it.
@@ -95,14 +93,8 @@ pub(super) fn parse(source: &str, mode: Mode, deadline: Instant) -> Result<(), F
     })
 }
 
-fn run(
-    source: &str,
-    plan: &Plan,
-    facts: &Facts,
-    session: &Shared,
-    deadline: Instant,
-) -> Result<(Value, Changes), Flaw> {
-    let guard = Guard::new(deadline, Rc::clone(session));
+fn run(source: &str, plan: &Plan, facts: &Facts, line: ScopeLine, deadline: Instant) -> End {
+    let guard = Guard::new(deadline);
     let runtime = runtime(&guard)?;
     let context = if needs_rich(plan) {
         Context::custom::<Rich>(&runtime)
@@ -110,11 +102,20 @@ fn run(
         Context::custom::<Plain>(&runtime)
     };
     let context = context.map_err(|error| fault::broken(&error))?;
+    let session: Shared = Rc::new(RefCell::new(Session::new(line)));
     let (before, after) = frame(plan.mode);
-    context.with(|ctx| {
-        let end = steps(&ctx, format!("{before}{source}{after}"), plan, facts, session, &guard);
-        end.map_err(|unfit| fault::flaw(&ctx, unfit, &guard, before.len()))
-    })
+    let end = context.with(|ctx| {
+        let end = steps(&ctx, format!("{before}{source}{after}"), plan, facts, &session, &guard);
+        end.map_err(|unfit| fault::failure(&ctx, unfit, &guard, before.len()))
+    });
+    match end {
+        Ok(value) => Ok((value, std::mem::take(&mut session.borrow_mut().changes))),
+        Err(Failure::Flaw(flaw)) => Err(flaw),
+        Err(Failure::Null) => {
+            let used = runtime.memory_usage().malloc_size;
+            Err(fault::null(usize::try_from(used).unwrap_or(0)))
+        }
+    }
 }
 
 fn needs_rich(plan: &Plan) -> bool {
@@ -133,7 +134,7 @@ fn steps<'js>(
     facts: &Facts,
     session: &Shared,
     guard: &Guard,
-) -> Result<(Value, Changes), convert::Unfit> {
+) -> Result<Value, convert::Unfit> {
     let variables = host::install(ctx, plan, facts, session)?;
     let mut value: rquickjs::Value<'js> = ctx.eval_with_options(text, options(plan.mode))?;
     if let Some(promise) = value.as_promise() {
@@ -151,8 +152,9 @@ fn steps<'js>(
         }
     }
     let value = convert::to_json(ctx, value)?;
-    let changes = changed(ctx, &variables, plan, facts)?;
-    Ok((value, changes))
+    let changed = changed(ctx, &variables.touched()?, facts, session)?;
+    session.borrow_mut().changes.variables = changed;
+    Ok(value)
 }
 
 fn settled<'js>(
@@ -172,25 +174,25 @@ fn settled<'js>(
     }
 }
 
+/// The variables whose values are no longer what they were.
 fn changed<'js>(
     ctx: &Ctx<'js>,
     variables: &Object<'js>,
-    plan: &Plan,
     facts: &Facts,
-) -> Result<Changes, convert::Unfit> {
-    let mut changes = Changes { variables: Vec::new() };
-    if plan.changes_nothing && !plan.accessors.iter().any(|word| word.starts_with("set")) {
-        return Ok(changes);
-    }
+    session: &Shared,
+) -> Result<Vec<(String, Value)>, convert::Unfit> {
+    let mut changed = Vec::new();
     for property in variables.props::<String, rquickjs::Value<'js>>() {
         let (name, value) = property?;
-        let value = convert::to_json(ctx, value)?;
-        let before = facts.variables.iter().find(|(known, _)| *known == name);
-        if before.is_none_or(|(_, before)| !convert::same(before, &value)) {
-            changes.variables.push((name, value));
+        let known = facts.variables.iter().find(|variable| variable.name == name);
+        let session = session.borrow();
+        let before = known.and_then(|known| known.value.as_ref());
+        let before = before.or_else(|| session.asked.get(&name));
+        if let Some(value) = convert::changed(ctx, value, before)? {
+            changed.push((name, value));
         }
     }
-    Ok(changes)
+    Ok(changed)
 }
 
 fn runtime(guard: &Guard) -> Result<Runtime, Flaw> {

@@ -1,9 +1,8 @@
-//! One evaluation's dealings with its scope.
+//! What passes between a script and its scope.
 //!
-//! QuickJS cannot hold on to a borrowed scope, so a script works on copies: what its text mentions
-//! is read beforehand, what it sets is written down here and carried over at its end. What it asks
-//! for that could not be known beforehand ends the run; the scope answers, and the script runs
-//! again with the answer. Scripts are deterministic, so it comes to the same place.
+//! The script runs on a thread of its own, and only the caller has the scope. [`Facts`] are read
+//! before the script starts. What they lack, the script asks for while it runs ([`Question`]). What
+//! it changed comes back at its end ([`Changes`]).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,120 +15,116 @@ use serde_json::Value;
 
 use super::accessor::{self, Names, Target};
 use super::plan::Plan;
+use crate::flaw::flaw;
+use crate::threads::Line;
 
-/// Questions that one evaluation may ask while it runs.
-const QUESTIONS_MAX: usize = 64;
+/// URLs that one script may create; each is a token in the database.
+pub(super) const URLS_MAX: usize = 64;
 
-/// Something only the scope can say.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Question {
-    /// `getOutputFrom(activity, output?)`
-    Output(String, Option<String>),
-    /// The nth `createEventTriggerUrl(event, lifetime?)` of the script.
-    Url(usize, String, Option<Duration>),
+/// A variable as the script finds it.
+pub(super) struct Variable {
+    pub(super) name: String,
+    /// None: the script asks for the value when it first uses the variable.
+    pub(super) value: Option<Value>,
 }
 
-/// What is read from the scope before the script runs; the same for every run of an evaluation.
+/// What is read from the scope before the script runs.
 pub(super) struct Facts {
-    pub(super) variables: Vec<(String, Value)>,
-    pub(super) inputs: Vec<(String, Value)>,
+    pub(super) variables: Vec<Variable>,
     pub(super) accessors: Vec<(String, Target)>,
-    pub(super) accessor_values: BTreeMap<String, Value>,
     pub(super) identity: Identity,
-    pub(super) last_result: Value,
     pub(super) now: Timestamp,
     pub(super) seed: [u8; 16],
 }
 
 impl Facts {
     /// Reads what the text mentions.
-    pub(super) fn read(plan: &Plan, scope: &mut dyn Scope) -> Self {
-        let draws = ["random", "Random", "newGuid", "newGuidString", "newShortGuid", "Guid"];
-        let draws =
-            plan.mentions_any(&draws) || plan.mentions_any(&["getGuidString", "getShortGuid"]);
-        let seed = if draws { scope.random() } else { [0; 16] };
-        let mut facts = Self {
-            variables: Vec::new(),
-            inputs: Vec::new(),
-            accessors: Vec::new(),
-            accessor_values: BTreeMap::new(),
-            identity: scope.identity(),
-            last_result: Value::Null,
-            now: scope.now(),
-            seed,
+    pub(super) fn read(source: &str, plan: &Plan, scope: &mut dyn Scope) -> Self {
+        let seed = if plan.draws() { scope.random() } else { [0; 16] };
+        let accessors = if plan.has_accessors() { accessors(plan, scope) } else { Vec::new() };
+        let variables = if !accessors.is_empty()
+            || plan.mentions_any(&["variables", "getVariable", "setVariable"])
+        {
+            variables(source, &accessors, scope)
+        } else {
+            Vec::new()
         };
-        facts.read_variables(plan, scope);
-        facts.read_inputs(plan, scope);
-        facts.read_accessors(plan, scope);
-        if plan.mentions("getLastResult") {
-            facts.last_result = scope.last_result().unwrap_or_default();
-        }
-        facts
-    }
-
-    fn read_variables(&mut self, plan: &Plan, scope: &dyn Scope) {
-        for name in &plan.variables {
-            self.add_variable(name, scope);
-        }
-        if plan.all_variables {
-            for name in scope.variable_names() {
-                self.add_variable(&name, scope);
-            }
-        }
-    }
-
-    fn add_variable(&mut self, name: &str, scope: &dyn Scope) {
-        if self.variables.iter().any(|(known, _)| known == name) {
-            return;
-        }
-        if let Some(value) = scope.variable(name) {
-            self.variables.push((name.to_owned(), value));
-        }
-    }
-
-    fn read_inputs(&mut self, plan: &Plan, scope: &dyn Scope) {
-        let all = if plan.all_inputs { scope.input_names() } else { Vec::new() };
-        for name in plan.inputs.iter().chain(&all) {
-            if self.inputs.iter().any(|(known, _)| known == name) {
-                continue;
-            }
-            if let Some(value) = scope.input(name) {
-                self.inputs.push((name.clone(), value));
-            }
-        }
-    }
-
-    fn read_accessors(&mut self, plan: &Plan, scope: &dyn Scope) {
-        if plan.accessors.is_empty() {
-            return;
-        }
-        let names = Names::of(scope);
-        for word in &plan.accessors {
-            let Some(target) = accessor::find(word, &names) else { continue };
-            match &target {
-                Target::Variable(name) | Target::SetVariable(name) => {
-                    self.add_variable(name, scope);
-                }
-                Target::Input(_) | Target::Output(..) => {
-                    let value = target.read(scope).unwrap_or_default();
-                    self.accessor_values.insert(word.clone(), value);
-                }
-            }
-            self.accessors.push((word.clone(), target));
-        }
+        Self { variables, accessors, identity: scope.identity(), now: scope.now(), seed }
     }
 }
 
-/// What a run did and asked; shared with the functions that the script calls.
+fn accessors(plan: &Plan, scope: &dyn Scope) -> Vec<(String, Target)> {
+    let names = Names::of(scope);
+    let words = plan.accessors(&names).into_iter();
+    words.filter_map(|word| accessor::find(&word, &names).map(|target| (word, target))).collect()
+}
+
+/// Every variable; those whose names stand in the text with their values.
+fn variables(source: &str, accessors: &[(String, Target)], scope: &dyn Scope) -> Vec<Variable> {
+    let is_accessed = |name: &str| {
+        accessors.iter().any(|(_, target)| {
+            matches!(target, Target::Variable(known) | Target::SetVariable(known) if known == name)
+        })
+    };
+    let mut found = Vec::new();
+    for name in scope.variable_names() {
+        if !source.contains(&name) && !is_accessed(&name) {
+            found.push(Variable { name, value: None });
+        } else if let Some(value) = scope.variable(&name) {
+            found.push(Variable { name, value: Some(value) });
+        }
+    }
+    found
+}
+
+/// What a script asks its scope while it runs.
+#[derive(Debug)]
+pub(super) enum Question {
+    /// The variable of this name.
+    Variable(String),
+    /// The input of this name.
+    Input(String),
+    /// The activity, then its output.
+    Output(String, Option<String>),
+    /// The result of the activity before.
+    LastResult,
+    /// A URL for the event, with its lifetime.
+    Url(String, Option<Duration>),
+}
+
+/// Answers a question; None where the scope has nothing of this name.
+pub(super) fn answer(question: Question, scope: &mut dyn Scope) -> Option<Value> {
+    match question {
+        Question::Variable(name) => scope.variable(&name),
+        Question::Input(name) => scope.input(&name),
+        Question::Output(activity, output) => scope.output_from(&activity, output.as_deref()),
+        Question::LastResult => scope.last_result(),
+        Question::Url(event, lifetime) => Some(Value::String(scope.event_url(&event, lifetime))),
+    }
+}
+
+/// What a script that ended without an error changes.
 #[derive(Default)]
-pub(super) struct Session {
-    /// What the scope has answered, over all runs of this evaluation.
-    answers: BTreeMap<Question, Value>,
-    asked: Option<Question>,
-    urls: usize,
+pub(super) struct Changes {
+    pub(super) variables: Vec<(String, Value)>,
     pub(super) correlation_id: Option<Option<String>>,
     pub(super) instance_name: Option<Option<String>>,
     pub(super) outcomes: Option<Vec<String>>,
+}
+
+/// The value of a script, and its changes.
+pub(super) type End = Result<(Value, Changes), Flaw>;
+
+/// The way from a script to its scope.
+pub(super) type ScopeLine = Line<Question, Option<Value>, End>;
+
+/// The state of a run, shared by the functions that the script calls.
+pub(super) struct Session {
+    line: ScopeLine,
+    /// Variables that the script asked for, as they were.
+    pub(super) asked: BTreeMap<String, Value>,
+    pub(super) changes: Changes,
+    pub(super) urls: usize,
     pub(super) guids: u64,
 }
 
@@ -137,100 +132,38 @@ pub(super) struct Session {
 pub(super) type Shared = Rc<RefCell<Session>>;
 
 impl Session {
-    /// Asks beforehand for outputs that the script names: activity, then output.
-    pub(super) fn prepare(&mut self, outputs: &[(String, Option<String>)], scope: &dyn Scope) {
-        for (activity, output) in outputs.iter().take(QUESTIONS_MAX) {
-            let value = scope.output_from(activity, output.as_deref()).unwrap_or_default();
-            self.answers.insert(Question::Output(activity.clone(), output.clone()), value);
-        }
+    /// The session of a run that begins.
+    pub(super) fn new(line: ScopeLine) -> Self {
+        Self { line, asked: BTreeMap::new(), changes: Changes::default(), urls: 0, guids: 0 }
     }
 
-    /// Begins another run: forgets what the last one did, keeps what the scope answered.
-    pub(super) fn rerun(&mut self) {
-        let answers = std::mem::take(&mut self.answers);
-        *self = Self { answers, ..Self::default() };
-    }
-
-    /// The answer to a question; None when the run has to end so that the scope can be asked.
-    pub(super) fn output(&mut self, activity: &str, output: Option<&str>) -> Option<Value> {
-        self.ask(Question::Output(activity.to_owned(), output.map(str::to_owned)))
-    }
-
-    /// The URL of the next call; None when the run has to end so that the scope can be asked.
-    pub(super) fn url(&mut self, event: &str, lifetime: Option<Duration>) -> Option<Value> {
-        let number = self.urls;
-        self.urls += 1;
-        self.ask(Question::Url(number, event.to_owned(), lifetime))
-    }
-
-    fn ask(&mut self, question: Question) -> Option<Value> {
-        if self.asked.is_some() {
-            return None;
-        }
-        let answer = self.answers.get(&question).cloned();
-        if answer.is_none() {
-            self.asked = Some(question);
-        }
-        answer
-    }
-
-    /// True when the run ended because of a question.
-    pub(super) fn has_asked(&self) -> bool {
-        self.asked.is_some()
-    }
-
-    /// Puts the open question to the scope; false when there is none.
-    ///
-    /// # Errors
-    /// [`Flaw`] when the script asks too much.
-    pub(super) fn answer(&mut self, scope: &mut dyn Scope) -> Result<bool, Flaw> {
-        let Some(question) = self.asked.take() else { return Ok(false) };
-        if self.answers.len() >= QUESTIONS_MAX {
-            return Err(super::flaw(format!(
-                "the script asks for more than {QUESTIONS_MAX} outputs and event URLs"
-            )));
-        }
-        let answer = match &question {
-            Question::Output(activity, output) => {
-                scope.output_from(activity, output.as_deref()).unwrap_or_default()
-            }
-            Question::Url(_, event, lifetime) => Value::String(scope.event_url(event, *lifetime)),
-        };
-        self.answers.insert(question, answer);
-        Ok(true)
+    /// Asks the scope; None when nobody waits for this script any more.
+    pub(super) fn ask(&self, question: Question) -> Option<Option<Value>> {
+        self.line.ask(question)
     }
 }
 
-/// What a script that came to its end changes.
-pub(super) struct Changes {
-    pub(super) variables: Vec<(String, Value)>,
-}
-
-/// Carries over what the script set.
+/// Writes to the scope what the script changed.
 ///
 /// # Errors
-/// [`Flaw`] when it set what is not there; then nothing before it is taken back.
-pub(super) fn carry_over(
-    session: &mut Session,
-    changes: Changes,
-    scope: &mut dyn Scope,
-) -> Result<(), Flaw> {
-    if let Some(outcomes) = session.outcomes.take()
+/// [`Flaw`] when it set what is not there; what was written before that stays.
+pub(super) fn carry_over(changes: Changes, scope: &mut dyn Scope) -> Result<(), Flaw> {
+    if let Some(outcomes) = changes.outcomes
         && !scope.set_outcomes(outcomes)
     {
-        return Err(super::flaw("setOutcome works only in the activity RunJavaScript".to_owned()));
+        return Err(flaw("setOutcome works only in the activity RunJavaScript"));
     }
     for (name, value) in changes.variables {
         if !scope.set_variable(&name, value) {
-            return Err(super::flaw(format!(
+            return Err(flaw(format!(
                 "there is no variable named {name:?} to set; add it to the workflow's variables"
             )));
         }
     }
-    if let Some(value) = session.correlation_id.take() {
+    if let Some(value) = changes.correlation_id {
         scope.set_correlation_id(value);
     }
-    if let Some(value) = session.instance_name.take() {
+    if let Some(value) = changes.instance_name {
         scope.set_instance_name(value);
     }
     Ok(())

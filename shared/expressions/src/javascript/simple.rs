@@ -1,8 +1,9 @@
-//! Scripts that are one simple expression: most of those in real workflows. They never enter
-//! QuickJS, and mean the same as if they had.
+//! Scripts that are one simple expression, as most in real workflows are. They are evaluated
+//! without QuickJS and give the same value.
 //!
-//! Everything here is pure, and gives up wherever JavaScript would do something that is not plain:
-//! convert between types, throw, or look into a prototype. Then QuickJS has the word.
+//! The parser reads the whole text or nothing. The evaluation is pure, and gives up where
+//! JavaScript would convert between types, throw, or look into a prototype. Then QuickJS evaluates
+//! the script.
 
 mod evaluate;
 mod parse;
@@ -12,11 +13,11 @@ mod tests;
 use engine::Scope;
 use serde_json::Value;
 
-/// A script that may be answered without QuickJS.
+/// A script that may have a value without QuickJS.
 #[derive(Debug)]
 pub(super) struct Simple(Expr);
 
-/// An expression of the simple kind.
+/// A simple expression.
 #[derive(Clone, Debug, PartialEq)]
 enum Expr {
     Undefined,
@@ -31,7 +32,7 @@ enum Expr {
     Output(String, Option<String>),
     /// A function of ours without arguments.
     Fact(Fact),
-    /// A value, and what is looked up in it, from left to right.
+    /// A value, and the members that are looked up in it, from left to right.
     Chain(Box<Expr>, Vec<Step>),
     Not(Box<Expr>),
     Negative(Box<Expr>),
@@ -43,7 +44,7 @@ enum Expr {
     Text(Vec<Expr>),
 }
 
-/// What stands for a variable that is not there.
+/// The value of a variable that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Missing {
     Undefined,
@@ -92,7 +93,7 @@ enum Operator {
 }
 
 impl Simple {
-    /// The text as a simple expression, if it is one.
+    /// Parses the text; None where it is not simple.
     pub(super) fn parse(source: &str) -> Option<Self> {
         let mut text = source.trim();
         if let Some(rest) = text.strip_prefix("return")
@@ -107,7 +108,7 @@ impl Simple {
         parse::expression(text).map(Self)
     }
 
-    /// The value; None where only QuickJS knows what to say.
+    /// The value; None where QuickJS has to evaluate the script.
     pub(super) fn evaluate(&self, scope: &dyn Scope) -> Option<Value> {
         evaluate::value(&self.0, scope)
     }

@@ -97,6 +97,95 @@ fn variables_are_read_and_written_in_every_way() {
 }
 
 #[test]
+fn variables_change_in_ways_that_the_text_does_not_show() {
+    let lines = |source: &str| {
+        let mut stage = furnished();
+        run_on(&mut stage, source).unwrap_or_else(|flaw| panic!("{source}: {flaw:?}"));
+        stage.variable("Order").unwrap()["lines"].as_array().unwrap().len()
+    };
+    for source in [
+        "variables.Order.lines[\"pu\" + \"sh\"]({sku: 'c'})",
+        "variables.Order.lines['pu' + 'sh'] ({sku: 'c'})",
+        "variables['Ord' + 'er'].lines.push({sku: 'c'})",
+        "const {push} = []; [1].map(push, variables.Order.lines); variables.Order.lines.splice(3)",
+        "const f = 'push'; getVariable('Ord' + 'er').lines[f]({sku: 'c'})",
+        "getOrder().lines?.[`push`]({sku: 'c'})",
+        "const p = Object.getOwnPropertyDescriptor(variables, 'Order').value.lines; p.push(1)",
+        "Object.values(variables).find(v => v && v.lines).lines.push(1)",
+        "JSON.parse('[1]', (k, v) => { if (k === '0') variables.Order.lines.push(v); return v })",
+        "variables.Order.lines.toString(), eval('variables.Order.lines.push(1)')",
+    ] {
+        assert_eq!(lines(source), 3, "{source}");
+    }
+    let written = |source: &str| {
+        let mut stage = furnished();
+        run_on(&mut stage, source).unwrap_or_else(|flaw| panic!("{source}: {flaw:?}"));
+        stage.variable("counter").unwrap()
+    };
+    for source in [
+        "[variables.counter] = [9]",
+        "({a: variables.counter} = {a: 9})",
+        "for (variables.counter of [8, 9]);",
+        "variables['coun' + 'ter'] = 9",
+        "setVariable('coun' + 'ter', 9)",
+        "Object.assign(variables, JSON.parse('{\"coun' + 'ter\": 9}'))",
+        "globalThis['set' + 'Counter'](9)",
+        "Function(\"vari\" + \"ables.coun\" + \"ter = 9\")()",
+    ] {
+        assert_eq!(written(source), json!(9), "{source}");
+    }
+}
+
+#[test]
+fn names_that_do_not_stand_in_the_text_are_found() {
+    check(&[
+        ("variables['Na' + 'me']", json!("Ada")),
+        ("getVariable('Na' + 'me')", json!("Ada")),
+        ("this['getVari' + 'able']('Name')", json!("Ada")),
+        ("globalThis['get' + 'Name']()", json!("Ada")),
+        ("globalThis['get' + 'Amount']()", json!(12.5)),
+        ("globalThis['getStatusCode' + 'FromFetch']()", json!(200)),
+        ("getInput('am' + 'ount') === getInput('Am' + 'ount')", json!(false)),
+        ("getOutputFrom('Fe' + 'tch').ok", json!(true)),
+        ("Object.keys(variables)", json!(["Name", "counter", "Order", "Empty"])),
+        ("JSON.parse(JSON.stringify(variables)).Order.id", json!(7)),
+        ("({...variables}).Name", json!("Ada")),
+        ("'Name' in variables && !('Nope' in variables)", json!(true)),
+        ("const v = variables; v['Ord' + 'er'] === v['Ord' + 'er']", json!(true)),
+        ("delete variables['Na' + 'me']; typeof variables['Na' + 'me']", json!("undefined")),
+        ("Object.keys(globalThis).filter(k => k.includes(':'))", json!([])),
+        ("Function('return typeof new' + 'Guid')()", json!("function")),
+        ("Math['ran' + 'dom']() === Math['ran' + 'dom']()", json!(false)),
+        ("[1, 2][1] + [].concat([3])['0']", json!(5)),
+    ]);
+    for kind in ["() => 1", "function* () {}", "async () => 1", "async function* () {}"] {
+        let flaw = failure(&format!("({kind})['const' + 'ructor']('return 1')()"));
+        assert!(flaw.message.contains("has to name Function or eval"), "{kind}: {flaw:?}");
+    }
+    assert_eq!(value("Math['ran' + 'dom']()"), value("Math['ran' + 'dom']()"));
+}
+
+#[test]
+fn a_variable_that_is_only_read_is_not_written() {
+    let mut stage = furnished();
+    stage.variables[2].1 = json!({"n": 1.0, "10": 1, "9": 2});
+    let before = stage.variables.clone();
+    for source in ["variables.Order.n", "variables['Ord' + 'er'].n", "Object.keys(variables)"] {
+        run_on(&mut stage, source).unwrap();
+        assert_eq!(stage.variables, before, "{source}");
+    }
+}
+
+#[test]
+fn a_thrown_null_is_no_lack_of_memory() {
+    for source in ["throw null", "Promise.reject(null)"] {
+        let flaw = failure(source);
+        assert!(flaw.message.starts_with("the script threw null"), "{source}: {flaw:?}");
+    }
+    assert_eq!(failure("throw undefined").message, "the script threw undefined");
+}
+
+#[test]
 fn setting_a_variable_that_is_not_there_says_so() {
     let flaw = failure("variables.Nope = 1");
     assert!(flaw.message.contains("\"Nope\""), "{flaw:?}");
@@ -327,4 +416,68 @@ fn what_is_answered_without_quickjs_means_the_same() {
     }
     let mut stage = Stage::new().with_variable("n", json!({"whole": 2.0}));
     assert_eq!(run_on(&mut stage, "variables.n").unwrap(), json!({"whole": 2}));
+}
+
+/// Draws statements that read and change: the same seed draws the same ones.
+fn drawn(seed: u64) -> String {
+    const PARTS: [&str; 26] = [
+        "variables.counter++",
+        "variables.Order.lines.push({sku: 'n'})",
+        "variables.Order.lines['po' + 'p']()",
+        "setVariable('Na' + 'me', variables.Name + '!')",
+        "setCounter(getCounter() * 2)",
+        "variables['cou' + 'nter'] = out.length",
+        "delete variables.Order.id",
+        "out.push(getInput('Amount'))",
+        "out.push(getOutputFrom('Fetch', 'StatusCode'))",
+        "out.push(Object.keys(variables))",
+        "out.push(variables.Order)",
+        "out.push(getVariable('Em' + 'pty'))",
+        "out.push(typeof newGuid)",
+        "out.push(new Date().getTime())",
+        "out.push([3, 1, 2].sort().concat(out.slice(0, 1)).flat())",
+        "out.push('a-b'.split('-').map(x => x.replace('a', 'c')))",
+        "setCorrelationId(getCorrelationId() + 'x')",
+        "out.push(getWorkflowDefinitionId())",
+        "for (const line of variables.Order.lines) line.seen = true",
+        "if (variables.counter > 4) variables.Empty = [variables.counter]",
+        "const copy = {...variables}; out.push(copy.Name)",
+        "out.push(JSON.stringify(variables.Order).length)",
+        "variables.Order = {lines: variables.Order.lines}",
+        "out.push(TimeSpan.FromMinutes(variables.counter).toString())",
+        "[variables.counter, variables.Name] = [variables.counter + 1, 'Bo']",
+        "setOutcome('o' + out.length)",
+    ];
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |count: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % u64::try_from(count).unwrap()).unwrap()
+    };
+    let mut text = "const out = [];\n".to_owned();
+    for _ in 0..1 + below(5) {
+        text.push_str(&format!("{{ {} }}\n", PARTS[below(PARTS.len())]));
+    }
+    text + "out"
+}
+
+#[test]
+fn what_is_put_into_the_context_makes_no_difference() {
+    let language = JavaScript::new();
+    for seed in 0..400 {
+        let source = drawn(seed);
+        let mut stages = [furnished(), furnished()];
+        let answers = ["", " // globalThis"].map(|suffix| format!("{source}{suffix}"));
+        let answers: Vec<_> = answers
+            .iter()
+            .zip(&mut stages)
+            .map(|(source, stage)| language.evaluate(source, stage).map_err(|flaw| flaw.message))
+            .collect();
+        assert_eq!(answers[0], answers[1], "{source}");
+        let [one, other] = stages;
+        assert_eq!(one.variables, other.variables, "{source}");
+        assert_eq!(one.identity, other.identity, "{source}");
+        assert_eq!(one.outcomes, other.outcomes, "{source}");
+    }
 }

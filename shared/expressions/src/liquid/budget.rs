@@ -1,4 +1,4 @@
-//! What one rendering may use.
+//! The limits of one rendering.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -7,12 +7,14 @@ use liquid_core::model::ValueView;
 use liquid_core::{Error, Result, Runtime};
 use model::Timestamp;
 
-/// Rounds of all loops of one rendering.
+use super::fault::LATE;
+
+/// Rounds of all loops of one rendering together.
 pub(super) const ROUNDS_MAX: u64 = 100_000;
-/// Bytes of one value on its way through filters.
+/// Bytes of a value that a filter takes or gives.
 pub(super) const VALUE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What is left, and the turn's clock; kept among the registers of the rendering.
+/// What the rendering has left, and the time of the turn; one of the registers of the rendering.
 #[derive(Default)]
 pub(super) struct Budget {
     deadline: Option<Instant>,
@@ -35,12 +37,12 @@ pub(super) fn now(runtime: &dyn Runtime) -> Timestamp {
 pub(super) fn check_time(runtime: &dyn Runtime) -> Result<()> {
     let deadline = runtime.registers().get_mut::<Budget>().deadline;
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-        return Err(Error::with_msg("the template ran too long and was stopped"));
+        return Err(Error::with_msg(LATE));
     }
     Ok(())
 }
 
-/// Spends one round of a loop; fails when there are none left.
+/// Counts one round of a loop; fails when no round is left.
 pub(super) fn spend_round(runtime: &dyn Runtime) -> Result<()> {
     let rounds = {
         let mut budget = runtime.registers().get_mut::<Budget>();
@@ -53,12 +55,12 @@ pub(super) fn spend_round(runtime: &dyn Runtime) -> Result<()> {
     check_time(runtime)
 }
 
-/// What to say of a loop without end.
+/// The error of a template with too many rounds.
 pub(super) fn too_many_rounds() -> Error {
     Error::with_msg(format!("the template's loops go more than {ROUNDS_MAX} rounds"))
 }
 
-/// Fails when a value is too large to go through filters.
+/// Fails when a value is too large for a filter.
 pub(super) fn check_size(value: &dyn ValueView) -> Result<()> {
     if weight(value, VALUE_BYTES_MAX) > VALUE_BYTES_MAX {
         return Err(Error::with_msg(format!(
@@ -69,7 +71,7 @@ pub(super) fn check_size(value: &dyn ValueView) -> Result<()> {
     Ok(())
 }
 
-/// About how many bytes a value has; counts no further than `max`.
+/// The bytes of a value, roughly; stops counting above `max`.
 fn weight(value: &dyn ValueView, max: usize) -> usize {
     const ELEMENT: usize = 8;
     let mut total = ELEMENT;
@@ -93,7 +95,7 @@ fn weight(value: &dyn ValueView, max: usize) -> usize {
     total
 }
 
-/// Text that refuses to grow beyond its bound.
+/// A text with a limit on its bytes.
 pub(super) struct Bounded {
     bytes: Vec<u8>,
     max: usize,
@@ -105,12 +107,12 @@ impl Bounded {
         Self { bytes: Vec::new(), max, full: false }
     }
 
-    /// True when something did not fit.
+    /// True when the limit was reached.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
 
-    /// What was written.
+    /// The text that was written.
     pub(super) fn into_text(self) -> std::result::Result<String, ()> {
         String::from_utf8(self.bytes).or(Err(()))
     }

@@ -1,13 +1,13 @@
-//! Values between JSON and Liquid.
+//! Converts values between JSON and Liquid.
 
 use liquid_core::model::KString;
 use liquid_core::{Object, ObjectView, Value, ValueView};
 use serde_json::Value as Json;
 
-/// The member in which an object keeps the order of the others.
+/// The member of an object that holds the order of its other members.
 const ORDER: &str = "\u{1}order";
 
-/// Makes a Liquid value; numbers without a fraction are integers.
+/// Converts a JSON value to Liquid; numbers without a fraction become integers.
 pub(super) fn to_liquid(value: Json) -> Value {
     match value {
         Json::Null => Value::Nil,
@@ -39,8 +39,8 @@ fn object(map: serde_json::Map<String, Json>) -> Object {
     object
 }
 
-/// The members of an object in the order they came in; in alphabetical order where that is not
-/// known. The library's own order differs from run to run.
+/// The members of an object in their order in the JSON; in alphabetical order where the object does
+/// not hold it. The library's own order differs from run to run.
 pub(super) fn members(object: &dyn ObjectView) -> Vec<(String, &dyn ValueView)> {
     let mut names: Vec<String> = match object.get(ORDER).and_then(ValueView::as_array) {
         Some(order) => order.values().map(|name| name.to_kstr().into_string()).collect(),
@@ -53,7 +53,7 @@ pub(super) fn members(object: &dyn ObjectView) -> Vec<(String, &dyn ValueView)> 
     members.filter_map(|name| object.get(&name).map(|value| (name, value))).collect()
 }
 
-/// What `{{ … }}` shows of a value: lists run together, objects are JSON.
+/// What `{{ … }}` shows of a value: the elements of a list one after the other, an object as JSON.
 pub(super) fn show(value: &dyn ValueView) -> String {
     if let Some(array) = value.as_array() {
         array.values().map(show).collect()
@@ -64,7 +64,7 @@ pub(super) fn show(value: &dyn ValueView) -> String {
     }
 }
 
-/// Makes a JSON value.
+/// Converts a Liquid value to JSON.
 pub(super) fn to_json(value: &dyn ValueView) -> Json {
     if let Some(array) = value.as_array() {
         Json::Array(array.values().map(to_json).collect())

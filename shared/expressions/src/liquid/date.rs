@@ -12,8 +12,8 @@ use super::budget;
 /// Longest pattern.
 const PATTERN_BYTES_MAX: usize = 1_024;
 
-/// `now` and `today` mean the time of the turn; numbers count seconds since 1970; what is no date
-/// stays as it is.
+/// Formats the input. `now` and `today` are the time of the turn, a number counts seconds since
+/// 1970, and an input that is no date stays as it is.
 pub(super) fn run(
     input: &dyn ValueView,
     given: &[ValueCow<'_>],

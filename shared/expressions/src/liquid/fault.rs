@@ -1,50 +1,48 @@
-//! From what went wrong in a template to a [`Flaw`] that its author can use.
+//! Turns what went wrong in a template into a [`Flaw`] that its author can use.
 
 use engine::Flaw;
 use liquid_core::Error;
 use model::limits;
 
+use crate::flaw::{cut, flaw};
+
 /// Characters of a message that are kept.
 const MESSAGE_CHARS_MAX: usize = 1_000;
 
-/// A flaw without a place.
-pub(super) fn plain(message: String) -> Flaw {
-    Flaw { message, line: None, column: None }
+/// The template did not end in its time.
+pub(super) const LATE: &str = "the template ran too long and was stopped";
+
+/// The flaw of a template that did not end in its time.
+pub(super) fn late() -> Flaw {
+    flaw(LATE)
 }
 
-/// The rendering does not fit.
+/// The rendering is longer than its limit.
 pub(super) fn too_long() -> Flaw {
-    plain(format!(
-        "the template renders more than {} KiB",
-        limits::TEMPLATE_OUTPUT_BYTES_MAX / 1024
-    ))
+    flaw(format!("the template renders more than {} KiB", limits::TEMPLATE_OUTPUT_BYTES_MAX / 1024))
 }
 
-/// The rendering is no text.
+/// The rendering is not UTF-8.
 pub(super) fn not_text() -> Flaw {
-    plain("the template renders bytes that are no text".to_owned())
+    flaw("the template renders bytes that are no text")
 }
 
-/// What the library says, in one sentence, with the place where it knows one.
+/// The library's message in one sentence, with line and column where the message has them.
 pub(super) fn of(error: &Error) -> Flaw {
     let text = error.to_string();
     let text = text.strip_prefix("liquid:").unwrap_or(&text).trim();
     let (line, column) = place(text);
-    // Below a quoted line the parser says what it expected: `  = expected Identifier`.
+    // Below the quoted line stands what the parser expected: `  = expected Identifier`.
     let reason = text.lines().find_map(|line| line.trim().strip_prefix("= "));
     let first = text.lines().next().unwrap_or_default();
-    let mut message = match reason {
+    let message = match reason {
         Some(reason) => reason.to_owned(),
         None => match context(text) {
             Some(context) => format!("{first} ({context})"),
             None => first.to_owned(),
         },
     };
-    if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS_MAX) {
-        message.truncate(end);
-        message.push('…');
-    }
-    Flaw { message, line, column }
+    Flaw { message: cut(message, MESSAGE_CHARS_MAX), line, column }
 }
 
 /// `--> 1:7`
@@ -57,7 +55,7 @@ fn place(text: &str) -> (Option<u32>, Option<u32>) {
     }
 }
 
-/// What the message is about: the first `key=value` below it.
+/// The first `key=value` below the message: what the message is about.
 fn context(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("with:")?;
     let pair = rest.lines().map(str::trim).find(|line| !line.is_empty())?;

@@ -1,4 +1,4 @@
-//! How filters are bounded, and how our own are made.
+//! Bounds the filters of the library, and makes filters of our own.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use liquid_core::{
 
 use super::budget;
 
-/// A filter of the library that neither takes nor gives more than a value may have.
+/// A filter of the library with a limit on the size of its input and its result.
 #[derive(Clone)]
 pub(super) struct Checked<F>(pub(super) F);
 
@@ -43,7 +43,7 @@ impl Filter for CheckedFilter {
     }
 }
 
-/// What one of our own filters does with its input and its arguments.
+/// The function of one of our own filters.
 pub(super) type Run = fn(&dyn ValueView, &[ValueCow<'_>], &dyn Runtime) -> Result<Value>;
 
 /// A filter of our own.

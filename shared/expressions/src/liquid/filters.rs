@@ -1,5 +1,5 @@
-//! The tags and filters that templates have: the library's, bounded, and our own in the place of
-//! those that would see a clock or grow without bound.
+//! The tags and filters of templates: those of the library, bounded, and our own instead of those
+//! that read a clock or grow without bound.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,10 +15,10 @@ use super::filter::{Checked, Own};
 use super::for_block::For;
 use super::{convert, date};
 
-/// Elements that `uniq`, which compares each with each, may take.
+/// Different elements that `uniq` keeps. It compares each element with all of them.
 const UNIQ_ELEMENTS_MAX: usize = 5_000;
 
-/// The filter that every shown value ends with; see `output.rs`.
+/// The last filter of every shown value; see `output.rs`.
 pub(super) const SHOW: &str = "staunch_show";
 
 /// Everything a template may use.
@@ -162,7 +162,7 @@ fn size(input: &dyn ValueView, _: &[ValueCow<'_>], _: &dyn Runtime) -> Result<Va
     Ok(Value::scalar(size))
 }
 
-/// The last filter of every `{{ … }}`.
+/// The last filter of every `{{ … }}`: shows lists and objects.
 fn show(input: &dyn ValueView, _: &[ValueCow<'_>], _: &dyn Runtime) -> Result<Value> {
     let is_plain = !input.is_array() && !input.is_object();
     Ok(if is_plain { input.to_value() } else { Value::scalar(convert::show(input)) })

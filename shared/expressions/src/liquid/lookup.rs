@@ -1,4 +1,4 @@
-//! Where names are looked up while rendering. What is not there is nil, never an error.
+//! Looks names up while a template is rendered. A name that does not exist is nil, not an error.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use liquid_core::{
 use super::budget::Budget;
 use super::convert;
 
-/// The outermost names: what the workflow offers, and what the template assigned.
+/// The outermost names: those of the workflow, and those that the template assigned.
 pub(super) struct Root<'g> {
     globals: &'g Object,
     assigned: RefCell<Object>,
@@ -31,7 +31,7 @@ impl<'g> Root<'g> {
         }
     }
 
-    /// Begins a rendering with this budget.
+    /// Sets the budget of the rendering.
     pub(super) fn begin(&self, budget: Budget) {
         *self.registers.get_mut::<Budget>() = budget;
     }

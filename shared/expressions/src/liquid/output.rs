@@ -1,20 +1,20 @@
-//! Puts our own filter at the end of every `{{ … }}`, because the library shows the members of an
+//! Puts our own filter at the end of every `{{ … }}`. Without it the library shows the members of an
 //! object in an order that differs from run to run.
 
 use super::filters::SHOW;
 
-/// A template as the library gets it, and where it was lengthened.
+/// A template as the library gets it, and where text was inserted.
 pub(super) struct Prepared {
-    /// The text for the library.
+    /// The text with our filters.
     pub(super) text: String,
-    /// Byte offsets into `text` at which something was put in.
+    /// Byte offsets into `text` of the inserted filters.
     inserted: Vec<usize>,
 }
 
-/// Bytes of what is put in.
+/// Bytes of one inserted filter.
 const INSERTED_BYTES: usize = 3 + SHOW.len();
 
-/// Prepares a template.
+/// Inserts the filters.
 pub(super) fn prepare(source: &str) -> Prepared {
     let mut prepared = Prepared { text: String::with_capacity(source.len()), inserted: Vec::new() };
     let mut rest = source;
@@ -46,7 +46,7 @@ impl Prepared {
         self.text.push_str(close);
     }
 
-    /// The column in the author's text of a place in the library's.
+    /// The column in the author's text that belongs to a line and column of the library's text.
     pub(super) fn column(&self, line: u32, column: u32) -> u32 {
         let line = usize::try_from(line).unwrap_or(1).saturating_sub(1);
         let start: usize = self.text.split_inclusive('\n').take(line).map(str::len).sum();
@@ -57,11 +57,10 @@ impl Prepared {
     }
 }
 
+/// Where the next `{{` or `{%` begins.
 fn next_mark(text: &str) -> Option<usize> {
-    match (text.find("{{"), text.find("{%")) {
-        (Some(shown), Some(tag)) => Some(shown.min(tag)),
-        (shown, tag) => shown.or(tag),
-    }
+    let opens = |at: usize| text.get(at + 1..).is_some_and(|rest| rest.starts_with(['{', '%']));
+    text.match_indices('{').map(|(at, _)| at).find(|at| opens(*at))
 }
 
 /// Where `{{ … }}` ends; a closing mark inside quotes does not count.
@@ -69,7 +68,7 @@ fn shown_end(mark: &str) -> usize {
     close(mark, "}}").unwrap_or(mark.len())
 }
 
-/// Where a tag ends; a raw or comment block is one.
+/// Where a tag ends; a whole raw or comment block counts as one tag.
 fn tag_end(mark: &str) -> usize {
     let Some(end) = close(mark, "%}") else { return mark.len() };
     let name = mark.trim_start_matches("{%").trim_start_matches('-').split_whitespace().next();

@@ -1,6 +1,10 @@
-//! The table `api_keys`; its columns are documented in `schema/migration`.
+//! The table `api_keys`.
 
+use model::Timestamp;
 use sea_orm::entity::prelude::*;
+use store::{ApiKey, Error};
+
+use crate::codec::{json, parse};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "api_keys")]
@@ -18,3 +22,27 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    pub(crate) fn of(key: ApiKey) -> Result<Self, Error> {
+        Ok(Self {
+            permissions: json(&key.permissions)?,
+            id: key.id,
+            name: key.name,
+            hash: key.hash,
+            created_at: key.created_at.as_millis(),
+            expires_at: key.expires_at.map(Timestamp::as_millis),
+        })
+    }
+
+    pub(crate) fn api_key(self) -> Result<ApiKey, Error> {
+        Ok(ApiKey {
+            permissions: parse("an API key's permissions", &self.permissions)?,
+            id: self.id,
+            name: self.name,
+            hash: self.hash,
+            created_at: Timestamp::from_millis(self.created_at),
+            expires_at: self.expires_at.map(Timestamp::from_millis),
+        })
+    }
+}

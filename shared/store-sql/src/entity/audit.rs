@@ -1,6 +1,11 @@
-//! The table `audit`; its columns are documented in `schema/migration`.
+//! The table `audit`.
 
+use model::Timestamp;
+use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::entity::prelude::*;
+use store::{Audit, Error};
+
+use crate::codec::{json, parse};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "audit")]
@@ -18,3 +23,29 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl ActiveModel {
+    /// A new row; the database numbers it.
+    pub(crate) fn of(entry: Audit) -> Result<Self, Error> {
+        Ok(Self {
+            id: NotSet,
+            at: Set(entry.at.as_millis()),
+            details: Set(json(&entry.details)?),
+            who: Set(entry.who),
+            what: Set(entry.what),
+            target: Set(entry.target),
+        })
+    }
+}
+
+impl Model {
+    pub(crate) fn audit(self) -> Result<Audit, Error> {
+        Ok(Audit {
+            at: Timestamp::from_millis(self.at),
+            details: parse("an audit entry's details", &self.details)?,
+            who: self.who,
+            what: self.what,
+            target: self.target,
+        })
+    }
+}

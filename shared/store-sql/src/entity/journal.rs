@@ -1,6 +1,10 @@
-//! The table `journal`; its columns are documented in `schema/migration`.
+//! The table `journal`: one row for each burst.
 
+use model::Entry;
 use sea_orm::entity::prelude::*;
+use store::Error;
+
+use crate::codec::{count, packed, unpack};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "journal")]
@@ -17,3 +21,21 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    /// The row of a burst; none when nothing happened. The entries are without the names of their
+    /// members, which would be more than half of the bytes.
+    pub(crate) fn of(instance_id: &str, entries: &[Entry]) -> Result<Option<Self>, Error> {
+        let Some(first) = entries.first() else { return Ok(None) };
+        Ok(Some(Self {
+            instance_id: instance_id.to_owned(),
+            first_sequence: count(first.sequence),
+            entry_count: count(entries.len()),
+            entries: packed(&entries)?,
+        }))
+    }
+
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
+        unpack("a journal row", &self.entries)
+    }
+}

@@ -1,6 +1,10 @@
-//! The table `outbox`; its columns are documented in `schema/migration`.
+//! The table `outbox`.
 
+use model::Timestamp;
 use sea_orm::entity::prelude::*;
+use store::{Error, OutboxRow};
+
+use crate::codec::{pack, unpack};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "outbox")]
@@ -16,3 +20,23 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    pub(crate) fn of(row: &OutboxRow) -> Result<Self, Error> {
+        Ok(Self {
+            id: row.id.clone(),
+            instance_id: row.instance_id.to_string(),
+            created_at: row.created_at.as_millis(),
+            message: pack(&row.message)?,
+        })
+    }
+
+    pub(crate) fn outbox_row(self) -> Result<OutboxRow, Error> {
+        Ok(OutboxRow {
+            message: unpack("an outbox row", &self.message)?,
+            id: self.id,
+            instance_id: self.instance_id.into(),
+            created_at: Timestamp::from_millis(self.created_at),
+        })
+    }
+}

@@ -1,6 +1,10 @@
-//! The table `schedules`; its columns are documented in `schema/migration`.
+//! The table `schedules`.
 
+use model::{Schedule, Timestamp};
 use sea_orm::entity::prelude::*;
+use store::Error;
+
+use crate::codec::{json, parse};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "schedules")]
@@ -22,3 +26,35 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    /// The row of a schedule that is in force.
+    pub(crate) fn of(schedule: &Schedule) -> Result<Self, Error> {
+        Ok(Self {
+            id: schedule.id.to_string(),
+            definition_id: schedule.definition_id.to_string(),
+            version_id: schedule.version_id.to_string(),
+            activity_id: schedule.activity_id.to_string(),
+            recurrence: json(&schedule.recurrence)?,
+            misfire: json(&schedule.misfire)?,
+            next_at: schedule.next_at.map(Timestamp::as_millis),
+            occurrence: schedule.occurrence,
+            shard: schedule.shard,
+            retired: false,
+        })
+    }
+
+    pub(crate) fn schedule(self) -> Result<Schedule, Error> {
+        Ok(Schedule {
+            recurrence: parse("a schedule's recurrence", &self.recurrence)?,
+            misfire: parse("a schedule's misfire policy", &self.misfire)?,
+            id: self.id.into(),
+            definition_id: self.definition_id.into(),
+            version_id: self.version_id.into(),
+            activity_id: self.activity_id.into(),
+            next_at: self.next_at.map(Timestamp::from_millis),
+            occurrence: self.occurrence,
+            shard: self.shard,
+        })
+    }
+}

@@ -1,6 +1,10 @@
-//! The table `triggers`; its columns are documented in `schema/migration`.
+//! The table `triggers`.
 
+use model::Trigger;
 use sea_orm::entity::prelude::*;
+use store::Error;
+
+use crate::codec::{json, parse};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "triggers")]
@@ -20,3 +24,27 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    pub(crate) fn of(trigger: &Trigger) -> Result<Self, Error> {
+        Ok(Self {
+            definition_id: trigger.definition_id.to_string(),
+            activity_id: trigger.activity_id.to_string(),
+            hash: trigger.hash.clone(),
+            version_id: trigger.version_id.to_string(),
+            name: trigger.name.clone(),
+            payload: json(&trigger.payload)?,
+        })
+    }
+
+    pub(crate) fn trigger(self) -> Result<Trigger, Error> {
+        Ok(Trigger {
+            payload: parse("a trigger's payload", &self.payload)?,
+            definition_id: self.definition_id.into(),
+            version_id: self.version_id.into(),
+            activity_id: self.activity_id.into(),
+            name: self.name,
+            hash: self.hash,
+        })
+    }
+}

@@ -1,29 +1,34 @@
-//! One batch as statements: the heads decide who is in, then one statement per table for those.
+//! One batch as statements: the heads decide which works are in, then one statement per table writes
+//! the rest of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{CommandId, InstanceId, Timestamp};
+use model::InstanceId;
 use protocol::Message;
-use store::{Commit, Error, PendingCommand, StoredBookmark};
+use sea_orm::{FromQueryResult as _, QueryResult};
+use store::{Commit, PendingCommand, StoredBookmark};
 
-use super::job::{Answer, Head, Start, Work};
+use super::job::{Head, Start, Work, WorkEnd};
+use crate::cell::{Cell, Row};
+use crate::entity::pending;
 use crate::failure::Failure;
-use crate::row;
-use crate::sql::{Cell, Fetched, Row, Sql, Tx};
+use crate::sql::Sql;
 use crate::statements as sql;
+use crate::statements::Gate;
+use crate::tx::Tx;
 
-/// Writes the batch within the transaction; each work's answer, in order.
+/// Writes the batch within the transaction; returns the end of each work, in order.
 pub(crate) async fn apply(
     tx: &mut Tx,
     works: &[&Work],
     published: &[Row],
-) -> Result<Vec<Answer>, Failure> {
+) -> Result<Vec<WorkEnd>, Failure> {
     let mut answers = decide(tx, works).await?;
     let winners: Vec<&Work> = works
         .iter()
         .zip(&answers)
         .filter(|(_, answer)| {
-            matches!(answer, Answer::Done | Answer::Committed(Commit::Done { .. }))
+            matches!(answer, WorkEnd::Done | WorkEnd::Committed(Commit::Done { .. }))
         })
         .map(|(work, _)| *work)
         .collect();
@@ -42,7 +47,7 @@ pub(crate) async fn apply(
     Ok(answers)
 }
 
-/// Waiting commands that these new bookmarks answer, oldest first, for each list of bookmarks.
+/// The commands that wait for these new bookmarks, oldest first, for each list of bookmarks.
 pub(crate) async fn answered(
     tx: &mut Tx,
     bookmarks: &[Vec<StoredBookmark>],
@@ -71,23 +76,12 @@ pub(crate) async fn answered(
     Ok(bookmarks.iter().map(answered).collect())
 }
 
-fn candidate(found: &Fetched) -> Result<PendingCommand, Failure> {
-    let millis = found.number(5)?.unwrap_or_default();
-    Ok(PendingCommand {
-        id: CommandId::new(found.text(0)?.unwrap_or_default()),
-        instance_id: found.text(1)?.map(InstanceId::new),
-        bookmark_id: found.text(2)?.map(Into::into),
-        hash: found.text(3)?,
-        correlation_id: found.text(4)?,
-        accepted_at: Timestamp::from_millis(millis),
-        expires_at: None,
-        waiting: true,
-        command: row::unpack("a waiting command", &found.bytes(6)?.unwrap_or_default())?,
-    })
+fn candidate(found: &QueryResult) -> Result<PendingCommand, Failure> {
+    Ok(pending::Model::from_query_result(found, "")?.pending()?)
 }
 
-/// Runs the heads. Those that lose have their final answer, the others a preliminary `Done`.
-async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<Answer>, Failure> {
+/// Runs the heads. Works that lose have their final end, the others a preliminary `Done`.
+async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<WorkEnd>, Failure> {
     let holders =
         holders(tx, works.iter().filter_map(|work| work.activation_key.as_deref())).await?;
     let holder = |work: &Work| holders.get(work.activation_key.as_ref()?).cloned();
@@ -112,66 +106,78 @@ async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<Answer>, Failure> {
             Head::Update { row, .. } => updates.push(row),
         }
     }
-    let mut won = ids(tx, &sql::INSERT_INSTANCES, &inserts).await?;
+    let mut won = ids(tx, &sql::ACCEPT_INSTANCES, &inserts).await?;
     won.extend(ids(tx, &sql::START_INSTANCES, &begins).await?);
     won.extend(ids(tx, &sql::UPDATE_INSTANCES, &updates).await?);
+    let lost = works.iter().filter(|work| !won.contains(work.id.as_str()) && !blocked(work));
+    let gone = gone(tx, lost.copied()).await?;
     let passed = gates(tx, works).await?;
     let stopped = tx.fetch(&sql::SELECT_VERSIONS, &stopped.iter().collect::<Vec<_>>()).await?;
     let mut versions = BTreeMap::new();
     for found in &stopped {
-        versions.insert(found.text(0)?.unwrap_or_default(), found.number(1)?.unwrap_or_default());
+        let (id, version): (String, i64) = (found.try_get_by(0)?, found.try_get_by(1)?);
+        versions.insert(id, version);
     }
 
     let answer = |work: &&Work| {
         let has_won = won.contains(work.id.as_str());
         let version = versions.get(work.id.as_str()).copied();
         match (&work.head, holder(work).filter(|_| blocked(work))) {
-            (Head::Keep(_) | Head::Always, _) => Answer::Done,
-            (Head::Gate { key, .. }, _) if passed.contains(key) => Answer::Done,
-            (Head::Gate { .. }, _) => Answer::Known,
-            (Head::Accept(_), None) if has_won => Answer::Done,
-            (_, None) if has_won => Answer::Committed(Commit::Done { waiting: Vec::new() }),
-            (Head::Accept(_), Some(holder)) if version.is_none() => Answer::NotAllowed(holder),
-            (Head::Accept(_), _) => Answer::Known,
+            (Head::Keep(_) | Head::Always, _) => WorkEnd::Done,
+            (Head::Gate { key, .. }, _) if passed.contains(key) => WorkEnd::Done,
+            (Head::Gate { .. }, _) => WorkEnd::Known,
+            _ if gone.contains(work.id.as_str()) => work.gone(),
+            (Head::Accept(_), None) if has_won => WorkEnd::Done,
+            (_, None) if has_won => WorkEnd::Committed(Commit::Done { waiting: Vec::new() }),
+            (Head::Accept(_), Some(holder)) if version.is_none() => WorkEnd::NotAllowed(holder),
+            (Head::Accept(_), _) => WorkEnd::Known,
             (Head::Insert(_), Some(holder)) if version.is_none() => {
-                Answer::Committed(Commit::NotAllowed(holder))
+                WorkEnd::Committed(Commit::NotAllowed(holder))
             }
             (Head::Start(_), Some(holder)) if version.is_none_or(|version| version == 0) => {
-                Answer::Committed(Commit::NotAllowed(holder))
+                WorkEnd::Committed(Commit::NotAllowed(holder))
             }
             (Head::Update { expected, .. }, Some(holder)) if version == Some(*expected) => {
-                Answer::Committed(Commit::NotAllowed(holder))
+                WorkEnd::Committed(Commit::NotAllowed(holder))
             }
-            _ => Answer::Committed(Commit::Conflict),
+            _ => WorkEnd::Committed(Commit::Conflict),
         }
     };
     Ok(works.iter().map(answer).collect())
 }
 
-/// The keys of those who pass their gates; each kind of gate is one statement.
+/// The works among these that are starts of deleted versions. Asks only when a start was not
+/// written, which is rare.
+pub(crate) async fn gone<'w>(
+    tx: &mut Tx,
+    lost: impl Iterator<Item = &'w Work>,
+) -> Result<BTreeSet<String>, Failure> {
+    let rows: Vec<Row> = lost.filter_map(Work::gone_row).collect();
+    ids(tx, &sql::SELECT_GONE, &rows.iter().collect::<Vec<_>>()).await
+}
+
+/// The keys of the works that pass their gates; each kind of gate is one statement.
 async fn gates(tx: &mut Tx, works: &[&Work]) -> Result<BTreeSet<String>, Failure> {
     let mut passed = BTreeSet::new();
-    let kinds =
-        [&*sql::TAKE_TOKENS, &*sql::ADVANCE_SCHEDULES, &*sql::TAKE_EVENTS, &*sql::TAKE_OVERDUE];
-    for gate in kinds {
+    for kind in Gate::ALL {
         let rows: Vec<&Row> = works
             .iter()
             .filter_map(|work| match &work.head {
-                Head::Gate { sql, row, .. } if std::ptr::eq(*sql, gate) => Some(row),
+                Head::Gate { gate, row, .. } if *gate == kind => Some(row),
                 _ => None,
             })
             .collect();
-        passed.extend(ids(tx, gate, &rows).await?);
+        passed.extend(ids(tx, kind.sql(), &rows).await?);
     }
     Ok(passed)
 }
 
-/// Keeps commands. Who asked about one is told whether it was new.
+/// Keeps commands. The caller of a [`Head::Keep`] learns whether its command was new.
 async fn keep(
     tx: &mut Tx,
     works: &[&Work],
     winners: &[&Work],
-    answers: &mut [Answer],
+    answers: &mut [WorkEnd],
 ) -> Result<(), Failure> {
     let asked = works.iter().filter_map(|work| match &work.head {
         Head::Keep(row) => Some(row),
@@ -185,14 +191,14 @@ async fn keep(
             && let Some(Cell::Text(Some(id))) = row.first()
             && !new.contains(id)
         {
-            *answer = Answer::Known;
+            *answer = WorkEnd::Known;
         }
     }
     Ok(())
 }
 
-/// Starts of children and receivers. One whose activation key is taken is kept without it, and its
-/// first burst finds out.
+/// Inserts the starts of children and receivers. A start whose activation key is taken is kept
+/// without it, and its first burst finds that out.
 async fn insert_starts(tx: &mut Tx, winners: &[&Work]) -> Result<(), Failure> {
     let starts: Vec<&Start> = winners.iter().flat_map(|work| &work.starts).collect();
     let mut taken: BTreeSet<String> =
@@ -200,21 +206,20 @@ async fn insert_starts(tx: &mut Tx, winners: &[&Work]) -> Result<(), Failure> {
             .await?
             .into_keys()
             .collect();
-    let mut rows: Vec<Row> = Vec::with_capacity(starts.len());
-    for start in starts {
-        let mut row = start.row.clone();
-        if let Some(key) = &start.activation_key
-            && !taken.insert(key.clone())
-            && let Some(cell) = row.get_mut(sql::INSTANCE_ACTIVATION_KEY)
-        {
-            *cell = Cell::Text(None);
-        }
-        rows.push(row);
+    let mut keyless: Vec<Option<Row>> = Vec::with_capacity(starts.len());
+    for start in &starts {
+        let is_taken = start.activation_key.as_ref().is_some_and(|key| !taken.insert(key.clone()));
+        keyless.push(is_taken.then(|| start.row_without_key()));
     }
-    tx.run(&sql::INSERT_INSTANCES, &rows.iter().collect::<Vec<_>>()).await
+    let rows: Vec<&Row> = starts
+        .iter()
+        .zip(&keyless)
+        .map(|(start, keyless)| keyless.as_ref().unwrap_or(&start.row))
+        .collect();
+    tx.run(&sql::INSERT_INSTANCES, &rows).await
 }
 
-/// Who holds each of these activation keys.
+/// The instance that holds each of these activation keys.
 async fn holders(
     tx: &mut Tx,
     keys: impl Iterator<Item = &str>,
@@ -224,9 +229,7 @@ async fn holders(
     let found = tx.fetch(&sql::SELECT_HOLDERS, &rows.iter().collect::<Vec<_>>()).await?;
     let mut holders = BTreeMap::new();
     for row in &found {
-        let (Some(key), Some(id)) = (row.text(0)?, row.text(1)?) else {
-            return Err(Error::Corrupt("an activation key without an instance".to_owned()).into());
-        };
+        let (key, id): (String, String) = (row.try_get_by(0)?, row.try_get_by(1)?);
         holders.insert(key, InstanceId::new(id));
     }
     Ok(holders)
@@ -236,7 +239,7 @@ async fn ids(tx: &mut Tx, sql: &'static Sql, rows: &[&Row]) -> Result<BTreeSet<S
     let found = tx.fetch(sql, rows).await?;
     let mut ids = BTreeSet::new();
     for row in &found {
-        ids.extend(row.text(0)?);
+        ids.insert(row.try_get_by(0)?);
     }
     Ok(ids)
 }

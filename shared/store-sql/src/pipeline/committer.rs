@@ -1,33 +1,35 @@
-//! Takes batches, has them written, and answers.
+//! Takes batches, writes them, and answers their callers.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use store::{Commit, Error, StoredBookmark};
+use tasks::{Panicked, caught};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::apply;
-use super::job::{Answer, Work};
+use super::job::{Work, WorkEnd};
 use super::queue::{Batch, Job, Queue};
 use super::whole::Whole;
-use crate::connect::Database;
+use crate::cell::{Cell, Row};
+use crate::database::Database;
 use crate::failure::Failure;
-use crate::sql::{Cell, Row};
 use crate::stats::Counters;
 
 /// Lookups of waiting commands that run beside the next transactions.
 const LOOKUPS_MAX: usize = 8;
 
-type Caller = oneshot::Sender<Result<Answer, Error>>;
+type Caller = oneshot::Sender<Result<WorkEnd, Error>>;
+/// A lookup that panics drops its callers, and these load again.
+type Lookups = JoinSet<Result<(), Panicked>>;
 
-/// Works until the queue is closed and empty.
+/// Works until the queue is closed and empty. A panic drops the batch at hand: its keys are free,
+/// and its callers hear that the outcome is unknown.
 pub(crate) async fn run(database: Arc<Database>, queue: Arc<Queue>) {
     let mut lookups = JoinSet::new();
-    while let Some(mut batch) = queue.take().await {
-        let keys = batch.take_keys();
+    while let Some(batch) = queue.take().await {
         write(&database, &queue, &mut lookups, batch).await;
-        queue.release(keys);
         while lookups.try_join_next().is_some() {}
         while lookups.len() >= LOOKUPS_MAX {
             lookups.join_next().await;
@@ -37,11 +39,11 @@ pub(crate) async fn run(database: Arc<Database>, queue: Arc<Queue>) {
 }
 
 /// Writes a batch, or, where it fails as a whole, its jobs one by one.
-async fn write(database: &Arc<Database>, queue: &Queue, lookups: &mut JoinSet<()>, batch: Batch) {
-    let Batch { jobs, published, .. } = batch;
+async fn write(database: &Arc<Database>, queue: &Queue, lookups: &mut Lookups, batch: Batch<'_>) {
+    let Batch { jobs, published, keys: _keys } = batch;
     let works: Vec<&Work> = jobs.iter().map(|job| &job.work).collect();
     let failure = match attempt(database, &works, &published).await {
-        Ok(answers) => return answer(database, lookups, jobs, answers),
+        Ok(ends) => return answer(database, lookups, jobs, ends),
         Err(failure) => failure,
     };
     let alone = matches!(failure, Failure::Final(_)) && jobs.len() + published.len().min(1) > 1;
@@ -57,7 +59,7 @@ async fn write(database: &Arc<Database>, queue: &Queue, lookups: &mut JoinSet<()
     Counters::add(&database.counters.splits, 1);
     for job in jobs {
         match attempt(database, &[&job.work], &[]).await {
-            Ok(answers) => answer(database, lookups, vec![job], answers),
+            Ok(ends) => answer(database, lookups, vec![job], ends),
             Err(failure) => send(job.answer, Err(failure.into_error())),
         }
     }
@@ -68,11 +70,11 @@ async fn attempt(
     database: &Database,
     works: &[&Work],
     published: &[String],
-) -> Result<Vec<Answer>, Failure> {
+) -> Result<Vec<WorkEnd>, Failure> {
     let published: Vec<Row> = published.iter().map(|id| vec![Cell::text(id)]).collect();
     let began = Instant::now();
     let whole = database.has_whole_batches().then(|| Whole::of(works, &published)).flatten();
-    let answers = database
+    let written = database
         .retried(|| async {
             if let Some(whole) = &whole {
                 return whole.write(database).await;
@@ -82,38 +84,36 @@ async fn attempt(
             tx.commit().await?;
             Ok(answers)
         })
-        .await?;
+        .await;
+    database.writes.record(written.as_ref().map_err(Failure::error));
+    let answers = written?;
     database.counters.committed(works.len(), began.elapsed());
     Ok(answers)
 }
 
-/// Answers the callers; those who made bookmarks after one more look at what waits for them.
-fn answer(
-    database: &Arc<Database>,
-    lookups: &mut JoinSet<()>,
-    jobs: Vec<Job>,
-    answers: Vec<Answer>,
-) {
+/// Answers the callers. Those that made bookmarks are answered after one more look at the commands
+/// that wait for these bookmarks.
+fn answer(database: &Arc<Database>, lookups: &mut Lookups, jobs: Vec<Job>, ends: Vec<WorkEnd>) {
     let mut callers = Vec::new();
     let mut bookmarks = Vec::new();
-    for (job, answer) in jobs.into_iter().zip(answers) {
-        if matches!(answer, Answer::Committed(Commit::Conflict)) {
+    for (job, end) in jobs.into_iter().zip(ends) {
+        if matches!(end, WorkEnd::Committed(Commit::Conflict)) {
             Counters::add(&database.counters.conflicts, 1);
         }
-        let committed = matches!(answer, Answer::Committed(Commit::Done { .. }));
+        let committed = matches!(end, WorkEnd::Committed(Commit::Done { .. }));
         if committed && !job.work.bookmarks.is_empty() {
             callers.push(job.answer);
             bookmarks.push(job.work.bookmarks);
         } else {
-            send(job.answer, Ok(answer));
+            send(job.answer, Ok(end));
         }
     }
     if !callers.is_empty() {
-        lookups.spawn(look_up(Arc::clone(database), callers, bookmarks));
+        lookups.spawn(caught("lookup", look_up(Arc::clone(database), callers, bookmarks)));
     }
 }
 
-/// What is found is applied now; where looking fails, the sweep finds it later.
+/// The callers apply what is found now. Where the lookup fails, the sweep finds it later.
 async fn look_up(
     database: Arc<Database>,
     callers: Vec<Caller>,
@@ -131,11 +131,11 @@ async fn look_up(
         vec![Vec::new(); callers.len()]
     });
     for (caller, waiting) in callers.into_iter().zip(found) {
-        send(caller, Ok(Answer::Committed(Commit::Done { waiting })));
+        send(caller, Ok(WorkEnd::Committed(Commit::Done { waiting })));
     }
 }
 
 /// A caller that is gone reads the database when it comes back.
-fn send(caller: Caller, answer: Result<Answer, Error>) {
-    drop(caller.send(answer));
+fn send(caller: Caller, end: Result<WorkEnd, Error>) {
+    drop(caller.send(end));
 }

@@ -1,15 +1,16 @@
-//! One caller's work as rows, made in the caller's own task so that the committers only write.
+//! One caller's work as rows. The caller's own task makes them, so that the committers only write.
 
-use model::{CommandId, InstanceId, Timestamp};
+use model::{BookmarkId, CommandId, InstanceId, Timestamp, VersionId};
 use store::{
     Burst, Commit, Error, Expected, Firing, NewInstance, OutboxRow, PendingCommand, StoredBookmark,
 };
 
-use super::bookmark_key;
-use crate::sql::{Cell, Row, Sql};
-use crate::{row, statements};
+use crate::cell::{Cell, Row};
+use crate::columns;
+use crate::entity::{bookmark, instance, journal, outbox, pending, token};
+use crate::statements::Gate;
 
-/// What two jobs must not both touch at the same time.
+/// Two jobs with the same key never run at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     Instance(String),
@@ -18,7 +19,7 @@ pub(crate) enum Key {
     Gate(String),
 }
 
-/// What decides whether the rest is written.
+/// Decides whether the rest is written.
 #[derive(Debug)]
 pub(crate) enum Head {
     /// A start that must be new.
@@ -27,12 +28,12 @@ pub(crate) enum Head {
     Insert(Row),
     /// The first burst of an instance that is new, or accepted and not yet run.
     Start(Row),
-    /// A burst of an instance that must still have the version.
+    /// A burst of an instance that must still have the version, which is the last cell of the row.
     Update { row: Row, expected: i64 },
-    /// A command; its caller is told whether it is new.
+    /// A command; its caller learns whether it is new.
     Keep(Row),
-    /// Something that only one can take: a token, an occurrence of a schedule.
-    Gate { sql: &'static Sql, row: Row, key: String },
+    /// Something that one caller alone can take: a token, an occurrence of a schedule.
+    Gate { gate: Gate, row: Row, key: String },
     /// Nothing: the rest is written in any case.
     Always,
 }
@@ -52,9 +53,11 @@ pub(crate) struct Work {
     pub(crate) id: InstanceId,
     /// The activation key that the head asks for.
     pub(crate) activation_key: Option<String>,
+    /// What a start or first burst runs.
+    pub(crate) version_id: VersionId,
     pub(crate) burned: Vec<Row>,
     pub(crate) created: Vec<Row>,
-    /// `created` as it was given, to look for waiting commands afterwards.
+    /// The bookmarks of `created`, to look for waiting commands afterwards.
     pub(crate) bookmarks: Vec<StoredBookmark>,
     pub(crate) journal: Option<Row>,
     pub(crate) starts: Vec<Start>,
@@ -66,15 +69,17 @@ pub(crate) struct Work {
     pub(crate) keys: Vec<Key>,
 }
 
-/// What became of it.
+/// How the work ended.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Answer {
+pub(crate) enum WorkEnd {
     /// It is written.
     Done,
-    /// The start's id, or the command's, was there, or someone else has passed the gate.
+    /// The id of the start or of the command was there, or another caller has passed the gate.
     Known,
     /// The activation key is taken.
     NotAllowed(InstanceId),
+    /// A start of a definition version that was deleted.
+    Gone,
     /// A burst, thrown out or committed.
     Committed(Commit),
 }
@@ -82,39 +87,44 @@ pub(crate) enum Answer {
 impl Work {
     pub(crate) fn accept(start: &NewInstance) -> Result<Self, Error> {
         let id = start.instance.id.clone();
-        let mut work = Self::new(Head::Accept(row::start(start)?), id);
+        let mut work = Self::new(Head::Accept(start_row(start)?), id);
+        work.version_id = start.instance.version_id.clone();
         work.ask_for(start.activation_key.clone());
         Ok(work)
     }
 
     pub(crate) fn commit(burst: Burst) -> Result<Self, Error> {
         let id = burst.instance.id.clone();
-        let activation_key = burst.activation_key.as_deref();
+        let activation_key = burst.activation_key.clone();
+        let version_id = burst.instance.version_id.clone();
+        let mut row =
+            columns::row(instance::Model::of(burst.instance, burst.activation_key, None)?)?;
         let head = match burst.expected {
-            Expected::Absent => Head::Insert(row::instance(&burst.instance, activation_key, None)?),
-            Expected::Unstarted => {
-                Head::Start(row::instance(&burst.instance, activation_key, None)?)
-            }
+            Expected::Absent => Head::Insert(row),
+            Expected::Unstarted => Head::Start(row),
             Expected::Version(expected) => {
-                Head::Update { row: row::change(&burst, expected), expected }
+                row.push(Cell::number(expected));
+                Head::Update { row, expected }
             }
         };
         let mut work = Self::new(head, id.clone());
-        work.ask_for(burst.activation_key);
-        work.burned = burst.burned.iter().map(|burned| bookmark_key(burned, id.as_str())).collect();
-        work.created = rows(&burst.created, row::bookmark)?;
-        work.journal = row::journal(id.as_str(), &burst.journal)?;
+        work.ask_for(activation_key);
+        work.version_id = version_id;
+        work.burned = burst.burned.iter().map(|burned| bookmark_key(burned, &id)).collect();
+        work.created = rows(&burst.created, |created| columns::row(bookmark::Model::of(created)?))?;
+        let noted = journal::Model::of(id.as_str(), &burst.journal)?;
+        work.journal = noted.map(columns::row).transpose()?;
         work.starts = starts(&burst.starts)?;
-        work.commands = rows(&burst.commands, |command| row::pending(command, command.waiting))?;
-        work.outbox = rows(&burst.outbox, row::outbox)?;
-        work.tokens = rows(&burst.tokens, row::token)?;
+        work.commands = command_rows(&burst.commands)?;
+        work.outbox = rows(&burst.outbox, |row| columns::row(outbox::Model::of(row)?))?;
+        work.tokens = rows(&burst.tokens, |token| columns::row(token::Model::of(token)?))?;
         work.settles = burst.settles.iter().map(key).collect();
         work.bookmarks = burst.created;
         Ok(work)
     }
 
     pub(crate) fn keep(command: &PendingCommand) -> Result<Self, Error> {
-        let row = row::pending(command, command.waiting)?;
+        let row = pending_row(command, command.waiting)?;
         let mut work = Self::new(Head::Keep(row), InstanceId::default());
         work.keys.push(Key::Command(command.id.to_string()));
         Ok(work)
@@ -122,7 +132,7 @@ impl Work {
 
     pub(crate) fn wait(command: &PendingCommand) -> Result<Self, Error> {
         let mut work = Self::new(Head::Always, InstanceId::default());
-        work.waits = vec![row::pending(command, true)?];
+        work.waits = vec![pending_row(command, true)?];
         work.keys.push(Key::Command(command.id.to_string()));
         Ok(work)
     }
@@ -134,13 +144,13 @@ impl Work {
     ) -> Result<Self, Error> {
         let mut work = Self::new(Head::Always, InstanceId::default());
         work.starts = starts(new)?;
-        work.commands = rows(commands, |command| row::pending(command, command.waiting))?;
+        work.commands = command_rows(commands)?;
         work.settles = vec![key(id)];
         work.keys.push(Key::Command(id.to_string()));
         Ok(work)
     }
 
-    /// Ends an event with what follows from it, once.
+    /// Ends an event with the starts and commands that follow from it, once.
     pub(crate) fn route(
         id: &CommandId,
         now: Timestamp,
@@ -148,9 +158,9 @@ impl Work {
         commands: &[PendingCommand],
     ) -> Result<Self, Error> {
         let row = vec![Cell::text(id.as_str()), Cell::number(now.as_millis())];
-        let mut work = Self::gate(&statements::TAKE_EVENTS, row, id.as_str());
+        let mut work = Self::gate(Gate::Event, row, id.as_str());
         work.starts = starts(new)?;
-        work.commands = rows(commands, |command| row::pending(command, command.waiting))?;
+        work.commands = command_rows(commands)?;
         work.settles = vec![key(id)];
         work.keys.push(Key::Command(id.to_string()));
         Ok(work)
@@ -159,8 +169,8 @@ impl Work {
     /// Puts a message into the outbox in the place of a command whose time is over.
     pub(crate) fn bury(id: &CommandId, now: Timestamp, dead: &OutboxRow) -> Result<Self, Error> {
         let row = vec![Cell::text(id.as_str()), Cell::number(now.as_millis())];
-        let mut work = Self::gate(&statements::TAKE_OVERDUE, row, id.as_str());
-        work.outbox = vec![row::outbox(dead)?];
+        let mut work = Self::gate(Gate::Overdue, row, id.as_str());
+        work.outbox = vec![columns::row(outbox::Model::of(dead)?)?];
         work.keys.push(Key::Command(id.to_string()));
         Ok(work)
     }
@@ -172,8 +182,8 @@ impl Work {
         command: &PendingCommand,
     ) -> Result<Self, Error> {
         let row = vec![Cell::text(hash), Cell::number(now.as_millis())];
-        let mut work = Self::gate(&statements::TAKE_TOKENS, row, hash);
-        work.commands = vec![row::pending(command, command.waiting)?];
+        let mut work = Self::gate(Gate::Token, row, hash);
+        work.commands = vec![pending_row(command, command.waiting)?];
         Ok(work)
     }
 
@@ -186,7 +196,7 @@ impl Work {
             Cell::number(firing.occurrence_next),
             Cell::Number(firing.next_at.map(Timestamp::as_millis)),
         ];
-        let mut work = Self::gate(&statements::ADVANCE_SCHEDULES, row, id);
+        let mut work = Self::gate(Gate::Schedule, row, id);
         work.starts = starts(&firing.starts)?;
         Ok(work)
     }
@@ -227,6 +237,7 @@ impl Work {
             id,
             keys,
             activation_key: None,
+            version_id: VersionId::default(),
             burned: Vec::new(),
             created: Vec::new(),
             bookmarks: Vec::new(),
@@ -240,8 +251,27 @@ impl Work {
         }
     }
 
-    fn gate(sql: &'static Sql, row: Row, key: &str) -> Self {
-        Self::new(Head::Gate { sql, row, key: key.to_owned() }, InstanceId::default())
+    /// The end of a start of a deleted version.
+    pub(crate) fn gone(&self) -> WorkEnd {
+        match self.head {
+            Head::Accept(_) => WorkEnd::Gone,
+            _ => WorkEnd::Committed(Commit::Gone(self.version_id.clone())),
+        }
+    }
+
+    /// Its row of [`crate::statements::SELECT_GONE`]; only starts have one.
+    pub(crate) fn gone_row(&self) -> Option<Row> {
+        let least: i64 = match self.head {
+            Head::Accept(_) | Head::Insert(_) => 0,
+            Head::Start(_) => 1,
+            Head::Update { .. } | Head::Keep(_) | Head::Gate { .. } | Head::Always => return None,
+        };
+        let (id, version_id) = (Cell::text(self.id.as_str()), self.version_id.as_str());
+        Some(vec![id, Cell::text(version_id), Cell::number(least)])
+    }
+
+    fn gate(gate: Gate, row: Row, key: &str) -> Self {
+        Self::new(Head::Gate { gate, row, key: key.to_owned() }, InstanceId::default())
     }
 
     fn ask_for(&mut self, activation_key: Option<String>) {
@@ -250,8 +280,36 @@ impl Work {
     }
 }
 
+impl Start {
+    /// The row without its activation key.
+    pub(crate) fn row_without_key(&self) -> Row {
+        let mut row = self.row.clone();
+        if let Some(cell) = row.get_mut(instance::Column::ActivationKey as usize) {
+            *cell = Cell::Text(None);
+        }
+        row
+    }
+}
+
 fn key(id: &CommandId) -> Row {
     vec![Cell::text(id.as_str())]
+}
+
+fn bookmark_key(id: &BookmarkId, instance_id: &InstanceId) -> Row {
+    vec![Cell::text(id.as_str()), Cell::text(instance_id.as_str())]
+}
+
+fn start_row(start: &NewInstance) -> Result<Row, Error> {
+    let (instance, key) = (start.instance.clone(), start.activation_key.clone());
+    columns::row(instance::Model::of(instance, key, Some(&start.command))?)
+}
+
+fn pending_row(command: &PendingCommand, waiting: bool) -> Result<Row, Error> {
+    columns::row(pending::Model::of(command, waiting)?)
+}
+
+fn command_rows(commands: &[PendingCommand]) -> Result<Vec<Row>, Error> {
+    rows(commands, |command| pending_row(command, command.waiting))
 }
 
 fn rows<T>(values: &[T], row: impl Fn(&T) -> Result<Row, Error>) -> Result<Vec<Row>, Error> {
@@ -260,7 +318,7 @@ fn rows<T>(values: &[T], row: impl Fn(&T) -> Result<Row, Error>) -> Result<Vec<R
 
 fn starts(starts: &[NewInstance]) -> Result<Vec<Start>, Error> {
     let start = |start: &NewInstance| {
-        Ok(Start { row: row::start(start)?, activation_key: start.activation_key.clone() })
+        Ok(Start { row: start_row(start)?, activation_key: start.activation_key.clone() })
     };
     starts.iter().map(start).collect()
 }

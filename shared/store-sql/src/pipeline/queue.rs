@@ -1,4 +1,4 @@
-//! What waits for a transaction: bounded, in order, and never two of the same key at once.
+//! The jobs that wait for a transaction: bounded, in order, never two of the same key at once.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,38 +8,49 @@ use store::Error;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::Instant;
 
-use super::job::{Answer, Key, Work};
+use super::job::{Key, Work, WorkEnd};
 use crate::options::Options;
 use crate::stats::Counters;
 
-/// Published outbox rows that wait to be removed. Those above are left to the sweep, which
-/// publishes them again, and that changes nothing.
+/// Published outbox rows that wait for their removal, at most. Rows above this are left to the
+/// sweep, which publishes them again; the stream drops the duplicates.
 const PUBLISHED_MAX: usize = 100_000;
 /// Published outbox rows that one transaction removes.
 const PUBLISHED_BATCH: usize = 2_000;
-/// So many go with the next transaction; fewer wait a moment, because each statement more is a
-/// round trip that bursts wait for.
+/// With this many rows the next transaction removes them. Fewer wait a moment, because one more
+/// statement is a round trip that bursts wait for.
 const PUBLISHED_ENOUGH: usize = 128;
-/// Bytes that take one place in the queue.
-const PLACE_BYTES: usize = 64 * 1024;
-/// Jobs that are looked at to fill one batch.
+/// Bytes that take one permit of the queue.
+const PERMIT_BYTES: usize = 64 * 1024;
+/// Jobs that one batch looks at.
 const SCAN_MAX: usize = 1_024;
 
-/// Work and the caller who waits for it.
+/// Work, and the caller that waits for it.
 pub(crate) struct Job {
     pub(crate) work: Work,
-    pub(crate) answer: oneshot::Sender<Result<Answer, Error>>,
+    pub(crate) answer: oneshot::Sender<Result<WorkEnd, Error>>,
     bytes: usize,
-    /// Its places in the queue, given back when its transaction is over.
-    _place: OwnedSemaphorePermit,
+    /// Its permits, given back when its transaction is over.
+    _room: OwnedSemaphorePermit,
 }
 
-/// What shares a transaction.
-#[derive(Default)]
-pub(crate) struct Batch {
+/// The jobs that share a transaction.
+pub(crate) struct Batch<'a> {
     pub(crate) jobs: Vec<Job>,
     pub(crate) published: Vec<String>,
+    pub(crate) keys: BusyKeys<'a>,
+}
+
+/// The keys of a batch. They are free again when this is dropped, also by a panic.
+pub(crate) struct BusyKeys<'a> {
+    queue: &'a Queue,
     keys: Vec<Key>,
+}
+
+impl Drop for BusyKeys<'_> {
+    fn drop(&mut self) {
+        self.queue.release(&self.keys);
+    }
 }
 
 #[derive(Default)]
@@ -47,7 +58,7 @@ struct State {
     waiting: VecDeque<Job>,
     busy: HashSet<Key>,
     published: Vec<String>,
-    /// When the first of them came.
+    /// The time when the first of them came.
     published_since: Option<Instant>,
     closed: bool,
 }
@@ -55,8 +66,8 @@ struct State {
 pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Notify,
-    places: Arc<Semaphore>,
-    places_max: usize,
+    room: Arc<Semaphore>,
+    room_max: usize,
     batch_max: usize,
     batch_bytes_max: usize,
     queue_wait: Duration,
@@ -65,12 +76,12 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(crate) fn new(options: &Options) -> Self {
-        let places_max = options.queue_max.clamp(1, Semaphore::MAX_PERMITS);
+        let room_max = options.queue_max.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             state: Mutex::default(),
             changed: Notify::new(),
-            places: Arc::new(Semaphore::new(places_max)),
-            places_max,
+            room: Arc::new(Semaphore::new(room_max)),
+            room_max,
             batch_max: options.batch_max.max(1),
             batch_bytes_max: options.batch_bytes_max,
             queue_wait: options.queue_wait,
@@ -78,19 +89,19 @@ impl Queue {
         }
     }
 
-    /// Puts work at the end, waiting a bounded time for a place.
+    /// Puts work at the end; waits a bounded time for room.
     pub(crate) async fn push(
         &self,
         counters: &Counters,
         work: Work,
-        answer: oneshot::Sender<Result<Answer, Error>>,
+        answer: oneshot::Sender<Result<WorkEnd, Error>>,
     ) -> Result<(), Error> {
         let bytes = work.bytes();
-        let places = (1 + bytes / PLACE_BYTES).min(self.places_max);
-        let places = u32::try_from(places).unwrap_or(u32::MAX);
-        let place = Arc::clone(&self.places).acquire_many_owned(places);
-        let place = match tokio::time::timeout(self.queue_wait, place).await {
-            Ok(Ok(place)) => place,
+        let permits = (1 + bytes / PERMIT_BYTES).min(self.room_max);
+        let permits = u32::try_from(permits).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.room).acquire_many_owned(permits);
+        let room = match tokio::time::timeout(self.queue_wait, room).await {
+            Ok(Ok(room)) => room,
             Ok(Err(error)) => return Err(Error::Unavailable(error.to_string())),
             Err(_elapsed) => {
                 Counters::add(&counters.overloaded, 1);
@@ -101,7 +112,7 @@ impl Queue {
         if state.closed {
             return Err(closed());
         }
-        state.waiting.push_back(Job { work, answer, bytes, _place: place });
+        state.waiting.push_back(Job { work, answer, bytes, _room: room });
         drop(state);
         self.changed.notify_one();
         Ok(())
@@ -109,7 +120,7 @@ impl Queue {
 
     pub(crate) fn published(&self, ids: Vec<String>) {
         let mut state = self.lock();
-        // After closing there may be no transaction to go with; the sweep publishes them again.
+        // After closing there may be no next transaction; the sweep publishes them again.
         if state.closed {
             return;
         }
@@ -119,38 +130,39 @@ impl Queue {
     }
 
     /// The next batch; none when the queue is closed and empty.
-    pub(crate) async fn take(&self) -> Option<Batch> {
+    pub(crate) async fn take(&self) -> Option<Batch<'_>> {
         loop {
             let changed = self.changed.notified();
             {
                 let mut state = self.lock();
-                let mut batch = self.fill(&mut state);
+                let (jobs, keys) = self.fill(&mut state);
                 let have_waited =
                     state.published_since.is_some_and(|at| at.elapsed() >= self.published_wait);
+                let mut published = Vec::new();
                 if have_waited || state.closed || state.published.len() >= PUBLISHED_ENOUGH {
-                    batch.published = state.take_published();
+                    published = state.take_published();
                 }
-                if !batch.jobs.is_empty() || !batch.published.is_empty() {
+                if !jobs.is_empty() || !published.is_empty() {
                     if !state.waiting.is_empty() {
                         self.changed.notify_one();
                     }
-                    return Some(batch);
+                    return Some(Batch { jobs, published, keys: BusyKeys { queue: self, keys } });
                 }
                 if state.closed && state.waiting.is_empty() {
                     self.changed.notify_one();
                     return None;
                 }
             }
-            // Either way there may be something to do.
+            // After either of the two there may be something to do.
             drop(tokio::time::timeout(self.published_wait, changed).await);
         }
     }
 
     /// The batch is over; its keys are free.
-    pub(crate) fn release(&self, keys: Vec<Key>) {
+    fn release(&self, keys: &[Key]) {
         let mut state = self.lock();
         for key in keys {
-            state.busy.remove(&key);
+            state.busy.remove(key);
         }
         drop(state);
         self.changed.notify_one();
@@ -166,14 +178,21 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Takes what may run now, in order; what has a busy key stays, and so does what is behind it
-    /// with one of the same keys.
-    fn fill(&self, state: &mut State) -> Batch {
-        let mut batch = Batch::default();
+    /// Drops the jobs that still wait. Their callers hear that nothing is known about them.
+    pub(crate) fn give_up(&self) {
+        let waiting = std::mem::take(&mut self.lock().waiting);
+        drop(waiting);
+    }
+
+    /// Takes the jobs that may run now, in order, and makes their keys busy. A job with a busy key
+    /// stays, and so does every later job with one of the same keys.
+    fn fill(&self, state: &mut State) -> (Vec<Job>, Vec<Key>) {
+        let mut jobs: Vec<Job> = Vec::new();
+        let mut taken = Vec::new();
         let mut passed: HashSet<Key> = HashSet::new();
         let mut bytes = 0;
         let mut index = 0;
-        while batch.jobs.len() < self.batch_max && index < SCAN_MAX {
+        while jobs.len() < self.batch_max && index < SCAN_MAX {
             let Some(job) = state.waiting.get(index) else { break };
             let keys = &job.work.keys;
             if keys.iter().any(|key| state.busy.contains(key) || passed.contains(key)) {
@@ -182,14 +201,14 @@ impl Queue {
                 continue;
             }
             bytes += job.bytes;
-            if bytes > self.batch_bytes_max && !batch.jobs.is_empty() {
+            if bytes > self.batch_bytes_max && !jobs.is_empty() {
                 break;
             }
             state.busy.extend(keys.iter().cloned());
-            batch.keys.extend(keys.iter().cloned());
-            batch.jobs.extend(state.waiting.remove(index));
+            taken.extend(keys.iter().cloned());
+            jobs.extend(state.waiting.remove(index));
         }
-        batch
+        (jobs, taken)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -206,13 +225,6 @@ impl State {
     }
 }
 
-impl Batch {
-    /// The keys that are busy for it.
-    pub(crate) fn take_keys(&mut self) -> Vec<Key> {
-        std::mem::take(&mut self.keys)
-    }
-}
-
 fn closed() -> Error {
-    Error::Unavailable("it is closed".to_owned())
+    Error::Unavailable("the store is closed".to_owned())
 }

@@ -1,33 +1,28 @@
-//! A batch of nothing but bursts as one statement, on PostgreSQL: a round trip and a commit in the
-//! place of one for each table. What else a batch may hold goes the longer way of `apply`.
+//! A batch of bursts alone as one statement, on PostgreSQL: one round trip that commits, in the place
+//! of one for each table. Every other batch goes the longer way of `apply`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
 
 use store::Commit;
 
-use super::job::{Answer, Head, Work};
-use crate::connect::Database;
+use super::apply;
+use super::job::{Head, Work, WorkEnd};
+use crate::cell::{Cell, Row};
+use crate::database::Database;
 use crate::failure::Failure;
-use crate::sql::{Cell, Part, Row, joined, joined_call};
+use crate::joined::{PartRows, joined_call};
 use crate::statements as sql;
-
-/// The texts by the parts that they have: those without rows are left out.
-#[derive(Debug, Default)]
-pub(crate) struct Texts(Mutex<BTreeMap<Vec<&'static str>, Arc<str>>>);
 
 /// A batch that can be written as one statement.
 pub(crate) struct Whole<'a> {
     works: &'a [&'a Work],
     published: &'a [Row],
-    /// What the works settle, with the instance of each.
+    /// The commands that the works settle, each with its instance.
     settled: Vec<Row>,
 }
 
-type Rows<'a> = (&'static Part, Vec<&'a Row>);
-
 impl<'a> Whole<'a> {
-    /// The batch, where all of it is bursts that touch the tables of every burst and no other.
+    /// The batch, when it holds only bursts that touch no other tables than every burst does.
     pub(crate) fn of(works: &'a [&'a Work], published: &'a [Row]) -> Option<Self> {
         let is_plain = |work: &&Work| {
             matches!(work.head, Head::Start(_) | Head::Update { .. })
@@ -36,8 +31,8 @@ impl<'a> Whole<'a> {
                 && work.commands.is_empty()
                 && work.waits.is_empty()
                 && work.tokens.is_empty()
-                // A new bookmark may take the place of a burned one; within one statement it would
-                // not know that it is free.
+                // A new bookmark may replace a burned one; within one statement it would still
+                // collide with it.
                 && (work.burned.is_empty() || work.created.is_empty())
         };
         if works.is_empty() || !works.iter().all(is_plain) {
@@ -52,20 +47,26 @@ impl<'a> Whole<'a> {
         Some(Self { works, published, settled })
     }
 
-    /// Writes it; each work's answer, in order.
-    pub(crate) async fn write(&self, database: &Database) -> Result<Vec<Answer>, Failure> {
+    /// Writes it; returns the end of each work, in order.
+    pub(crate) async fn write(&self, database: &Database) -> Result<Vec<WorkEnd>, Failure> {
         let (heads, rest) = (self.heads(), self.rest());
         let text = database.texts.of(&heads, &rest);
         let arguments = joined_call(heads.into_iter().chain(rest))?;
         let won: BTreeSet<_> = database.at_once(&text, arguments).await?.into_iter().collect();
+        let lost = self.works.iter().filter(|work| !won.contains(work.id.as_str()));
+        let gone = match lost.clone().any(|work| work.gone_row().is_some()) {
+            true => apply::gone(&mut database.read().await?, lost.copied()).await?,
+            false => BTreeSet::new(),
+        };
         let answer = |work: &&Work| match won.contains(work.id.as_str()) {
-            true => Answer::Committed(Commit::Done { waiting: Vec::new() }),
-            false => Answer::Committed(Commit::Conflict),
+            true => WorkEnd::Committed(Commit::Done { waiting: Vec::new() }),
+            false if gone.contains(work.id.as_str()) => work.gone(),
+            false => WorkEnd::Committed(Commit::Conflict),
         };
         Ok(self.works.iter().map(answer).collect())
     }
 
-    fn heads(&self) -> Vec<Rows<'_>> {
+    fn heads(&self) -> Vec<PartRows<'_>> {
         let (mut begun, mut moved) = (Vec::new(), Vec::new());
         for work in self.works {
             match &work.head {
@@ -77,7 +78,7 @@ impl<'a> Whole<'a> {
         present([(&sql::BEGUN, begun), (&sql::MOVED, moved)])
     }
 
-    fn rest(&self) -> Vec<Rows<'_>> {
+    fn rest(&self) -> Vec<PartRows<'_>> {
         let all =
             |rows: fn(&Work) -> &[Row]| self.works.iter().flat_map(|work| rows(work)).collect();
         present([
@@ -91,16 +92,6 @@ impl<'a> Whole<'a> {
     }
 }
 
-fn present<'a, const N: usize>(parts: [Rows<'a>; N]) -> Vec<Rows<'a>> {
+fn present<'a, const N: usize>(parts: [PartRows<'a>; N]) -> Vec<PartRows<'a>> {
     parts.into_iter().filter(|(_, rows)| !rows.is_empty()).collect()
-}
-
-impl Texts {
-    fn of(&self, heads: &[Rows<'_>], rest: &[Rows<'_>]) -> Arc<str> {
-        let parts = |of: &[Rows<'_>]| of.iter().map(|(part, _)| *part).collect::<Vec<_>>();
-        let names = heads.iter().chain(rest).map(|(part, _)| part.name).collect();
-        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = texts.entry(names).or_insert_with(|| joined(&parts(heads), &parts(rest)).into());
-        Arc::clone(text)
-    }
 }

@@ -1,5 +1,7 @@
 //! Bursts: all or nothing, one winner, nobody woken too late.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::time::Duration;
 
 use model::{Instance, SubStatus};

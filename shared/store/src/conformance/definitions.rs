@@ -4,12 +4,18 @@ use model::{Definition, Stimulus};
 
 use super::sample::{at, draft, id, publication, trigger};
 use super::{Subject, at_once, cases};
-use crate::{DefinitionFilter, Error, Page, Publication, Published, VersionOption};
+use crate::{
+    Base, DefinitionFilter, Deleted, Error, Page, Publication, Published, Saved, VersionOption,
+};
 
 cases![
     a_draft_is_read_as_it_was_saved,
     the_latest_version_is_one,
     a_published_version_is_not_changed_by_a_draft,
+    a_published_version_keeps_its_content,
+    an_older_publication_does_not_replace_a_newer_one,
+    a_change_needs_its_base,
+    concurrent_publications_happen_one_after_the_other,
     a_number_belongs_to_one_version,
     every_version_option_finds_its_versions,
     publishing_replaces_what_was_published,
@@ -21,6 +27,10 @@ cases![
     definitions_are_filtered_ordered_and_paged,
 ];
 
+async fn save(store: &Subject, definition: &Definition) -> Result<Saved, Error> {
+    store.save(definition, &Base::Any).await
+}
+
 async fn find(store: &Subject, version: VersionOption) -> Option<u32> {
     let found = store.definition(&"order".into(), version).await.unwrap();
     found.map(|definition| definition.version)
@@ -29,23 +39,23 @@ async fn find(store: &Subject, version: VersionOption) -> Option<u32> {
 async fn a_draft_is_read_as_it_was_saved(store: Subject) {
     let mut new = draft("order", 1);
     new.extra.insert("toolVersion".to_owned(), serde_json::json!({"z": [1, null], "a": 2.5}));
-    store.save(&new).await.unwrap();
+    save(&store, &new).await.unwrap();
     assert_eq!(store.version(&new.id).await.unwrap(), Some(new.clone()));
     assert_eq!(store.version(&"other".into()).await.unwrap(), None);
 
     // Whatever the document says, a draft is not published.
     new.description = Some("Changed".to_owned());
     new.is_published = true;
-    store.save(&new).await.unwrap();
+    save(&store, &new).await.unwrap();
     new.is_published = false;
     let found = store.definition(&"order".into(), VersionOption::Latest).await.unwrap();
     assert_eq!(found, Some(new));
 }
 
 async fn the_latest_version_is_one(store: Subject) {
-    store.save(&draft("order", 1)).await.unwrap();
-    store.save(&draft("invoice", 1)).await.unwrap();
-    store.save(&draft("order", 2)).await.unwrap();
+    save(&store, &draft("order", 1)).await.unwrap();
+    save(&store, &draft("invoice", 1)).await.unwrap();
+    save(&store, &draft("order", 2)).await.unwrap();
     let older = store.version(&"order-1".into()).await.unwrap().unwrap();
     assert!(!older.is_latest);
     assert_eq!(find(&store, VersionOption::Latest).await, Some(2));
@@ -53,29 +63,141 @@ async fn the_latest_version_is_one(store: Subject) {
     assert!(other.is_latest);
 
     let not_latest = Definition { is_latest: false, ..draft("order", 3) };
-    store.save(&not_latest).await.unwrap();
+    save(&store, &not_latest).await.unwrap();
     assert_eq!(find(&store, VersionOption::Latest).await, Some(2));
 }
 
 async fn a_published_version_is_not_changed_by_a_draft(store: Subject) {
     store.publish(publication("order", 1)).await.unwrap();
-    let result = store.save(&Definition { description: None, ..draft("order", 1) }).await;
+    let result = save(&store, &Definition { description: None, ..draft("order", 1) }).await;
     assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
-    store.save(&draft("order", 2)).await.unwrap();
+    save(&store, &draft("order", 2)).await.unwrap();
     assert_eq!(find(&store, VersionOption::Published).await, Some(1));
 }
 
-async fn a_number_belongs_to_one_version(store: Subject) {
-    store.save(&draft("order", 1)).await.unwrap();
-    let other = Definition { id: "x".into(), ..draft("order", 1) };
-    let result = store.save(&other).await;
+/// Other content under the id of a version that was published once is refused; the same content is
+/// published again, also after the version was retracted.
+async fn a_published_version_keeps_its_content(store: Subject) {
+    store.publish(publication("order", 1)).await.unwrap();
+    let stored = store.version(&"order-1".into()).await.unwrap();
+    let mut changed = publication("order", 1);
+    changed.definition.description = Some("Changed".to_owned());
+    for is_retracted in [false, true] {
+        if is_retracted {
+            store.retract(&"order".into()).await.unwrap();
+        }
+        let result = store.publish(changed.clone()).await;
+        assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
+        let result = save(&store, &changed.definition).await;
+        assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
+    }
+    let mut again = publication("order", 1);
+    again.definition.created_at = Some(at(77));
+    again.definition.published_at = Some(at(78));
+    assert_eq!(store.publish(again).await.unwrap(), Published::Done);
+    assert_eq!(store.version(&"order-1".into()).await.unwrap(), stored);
+
+    let unmarked = Definition { published_at: None, ..publication("order", 2).definition };
+    let unmarked = Publication { definition: unmarked, ..publication("order", 2) };
+    let result = store.publish(unmarked).await;
     assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
-    let publication =
-        Publication { definition: other, triggers: Vec::new(), schedules: Vec::new() };
+}
+
+async fn an_older_publication_does_not_replace_a_newer_one(store: Subject) {
+    save(&store, &draft("order", 3)).await.unwrap();
+    store.publish(with_route("order", 4)).await.unwrap();
+    let newer = store.version(&"order-4".into()).await.unwrap().unwrap();
+    let result = store.publish(publication("order", 3)).await.unwrap();
+    assert_eq!(result, Published::Overtaken { by: Some(Box::new(newer)) });
+    assert_eq!(find(&store, VersionOption::LatestAndPublished).await, Some(4));
+    assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap().len(), 1);
+    // Once the newer one is retracted, nothing stands in the way.
+    store.retract(&"order".into()).await.unwrap();
+    assert_eq!(store.publish(publication("order", 3)).await.unwrap(), Published::Done);
+    assert_eq!(find(&store, VersionOption::Published).await, Some(3));
+}
+
+async fn a_change_needs_its_base(store: Subject) {
+    let first = draft("order", 1);
+    assert_eq!(store.save(&first, &Base::Nothing).await.unwrap(), Saved::Done);
+    let overtaken = |by: &Definition| Some(Box::new(by.clone()));
+    let result = store.save(&draft("order", 2), &Base::Nothing).await.unwrap();
+    assert_eq!(result, Saved::Overtaken { by: overtaken(&first) });
+
+    let base = Base::of(Some(&first));
+    let changed = Definition { description: Some("Changed".to_owned()), ..first.clone() };
+    assert_eq!(store.save(&changed, &base).await.unwrap(), Saved::Done);
+    assert_eq!(
+        store.save(&first, &base).await.unwrap(),
+        Saved::Overtaken { by: overtaken(&changed) }
+    );
+    let stale = Publication { base: base.clone(), ..publication("order", 1) };
+    assert_eq!(
+        store.publish(stale).await.unwrap(),
+        Published::Overtaken { by: overtaken(&changed) }
+    );
+    assert_eq!(find(&store, VersionOption::Published).await, None);
+
+    // The same content, but published meanwhile.
+    let base = Base::of(Some(&changed));
+    let published_at = Some(at(9));
+    let definition = Definition { published_at, ..changed };
+    let publication = Publication { definition, base, ..publication("order", 1) };
+    assert_eq!(store.publish(publication.clone()).await.unwrap(), Published::Done);
+    let latest = store.version(&"order-1".into()).await.unwrap().unwrap();
+    assert_eq!(
+        store.publish(publication).await.unwrap(),
+        Published::Overtaken { by: overtaken(&latest) }
+    );
+    let gone = Base::of(Some(&latest));
+    store.delete_definition(&"order".into()).await.unwrap();
+    assert_eq!(store.save(&draft("order", 2), &gone).await.unwrap(), Saved::Overtaken { by: None });
+    assert_eq!(find(&store, VersionOption::All).await, None);
+}
+
+/// Eight publishers, each with content of its own, each from the latest version that it reads.
+async fn concurrent_publications_happen_one_after_the_other(store: Subject) {
+    save(&store, &draft("order", 1)).await.unwrap();
+    let published = at_once(8, |number| {
+        let store = Subject::clone(&store);
+        async move {
+            for _ in 0..64 {
+                let latest =
+                    store.definition(&"order".into(), VersionOption::Latest).await.unwrap();
+                let latest = latest.unwrap();
+                let next = latest.version + u32::from(latest.is_immutable());
+                let mut mine = publication("order", next);
+                mine.definition.description = Some(number.to_string());
+                mine.base = Base::of(Some(&latest));
+                let definition = mine.definition.clone();
+                if store.publish(mine).await.unwrap() == Published::Done {
+                    return (definition.version, definition);
+                }
+            }
+            panic!("publisher {number} was overtaken 64 times by 7 others");
+        }
+    })
+    .await;
+    let mut numbers: Vec<u32> = published.iter().map(|(number, _)| *number).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=8).collect::<Vec<_>>());
+    for (_, definition) in published {
+        let stored = store.version(&definition.id).await.unwrap().unwrap();
+        assert!(stored.has_content_of(&definition), "{stored:?}");
+    }
+    assert_eq!(find(&store, VersionOption::LatestAndPublished).await, Some(8));
+}
+
+async fn a_number_belongs_to_one_version(store: Subject) {
+    save(&store, &draft("order", 1)).await.unwrap();
+    let other = Definition { id: "x".into(), ..draft("order", 1) };
+    let result = save(&store, &other).await;
+    assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
+    let publication = Publication { definition: other, ..publication("order", 1) };
     let result = store.publish(publication).await;
     assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
     let stolen = Definition { definition_id: "invoice".into(), ..draft("order", 1) };
-    let result = store.save(&stolen).await;
+    let result = save(&store, &stolen).await;
     assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
 }
 
@@ -87,7 +209,7 @@ async fn every_version_option_finds_its_versions(store: Subject) {
     assert_eq!(find(&store, LatestAndPublished).await, Some(1));
     assert_eq!(find(&store, Draft).await, None);
     store.publish(publication("order", 2)).await.unwrap();
-    store.save(&draft("order", 3)).await.unwrap();
+    save(&store, &draft("order", 3)).await.unwrap();
 
     for (option, newest, all) in [
         (Latest, Some(3), vec![3]),
@@ -152,6 +274,12 @@ async fn a_route_belongs_to_one_definition(store: Subject) {
     assert_eq!(refused, Published::RouteTaken { by });
     assert_eq!(store.version(&"invoice-1".into()).await.unwrap(), None);
 
+    // Another name of the parameter makes no other route.
+    let mut renamed = with_route("invoice", 1);
+    let stimulus = Stimulus::http("Orders/{number?}", "get");
+    renamed.triggers = vec![trigger(&renamed.definition, "h", stimulus)];
+    assert!(matches!(store.publish(renamed).await.unwrap(), Published::RouteTaken { .. }));
+
     store.retract(&"order".into()).await.unwrap();
     assert_eq!(store.publish(with_route("invoice", 1)).await.unwrap(), Published::Done);
     // Events may be received by many.
@@ -177,7 +305,7 @@ async fn one_of_many_gets_the_route(store: Subject) {
 async fn retracting_takes_everything_back(store: Subject) {
     assert_eq!(store.retract(&"order".into()).await.unwrap(), None);
     store.publish(with_route("order", 1)).await.unwrap();
-    store.save(&draft("order", 2)).await.unwrap();
+    save(&store, &draft("order", 2)).await.unwrap();
     let retracted = store.retract(&"order".into()).await.unwrap().unwrap();
     assert_eq!((retracted.version, retracted.is_published), (1, false));
     assert_eq!(store.version(&"order-1".into()).await.unwrap(), Some(retracted));
@@ -188,27 +316,29 @@ async fn retracting_takes_everything_back(store: Subject) {
 
 async fn a_deleted_definition_leaves_nothing(store: Subject) {
     store.publish(with_route("order", 1)).await.unwrap();
-    store.save(&draft("order", 2)).await.unwrap();
-    store.save(&draft("invoice", 1)).await.unwrap();
-    assert_eq!(store.delete_definition(&"order".into()).await.unwrap(), 2);
-    assert_eq!(store.delete_definition(&"order".into()).await.unwrap(), 0);
+    save(&store, &draft("order", 2)).await.unwrap();
+    save(&store, &draft("invoice", 1)).await.unwrap();
+    let delete = async || store.delete_definition(&"order".into()).await.unwrap();
+    assert_eq!(delete().await, Deleted::Done { versions: 2 });
+    assert_eq!(delete().await, Deleted::Done { versions: 0 });
     assert_eq!(find(&store, VersionOption::All).await, None);
     assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap(), []);
     assert!(store.version(&"invoice-1".into()).await.unwrap().is_some());
 }
 
 async fn a_deleted_latest_version_has_a_successor(store: Subject) {
-    store.save(&draft("order", 1)).await.unwrap();
+    save(&store, &draft("order", 1)).await.unwrap();
     store.publish(with_route("order", 2)).await.unwrap();
-    store.save(&draft("order", 3)).await.unwrap();
-    assert!(store.delete_version(&"order-3".into()).await.unwrap());
-    assert!(!store.delete_version(&"order-3".into()).await.unwrap());
+    save(&store, &draft("order", 3)).await.unwrap();
+    let delete = async |id: &str| store.delete_version(&id.into()).await.unwrap();
+    assert_eq!(delete("order-3").await, Deleted::Done { versions: 1 });
+    assert_eq!(delete("order-3").await, Deleted::Done { versions: 0 });
     assert_eq!(find(&store, VersionOption::LatestAndPublished).await, Some(2));
     assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap().len(), 1);
-    assert!(store.delete_version(&"order-2".into()).await.unwrap());
+    assert_eq!(delete("order-2").await, Deleted::Done { versions: 1 });
     assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap(), []);
     assert_eq!(find(&store, VersionOption::Latest).await, Some(1));
-    assert!(store.delete_version(&"order-1".into()).await.unwrap());
+    assert_eq!(delete("order-1").await, Deleted::Done { versions: 1 });
     assert_eq!(find(&store, VersionOption::Latest).await, None);
 }
 
@@ -225,7 +355,7 @@ async fn definitions_are_filtered_ordered_and_paged(store: Subject) {
             is_system,
             ..draft(name, 1)
         };
-        store.save(&definition).await.unwrap();
+        save(&store, &definition).await.unwrap();
     }
     let check = async |filter: DefinitionFilter, expected: &[&str]| {
         let found = store.definitions(&filter, Page::first()).await.unwrap();

@@ -21,6 +21,7 @@ cases![
     unfinished_instances_are_found,
     instances_are_filtered,
     instances_are_ordered_and_paged,
+    no_number_is_too_large_for_a_page_or_a_limit,
     times_are_compared,
     a_search_looks_for_the_text_as_it_is,
     odd_characters_survive,
@@ -191,6 +192,34 @@ async fn instances_are_filtered(store: Subject) {
     let sub_statuses = vec![SubStatus::Faulted];
     let both = InstanceFilter { has_incidents: Some(false), sub_statuses, ..any() };
     check(&[], both).await;
+}
+
+async fn no_number_is_too_large_for_a_page_or_a_limit(store: Subject) {
+    store.accept(start("a")).await.unwrap();
+    let all = InstanceFilter::default();
+    for far in [Page::new(u64::MAX, u64::MAX), Page::numbered(u64::MAX, 7)] {
+        let found = store.list(&all, far).await.unwrap();
+        assert_eq!((found.items.len(), found.total), (0, 1), "{far:?}");
+        assert!(store.journal(&id("a"), far).await.unwrap().items.is_empty());
+        assert!(store.audits(far).await.unwrap().items.is_empty());
+        let definitions = store.definitions(&crate::DefinitionFilter::default(), far).await;
+        assert!(definitions.unwrap().items.is_empty());
+    }
+    assert_eq!(Page::numbered(2, 7), Page::new(14, 7));
+    assert_eq!(store.list(&all, Page::new(0, u64::MAX)).await.unwrap().items.len(), 1);
+    let (soon, most) = (at(60_000), u64::MAX);
+    assert_eq!(store.unstarted(soon, most).await.unwrap().len(), 1);
+    assert!(store.unfinished(soon, most).await.unwrap().is_empty());
+    assert!(store.unapplied(soon, most).await.unwrap().is_empty());
+    assert!(store.wakeable(soon, most).await.unwrap().is_empty());
+    assert!(store.overdue(soon, most).await.unwrap().is_empty());
+    assert!(store.unpublished(soon, most).await.unwrap().is_empty());
+    assert!(store.route_templates(most).await.unwrap().is_empty());
+    assert!(store.due_timers(&[0], soon, most).await.unwrap().is_empty());
+    assert!(store.due_schedules(&[0], soon, most).await.unwrap().is_empty());
+    assert_eq!(store.forget_routed(soon, most).await.unwrap(), 0);
+    let filter = BookmarkFilter { hash: Some("h".to_owned()), ..BookmarkFilter::default() };
+    assert!(store.find(&filter, most).await.unwrap().is_empty());
 }
 
 async fn instances_are_ordered_and_paged(store: Subject) {

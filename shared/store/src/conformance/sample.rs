@@ -11,8 +11,8 @@ use protocol::{Message, header};
 use serde_json::json;
 
 use crate::{
-    Burst, Expected, Loaded, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark,
-    shard_of,
+    Base, Burst, Expected, Loaded, NewInstance, OutboxRow, PendingCommand, Publication,
+    StoredBookmark, shard_of,
 };
 
 /// That many milliseconds after a fixed moment.
@@ -27,31 +27,19 @@ pub(super) fn message(id: &str) -> Message {
 }
 
 pub(super) fn instance(id: &str) -> Instance {
-    Instance {
-        id: id.into(),
-        definition_id: "order".into(),
-        version_id: "order-1".into(),
-        definition_version: 1,
-        version: 0,
-        status: SubStatus::Pending,
-        correlation_id: None,
-        name: None,
-        parent: None,
-        incidents: 0,
-        created_at: at(0),
-        updated_at: at(0),
-        finished_at: None,
-        state: Vec::new(),
-    }
+    Instance::new(id.into(), "order".into(), "order-1".into(), 1, at(0))
 }
 
-pub(crate) fn start(id: &str) -> NewInstance {
+/// A start.
+#[must_use]
+pub fn start(id: &str) -> NewInstance {
     let command = message(&format!("start-{id}"));
     NewInstance { instance: instance(id), command, activation_key: None }
 }
 
 /// A burst that inserts.
-pub(super) fn first(id: &str) -> Burst {
+#[must_use]
+pub fn first(id: &str) -> Burst {
     let instance = Instance {
         version: 1,
         status: SubStatus::Suspended,
@@ -62,7 +50,8 @@ pub(super) fn first(id: &str) -> Burst {
 }
 
 /// A burst after the one that committed this version.
-pub(super) fn next(id: &str, loaded: i64) -> Burst {
+#[must_use]
+pub fn next(id: &str, loaded: i64) -> Burst {
     let mut burst = first(id);
     burst.expected = Expected::Version(loaded);
     burst.instance.version = loaded + 1;
@@ -83,7 +72,9 @@ pub(super) fn after(loaded: &Loaded) -> Burst {
     burst
 }
 
-pub(super) fn bookmark(instance_id: &str, id: &str) -> StoredBookmark {
+/// A bookmark that waits for the event of its id.
+#[must_use]
+pub fn bookmark(instance_id: &str, id: &str) -> StoredBookmark {
     let stimulus = Stimulus::event(id);
     StoredBookmark {
         instance_id: instance_id.into(),
@@ -134,9 +125,9 @@ pub(super) fn pending(id: &str, event_name: &str, accepted_at: Timestamp) -> Pen
     }
 }
 
-/// Any command.
-#[cfg(test)]
-pub(crate) fn command(id: &str) -> PendingCommand {
+/// A command to keep.
+#[must_use]
+pub fn command(id: &str) -> PendingCommand {
     pending(id, "E", at(0))
 }
 
@@ -194,8 +185,9 @@ pub(super) fn draft(definition_id: &str, version: u32) -> Definition {
 }
 
 pub(super) fn publication(definition_id: &str, version: u32) -> Publication {
-    let definition = draft(definition_id, version);
-    Publication { definition, triggers: Vec::new(), schedules: Vec::new() }
+    let draft = draft(definition_id, version);
+    let definition = Definition { published_at: draft.created_at, ..draft };
+    Publication { definition, base: Base::Any, triggers: Vec::new(), schedules: Vec::new() }
 }
 
 pub(super) fn trigger(definition: &Definition, activity_id: &str, of: Stimulus) -> Trigger {

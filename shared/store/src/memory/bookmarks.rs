@@ -44,6 +44,7 @@ fn fits(row: &StoredBookmark, filter: &BookmarkFilter) -> bool {
     this(filter.id.as_ref(), Some(&row.bookmark.id))
         && this(filter.instance_id.as_ref(), Some(&row.instance_id))
         && this(filter.hash.as_ref(), Some(&row.bookmark.hash))
+        && (filter.hashes.is_empty() || filter.hashes.contains(&row.bookmark.hash))
         && this(filter.correlation_id.as_ref(), row.correlation_id.as_ref())
         && this(filter.name.as_ref(), Some(&row.bookmark.name))
 }

@@ -4,31 +4,36 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use model::{Definition, DefinitionId, Schedule, ScheduleId, Trigger, VersionId};
+use model::{Definition, DefinitionId, Instance, Schedule, ScheduleId, Trigger, VersionId};
 
 use super::tables::{ScheduleRow, Tables};
 use super::{MemoryStore, Operation};
 use crate::{
-    DefinitionFilter, Definitions, Error, Listed, Page, Publication, Published, VersionOption,
-    check,
+    Base, DefinitionFilter, Definitions, Deleted, Error, Listed, Page, Publication, Published,
+    Saved, VersionOption, check,
 };
 
 #[async_trait]
 impl Definitions for MemoryStore {
-    async fn save(&self, definition: &Definition) -> Result<(), Error> {
+    async fn save(&self, definition: &Definition, base: &Base) -> Result<Saved, Error> {
         self.run(Operation::SaveDefinition, |tables| {
             check::definition(definition)?;
-            let known = tables.definitions.get(&definition.id);
-            if known.is_some_and(|known| known.is_published) {
-                return Err(check::published_version(definition));
+            if let Some(by) = tables.overtaking(definition, base) {
+                return Ok(Saved::Overtaken { by });
             }
-            tables.check_place(definition)?;
+            tables.check_identity(definition)?;
+            let known = tables.definitions.get(&definition.id);
+            if known.is_some_and(Definition::is_immutable) {
+                return Err(check::immutable_version(definition));
+            }
             if definition.is_latest {
                 tables.others(definition).for_each(|other| other.is_latest = false);
             }
-            let draft = Definition { is_published: false, ..definition.clone() };
+            let draft =
+                Definition { is_published: false, published_at: None, ..definition.clone() };
+            tables.deleted.remove(&draft.id);
             tables.definitions.insert(draft.id.clone(), draft);
-            Ok(())
+            Ok(Saved::Done)
         })
         .await
     }
@@ -36,18 +41,29 @@ impl Definitions for MemoryStore {
     async fn publish(&self, publication: Publication) -> Result<Published, Error> {
         self.run(Operation::Publish, |tables| {
             check::publication(&publication)?;
-            tables.check_place(&publication.definition)?;
-            let Publication { definition, triggers, schedules } = publication;
-            let id = definition.definition_id.clone();
-            if let Some(by) = tables.clash(&id, &triggers) {
-                return Ok(Published::RouteTaken { by: Box::new(by.clone()) });
+            let Publication { definition, base, triggers, schedules } = publication;
+            if let Some(by) = tables.overtaking(&definition, &base) {
+                return Ok(Published::Overtaken { by });
             }
-            for other in tables.others(&definition) {
+            tables.check_identity(&definition)?;
+            let id = definition.definition_id.clone();
+            let newer = tables
+                .others(&definition)
+                .find(|other| other.is_published && other.version > definition.version);
+            if let Some(newer) = newer {
+                return Ok(Published::Overtaken { by: Some(Box::new(newer.clone())) });
+            }
+            let known = tables.definitions.get(&definition.id);
+            let stored = check::published_over(known, definition)?;
+            if let Some(by) = tables.clash(&id, &triggers) {
+                return Ok(Published::RouteTaken { by: Box::new(by) });
+            }
+            for other in tables.others(&stored) {
                 other.is_latest = false;
                 other.is_published = false;
             }
-            let definition = Definition { is_latest: true, is_published: true, ..definition };
-            tables.definitions.insert(definition.id.clone(), definition);
+            tables.deleted.remove(&stored.id);
+            tables.definitions.insert(stored.id.clone(), stored);
             tables.triggers.retain(|trigger| trigger.definition_id != id);
             for trigger in triggers {
                 tables.add_trigger(trigger);
@@ -72,20 +88,39 @@ impl Definitions for MemoryStore {
         .await
     }
 
-    async fn delete_definition(&self, id: &DefinitionId) -> Result<u64, Error> {
+    async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error> {
         self.run(Operation::DeleteDefinition, |tables| {
+            let instances = tables.unfinished(|instance| instance.definition_id == *id);
+            if instances > 0 {
+                return Ok(Deleted::InUse { instances });
+            }
             let before = tables.definitions.len();
-            tables.definitions.retain(|_, definition| definition.definition_id != *id);
+            let Tables { definitions, deleted, .. } = &mut *tables;
+            definitions.retain(|version_id, definition| {
+                let stays = definition.definition_id != *id;
+                if !stays {
+                    deleted.insert(version_id.clone());
+                }
+                stays
+            });
             tables.triggers.retain(|trigger| trigger.definition_id != *id);
             tables.retire(|schedule| schedule.definition_id == *id);
-            Ok(u64::try_from(before - tables.definitions.len()).unwrap_or(u64::MAX))
+            let versions = before - tables.definitions.len();
+            Ok(Deleted::Done { versions: u64::try_from(versions).unwrap_or(u64::MAX) })
         })
         .await
     }
 
-    async fn delete_version(&self, id: &VersionId) -> Result<bool, Error> {
+    async fn delete_version(&self, id: &VersionId) -> Result<Deleted, Error> {
         self.run(Operation::DeleteVersion, |tables| {
-            let Some(gone) = tables.definitions.remove(id) else { return Ok(false) };
+            let instances = tables.unfinished(|instance| instance.version_id == *id);
+            if instances > 0 {
+                return Ok(Deleted::InUse { instances });
+            }
+            let Some(gone) = tables.definitions.remove(id) else {
+                return Ok(Deleted::Done { versions: 0 });
+            };
+            tables.deleted.insert(id.clone());
             tables.triggers.retain(|trigger| trigger.version_id != *id);
             tables.retire(|schedule| schedule.version_id == *id);
             if gone.is_latest
@@ -93,7 +128,7 @@ impl Definitions for MemoryStore {
             {
                 newest.is_latest = true;
             }
-            Ok(true)
+            Ok(Deleted::Done { versions: 1 })
         })
         .await
     }
@@ -158,6 +193,12 @@ impl Definitions for MemoryStore {
 }
 
 impl Tables {
+    fn unfinished(&self, is_wanted: impl Fn(&Instance) -> bool) -> u64 {
+        let instances = self.instances.values().map(|row| &row.instance);
+        let found = instances.filter(|one| !one.status.is_final() && is_wanted(one)).count();
+        u64::try_from(found).unwrap_or(u64::MAX)
+    }
+
     /// The other versions of the same definition.
     fn others(&mut self, of: &Definition) -> impl Iterator<Item = &mut Definition> {
         self.definitions
@@ -165,8 +206,17 @@ impl Tables {
             .filter(|other| other.definition_id == of.definition_id && other.id != of.id)
     }
 
+    /// The latest version, when it is not the base; no other answer means that the base holds.
+    #[expect(clippy::option_option, reason = "overtaken by a version, or by a deletion")]
+    fn overtaking(&self, definition: &Definition, base: &Base) -> Option<Option<Box<Definition>>> {
+        let mut versions = self.definitions.values();
+        let latest = versions
+            .find(|other| other.definition_id == definition.definition_id && other.is_latest);
+        (!base.holds(latest)).then(|| latest.cloned().map(Box::new))
+    }
+
     /// A version keeps its definition, and a number belongs to one version.
-    fn check_place(&mut self, definition: &Definition) -> Result<(), Error> {
+    fn check_identity(&mut self, definition: &Definition) -> Result<(), Error> {
         let known = self.definitions.get(&definition.id);
         if known.is_some_and(|known| known.definition_id != definition.definition_id) {
             return Err(check::foreign_version(definition));
@@ -178,11 +228,9 @@ impl Tables {
     }
 
     /// The trigger of another definition that one of these HTTP triggers would collide with.
-    fn clash(&self, id: &DefinitionId, triggers: &[Trigger]) -> Option<&Trigger> {
-        let mut hashes = check::routes(triggers);
-        hashes.find_map(|hash| {
-            self.triggers.iter().find(|other| other.hash == hash && other.definition_id != *id)
-        })
+    fn clash(&self, id: &DefinitionId, triggers: &[Trigger]) -> Option<Trigger> {
+        let others = self.triggers.iter().filter(|other| other.definition_id != *id);
+        check::clash(triggers, others.cloned())
     }
 
     fn add_trigger(&mut self, trigger: Trigger) {

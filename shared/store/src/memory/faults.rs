@@ -57,6 +57,10 @@ pub enum Operation {
     DeleteKey,
     Audit,
     Audits,
+    Claim,
+    KeepAnswer,
+    Release,
+    ForgetRequests,
     Ping,
 }
 
@@ -87,71 +91,28 @@ impl Operation {
                 | Self::SaveKey
                 | Self::DeleteKey
                 | Self::Audit
+                | Self::Claim
+                | Self::KeepAnswer
+                | Self::Release
+                | Self::ForgetRequests
         )
     }
 }
 
-/// A bug on purpose: a simulation that does not find it proves nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Bug {
-    /// A commit does not look at the version.
-    VersionUnchecked,
-    /// A commit forgets what is to be published.
-    OutboxForgotten,
-    /// A commit forgets the commands to other instances.
-    CommandsForgotten,
-    /// Nobody looks for commands that came too early.
-    WaitingForgotten,
-    /// A commit leaves its burned bookmarks open.
-    BookmarksKept,
-    /// A commit forgets its new bookmarks.
-    BookmarksForgotten,
-    /// A commit forgets the children to start.
-    StartsForgotten,
-    /// A commit forgets what happened.
-    JournalForgotten,
-    /// A commit writes everything but the instance itself.
-    InstanceForgotten,
-    /// A command is accepted, and not kept.
-    CommandUnkept,
-    /// A start is accepted, and not kept.
-    StartUnkept,
-    /// That an event was handed out is not remembered.
-    RoutedForgotten,
-    /// A command that expires is removed, and not kept among the dead.
-    BuriedForgotten,
-    /// An occurrence is fired, and its start not kept.
-    OccurrenceForgotten,
-    /// The clock is ahead of the time.
-    ClockAhead,
-    /// Nobody looks for timers that are due.
-    TimersUnseen,
-    /// Nobody looks for schedules that are due.
-    SchedulesUnseen,
-    /// Nobody looks for starts that nobody has run.
-    UnstartedUnseen,
-    /// Nobody looks for commands that nobody has applied.
-    UnappliedUnseen,
-    /// Nobody looks for outbox rows that nobody has published.
-    OutboxUnseen,
-    /// Nobody looks for instances whose work nobody does.
-    UnfinishedUnseen,
-}
-
-/// One burst as it is written, shown before it is.
+/// One burst, just before it is written.
 #[derive(Debug)]
 pub struct Written<'a> {
-    /// What is written.
+    /// The burst.
     pub burst: &'a Burst,
-    /// The instance as it stands.
+    /// The instance before the burst.
     pub before: Option<&'a Instance>,
-    /// The bookmarks that it burns, as far as they are there.
+    /// The bookmarks that it burns, as far as they exist.
     pub burned: Vec<&'a StoredBookmark>,
     /// The database's clock.
     pub now: Timestamp,
 }
 
-/// What goes wrong, and when. Waiting in a hook delays the operation.
+/// Decides what goes wrong, and when. Waiting in a hook delays the operation.
 #[async_trait]
 pub trait Faults: Send + Sync {
     /// Called before the operation does anything.
@@ -170,19 +131,14 @@ pub trait Faults: Send + Sync {
         Ok(())
     }
 
-    /// How much later the operation is done, if its caller is to be told at once that its outcome
-    /// is unknown. Asked of commits only.
+    /// How much later the operation is done, when its caller hears at once that the outcome is
+    /// unknown. Asked of commits only.
     fn late(&self, _operation: Operation) -> Option<Duration> {
         None
     }
 
-    /// Is shown each burst as it is written: what must always hold can be checked here.
+    /// Sees each burst as it is written, and can check what must always hold.
     fn witness(&self, _written: &Written<'_>) {}
-
-    /// Whether the database has this bug.
-    fn has(&self, _bug: Bug) -> bool {
-        false
-    }
 }
 
 /// Nothing goes wrong.

@@ -6,7 +6,7 @@ use protocol::Message;
 
 use super::instances::size;
 use super::tables::Tables;
-use super::{Bug, MemoryStore, Operation};
+use super::{MemoryStore, Operation};
 use crate::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, check};
 
 #[async_trait]
@@ -14,7 +14,7 @@ impl Inbox for MemoryStore {
     async fn accept_command(&self, command: PendingCommand) -> Result<bool, Error> {
         self.run(Operation::AcceptCommand, |tables| {
             check::command(&command)?;
-            Ok(self.faults.has(Bug::CommandUnkept) || tables.accept_command(command))
+            Ok(tables.accept_command(command))
         })
         .await
     }
@@ -50,9 +50,6 @@ impl Inbox for MemoryStore {
 
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {
         self.run(Operation::Unapplied, |tables| {
-            if self.faults.has(Bug::UnappliedUnseen) {
-                return Ok(Vec::new());
-            }
             let mut found: Vec<_> = tables
                 .pending
                 .values()
@@ -66,9 +63,6 @@ impl Inbox for MemoryStore {
 
     async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
         self.run(Operation::Wakeable, |tables| {
-            if self.faults.has(Bug::WaitingForgotten) {
-                return Ok(Vec::new());
-            }
             let there = tables.bookmarks.values().filter(|row| row.bookmark.created_at <= before);
             let found = tables.answered(there).into_iter();
             let found = found.filter(|command| command.accepted_at <= before);
@@ -90,9 +84,7 @@ impl Inbox for MemoryStore {
             if tables.routed.contains_key(id) {
                 return Ok(false);
             }
-            if !self.faults.has(Bug::RoutedForgotten) {
-                tables.routed.insert(id.clone(), now);
-            }
+            tables.routed.insert(id.clone(), now);
             tables.settle(id, starts, commands);
             Ok(true)
         })
@@ -139,9 +131,7 @@ impl Inbox for MemoryStore {
                 return Ok(false);
             }
             tables.pending.remove(id);
-            if !self.faults.has(Bug::BuriedForgotten) {
-                tables.outbox.entry(dead.id.clone()).or_insert(dead);
-            }
+            tables.outbox.entry(dead.id.clone()).or_insert(dead);
             Ok(true)
         })
         .await

@@ -7,7 +7,7 @@ use model::{Entry, Instance, InstanceId, SubStatus, Timestamp};
 use protocol::Message;
 
 use super::tables::{InstanceRow, Tables};
-use super::{Bug, Faults, MemoryStore, Operation, Written};
+use super::{Faults, MemoryStore, Operation, Written};
 use crate::{
     Accepted, Burst, Commit, Error, Expected, InstanceFilter, InstanceOrder, Instances, Listed,
     Loaded, NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, check,
@@ -25,9 +25,10 @@ impl Instances for MemoryStore {
             if let Some(holder) = tables.holder(key, &start.instance.id) {
                 return Ok(Accepted::NotAllowed(holder));
             }
-            if !self.faults.has(Bug::StartUnkept) {
-                tables.insert_start(start);
+            if tables.deleted.contains(&start.instance.version_id) {
+                return Ok(Accepted::Gone);
             }
+            tables.insert_start(start);
             Ok(Accepted::New)
         })
         .await
@@ -52,9 +53,13 @@ impl Instances for MemoryStore {
         };
         self.faults.before(Operation::Commit).await?;
         let own = self.clone();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a fault that a test asked for, in the twin"
+        )]
         tokio::spawn(async move {
             tokio::time::sleep(late).await;
-            // Nobody waits for what becomes of it.
+            // Its caller has its answer already.
             drop(own.write(&mut own.lock(), burst));
         });
         Err(Error::Unavailable("it is under way, on purpose".to_owned()))
@@ -98,9 +103,6 @@ impl Instances for MemoryStore {
 
     async fn unstarted(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {
         self.run(Operation::Unstarted, |tables| {
-            if self.faults.has(Bug::UnstartedUnseen) {
-                return Ok(Vec::new());
-            }
             let mut found: Vec<_> = tables
                 .instances
                 .values()
@@ -118,9 +120,6 @@ impl Instances for MemoryStore {
 
     async fn unfinished(&self, before: Timestamp, limit: u64) -> Result<Vec<InstanceId>, Error> {
         self.run(Operation::Unfinished, |tables| {
-            if self.faults.has(Bug::UnfinishedUnseen) {
-                return Ok(Vec::new());
-            }
             let mut found: Vec<_> = tables
                 .instances
                 .values()
@@ -154,13 +153,16 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Times
         Expected::Unstarted => version.is_none_or(|version| version == 0),
         Expected::Version(expected) => version == Some(expected),
     };
-    if !is_expected && !faults.has(Bug::VersionUnchecked) {
+    if !is_expected {
         return Commit::Conflict;
     }
     if let Some(holder) = tables.holder(burst.activation_key.as_deref(), &id) {
         return Commit::NotAllowed(holder);
     }
-    spoil(&mut burst, faults);
+    let is_first = matches!(burst.expected, Expected::Absent | Expected::Unstarted);
+    if is_first && tables.deleted.contains(&burst.instance.version_id) {
+        return Commit::Gone(burst.instance.version_id);
+    }
     faults.witness(&Written {
         before: tables.instances.get(&id).map(|row| &row.instance),
         burned: burst
@@ -179,9 +181,7 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Times
     let pending = burst.instance.status == SubStatus::Pending;
     let command = tables.instances.remove(&id).and_then(|row| row.command).filter(|_| pending);
     let row = InstanceRow { instance: burst.instance, command, activation_key };
-    if !faults.has(Bug::InstanceForgotten) {
-        tables.instances.insert(id.clone(), row);
-    }
+    tables.instances.insert(id.clone(), row);
     for bookmark in burst.burned {
         tables.bookmarks.remove(&(id.clone(), bookmark));
     }
@@ -204,33 +204,8 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Times
     for settled in &burst.settles {
         tables.pending.remove(settled);
     }
-    if faults.has(Bug::WaitingForgotten) {
-        return Commit::Done { waiting: Vec::new() };
-    }
     let waiting = tables.answered(burst.created.iter());
     Commit::Done { waiting: waiting.into_iter().map(|command| command.command.clone()).collect() }
-}
-
-/// Bugs that leave something out of a burst.
-fn spoil(burst: &mut Burst, faults: &dyn Faults) {
-    if faults.has(Bug::OutboxForgotten) {
-        burst.outbox.clear();
-    }
-    if faults.has(Bug::CommandsForgotten) {
-        burst.commands.clear();
-    }
-    if faults.has(Bug::StartsForgotten) {
-        burst.starts.clear();
-    }
-    if faults.has(Bug::BookmarksKept) {
-        burst.burned.clear();
-    }
-    if faults.has(Bug::BookmarksForgotten) {
-        burst.created.clear();
-    }
-    if faults.has(Bug::JournalForgotten) {
-        burst.journal.clear();
-    }
 }
 
 fn fits(instance: &Instance, filter: &InstanceFilter) -> bool {
@@ -277,7 +252,7 @@ fn time(instance: &Instance, column: TimeColumn) -> Option<Timestamp> {
     }
 }
 
-/// What is absent is smallest; ties are broken by id, in the same direction.
+/// Orders instances: an absent value is the smallest; the id breaks ties, in the same direction.
 fn compare(a: &Instance, b: &Instance, order: InstanceOrder) -> Ordering {
     let ordering = match order.by {
         Some(column) => time(a, column).cmp(&time(b, column)),

@@ -1,6 +1,6 @@
 //! The rows, and the rules that several operations share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     BookmarkId, CommandId, Definition, Entry, Instance, InstanceId, Schedule, ScheduleId,
@@ -9,6 +9,7 @@ use model::{
 use protocol::Message;
 
 use super::Sizes;
+use super::requests::RequestRow;
 use crate::{ApiKey, Audit, NewInstance, OutboxRow, PendingCommand, StoredBookmark};
 
 /// An instance and what is kept beside it.
@@ -31,15 +32,18 @@ pub(super) struct Tables {
     pub(super) journals: BTreeMap<InstanceId, Vec<Entry>>,
     pub(super) bookmarks: BTreeMap<(InstanceId, BookmarkId), StoredBookmark>,
     pub(super) pending: BTreeMap<CommandId, PendingCommand>,
-    /// Events that were handed out, and when.
+    /// Events that were handed out, each with its time.
     pub(super) routed: BTreeMap<CommandId, Timestamp>,
     pub(super) outbox: BTreeMap<String, OutboxRow>,
     pub(super) tokens: BTreeMap<String, Token>,
     pub(super) definitions: BTreeMap<VersionId, Definition>,
+    /// Versions that were deleted: nothing starts them any more.
+    pub(super) deleted: BTreeSet<VersionId>,
     pub(super) triggers: Vec<Trigger>,
     pub(super) schedules: BTreeMap<ScheduleId, ScheduleRow>,
     pub(super) keys: BTreeMap<String, ApiKey>,
     pub(super) audits: Vec<Audit>,
+    pub(super) requests: BTreeMap<CommandId, RequestRow>,
 }
 
 impl Tables {
@@ -53,7 +57,7 @@ impl Tables {
         }
     }
 
-    /// Who has the activation key, other than that instance.
+    /// The instance that holds the activation key, other than this one.
     pub(super) fn holder(&self, key: Option<&str>, except: &InstanceId) -> Option<InstanceId> {
         let key = key?;
         let holds = |row: &&InstanceRow| {
@@ -62,8 +66,8 @@ impl Tables {
         self.instances.values().find(holds).map(|row| row.instance.id.clone())
     }
 
-    /// Keeps a start that nobody waits for an answer to. One that is there stays; one whose
-    /// activation key is taken is kept without it, and its first commit finds out.
+    /// Keeps a start without an answer. An instance that exists stays; a start whose activation key
+    /// is taken is kept without it, and its first commit finds that out.
     pub(super) fn accept_quietly(&mut self, start: NewInstance) {
         if self.instances.contains_key(&start.instance.id) {
             return;
@@ -80,7 +84,7 @@ impl Tables {
         self.instances.insert(id, InstanceRow { instance, command: Some(command), activation_key });
     }
 
-    /// Keeps a command; false when its id is there.
+    /// Keeps a command; false when its id is there already.
     pub(super) fn accept_command(&mut self, command: PendingCommand) -> bool {
         if self.pending.contains_key(&command.id) {
             return false;
@@ -89,7 +93,7 @@ impl Tables {
         true
     }
 
-    /// Ends a command with what follows from it.
+    /// Ends a command with the starts and commands that follow from it.
     pub(super) fn settle(
         &mut self,
         id: &CommandId,
@@ -105,7 +109,7 @@ impl Tables {
         self.pending.remove(id);
     }
 
-    /// Keeps a bookmark, unless the instance has it.
+    /// Keeps a bookmark, unless the instance has it already.
     pub(super) fn create_bookmark(&mut self, created: StoredBookmark) {
         let id = created.instance_id.clone();
         let same = |known: &StoredBookmark| {
@@ -120,7 +124,7 @@ impl Tables {
         }
     }
 
-    /// Waiting commands that one of these bookmarks answers, oldest first.
+    /// Commands that wait for one of these bookmarks, oldest first.
     pub(super) fn answered<'a>(
         &'a self,
         bookmarks: impl Iterator<Item = &'a StoredBookmark> + Clone,

@@ -1,5 +1,7 @@
 //! The twin does what every store does, and fails where it is told to.
 
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

@@ -33,7 +33,7 @@ pub(crate) async fn thirty_resumes_over_three_nodes_and_one_wins_g3(world: World
         });
         let answers = join_all(calls).await;
         let won = answers.iter().filter(|status| **status == 200).count();
-        // Too late, or told that the instance is still running: in both cases not applied.
+        // Too late, or refused because the instance still runs: in both cases not applied.
         let refused = answers.iter().filter(|status| matches!(**status, 409 | 202)).count();
         println!("G3: round {round}: {CALLERS} resumes, {won} applied, {refused} refused");
         assert_eq!((won, refused), (1, CALLERS - 1), "{answers:?}");

@@ -1,4 +1,6 @@
-//! Executors die, by SIGKILL and by SIGTERM, while they work.
+//! Executors are ended by SIGKILL and by SIGTERM while they work.
+
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -41,7 +43,7 @@ pub(crate) async fn a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7(w
     assert!(other.stop().await.unwrap().status.success());
 }
 
-/// G7: a stop in order hands everything over, and takes under a second where no call is out.
+/// G7: a stop in order hands everything over, and takes under a second when no call is pending.
 pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World) {
     let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
     let mut leaving = world.node("leaving", "executor").await;
@@ -60,10 +62,10 @@ pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World)
     drop(staying);
 }
 
-/// G3, G11: an executor that was paused for longer than anyone waits for it, perhaps in the middle
-/// of a transaction, holds nobody up, and changes nothing when it comes back with work in hand.
+/// G3, G11: an executor is paused for longer than all waits for it, perhaps in the middle of a
+/// transaction. It holds no other node up, and its unfinished work changes nothing when it goes on.
 ///
-/// On PostgreSQL only: on SQLite a process that stops in the middle of a transaction stops all.
+/// On PostgreSQL only: on SQLite a process that is paused in a transaction stops all others.
 pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3_g11(world: World) {
     let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
     let mut sleeper = world.node("sleeper", "executor").await;
@@ -77,7 +79,7 @@ pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3
     all_finished_once(&api, &accepted).await;
     let taken_over = paused.elapsed();
     sleeper.resume().unwrap();
-    // It is back when it takes part in new work.
+    // It has come back when it takes part in new work.
     let accepted: BTreeSet<String> = accepted.union(&load(api.clone()).await).cloned().collect();
     assert_eq!(accepted.len(), 2 * STARTS);
     all_finished_once(&api, &accepted).await;
@@ -87,8 +89,8 @@ pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3
     println!("G3 G11: paused for {taken_over:?}, {} starts finished once, 0 twice", accepted.len());
 }
 
-/// G7: a node with every role that is stopped answers those who wait for an end, and what it has
-/// accepted is finished by whoever comes next.
+/// G7: a node with every role that is stopped answers the callers that wait for an end; the next
+/// node finishes what it has accepted.
 pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
     let mut node = world.node("leaving", "all").await;
     let api = Api::new(&node.url());
@@ -106,7 +108,7 @@ pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
     assert!(status.success(), "{status}");
     let answers = callers.await.unwrap();
     let answered = answers.iter().filter(|answer| **answer == Some(200)).count();
-    // After the stop nothing listens; before, a node that drains refuses with 503.
+    // A node that drains refuses with 503; after the stop nothing listens.
     let others = answers.iter().all(|answer| matches!(answer, None | Some(200 | 503)));
     assert!(answered >= FINISHED_BEFORE && others, "{answers:?}");
     let next = world.node("next", "all").await;
@@ -120,7 +122,7 @@ pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
     assert!(accepted >= answered as u64);
 }
 
-/// Runs an instance to its end; the answer's status, where there is an answer.
+/// Runs an instance to its end; gives the status of the response, if there is a response.
 async fn execute(api: Api, number: usize) -> Option<u16> {
     let path = "/elsa/api/workflow-definitions/load/execute";
     let body = json!({"input": {"Number": number}}).to_string();
@@ -128,7 +130,7 @@ async fn execute(api: Api, number: usize) -> Option<u16> {
     answer.ok().map(|answer| answer.status)
 }
 
-/// Begins to start instances, and gives them when some are finished and others are not.
+/// Starts instances; gives their ids when some are finished and others are not.
 async fn under_way(world: &World, api: &Api) -> JoinHandle<BTreeSet<String>> {
     let client = world.client().await;
     let finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
@@ -146,7 +148,7 @@ async fn load(api: Api) -> BTreeSet<String> {
     starts.buffer_unordered(16).collect().await
 }
 
-/// Waits until all are finished; each was run once, and there are no others.
+/// Waits until all are finished; checks that each ran once and that there are no others.
 async fn all_finished_once(api: &Api, accepted: &BTreeSet<String>) {
     let wanted = accepted.len() as u64;
     eventually("every accepted start is finished", SOON, async || {
@@ -156,7 +158,7 @@ async fn all_finished_once(api: &Api, accepted: &BTreeSet<String>) {
     each_once(api, accepted).await;
 }
 
-/// Each was run once and there are no others.
+/// Checks that each ran once and that there are no others.
 async fn each_once(api: &Api, accepted: &BTreeSet<String>) {
     assert_eq!(api.count("load", None).await, accepted.len() as u64);
     assert_eq!(api.count("load", Some("Finished")).await, accepted.len() as u64);

@@ -1,4 +1,4 @@
-//! What the system tells those who listen.
+//! The events that the system publishes.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::api::Api;
 use crate::workflow;
 use crate::world::World;
 
-/// Anyone can read the life of an instance from NATS, as JSON; and what its bursts do, live only.
+/// A client reads the life of an instance from NATS as JSON; the events of its bursts only live.
 pub(crate) async fn events_are_readable_json_in_order(world: World) {
     let node = world.node("all", "all").await;
     let api = Api::new(&node.url());

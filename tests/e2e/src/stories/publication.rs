@@ -1,4 +1,4 @@
-//! A definition changes while several nodes know it.
+//! A definition is published anew while several nodes have it in their caches.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! Bad input at every door is refused with a reason, and leaves a trace where nobody waits.
+//! Bad input is refused with a reason, whichever way it comes in; where no caller waits, it leaves
+//! a trace.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::world::World;
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// HTTP, publish, request and CLI: each says what is wrong.
+/// HTTP, publish, request and CLI: each reports what is wrong.
 pub(crate) async fn bad_input_is_refused_at_every_door_with_a_reason(world: World) {
     let node = world.node("all", "all").await;
     let api = Api::new(&node.url());
@@ -21,7 +22,7 @@ pub(crate) async fn bad_input_is_refused_at_every_door_with_a_reason(world: Worl
     by_request(&world).await;
     by_publish(&world).await;
     on_the_command_line(&world, &node.url()).await;
-    // And the door is still open.
+    // The API still accepts starts.
     let id = api.start("good", json!({"Number": 1})).await;
     api.reaches(&id, "Finished", SOON).await;
 }
@@ -41,7 +42,7 @@ async fn over_http(api: &Api) {
         ("a large body", Method::POST, dispatch, Some(large.as_str()), 413),
     ];
     for (what, method, path, body, expected) in cases {
-        // A server may close the connection on which it was sent too much.
+        // A server may close a connection with too large a request.
         let answer = api.afresh().raw(method, path, body.map(str::to_owned)).await;
         assert_eq!(answer.status, expected, "{what}: {}", answer.body);
     }
@@ -52,7 +53,7 @@ async fn over_http(api: &Api) {
 
 async fn by_request(world: &World) {
     let client = world.client().await;
-    // What is refused at the door has the form of a problem.
+    // Ingress refuses with a problem document.
     for (subject, body, status) in [
         ("staunch.api.start.good", "{", 400),
         ("staunch.api.start.good", r#"{"inputs":{}}"#, 400),
@@ -68,7 +69,7 @@ async fn by_request(world: &World) {
         let code = headers.get("Nats-Service-Error-Code").map(|code| code.as_str().to_owned());
         assert_eq!(code, Some(status.to_string()), "{subject} {body}: {problem}");
     }
-    // What is refused by whoever would apply it has the form of an outcome.
+    // The executor refuses with an outcome.
     for subject in ["staunch.api.resume.missing", "staunch.api.cancel.missing"] {
         let request = client.request(subject, "{}".into());
         let answer = within(subject, SOON, request).await.unwrap();

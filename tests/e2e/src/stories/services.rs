@@ -1,4 +1,4 @@
-//! Each service as its own process, by its own binary.
+//! Each service as a process of its own binary.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::api::Api;
 use crate::workflow;
 use crate::world::World;
 
-/// Four binaries make one cluster.
+/// The four binaries form one cluster.
 pub(crate) async fn separate_binaries_make_a_cluster(world: World) {
     let ingress = world.service("ingress").await;
     let _executor = world.service("executor").await;

@@ -28,7 +28,7 @@ pub(crate) async fn an_instance_waits_for_a_timer_and_for_a_resume(world: World)
     assert_eq!(api.post(&path, &body).await.status, 409);
 }
 
-/// G6: timers fire exactly once and never early, also when the node that made them is killed.
+/// G6: timers fire exactly once and never early, also when the node that created them is killed.
 pub(crate) async fn two_hundred_timers_fire_once_and_not_early_after_their_node_died_g6(
     world: World,
 ) {
@@ -67,7 +67,7 @@ pub(crate) async fn two_hundred_timers_fire_once_and_not_early_after_their_node_
     );
 }
 
-/// When the activity `pause` did this.
+/// The time of this journal entry of the activity `pause`.
 fn moments(journal: &[Value], what: &str) -> Vec<Timestamp> {
     let of_pause = journal
         .iter()

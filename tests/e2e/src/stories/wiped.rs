@@ -1,4 +1,4 @@
-//! The broker loses everything.
+//! The broker loses all its data.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub(crate) async fn suspended_instances_go_on_after_the_broker_lost_everything_g
     for id in &timed {
         api.reaches(id, "Finished", Duration::from_secs(60)).await;
     }
-    // And what is new works as before.
+    // New instances work as before.
     let id = api.start("timers", json!({})).await;
     api.reaches(&id, "Finished", Duration::from_secs(60)).await;
     println!("G4: {} instances suspended, store wiped, all finished", 2 * INSTANCES);

@@ -17,7 +17,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Joins as a node of its own that wants `key`.
+    /// Joins as a node that wants `key`.
     pub(crate) async fn join(url: &str, key: &str) -> anyhow::Result<Self> {
         let bus = bus_nats::connect(bus_nats::Options::new(url)).await?;
         let node = format!("node-{}", name());

@@ -93,7 +93,7 @@ impl Contender for Waiter {
     }
 }
 
-/// As much of the protocol as a lock needs.
+/// The part of the protocol that a lock needs.
 struct Connection {
     stream: BufReader<TcpStream>,
 }

@@ -27,7 +27,7 @@ pub(crate) struct Restate {
 }
 
 impl Restate {
-    /// Installs what the lock file names, and says the versions.
+    /// Installs what the lock file names, and prints the versions.
     pub(crate) async fn install(folder: &Path) -> anyhow::Result<Self> {
         let folder = folder.join("restate");
         std::fs::create_dir_all(&folder)?;
@@ -54,7 +54,7 @@ impl Restate {
         let (ingress, admin, fabric, service) = (ingress?, admin?, fabric?, service?);
         let mut command = Command::new("node");
         command.arg("service.mjs").current_dir(&self.folder).env("PORT", service.to_string());
-        // The SDK says less then, and is faster.
+        // With it the SDK logs less, and is faster.
         command.env("NODE_ENV", "production").stdout(Stdio::null());
         let sdk = Process::start(&mut command, "node")?;
         let mut command = Command::new(&self.server);

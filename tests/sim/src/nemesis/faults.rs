@@ -1,4 +1,4 @@
-//! The hooks of the twins: each operation is asked about here.
+//! The hooks of the twins: each operation asks here for its fate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,6 @@ use chassis::{Point, Points};
 use store::memory::Written;
 
 use super::{Nemesis, is_client};
-use crate::planted::Planted;
 
 impl bus::Faults for Nemesis {
     fn on(&self, node: &str, operation: &Operation<'_>) -> Fault {
@@ -29,7 +28,7 @@ impl bus::Faults for Nemesis {
         if self.is_within(self.plan.bus_outage) || self.is_cut_off(node) {
             return Fault::Unavailable;
         }
-        // A crash at an operation: done or not, nobody is left to hear the answer.
+        // A crash at an operation: whether it was done or not, its caller is gone.
         if self.crash(node, self.plan.crash_rate / 4) {
             return *self.dice.pick(&[Fault::Unavailable, Fault::AnswerLost]);
         }
@@ -122,10 +121,6 @@ impl store::memory::Faults for NodeStore {
 
     fn witness(&self, written: &Written<'_>) {
         self.nemesis.witness.see(written);
-    }
-
-    fn has(&self, bug: store::memory::Bug) -> bool {
-        self.nemesis.planted == Some(Planted::Store(bug))
     }
 }
 

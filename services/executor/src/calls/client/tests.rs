@@ -1,5 +1,11 @@
-use std::collections::BTreeMap;
+#![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use reqwest::dns::Resolve as _;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -121,6 +127,74 @@ async fn private_addresses_are_refused_whichever_way_they_are_named() {
     }
 }
 
+/// Names that all lead to this machine, as an attacker's name server may have it; counts look-ups.
+#[derive(Clone, Default)]
+struct Own(Arc<AtomicUsize>);
+
+impl Names for Own {
+    async fn addresses(&self, _: String) -> std::io::Result<Vec<IpAddr>> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(vec![IpAddr::from([127, 0, 0, 1])])
+    }
+}
+
+/// Checks URLs as in production, and calls names that lead to this machine.
+fn calls_by_name(names: Own) -> HttpCalls {
+    HttpCalls::over(Guard { allow_private: false }, Resolver(Guard { allow_private: true }, names))
+}
+
+fn port_of(url: &str) -> &str {
+    url.rsplit_once(':').unwrap().1
+}
+
+#[tokio::test]
+async fn a_name_is_looked_up_once_for_a_call() {
+    let (url, mut requests) = server(vec![answer("200 OK", "", "done")]).await;
+    let names = Own::default();
+    let url = format!("http://first.example:{}/", port_of(&url));
+    let answer = calls_by_name(names.clone()).perform(&call(url), None).await.into_input();
+    assert_eq!(answer["content"], "done");
+    assert!(requests.recv().await.unwrap().starts_with("GET / "));
+    // A second look-up could have another answer than the one that was checked.
+    assert_eq!(names.0.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn every_redirect_is_checked() {
+    let (goal, mut asked) = server(vec![answer("200 OK", "", "secret")]).await;
+    for to in ["127.0.0.1", "[::ffff:127.0.0.1]", "2130706433", "localhost."] {
+        let location = format!("location: http://{to}:{}/\r\n", port_of(&goal));
+        let (url, _requests) = server(vec![answer("302 Found", &location, "")]).await;
+        let url = format!("http://first.example:{}/", port_of(&url));
+        let names = Guarded { own: "first.example" };
+        let calls = HttpCalls::over(
+            Guard { allow_private: false },
+            Resolver(Guard { allow_private: true }, names),
+        );
+        let answer = calls.perform(&call(url), None).await.into_input();
+        assert_eq!(answer.get("content"), None, "{to}");
+        assert!(answer["error"] == "refused" || answer["error"] == "connect", "{to}: {answer:?}");
+    }
+    assert!(asked.try_recv().is_err(), "nobody was asked");
+}
+
+/// One name leads to this machine; the others are looked up and checked as in production.
+#[derive(Clone)]
+struct Guarded {
+    own: &'static str,
+}
+
+impl Names for Guarded {
+    async fn addresses(&self, name: String) -> std::io::Result<Vec<IpAddr>> {
+        if name == self.own {
+            return Ok(vec![IpAddr::from([127, 0, 0, 1])]);
+        }
+        let strict = Resolver(Guard { allow_private: false }, SystemNames);
+        let found = strict.resolve(name.parse().unwrap()).await;
+        found.map(|found| found.map(|to| to.ip()).collect()).map_err(std::io::Error::other)
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -142,6 +216,19 @@ async fn an_answer_that_is_too_large_is_not_read_to_its_end() {
     let (url, _requests) = server(vec![answer("200 OK", "", &large)]).await;
     let answer = calls().perform(&call(url), None).await.into_input();
     assert_eq!(answer["error"], "refused", "too large");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_deep_is_refused() {
+    let json = "content-type: application/json\r\n";
+    for (levels, is_fit) in [(64, true), (65, false), (100_000, false)] {
+        let body = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let (url, _requests) = server(vec![answer("200 OK", json, &body)]).await;
+        let answer = calls().perform(&call(url), None).await.into_input();
+        let message = answer.get("message").map(ToString::to_string).unwrap_or_default();
+        assert_eq!(answer.contains_key("content"), is_fit, "{levels}: {message}");
+        assert_eq!(message.contains("more than 64 deep"), !is_fit, "{levels}: {message}");
+    }
 }
 
 #[tokio::test]

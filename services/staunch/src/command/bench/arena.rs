@@ -8,7 +8,7 @@ use load::{Bounds, Order, Process, Scenario, Target, Transport};
 use crate::command::run_name;
 use crate::{Failure, say};
 
-use super::{NatsSync, Place};
+use super::args::{ClusterArgs, NatsSync};
 
 const EXECUTORS_MAX: usize = 16;
 const SEED_MAX: u64 = 1_000_000;
@@ -21,28 +21,28 @@ pub(super) struct Arena {
     target: Target,
     processes: Vec<Process>,
     about: Vec<String>,
-    /// The beginning of every name that is made.
+    /// The beginning of the name of every definition of this run.
     run: String,
 }
 
 impl Arena {
-    /// Starts a cluster, or gets to know a running one.
+    /// Starts a cluster, or uses a running one.
     ///
     /// # Errors
-    /// When it makes no sense, or does not start.
-    pub(super) async fn open(place: &Place) -> Result<Self, Failure> {
+    /// When the arguments make no sense, or it does not start.
+    pub(super) async fn open(args: &ClusterArgs) -> Result<Self, Failure> {
         let run = run_name("bench");
-        if let (false, Some(nats_url)) = (place.server.is_empty(), &place.nats_url) {
+        if let (false, Some(nats_url)) = (args.server.is_empty(), &args.nats_url) {
             let target = Target {
-                servers: place.server.clone(),
+                servers: args.server.clone(),
                 nats_url: nats_url.clone(),
-                api_key: place.api_key.clone(),
+                api_key: args.api_key.clone(),
             };
-            let about = vec![format!("a running cluster: {}", place.server.join(", "))];
+            let about = vec![format!("a running cluster: {}", args.server.join(", "))];
             return Ok(Self { own: None, target, processes: vec![Process::this()], about, run });
         }
-        let plan = plan(place)?;
-        let about = about(place, &plan.database);
+        let plan = plan(args)?;
+        let about = about(args, &plan.database);
         say::talk(&format!("starting {}", about.first().map(String::as_str).unwrap_or_default()));
         let mut own = Cluster::start(plan).await?;
         let target = Target { servers: own.urls(), nats_url: own.nats_url(), api_key: None };
@@ -50,19 +50,19 @@ impl Arena {
         Ok(Self { own: Some(own), target, processes, about, run })
     }
 
-    /// Starts the parts of a cluster, and no node.
+    /// Starts the broker and the database of a cluster, and no node.
     ///
     /// # Errors
-    /// When it makes no sense, or does not start.
-    pub(super) async fn bare(place: &Place) -> Result<Self, Failure> {
-        let plan = Plan { nodes: Vec::new(), ..plan(place)? };
-        let about = about(place, &plan.database);
+    /// When the arguments make no sense, or one does not start.
+    pub(super) async fn bare(args: &ClusterArgs) -> Result<Self, Failure> {
+        let plan = Plan { nodes: Vec::new(), ..plan(args)? };
+        let about = about(args, &plan.database);
         let own = Cluster::start(plan).await?;
         let target = Target { servers: Vec::new(), nats_url: own.nats_url(), api_key: None };
         Ok(Self { own: Some(own), target, processes: Vec::new(), about, run: String::new() })
     }
 
-    /// Where NATS and the database are that were started here.
+    /// The URLs of the broker and the database that were started here.
     pub(super) fn parts(&self) -> Option<(String, String)> {
         self.own.as_ref().map(|own| (own.nats_url(), own.database_url().to_owned()))
     }
@@ -71,22 +71,22 @@ impl Arena {
         &self.target
     }
 
-    /// Who takes part.
+    /// The processes that take part.
     pub(super) fn processes(&self) -> Vec<Process> {
         self.processes.clone()
     }
 
-    /// What it consists of, and what is durable when.
+    /// What the cluster consists of, and when its writes are durable.
     pub(super) fn about(&self) -> &[String] {
         &self.about
     }
 
-    /// The name of something that is made.
+    /// The name of a definition of this run.
     pub(super) fn name(&self, what: &str) -> String {
         format!("{}-{what}", self.run)
     }
 
-    /// Puts so many finished instances into the database, and as many that wait: by running them.
+    /// Puts this many finished and this many waiting instances into the database, by running them.
     ///
     /// # Errors
     /// When they cannot be run.
@@ -116,7 +116,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Ends what was started.
+    /// Stops the cluster that was started here.
     ///
     /// # Errors
     /// When a node does not end in order.
@@ -128,8 +128,8 @@ impl Arena {
     }
 }
 
-fn plan(place: &Place) -> Result<Plan, Failure> {
-    let Place { executors, brokers, .. } = *place;
+fn plan(args: &ClusterArgs) -> Result<Plan, Failure> {
+    let ClusterArgs { executors, brokers, .. } = *args;
     if !(1..=EXECUTORS_MAX).contains(&executors) {
         return Err(Failure::usage(format!("--executors {executors}: use 1 to {EXECUTORS_MAX}")));
     }
@@ -143,17 +143,17 @@ fn plan(place: &Place) -> Result<Plan, Failure> {
         let mut node = NodePlan::new(&format!("node-{number}"), roles);
         let arguments = ["--allow-private-addresses", "true"];
         node.arguments = arguments.map(str::to_owned).to_vec();
-        if let Some(concurrency) = place.executor_concurrency {
+        if let Some(concurrency) = args.executor_concurrency {
             node.arguments.extend(["--executor-concurrency".to_owned(), concurrency.to_string()]);
         }
         node
     };
     Ok(Plan {
         brokers,
-        database: database(&place.database)?,
+        database: database(&args.database)?,
         nodes: (1..=executors).map(node).collect(),
-        preload: place.preload.clone(),
-        broker_config: (place.nats_sync == NatsSync::Always)
+        preload: args.preload.clone(),
+        broker_config: (args.nats_sync == NatsSync::Always)
             .then(|| "jetstream { sync_interval: always }\n".to_owned()),
         told: say::talk,
         ..Plan::new(&binary)
@@ -171,10 +171,10 @@ pub(super) fn database(text: &str) -> Result<Database, Failure> {
     }
 }
 
-/// What a reader has to know to compare the figures.
-fn about(place: &Place, database: &Database) -> Vec<String> {
+/// What a reader needs to know to compare the figures.
+fn about(args: &ClusterArgs, database: &Database) -> Vec<String> {
     let plural = |count: usize| if count == 1 { "" } else { "s" };
-    let Place { executors, brokers, .. } = *place;
+    let ClusterArgs { executors, brokers, .. } = *args;
     let (name, durability) = match database {
         Database::Sqlite => ("SQLite", "SQLite: WAL, synchronous=FULL: each commit is fsynced"),
         Database::Postgres { .. } => {
@@ -189,7 +189,7 @@ fn about(place: &Place, database: &Database) -> Vec<String> {
             plural(brokers)
         ),
         durability.to_owned(),
-        match place.nats_sync {
+        match args.nats_sync {
             NatsSync::Default => {
                 "JetStream: file storage; written before the answer, fsynced every 2 min"
             }
@@ -198,9 +198,9 @@ fn about(place: &Place, database: &Database) -> Vec<String> {
             }
         }
         .to_owned(),
-        "every burst is committed in SQL before its outcome is told".to_owned(),
+        "every burst is committed in SQL before its outcome is sent".to_owned(),
     ];
-    about.extend(place.preload.iter().map(|it| format!("preloaded: {}", it.display())));
+    about.extend(args.preload.iter().map(|it| format!("preloaded: {}", it.display())));
     about
 }
 

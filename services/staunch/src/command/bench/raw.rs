@@ -1,4 +1,4 @@
-//! `staunch bench raw`: the bounds.
+//! `staunch bench raw`: measures NATS and the database without Staunch.
 
 use std::time::Duration;
 
@@ -8,15 +8,19 @@ use serde_json::json;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
-use super::Place;
 use super::arena::Arena;
+use super::args::ClusterArgs;
 
-/// Measures and prints them.
+/// Measures and prints the bounds.
 ///
 /// # Errors
-/// When something does not start, or refuses something.
-pub(super) async fn run(place: &Place, length: Duration, format: Format) -> Result<(), Failure> {
-    let bounds = measure(place, length).await?;
+/// When the broker or the database does not start, or refuses something.
+pub(super) async fn run(
+    args: &ClusterArgs,
+    length: Duration,
+    format: Format,
+) -> Result<(), Failure> {
+    let bounds = measure(args, length).await?;
     match format {
         Format::Json => {
             let failed = |error| Failure::failed(format!("the bounds cannot be written: {error}"));
@@ -26,21 +30,21 @@ pub(super) async fn run(place: &Place, length: Duration, format: Format) -> Resu
     }
 }
 
-/// Measures them on a broker and a database of their own, each this long.
+/// Measures every bound for this long, on a broker and a database that it starts.
 ///
 /// # Errors
-/// When something does not start, or refuses something.
-pub(super) async fn measure(place: &Place, length: Duration) -> Result<Vec<Bound>, Failure> {
-    if !place.server.is_empty() {
+/// When the broker or the database does not start, or refuses something.
+pub(super) async fn measure(args: &ClusterArgs, length: Duration) -> Result<Vec<Bound>, Failure> {
+    if !args.server.is_empty() {
         return Err(Failure::usage("raw measures parts of its own: leave out --server"));
     }
-    let is_own_writer = place.database.starts_with("sqlite");
-    if is_own_writer && place.preload.is_some() {
+    let is_own_writer = args.database.starts_with("sqlite");
+    if is_own_writer && args.preload.is_some() {
         return Err(Failure::usage(
-            "on SQLite it is this process that writes: load the library by LD_PRELOAD",
+            "with SQLite this process writes the database: set LD_PRELOAD for it",
         ));
     }
-    let arena = Arena::bare(place).await?;
+    let arena = Arena::bare(args).await?;
     let Some((nats_url, database_url)) = arena.parts() else {
         return Err(Failure::usage("raw measures parts of its own"));
     };
@@ -50,7 +54,7 @@ pub(super) async fn measure(place: &Place, length: Duration) -> Result<Vec<Bound
     Ok(bounds)
 }
 
-/// Prints them.
+/// Prints the bounds as a table.
 ///
 /// # Errors
 /// When standard output is closed.

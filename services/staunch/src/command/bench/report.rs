@@ -1,4 +1,4 @@
-//! What came of a measurement, for people and for programs.
+//! The report of a measurement, as a table or as JSON.
 
 use load::{Figures, Report};
 use serde_json::{Value, json};
@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
-/// One measurement, and where it was made.
+/// One measurement, and the cluster that was measured.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) report: Report,
     pub(super) about: Vec<String>,
 }
 
-/// Prints it.
+/// Prints the report.
 ///
 /// # Errors
-/// When standard output is closed, or something has failed.
+/// When standard output is closed, or an instance has failed.
 pub(super) fn print(measured: &Measured, format: Format) -> Result<(), Failure> {
     match format {
         Format::Json => output::json(&as_json(measured)?)?,
@@ -25,7 +25,7 @@ pub(super) fn print(measured: &Measured, format: Format) -> Result<(), Failure> 
     verdict(&measured.report)
 }
 
-/// A measurement that lost something is none.
+/// Fails when an instance failed or ended twice: the figures then mean nothing.
 pub(super) fn verdict(report: &Report) -> Result<(), Failure> {
     if report.failed == 0 && report.doubles.unwrap_or_default() == 0 {
         return Ok(());
@@ -36,10 +36,10 @@ pub(super) fn verdict(report: &Report) -> Result<(), Failure> {
     Err(Failure::failed(text).with(report.failures.clone()))
 }
 
-/// The whole as JSON.
+/// The report as JSON.
 ///
 /// # Errors
-/// Never, in practice.
+/// When the report cannot be written as JSON.
 pub(super) fn as_json(measured: &Measured) -> Result<Value, Failure> {
     let failed = |error| Failure::failed(format!("the report cannot be written: {error}"));
     let mut body = serde_json::to_value(&measured.report).map_err(failed)?;
@@ -70,7 +70,7 @@ fn table(measured: &Measured) -> Result<(), Failure> {
     output::table(&["PROCESS", "CORES", "CPU MS EACH", "MIB"], &rows)
 }
 
-/// The one line that matters.
+/// The most important figures on one line.
 pub(super) fn headline(report: &Report) -> String {
     let Report { done, failed, seconds, throughput, lanes, .. } = report;
     let (scenario, transport) = (report.scenario.name(), report.transport.name());

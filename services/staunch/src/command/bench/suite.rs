@@ -1,5 +1,5 @@
-//! `staunch bench suite`: the bounds and every scenario in one run, and what part of its bound each
-//! one reaches.
+//! `staunch bench suite`: measures the raw bounds and every scenario in one run, and compares each
+//! scenario with its bound.
 
 use std::time::Duration;
 
@@ -11,19 +11,20 @@ use crate::output::{self, Format};
 use crate::{Failure, say};
 
 use super::arena::Arena;
-use super::{COUNT_MAX, Place, raw as bare, report};
+use super::args::{COUNT_MAX, ClusterArgs};
+use super::{raw as bare, report};
 
-/// So many timers are due each second.
+/// Timers that are due each second.
 const TIMERS: f64 = 1_000.0;
-/// How long they wait where all are started before the first is due.
+/// How long timers wait in the scenario that starts all of them before the first is due.
 const TIMER_DELAY: Duration = Duration::from_secs(15);
 const TIMER_LANES: usize = 8_192;
-/// Bursts that an executor runs at once where its number is what counts: it has four times as many
-/// commands in hand then, few enough for four executors on a small machine.
+/// Bursts that an executor runs at once when one executor is compared with several: so few that
+/// four executors fit on a small machine.
 const IO_CONCURRENCY: usize = 4;
 const IO_EXECUTORS: [usize; 2] = [1, 4];
 
-/// One line of the suite.
+/// One measurement of the suite.
 struct Line {
     scenario: Scenario,
     transport: Transport,
@@ -32,10 +33,10 @@ struct Line {
     delay: Option<Duration>,
 }
 
-/// What one line came to.
+/// The figures of one measurement.
 struct Done {
     report: Report,
-    /// The part of its bound, where it has one.
+    /// The share of its bound that it reaches, where it has a bound.
     part: Option<f64>,
 }
 
@@ -70,17 +71,21 @@ fn lines() -> Vec<Line> {
     ]
 }
 
-/// Runs all of it. Prints a table or JSON.
+/// Runs every measurement; prints a table or JSON.
 ///
 /// # Errors
-/// When something does not start, or too much fails.
-pub(super) async fn run(place: &Place, length: Duration, format: Format) -> Result<(), Failure> {
-    if !place.server.is_empty() {
+/// When the cluster does not start, or an instance fails.
+pub(super) async fn run(
+    args: &ClusterArgs,
+    length: Duration,
+    format: Format,
+) -> Result<(), Failure> {
+    if !args.server.is_empty() {
         return Err(Failure::usage("suite measures clusters of its own: leave out --server"));
     }
-    let bounds = bare::measure(place, length / 3).await?;
-    let mut arena = Arena::open(place).await?;
-    arena.seed(place.seed_instances).await?;
+    let bounds = bare::measure(args, length / 3).await?;
+    let mut arena = Arena::open(args).await?;
+    arena.seed(args.seed_instances).await?;
     let mut all = Vec::new();
     for line in lines() {
         let order = order(&line, &arena, length);
@@ -91,7 +96,7 @@ pub(super) async fn run(place: &Place, length: Duration, format: Format) -> Resu
     }
     let about = arena.about().to_vec();
     arena.close().await?;
-    let scaling = scaling(place, length, &mut all).await?;
+    let scaling = scaling(args, length, &mut all).await?;
     match format {
         Format::Json => output::json(&as_json(&bounds, &all, scaling, &about)?)?,
         Format::Table => table(&bounds, &all, scaling, &about)?,
@@ -114,13 +119,17 @@ fn order(line: &Line, arena: &Arena, length: Duration) -> Order {
     }
 }
 
-/// How much more several executors do of what only waits.
-async fn scaling(place: &Place, length: Duration, all: &mut Vec<Done>) -> Result<f64, Failure> {
+/// Compares one executor with several on instances that mostly wait: the ratio of throughputs.
+async fn scaling(
+    args: &ClusterArgs,
+    length: Duration,
+    all: &mut Vec<Done>,
+) -> Result<f64, Failure> {
     let mut reached = Vec::new();
     for executors in IO_EXECUTORS {
-        let place =
-            Place { executors, executor_concurrency: Some(IO_CONCURRENCY), ..place.clone() };
-        let arena = Arena::open(&place).await?;
+        let args =
+            ClusterArgs { executors, executor_concurrency: Some(IO_CONCURRENCY), ..args.clone() };
+        let arena = Arena::open(&args).await?;
         let line = Line {
             scenario: Scenario::Io,
             transport: Transport::Nats,
@@ -137,8 +146,8 @@ async fn scaling(place: &Place, length: Duration, all: &mut Vec<Done>) -> Result
     Ok(ratio(reached.last().copied(), reached.first().copied()).unwrap_or_default())
 }
 
-/// The throughput as a part of the bare composite, or for one at a time the bare latency as a part
-/// of ours: 1 would be the bound itself.
+/// The share of its bound that a scenario reaches; 1 is the bound itself. With many in flight: its
+/// throughput by that of the composite bound. With one in flight: the bound's latency by its own.
 fn part(report: &Report, bounds: &[Bound]) -> Option<f64> {
     let composite = |is_one| {
         let fits = |bound: &&Bound| bound.name == "composite" && (bound.in_flight == 1) == is_one;
@@ -197,7 +206,7 @@ fn table(bounds: &[Bound], all: &[Done], scaling: f64, about: &[String]) -> Resu
     say::data(&format!("memory after the first scenario: {}", memory.join(", ")))
 }
 
-/// One row for each thing that was timed; the first has what is said once.
+/// One row for each latency; the first row has the other figures too.
 fn rows(done: &Done) -> Vec<Vec<String>> {
     let Done { report, part } = done;
     let mut lead = vec![

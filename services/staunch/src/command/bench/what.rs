@@ -1,52 +1,38 @@
 //! What can be measured, by the names that the command line has for it.
 
+use std::sync::LazyLock;
+
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use load::Scenario;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// 3 activities, from start to finish in one burst
-    Start,
-    /// 10 activities, from start to finish in one burst
-    Steps,
-    /// 3 HTTP calls, each result durable before the next call
-    Calls,
-    /// Start, wait, resume, finish
-    Resume,
-    /// Start and wait, and stay so
-    Suspend,
-    /// Wait for an instant in the next second or so: how late it is
-    Timer,
-    /// One parent waits for 100 children
-    Fanout,
-    /// All resume few instances
-    Contend,
-    /// One HTTP call that is answered after 100 ms
-    Io,
-    /// A new version of a definition, in force on all nodes
-    Publish,
-    /// What NATS and the database do at best, without Staunch
+    /// One scenario.
+    One(Scenario),
+    /// What NATS and the database do without Staunch.
     Raw,
-    /// The raw bounds and every scenario, with their ratios
+    /// The raw bounds and every scenario.
     Suite,
 }
 
-impl What {
-    /// The one scenario that it is, if it is one.
-    pub(super) fn scenario(self) -> Option<Scenario> {
-        Some(match self {
-            Self::Start => Scenario::Start,
-            Self::Steps => Scenario::Steps,
-            Self::Calls => Scenario::Calls,
-            Self::Resume => Scenario::Resume,
-            Self::Suspend => Scenario::Suspend,
-            Self::Timer => Scenario::Timer,
-            Self::Fanout => Scenario::Fanout,
-            Self::Contend => Scenario::Contend,
-            Self::Io => Scenario::Io,
-            Self::Publish => Scenario::Publish,
-            Self::Raw | Self::Suite => return None,
-        })
+/// Every scenario that the load generator has, and the two that are more than one.
+static ALL: LazyLock<Vec<What>> = LazyLock::new(|| {
+    Scenario::ALL.into_iter().map(What::One).chain([What::Raw, What::Suite]).collect()
+});
+
+impl ValueEnum for What {
+    fn value_variants<'a>() -> &'a [Self] {
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::One(scenario) => (scenario.name(), scenario.what()),
+            Self::Raw => ("raw", "what NATS and the database do at best, without Staunch"),
+            Self::Suite => ("suite", "the raw bounds and every scenario, with their ratios"),
+        };
+        Some(PossibleValue::new(name).help(help))
     }
 }
 
@@ -55,12 +41,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_scenario_has_its_own_name() {
-        let scenarios: Vec<_> =
-            What::value_variants().iter().filter_map(|what| what.scenario()).collect();
-        assert_eq!(scenarios, Scenario::ALL);
-        for (what, scenario) in What::value_variants().iter().zip(scenarios) {
-            assert_eq!(what.to_possible_value().unwrap().get_name(), scenario.name());
+    fn every_scenario_can_be_named() {
+        for scenario in Scenario::ALL {
+            assert_eq!(What::from_str(scenario.name(), false), Ok(What::One(scenario)));
         }
+        assert_eq!(What::from_str("suite", false), Ok(What::Suite));
+        assert_eq!(ALL.len(), Scenario::ALL.len() + 2);
     }
 }

@@ -1,4 +1,4 @@
-//! The large order: journal live, a timer, an approval by URL.
+//! The large order: its journal is shown live, it waits for a timer, and a URL approves it.
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use crate::{Failure, output, say};
 
 const SOON: Duration = Duration::from_secs(40);
 
-/// An order that is under way, with its journal on the screen.
+/// A running order, whose journal is printed as it grows.
 #[derive(Debug)]
 pub(super) struct Order {
     id: InstanceId,
-    journal: JoinHandle<Result<(), Failure>>,
+    journal: JoinHandle<Result<Result<(), Failure>, tasks::Panicked>>,
 }
 
-/// Starts an order above the limit over HTTP, and waits until it sleeps.
+/// Starts an order above the limit over HTTP, and waits until it waits for its timer.
 pub(super) async fn order(stage: &Stage) -> Result<Order, Failure> {
     let input = json!({"OrderId": "1001", "Amount": 2500});
     let id = start(&stage.client, "order-approval", &json!({"input": input}), None).await?;
     stage.line(&format!("order 1001 over 2500 EUR is accepted: instance {id}"));
-    let journal = tokio::spawn(told(stage.client.clone(), id.clone()));
+    let journal = tasks::spawn("demo journal", told(stage.client.clone(), id.clone()));
     wait_for(stage, &id, "Elsa.Delay").await?;
     stage.line("it sleeps two seconds; no process holds it, the database does");
     Ok(Order { id, journal })
 }
 
-/// Waits for the approval's turn, approves by URL, and shows the result.
+/// Waits until the order needs an approval, approves it by URL, and shows the result.
 pub(super) async fn approve(stage: &Stage, order: Order) -> Result<(), Failure> {
     let Order { id, journal } = order;
     let bookmark = wait_for(stage, &id, "Elsa.Event").await?;
@@ -44,14 +44,14 @@ pub(super) async fn approve(stage: &Stage, order: Order) -> Result<(), Failure> 
     stage.line("the link was opened");
     let told = tokio::time::timeout(SOON, journal).await;
     match told {
-        Ok(Ok(told)) => told?,
+        Ok(Ok(Ok(told))) => told?,
         _ => return Err(Failure::failed(format!("instance {id} does not end"))),
     }
     let instance = stage.client.get(&format!("/workflow-instances/{id}")).await?;
     result(stage, &instance, "approved by a person")
 }
 
-/// Shows the output of an instance, which has to be this decision.
+/// Shows the output of an instance; fails when it is not this decision.
 pub(super) fn result(stage: &Stage, instance: &Value, expected: &str) -> Result<(), Failure> {
     let result = output_of(instance);
     let status = output::text(instance, "subStatus");
@@ -62,7 +62,7 @@ pub(super) fn result(stage: &Stage, instance: &Value, expected: &str) -> Result<
     Err(Failure::failed(format!("expected a finished instance that is {expected:?}: {instance}")))
 }
 
-/// The journal of an instance on the screen, until its end.
+/// Prints the journal of an instance until its end.
 async fn told(client: crate::client::Client, id: InstanceId) -> Result<(), Failure> {
     let print = |entry: &Value| {
         say::aside(&journal::line(entry));
@@ -71,7 +71,7 @@ async fn told(client: crate::client::Client, id: InstanceId) -> Result<(), Failu
     Journal::of(&client, &id).follow(print, |_| false).await.map(|_| ())
 }
 
-/// Waits until an instance waits at a bookmark of this name; gives the bookmark's id.
+/// Waits until an instance has a bookmark of this name; returns the bookmark's id.
 async fn wait_for(stage: &Stage, id: &InstanceId, name: &str) -> Result<String, Failure> {
     let path = format!("/workflow-instances/{id}");
     let look = async || {

@@ -1,4 +1,4 @@
-//! The crash: orders are accepted, the executor is killed while it works on them, another one
+//! The crash: orders are accepted, the executor is killed while it works on them, another executor
 //! takes over, and each order has exactly one finished instance.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use super::stage::Stage;
 use crate::command::run::start;
 use crate::{Failure, output};
 
-/// Orders of the first attempt; a machine that is done with them too soon gets more.
+/// Orders of the first attempt. A machine that finishes them before the kill gets more.
 const ORDERS: usize = 60;
 const ATTEMPTS: u32 = 4;
 const SOON: Duration = Duration::from_secs(60);
@@ -23,10 +23,12 @@ pub(super) async fn kill_in_the_middle(stage: &mut Stage) -> Result<(), Failure>
         let orders = ORDERS << attempt;
         let batch = format!("batch-{attempt}");
         let mut finished = stage.bus.subscribe("staunch.event.order-approval.*.finished").await?;
-        let accepting = tokio::spawn(accept(stage.client.clone(), batch.clone(), orders));
+        let accepting =
+            tasks::spawn("demo orders", accept(stage.client.clone(), batch.clone(), orders));
         let first = tokio::time::timeout(SOON, finished.next()).await;
         let pid = stage.kill_executor().await?;
-        let accepted = accepting.await.map_err(|error| Failure::failed(error.to_string()))??;
+        let accepted = accepting.await.map_err(|error| Failure::failed(error.to_string()))?;
+        let accepted = accepted.map_err(|error| Failure::failed(error.to_string()))??;
         let done = count(stage, &batch, Some("Finished")).await?;
         if !matches!(first, Ok(Some(_))) {
             return Err(Failure::failed("no order was finished"));
@@ -44,7 +46,7 @@ pub(super) async fn kill_in_the_middle(stage: &mut Stage) -> Result<(), Failure>
     Err(Failure::failed("the executor was never killed in the middle of its work"))
 }
 
-/// Starts orders over HTTP, several at a time; gives the ids of the accepted instances.
+/// Starts orders over HTTP, several at a time; returns the ids of the accepted instances.
 async fn accept(
     client: crate::client::Client,
     batch: String,
@@ -62,7 +64,7 @@ async fn accept(
     starts.buffer_unordered(8).try_collect().await
 }
 
-/// Waits until every accepted order is finished, and looks that none is there twice.
+/// Waits until every accepted order is finished, and checks that none ran twice.
 async fn all_once(
     stage: &Stage,
     batch: &str,
@@ -87,7 +89,7 @@ async fn all_once(
     Ok(())
 }
 
-/// How often the journal of an instance says that it has ended.
+/// How often the journal of an instance says that the order was decided.
 async fn decisions(stage: &Stage, id: &InstanceId) -> Result<usize, Failure> {
     let path = format!("/workflow-instances/{id}/journal?skip=0&take=500");
     let journal = stage.client.get(&path).await?;
@@ -99,7 +101,7 @@ async fn decisions(stage: &Stage, id: &InstanceId) -> Result<usize, Failure> {
     Ok(ends.count())
 }
 
-/// How many instances of a batch there are, in this sub-status where one is given.
+/// The number of instances of a batch, of this sub-status where one is given.
 async fn count(stage: &Stage, batch: &str, status: Option<&str>) -> Result<usize, Failure> {
     let mut body = json!({"correlationId": batch, "page": 0, "pageSize": 1});
     if let Some(status) = status {

@@ -1,4 +1,4 @@
-//! The start by a plain NATS message, as any NATS client sends it.
+//! A start by a plain NATS message, as any NATS client can send it.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::failure::Kind;
 const SOON: Duration = Duration::from_secs(40);
 const ID: &str = "order-1002";
 
-/// Publishes a start, and shows its result.
+/// Publishes a start, and shows the result of the instance.
 pub(super) async fn publish(stage: &Stage) -> Result<(), Failure> {
     let body = json!({"instanceId": ID, "input": {"OrderId": "1002", "Amount": 80}});
     let subject = "staunch.cmd.start.order-approval".to_owned();

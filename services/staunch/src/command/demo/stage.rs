@@ -1,12 +1,12 @@
-//! What the story plays on: a broker, a database, three roles in this process, an executor as a
-//! child; and the lines that tell it.
+//! The processes of the demo: a broker, a database, three roles in this process, an executor as a
+//! child process; and the lines that it prints.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bus::Bus;
-use chassis::{Life, Settings};
-use serde_json::Value;
+use chassis::{Life, Origin, Setting, Settings};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::child::{self, Executor, Wanted};
@@ -19,7 +19,7 @@ use crate::{Failure, say};
 const EXAMPLE: &str = include_str!("../../../examples/order-approval.json");
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What the story plays on.
+/// The processes of the demo.
 pub(super) struct Stage {
     pub(super) client: Client,
     pub(super) bus: Arc<dyn Bus>,
@@ -27,15 +27,19 @@ pub(super) struct Stage {
     local: Local,
     roles: Roles,
     executor: Option<Executor>,
+    /// What the command line, the environment or the file says, for the executors.
+    flags: Vec<String>,
     life: Life,
-    // Removed last.
+    // The last field: it is removed after everything that uses it.
     _folder: TempDir,
 }
 
 impl Stage {
-    /// Starts everything, and says what.
+    /// Starts everything, and prints a line for each part.
     pub(super) async fn set(mut settings: Settings, life: Life) -> Result<Self, Failure> {
         let began = Instant::now();
+        refuse_what_it_brings(&settings)?;
+        let flags = flags_of_executor(&settings);
         let folder = tempfile::Builder::new()
             .prefix("staunch-demo-")
             .tempdir()
@@ -56,6 +60,7 @@ impl Stage {
             local,
             roles,
             executor: None,
+            flags,
             life,
             _folder: folder,
         };
@@ -80,13 +85,14 @@ impl Stage {
         Ok(())
     }
 
-    /// Starts an executor; gives its process id.
+    /// Starts an executor; returns its process id.
     pub(super) async fn start_executor(&mut self) -> Result<u32, Failure> {
         let wanted = Wanted {
             nats_url: self.local.nats_url(),
             database_url: self.local.database_url(),
             base_url: self.client.server().to_owned(),
             log: child::log_in(self.local.folder()),
+            flags: self.flags.clone(),
         };
         let executor = Executor::start(&wanted).await?;
         let pid = executor.pid();
@@ -94,7 +100,7 @@ impl Stage {
         Ok(pid)
     }
 
-    /// Kills the executor; gives the process id it had.
+    /// Kills the executor; returns the process id that it had.
     pub(super) async fn kill_executor(&mut self) -> Result<u32, Failure> {
         let Some(executor) = self.executor.take() else {
             return Err(Failure::failed("there is no executor to kill"));
@@ -104,12 +110,12 @@ impl Stage {
         Ok(pid)
     }
 
-    /// One line of the story, with the time since its beginning.
+    /// Prints a line with the time since the beginning.
     pub(super) fn line(&self, text: &str) {
         line(self.began, text);
     }
 
-    /// Looks again and again until something is there.
+    /// Calls `look` until it finds something, for at most `bound`.
     pub(super) async fn until<T>(
         &self,
         what: &str,
@@ -128,12 +134,20 @@ impl Stage {
         }
     }
 
-    /// What to try next.
+    /// The result as JSON: everything worked.
+    pub(super) fn document(&self) -> Value {
+        json!({
+            "passed": true, "seconds": self.began.elapsed().as_secs_f64(),
+            "url": self.client.server(), "natsUrl": self.local.nats_url()
+        })
+    }
+
+    /// Prints commands to try next.
     pub(super) fn next_steps(&self) {
         local::next_steps(self.client.server(), &self.local.nats_url(), Some("order-approval"));
     }
 
-    /// Ends everything in order.
+    /// Stops everything in order.
     pub(super) async fn strike(self) -> Result<(), Failure> {
         let Self { roles, executor, mut local, life, .. } = self;
         life.begin_stop();
@@ -143,6 +157,36 @@ impl Stage {
         roles.ended().await;
         local.stop().await
     }
+}
+
+/// The demo has its own of these.
+const BROUGHT: [&str; 3] = ["role", "nats-url", "database-url"];
+
+fn refuse_what_it_brings(settings: &Settings) -> Result<(), Failure> {
+    let given = |one: &&Setting| one.origin == Origin::Flag && BROUGHT.contains(&one.name);
+    match settings.all().iter().find(given) {
+        Some(Setting { name, .. }) => Err(Failure::usage(format!(
+            "the demo brings its own broker, database and roles: leave out --{name}, or use \
+             `staunch dev`"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The settings that are given and that the demo does not bring, for the executor's command line.
+fn flags_of_executor(settings: &Settings) -> Vec<String> {
+    // It serves no HTTP, and has a name of its own.
+    let others = ["listen", "admin-listen", "base-url", "node", "auth", "api-key", "log"];
+    let is_for_it = |one: &&Setting| {
+        let is_other = BROUGHT.contains(&one.name) || others.contains(&one.name);
+        one.origin != Origin::Default && !is_other
+    };
+    let given = settings.all().iter().filter(is_for_it);
+    let mut flags: Vec<_> = given.map(|one| format!("--{}={}", one.name, one.value)).collect();
+    if settings.is_default("allow-private-addresses") {
+        flags.push(format!("--allow-private-addresses={}", settings.allow_private_addresses));
+    }
+    flags
 }
 
 fn line(began: Instant, text: &str) {

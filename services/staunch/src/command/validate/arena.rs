@@ -1,17 +1,17 @@
-//! A cluster on this machine, for as long as it is validated.
+//! The cluster that `validate --local` starts on this machine and stops again.
 
 use cluster::{Cluster, Database, Plan};
 
 use crate::{Failure, say};
 
-/// More would only wait for each other on one machine.
+/// More nodes than this only wait for each other on one machine.
 const NODES_MAX: usize = 16;
 
-/// Nodes of our own: to kill and to restart.
+/// Nodes that validate may kill and restart.
 #[derive(Debug)]
 pub(super) struct Arena {
     pub(super) cluster: Cluster,
-    /// The database goes with the cluster.
+    /// The database was started here too, and is removed with the cluster.
     pub(super) is_throwaway: bool,
 }
 
@@ -19,7 +19,7 @@ impl Arena {
     /// Starts a cluster of this binary.
     ///
     /// # Errors
-    /// When it makes no sense, or does not start.
+    /// When the arguments make no sense, or the cluster does not start.
     pub(super) async fn open(
         count: usize,
         brokers: Option<usize>,
@@ -49,7 +49,7 @@ impl Arena {
         Ok(Self { cluster, is_throwaway })
     }
 
-    /// Ends everything: in order, or at once.
+    /// Stops every process, in order or at once.
     ///
     /// # Errors
     /// When a node does not end in order.

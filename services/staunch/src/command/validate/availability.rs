@@ -16,9 +16,9 @@ use super::site::Site;
 use super::workflow;
 
 const CALLERS: usize = 16;
-/// Executions between one restart and the next.
+/// Executions between two restarts.
 const BETWEEN: usize = 60;
-/// Executions where no node is restarted.
+/// Executions on a running cluster, whose nodes are not restarted.
 const ALL: usize = 500;
 
 pub(super) async fn run(
@@ -65,7 +65,8 @@ struct Restarts {
     bad: Vec<String>,
 }
 
-/// As an operator would: out of the balancer, SIGTERM, start, back into the balancer.
+/// Restarts a node as an operator does: takes it out of the load balancer, sends SIGTERM, starts it
+/// and puts it back.
 async fn restart_each(site: &Site, arena: &mut Arena, load: &Load) -> Result<Restarts, Failure> {
     let (mut stops, mut starts, mut bad) = (Vec::<Duration>::new(), Vec::new(), Vec::new());
     for (number, member) in site.members.iter().enumerate() {

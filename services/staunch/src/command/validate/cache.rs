@@ -1,5 +1,5 @@
-//! Part 3, cache invalidation: once a publication says that it is known everywhere, every node
-//! starts the new version.
+//! Part 3, cache invalidation: after a publication has answered `everywhere`, every node starts the
+//! new version.
 
 use serde_json::json;
 use tokio::time::Instant;
@@ -11,7 +11,7 @@ use super::report::Report;
 use super::site::Site;
 use super::workflow;
 
-/// Versions published, each at the next node.
+/// Versions that are published, each at the next node.
 const VERSIONS: u32 = 10;
 
 pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Removes what was made: instances first, then their definitions.
+//! Removes what validate made: first the instances, then their definitions.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure>
     let mut instances = 0;
     for definition in &made {
         let path = format!("/workflow-definitions/{definition}/retract");
-        // One that was never published starts nothing anyway.
+        // A definition that was never published starts nothing.
         match site.any(0).post(&path, &json!({})).await {
             Ok(_) => {}
             Err(failure) if matches!(failure.kind, Kind::Failed | Kind::NotFound) => {}

@@ -1,4 +1,4 @@
-//! Part 4, failover: a node dies in the middle of its work, and the others do it.
+//! Part 4, failover: a node is killed while it works, and the others finish its work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const WARM_UP: usize = 200;
 /// Timers that are pending at the kill, and how long they wait.
 const TIMERS: usize = 30;
 const TIMER_SECONDS: u64 = 3;
-/// The longest that work of a dead node may lie.
+/// The longest time in which the work of a dead node must continue elsewhere.
 const TAKEOVER_MAX: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(
@@ -44,7 +44,8 @@ pub(super) async fn run(
     let victim = site.members.len() - 1;
     let name = site.members[victim].node.clone();
     report.doing(&format!("{CALLERS} callers and {TIMERS} timers, then kill -9 {name}"));
-    // Its callers would only see that it is gone: what it has taken from the others is of interest.
+    // Its own callers would see only that it is gone. What counts is the work that it took from the
+    // callers of the other nodes.
     site.set_out(victim, true);
     let running = Load::begin(site, &load, CALLERS, HURRIED);
     let pending = timers::begin(site, &delayed, TIMERS).await?;
@@ -89,9 +90,9 @@ async fn executions(
         figures.trim_end(),
         json!({"kept": kept}),
     );
-    // Those that were under way at the kill, and how long after it they ended.
+    // Executions that were running at the kill, and when they ended after it.
     let after = under_way(site, definition, killed).await?;
-    // With none under way, nothing would be proved.
+    // Without any, the check proves nothing.
     let within = after.len() > 0 && after.at(0.99) <= TAKEOVER_MAX;
     let figures = format!(
         "{} under way at the kill; they ended after it: {after}; limit {}",
@@ -102,7 +103,7 @@ async fn executions(
     Ok(())
 }
 
-/// How long after this moment those ended that had begun before it.
+/// For each execution that began before this moment and ended after it: the time until its end.
 async fn under_way(site: &Site, definition: &str, moment: Timestamp) -> Result<Times, Failure> {
     const SIZE: usize = 500;
     let mut times = Vec::new();

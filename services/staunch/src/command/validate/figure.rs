@@ -1,4 +1,4 @@
-//! Times as people read them.
+//! Measured times, and how they are written for people and programs.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,18 +18,18 @@ impl FromIterator<Duration> for Times {
 }
 
 impl Times {
-    /// How many.
+    /// The number of times.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The time that this part of all times does not exceed; nothing measured is zero.
+    /// The time that this share of all times does not exceed; zero without any.
     pub(super) fn at(&self, part: f64) -> Duration {
         let rank = (part * self.0.len() as f64).ceil() as usize;
         self.0.get(rank.saturating_sub(1)).or(self.0.last()).copied().unwrap_or_default()
     }
 
-    /// For programs, in milliseconds.
+    /// The figures as JSON, in milliseconds.
     pub(super) fn json(&self) -> Value {
         let ms = |part| self.at(part).as_secs_f64() * 1_000.0;
         json!({"count": self.len(), "p50Ms": ms(0.5), "p95Ms": ms(0.95), "p99Ms": ms(0.99), "maxMs": ms(1.0)})

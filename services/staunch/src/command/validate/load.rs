@@ -1,5 +1,5 @@
-//! Executions, one after the other from each of several callers, while something happens to the
-//! cluster. A caller whose node fails it asks the next one, under the same idempotency key.
+//! Callers that each run one execution after the other while something happens to the cluster. A
+//! caller whose node fails asks the next node, with the same idempotency key.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,22 +15,22 @@ use crate::failure::Kind;
 use super::figure::Times;
 use super::site::{SOON, Site};
 
-/// A caller that takes its time begins one execution in this time.
+/// A slow caller begins one execution in this time.
 pub(super) const STEADY: Duration = Duration::from_millis(100);
-/// A caller in a hurry always has one under way.
+/// A fast caller begins the next execution at once.
 pub(super) const HURRIED: Duration = Duration::from_millis(1);
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
-/// What the callers have seen.
+/// What the callers observed.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// The executions that were begun.
+    /// The executions that began.
     pub(super) ids: Vec<String>,
-    /// From the first asking to the good end.
+    /// The time from the first request to the end, for those that ended well.
     pub(super) times: Vec<Duration>,
-    /// Why an execution has failed.
+    /// Why executions failed.
     pub(super) failures: Vec<String>,
-    /// How often another node was asked, because one was gone or stopping.
+    /// How often a caller asked another node, because one was gone or stopping.
     pub(super) moved: usize,
 }
 
@@ -40,7 +40,7 @@ impl Tally {
     }
 }
 
-/// A load that goes on until it is ended, or dropped.
+/// Callers at work, until they are ended or dropped.
 #[derive(Debug)]
 pub(super) struct Load {
     stop: CancellationToken,
@@ -49,7 +49,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Begins with so many callers of this pace, on a definition that is published.
+    /// Starts this many callers of this pace, on a published definition.
     pub(super) fn begin(
         site: &Arc<Site>,
         definition: &str,
@@ -67,7 +67,7 @@ impl Load {
         Self { stop, ended, callers: all }
     }
 
-    /// Waits until so many more executions have ended.
+    /// Waits until this many more executions have ended.
     ///
     /// # Errors
     /// When they do not, within a minute.
@@ -86,7 +86,7 @@ impl Load {
         Ok(())
     }
 
-    /// Lets every caller finish what it has begun.
+    /// Lets every caller finish its execution, and stops.
     pub(super) async fn end(mut self) -> Tally {
         self.stop.cancel();
         let mut all = Tally::default();
@@ -131,7 +131,7 @@ async fn call(
     tally
 }
 
-/// One execution; asked for at another node when one is gone or stopping.
+/// Runs one execution; asks the next node when one is gone or stopping.
 async fn to_the_end(
     site: &Site,
     definition: &str,
@@ -152,7 +152,7 @@ async fn to_the_end(
     Ok(())
 }
 
-/// Asking again, or elsewhere, may help.
+/// Whether another try, or another node, may succeed.
 fn is_passing(failure: &Failure) -> bool {
     failure.kind == Kind::Unavailable
 }

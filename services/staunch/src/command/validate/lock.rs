@@ -1,5 +1,5 @@
 //! Part 6, the distributed lock: of many simultaneous resumes of one instance exactly one wins, and
-//! the lease that sees to it is had in time.
+//! leases are acquired in time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,13 +21,13 @@ use super::workflow;
 const CALLERS: usize = 50;
 /// Instances, one after the other.
 const ROUNDS: usize = 12;
-/// The bound of Elsa's guide for the locks of Redis.
+/// The bound that Elsa's guide gives for locks in Redis.
 const LEASE_MAX: Duration = Duration::from_millis(100);
 const LEASE: &str = "staunch_lease_wait_seconds";
 
-/// What one round came to.
+/// The result of one round.
 struct Round {
-    /// The nodes that said that their caller has won.
+    /// The nodes that told their caller that its resume was applied.
     said: Vec<String>,
     /// The nodes that ran the resumed burst.
     ran: Vec<String>,
@@ -108,7 +108,7 @@ async fn round(site: &Site, definition: &str, number: usize) -> Result<Round, Fa
         round.times.push(took);
         match answer {
             Ok(answer) if answer.status == 200 => round.said.push(node),
-            // Told that it is still running: not applied.
+            // The answer says that the instance still runs: this resume was not applied.
             Ok(_) => {}
             Err(failure) if failure.kind == Kind::Conflict => {}
             Err(failure) => round.wrong.push(format!("{id} at {node}: {failure}")),
@@ -127,7 +127,7 @@ async fn round(site: &Site, definition: &str, number: usize) -> Result<Round, Fa
     Ok(round)
 }
 
-/// Who ran the bursts after that of the start.
+/// The nodes that ran the bursts after the first.
 fn after_the_first(journal: &[Value]) -> Vec<String> {
     nodes_of(journal).into_iter().skip(1).collect()
 }

@@ -1,8 +1,8 @@
-//! What the nodes count: Prometheus' text format, read and compared.
+//! The nodes' metrics: reads Prometheus' text format and compares two readings.
 
 use std::collections::BTreeMap;
 
-/// The series of some nodes at one moment, each by its name and labels.
+/// One reading of the metrics of several nodes, by name and labels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading(BTreeMap<Series, f64>);
 
@@ -12,23 +12,23 @@ struct Series {
     labels: BTreeMap<String, String>,
 }
 
-/// A histogram: how many values are at most so large, by increasing bounds.
+/// A histogram: for each bound, in increasing order, the number of values up to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Histogram(Vec<(f64, f64)>);
 
 impl Reading {
-    /// Reads what a node shows; lines that mean nothing are passed over.
+    /// Reads the metrics of a node; skips lines that it does not understand.
     pub(super) fn parse(text: &str) -> Self {
         Self(text.lines().filter(|line| !line.starts_with('#')).filter_map(series).collect())
     }
 
-    /// How much has been added to a counter since an earlier reading, over all its labels. A node
-    /// that was restarted in between has begun anew.
+    /// How much a counter grew since an earlier reading, summed over all its labels. The counters of
+    /// a node that was restarted in between begin at zero.
     pub(super) fn added(&self, earlier: &Self, name: &str) -> f64 {
         self.since(earlier, name).map(|(_, value)| value).sum()
     }
 
-    /// What has been added to a histogram since an earlier reading, over all its labels.
+    /// The values that a histogram got since an earlier reading, summed over all its labels.
     pub(super) fn histogram(&self, earlier: &Self, name: &str) -> Histogram {
         Histogram::default().plus(self.since(earlier, &format!("{name}_bucket")))
     }
@@ -68,7 +68,7 @@ impl Histogram {
         Self(buckets)
     }
 
-    /// The histogram of both together.
+    /// The sum of two histograms.
     pub(super) fn and(self, other: &Self) -> Self {
         let mut buckets = self.0;
         for (bound, count) in &other.0 {
@@ -81,18 +81,18 @@ impl Histogram {
         Self(buckets)
     }
 
-    /// How many values.
+    /// The number of values.
     pub(super) fn count(&self) -> f64 {
         self.0.last().map_or(0.0, |(_, count)| *count)
     }
 
-    /// The part of all values that are at most so large: exact where `bound` is a bucket's.
+    /// The share of the values up to `bound`; exact where it is the bound of a bucket.
     pub(super) fn within(&self, bound: f64) -> f64 {
         let below = self.0.iter().rfind(|(known, _)| *known <= bound).map_or(0.0, |(_, n)| *n);
         if self.count() > 0.0 { below / self.count() } else { 1.0 }
     }
 
-    /// Between which bounds the value lies that this part of all values does not exceed.
+    /// The two bounds between which this quantile lies.
     pub(super) fn at(&self, part: f64) -> (f64, f64) {
         let wanted = part * self.count();
         let mut lower = 0.0;
@@ -115,7 +115,7 @@ fn series(line: &str) -> Option<(Series, f64)> {
         None => (key, ""),
     };
     let mut read = BTreeMap::new();
-    // No label of ours has a comma or a quote in its value.
+    // The values of our labels have no comma and no quote.
     for label in labels.split(',').filter(|label| !label.is_empty()) {
         let (name, value) = label.split_once('=')?;
         read.insert(name.to_owned(), value.trim_matches('"').to_owned());

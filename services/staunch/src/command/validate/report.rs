@@ -1,4 +1,4 @@
-//! What was checked, with the figures: told while it goes on, and as a whole at the end.
+//! The checks with their figures: each is printed when it is done, all of them at the end.
 
 use serde_json::{Value, json};
 
@@ -7,15 +7,15 @@ use crate::{Failure, say};
 
 use super::site::Site;
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum CheckResult {
     Passed,
     Failed,
     Skipped,
 }
 
-impl Verdict {
+impl CheckResult {
     fn word(self) -> &'static str {
         match self {
             Self::Passed => "ok",
@@ -29,7 +29,7 @@ impl Verdict {
 struct Check {
     part: &'static str,
     name: String,
-    verdict: Verdict,
+    result: CheckResult,
     figures: String,
     data: Value,
 }
@@ -46,48 +46,48 @@ impl Report {
         Self { part: "", checks: Vec::new() }
     }
 
-    /// The checks from now on belong to this part.
+    /// Begins a part: the next checks belong to it.
     pub(super) fn begin(&mut self, part: &'static str) {
         self.part = part;
         say::talk(&format!("\n{part}"));
     }
 
-    /// What is being done, which may take a while.
+    /// Prints what is being done, where it may take a while.
     pub(super) fn doing(&self, text: &str) {
         say::talk(&format!("  …        {text}"));
     }
 
-    /// A check that passed or failed.
+    /// Adds a check that passed or failed.
     pub(super) fn check(&mut self, name: &str, passed: bool, figures: &str, data: Value) {
-        let verdict = if passed { Verdict::Passed } else { Verdict::Failed };
-        self.add(name, verdict, figures, data);
+        let result = if passed { CheckResult::Passed } else { CheckResult::Failed };
+        self.add(name, result, figures, data);
     }
 
-    /// A check that cannot be made here.
+    /// Adds a check that cannot be made on this cluster.
     pub(super) fn skip(&mut self, name: &str, why: &str) {
-        self.add(name, Verdict::Skipped, why, Value::Null);
+        self.add(name, CheckResult::Skipped, why, Value::Null);
     }
 
-    /// The part is over; one that could not go on has failed.
+    /// Ends a part; adds a failed check where the part could not continue.
     pub(super) fn end(&mut self, ended: Result<(), Failure>) {
         if let Err(failure) = ended {
             self.add(
                 "all of it could be checked",
-                Verdict::Failed,
+                CheckResult::Failed,
                 &failure.to_string(),
                 Value::Null,
             );
         }
     }
 
-    fn add(&mut self, name: &str, verdict: Verdict, figures: &str, data: Value) {
-        say::talk(&format!("  {:<8} {name}: {figures}", verdict.word()));
+    fn add(&mut self, name: &str, result: CheckResult, figures: &str, data: Value) {
+        say::talk(&format!("  {:<8} {name}: {figures}", result.word()));
         let (name, figures) = (name.to_owned(), figures.to_owned());
-        self.checks.push(Check { part: self.part, name, verdict, figures, data });
+        self.checks.push(Check { part: self.part, name, result, figures, data });
     }
 
-    fn count(&self, verdict: Verdict) -> usize {
-        self.checks.iter().filter(|check| check.verdict == verdict).count()
+    fn count(&self, result: CheckResult) -> usize {
+        self.checks.iter().filter(|check| check.result == result).count()
     }
 
     /// Writes all checks to standard output.
@@ -100,43 +100,43 @@ impl Report {
         }
         say::talk("");
         let row = |check: &Check| {
-            let Check { part, name, verdict, figures, .. } = check;
-            // A failure may have several lines.
+            let Check { part, name, result, figures, .. } = check;
+            // A failure with details has several lines.
             let figures = figures.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-            vec![(*part).to_owned(), name.clone(), verdict.word().to_owned(), figures]
+            vec![(*part).to_owned(), name.clone(), result.word().to_owned(), figures]
         };
         let rows: Vec<_> = self.checks.iter().map(row).collect();
         output::table(&["PART", "CHECK", "RESULT", "FIGURES"], &rows)?;
         say::data(&format!(
             "\n{} passed, {} failed, {} skipped",
-            self.count(Verdict::Passed),
-            self.count(Verdict::Failed),
-            self.count(Verdict::Skipped)
+            self.count(CheckResult::Passed),
+            self.count(CheckResult::Failed),
+            self.count(CheckResult::Skipped)
         ))
     }
 
     fn json(&self, site: &Site) -> Value {
         let check = |check: &Check| {
             json!({
-                "part": check.part, "check": check.name, "result": check.verdict.word().to_lowercase(),
+                "part": check.part, "check": check.name, "result": check.result.word().to_lowercase(),
                 "figures": check.figures, "data": check.data,
             })
         };
         json!({
             "nodes": site.names(),
-            "passed": self.count(Verdict::Passed),
-            "failed": self.count(Verdict::Failed),
-            "skipped": self.count(Verdict::Skipped),
+            "passed": self.count(CheckResult::Passed),
+            "failed": self.count(CheckResult::Failed),
+            "skipped": self.count(CheckResult::Skipped),
             "checks": self.checks.iter().map(check).collect::<Vec<_>>(),
         })
     }
 
-    /// Good when no check has failed.
+    /// Fails when a check has failed.
     ///
     /// # Errors
-    /// With the number of those that have.
+    /// With the number of failed checks.
     pub(super) fn verdict(&self) -> Result<(), Failure> {
-        match self.count(Verdict::Failed) {
+        match self.count(CheckResult::Failed) {
             0 => Ok(()),
             failed => {
                 Err(Failure::failed(format!("{failed} of {} checks failed", self.checks.len())))

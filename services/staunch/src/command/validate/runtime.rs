@@ -15,9 +15,9 @@ use super::report::Report;
 use super::site::{AT_ONCE, Ended, SOON, Site};
 use super::workflow;
 
-/// Instances started through each node in one round.
+/// Instances that are started through each node in one round.
 const EACH: usize = 40;
-/// Rounds until every node has had its chance.
+/// Rounds until every node has run something.
 const ROUNDS_MAX: usize = 5;
 
 pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
@@ -71,7 +71,7 @@ async fn through_every_node(site: &Site, report: &mut Report) -> Result<(), Fail
     Ok(())
 }
 
-/// Runs these, each through the next node.
+/// Runs these instances, each through the next node.
 async fn all(
     site: &Site,
     definition: &str,
@@ -113,12 +113,12 @@ async fn from_node_to_node(site: &Site, report: &mut Report) -> Result<(), Failu
     Ok(())
 }
 
-/// How many lines of a journal are of this event.
+/// The number of a journal's lines with this event.
 pub(super) fn count_of(journal: &[Value], event: &str) -> usize {
     journal.iter().filter(|entry| entry["eventName"] == event).count()
 }
 
-/// Who ran each burst, in order.
+/// The node that ran each burst, in order.
 pub(super) fn nodes_of(journal: &[Value]) -> Vec<String> {
     let signed = journal.iter().map(|entry| output::text(entry, "node"));
     signed.filter(|node| !node.is_empty()).collect()

@@ -1,4 +1,4 @@
-//! The cluster under validation, by its nodes' HTTP APIs.
+//! The cluster that is validated, seen through the HTTP APIs of its nodes.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,48 +9,49 @@ use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::client::{Answer, Client};
+use crate::client::{Client, Response};
 use crate::command::apply::{Applied, apply};
 use crate::command::run_name;
+use crate::failure::Kind;
 use crate::{Failure, output, say};
 
 use super::metrics::Reading;
 
 /// Longest wait for one answer: longer than an execution waits for its end.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
-/// Longest wait for a node to introduce itself.
+/// Longest wait for a node to say its name.
 const GREETING_MAX: Duration = Duration::from_secs(10);
 const HINT: &str = "is the node running, and is this the address of its HTTP API?";
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// Questions asked at the same time.
+/// Requests at the same time.
 pub(super) const AT_ONCE: usize = 16;
-/// The longest that anything may take that a healthy cluster does at once.
+/// Longest wait for what a healthy cluster does at once.
 pub(super) const SOON: Duration = Duration::from_secs(60);
 
-/// One node that was named.
+/// One node that the command line names.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) client: Client,
     /// Its name in the cluster.
     pub(super) node: String,
-    /// It was taken out of use for a while: nobody asks it.
+    /// It is out of use for a while: no request goes to it.
     is_out: AtomicBool,
 }
 
-/// The cluster, and what was made on it.
+/// The cluster, and the definitions that validate made on it.
 #[derive(Debug)]
 pub(super) struct Site {
     pub(super) members: Vec<Member>,
-    /// The live nodes that run workflows, whether they were named or not.
+    /// The live nodes that run workflows, also those that the command line does not name.
     pub(super) executors: BTreeSet<String>,
-    /// The beginning of every name that is made.
+    /// The beginning of the name of everything that is made.
     pub(super) run: String,
-    /// All nodes have this machine's clock.
+    /// All nodes run on this machine and share its clock.
     pub(super) is_local: bool,
     made: Mutex<BTreeSet<String>>,
 }
 
-/// What an execution came to.
+/// The result of an execution.
 #[derive(Clone, Debug)]
 pub(super) struct Ended {
     pub(super) status: String,
@@ -58,10 +59,10 @@ pub(super) struct Ended {
 }
 
 impl Site {
-    /// Asks every node who it is.
+    /// Asks every node for its name and its cluster.
     ///
     /// # Errors
-    /// When one does not answer, or is of another cluster; the text names them all.
+    /// When a node does not answer, or belongs to another cluster; the text names all such nodes.
     pub(super) async fn meet(
         urls: &[String],
         api_key: Option<&str>,
@@ -77,7 +78,8 @@ impl Site {
             let message =
                 format!("{} of {} nodes cannot be asked", silent.len(), silent.len() + met.len());
             let details = silent.iter().map(ToString::to_string).collect();
-            return Err(Failure::failed(message).with(details));
+            let kinds: Vec<_> = silent.iter().map(|failure| failure.kind).collect();
+            return Err(Failure::new(Kind::of_all(&kinds), message).with(details));
         }
         let met: Vec<_> = met.into_iter().filter_map(Result::ok).collect();
         check_same_cluster(&met)?;
@@ -92,7 +94,7 @@ impl Site {
         Ok(Self { members, executors, run, is_local, made: Mutex::default() })
     }
 
-    /// Says who was met.
+    /// Prints the nodes that answered.
     pub(super) fn introduce(&self) {
         for Member { client, node, .. } in &self.members {
             say::talk(&format!("{} is {node}", client.server()));
@@ -101,12 +103,12 @@ impl Site {
         say::talk(&format!("workflows run on {}; names begin with {}", names.join(", "), self.run));
     }
 
-    /// The names of the nodes that were named.
+    /// The names of the nodes that the command line gives.
     pub(super) fn names(&self) -> Vec<&str> {
         self.members.iter().map(|member| member.node.as_str()).collect()
     }
 
-    /// The name of something that is made.
+    /// A name for something to make.
     pub(super) fn name(&self, what: &str) -> String {
         format!("{}-{what}", self.run)
     }
@@ -116,12 +118,12 @@ impl Site {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
-    /// Nobody asks this node from now on, or everybody may again.
+    /// Takes a node out of use, or back into it.
     pub(super) fn set_out(&self, member: usize, is_out: bool) {
         self.members[member].is_out.store(is_out, Ordering::Relaxed);
     }
 
-    /// The client of the `number`th node that is in use, round and round.
+    /// The client of the `number`th node in use; counts on from the first after the last.
     pub(super) fn any(&self, number: usize) -> &Client {
         let inside: Vec<_> =
             self.members.iter().filter(|m| !m.is_out.load(Ordering::Relaxed)).collect();
@@ -166,11 +168,11 @@ impl Site {
         if state.is_object() {
             return Ok(ended(state));
         }
-        // Accepted, and not done within the time that a caller waits.
+        // The start is accepted, and the instance has not ended within the time a caller waits.
         self.reaches(client, id, is_final).await.map(|instance| ended(&instance["workflowState"]))
     }
 
-    /// Waits until an instance is as it should be; gives it.
+    /// Waits until an instance meets a condition; returns it.
     pub(super) async fn reaches(
         &self,
         client: &Client,
@@ -192,7 +194,7 @@ impl Site {
         }
     }
 
-    /// How many instances of a definition there are, in this sub-status where one is given.
+    /// The number of instances of a definition, of this sub-status where one is given.
     pub(super) async fn count(
         &self,
         definition: &str,
@@ -206,7 +208,7 @@ impl Site {
         Ok(answer.body["totalCount"].as_u64().unwrap_or_default())
     }
 
-    /// Waits until so many instances of a definition are finished; gives how many are in the end.
+    /// Waits until this many instances of a definition are finished; returns their number.
     pub(super) async fn finished(
         &self,
         definition: &str,
@@ -239,7 +241,7 @@ impl Site {
         journals.into_iter().collect()
     }
 
-    /// What each named node counts now; nothing of one that is out of use.
+    /// The metrics of each named node; none of a node out of use.
     pub(super) async fn readings(&self) -> Result<Vec<Reading>, Failure> {
         let mut readings = Vec::new();
         for member in &self.members {
@@ -247,8 +249,7 @@ impl Site {
                 readings.push(Reading::default());
                 continue;
             }
-            let client = &member.client;
-            let Answer { body, .. } = client.open(&format!("{}/metrics", client.server())).await?;
+            let Response { body, .. } = member.client.metrics().await?;
             readings.push(Reading::parse(body.as_str().unwrap_or_default()));
         }
         Ok(readings)
@@ -266,11 +267,11 @@ fn ended(state: &Value) -> Ended {
 async fn greet(client: Client) -> Result<(Member, Vec<Value>), Failure> {
     let asked = client.clone().with_patience(GREETING_MAX, HINT);
     let body = asked.get("/nodes").await.map_err(|failure| match failure.kind {
-        crate::failure::Kind::NotFound => Failure::failed(format!(
+        Kind::NotFound => Failure::failed(format!(
             "{}: this server does not know its cluster: it is no Staunch, or an older one",
             client.server()
         )),
-        crate::failure::Kind::Unavailable => failure,
+        Kind::Unavailable => failure,
         _ => Failure::failed(format!("{}: {failure}", client.server())),
     })?;
     let node = output::text(&body, "node");

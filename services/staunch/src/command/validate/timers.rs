@@ -16,13 +16,13 @@ use super::runtime::shares;
 use super::site::{AT_ONCE, SOON, Site};
 use super::workflow;
 
-/// Timers through each node.
+/// Timers that are started through each node.
 const EACH: usize = 30;
 /// How long each waits.
 const SECONDS: u64 = 2;
-/// Occurrences of the schedule that are looked at.
+/// Occurrences of the schedule that are checked.
 const OCCURRENCES: usize = 4;
-/// How far the clocks of other machines may be apart without a timer counting as early.
+/// A timer is early only by more than this where nodes run on other machines: clocks differ.
 const CLOCKS_APART: Duration = Duration::from_millis(100);
 const FIRED: &str = "staunch_timers_fired_total";
 
@@ -56,7 +56,7 @@ async fn timers(site: &Site, report: &mut Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Starts so many instances, through all nodes.
+/// Starts this many instances, through all nodes in turn.
 pub(super) async fn begin(
     site: &Site,
     definition: &str,
@@ -68,17 +68,17 @@ pub(super) async fn begin(
     ids.into_iter().collect()
 }
 
-/// How instances waited.
+/// The waits of instances.
 pub(super) struct Waits {
-    /// From the due time to going on.
+    /// The time from the due time to the next step.
     pub(super) late: Times,
-    /// How many went on before.
+    /// The number of instances that continued before the due time.
     pub(super) early: usize,
-    /// Those that did not wait and go on once.
+    /// The instances that did not wait and continue exactly once.
     pub(super) other: Vec<String>,
 }
 
-/// Reads from the journals how these waited for so long.
+/// Reads from the journals how these instances waited for this time.
 pub(super) async fn waits(site: &Site, ids: &[String], wanted: Duration) -> Result<Waits, Failure> {
     let tolerance = if site.is_local { Duration::ZERO } else { CLOCKS_APART };
     let (mut late, mut early, mut other) = (Vec::new(), 0, Vec::new());
@@ -97,7 +97,7 @@ pub(super) async fn waits(site: &Site, ids: &[String], wanted: Duration) -> Resu
     Ok(Waits { late: late.into_iter().collect(), early, other })
 }
 
-/// When the waiting activity did this.
+/// The times at which the waiting activity had this event.
 fn moments(journal: &[Value], event: &str) -> Vec<Timestamp> {
     let fits =
         |entry: &&Value| entry["activityId"] == workflow::WAIT && entry["eventName"] == event;
@@ -105,7 +105,7 @@ fn moments(journal: &[Value], event: &str) -> Vec<Timestamp> {
     fitting.filter_map(|entry| Timestamp::parse(&output::text(entry, "timestamp")).ok()).collect()
 }
 
-/// How many timers each named node has fired since.
+/// The number of timers that each named node fired since a reading.
 async fn fired_since(
     site: &Site,
     before: &[super::metrics::Reading],
@@ -145,7 +145,7 @@ async fn schedule(site: &Site, report: &mut Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// From the first to the last second, both counted.
+/// The number of seconds from the first to the last, both included.
 fn span(seconds: &[i64]) -> i64 {
     match (seconds.first(), seconds.last()) {
         (Some(first), Some(last)) => last - first + 1,

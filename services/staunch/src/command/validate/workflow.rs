@@ -1,4 +1,4 @@
-//! The definitions that are run.
+//! The definitions that validate runs.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn literal(type_name: &str, text: &str) -> Value {
 /// The activity whose times are measured.
 pub(super) const WAIT: &str = "wait";
 
-/// Writes one line: as many lines as it ran.
+/// Writes one line, so the journal has one line for each run.
 fn line() -> Value {
     let text = literal("String", "ran");
     json!({"id": "say", "type": "Elsa.WriteLine", "version": 1, "text": text})
@@ -36,26 +36,26 @@ fn sequence(id: &str, activities: &[Value]) -> Value {
     })
 }
 
-/// Runs through at once, and tells this number.
+/// Runs from start to end in one burst; its output is this number.
 pub(super) fn quick(id: &str, number: u32) -> Value {
     sequence(id, &[line(), result(number)])
 }
 
-/// Waits to be resumed, then runs through.
+/// Waits for a resume, then runs to its end.
 pub(super) fn waiting(id: &str) -> Value {
     let name = literal("String", id);
     let wait = json!({"id": WAIT, "type": "Elsa.Event", "version": 1, "eventName": name});
     sequence(id, &[wait, line(), result(1)])
 }
 
-/// Waits for so many seconds, at most 59, then runs through.
+/// Waits for this many seconds, at most 59, then runs to its end.
 pub(super) fn delayed(id: &str, seconds: u64) -> Value {
     let span = literal("TimeSpan", &format!("00:00:{seconds:02}"));
     let delay = json!({"id": WAIT, "type": "Elsa.Delay", "version": 1, "timeSpan": span});
     sequence(id, &[delay, line(), result(1)])
 }
 
-/// Starts by itself, every second.
+/// Starts one instance each second, by a schedule.
 pub(super) fn every_second(id: &str) -> Value {
     let cron = json!({
         "id": "each", "type": "Elsa.Cron", "version": 1, "canStartWorkflow": true,

@@ -1,4 +1,4 @@
-//! From a simple expression to its value, or to giving up.
+//! Evaluates a simple expression, or gives up.
 
 use engine::Scope;
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::{At, Expr, Fact, Missing, Operator, Step};
 use crate::javascript::{accessor, convert};
 
-/// Bytes of a text that is put together here.
+/// Bytes of a text that is joined here.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// Whole numbers up to here are exact in JavaScript.
 const EXACT_MAX: u64 = 1 << 53;
-/// What every object has without having it.
+/// Members that every object inherits.
 const INHERITED: [&str; 12] = [
     "constructor",
     "hasOwnProperty",
@@ -29,7 +29,7 @@ const INHERITED: [&str; 12] = [
 /// A JavaScript value: JSON, or undefined.
 type Held = Option<Value>;
 
-/// The value of the expression; None where it is not plain.
+/// The value of the expression; None where QuickJS has to evaluate it.
 pub(super) fn value(expr: &Expr, scope: &dyn Scope) -> Option<Value> {
     let value = held(expr, scope)?;
     Some(value.map_or(Value::Null, convert::normalised))
@@ -48,14 +48,14 @@ fn held(expr: &Expr, scope: &dyn Scope) -> Option<Held> {
             Some(scope.output_from(activity, output.as_deref()).unwrap_or_default())
         }
         Expr::Accessor(word) => {
-            // One that is not there is an error, which QuickJS words.
+            // An accessor that does not exist is an error; QuickJS has its message.
             let target = accessor::find(word, &accessor::Names::of(scope))?;
             Some(target.read(scope)?)
         }
         Expr::Fact(fact) => Some(known(*fact, scope)),
         Expr::Chain(first, steps) => return chain(held(first, scope)?, steps, scope),
         Expr::Not(inner) => Some(Value::Bool(!is_true(&held(inner, scope)?))),
-        Expr::Negative(inner) => Some(convert_number(-number(&held(inner, scope)?)?)),
+        Expr::Negative(inner) => Some(convert::number(-number(&held(inner, scope)?)?)),
         Expr::Binary(operator, left, right) => {
             let (left, right) = (held(left, scope)?, held(right, scope)?);
             Some(binary(*operator, &left, &right)?)
@@ -102,7 +102,7 @@ fn chain(first: Held, steps: &[Step], scope: &dyn Scope) -> Option<Held> {
     let mut current = first;
     for step in steps {
         if matches!(current, None | Some(Value::Null)) {
-            // Without the question mark it is an error, which QuickJS words.
+            // Without the question mark this is an error; QuickJS has its message.
             return step.optional.then_some(None);
         }
         let value = current?;
@@ -153,7 +153,7 @@ fn is_true(value: &Held) -> bool {
     }
 }
 
-/// The value as a number, if it is one that JavaScript holds exactly as it is.
+/// The value as a number, if JavaScript can hold this number exactly.
 fn number(value: &Held) -> Option<f64> {
     let Some(Value::Number(number)) = value else { return None };
     let exact = match (number.as_i64(), number.as_u64()) {
@@ -164,16 +164,12 @@ fn number(value: &Held) -> Option<f64> {
     if exact { number.as_f64() } else { None }
 }
 
-/// JSON has neither NaN nor infinity nor -0, so a result that may become one is not plain.
-fn convert_number(value: f64) -> Value {
-    convert::number(value)
-}
-
+/// False for NaN, the infinities and -0, which JSON does not have.
 fn is_plain(value: f64) -> bool {
     value.is_finite() && (value != 0.0 || value.is_sign_positive())
 }
 
-/// The value as text, if that takes no more than writing it down.
+/// The value as JavaScript writes it; None where that needs a method of an object or an exponent.
 fn text(value: &Held) -> Option<String> {
     match value {
         None => Some("undefined".to_owned()),
@@ -183,7 +179,7 @@ fn text(value: &Held) -> Option<String> {
         Some(Value::Number(_)) => {
             let number = number(value)?;
             let size = number.abs();
-            // Outside of this JavaScript writes exponents.
+            // Outside of this range JavaScript writes exponents.
             (number == 0.0 || (1e-6..1e21).contains(&size)).then(|| number.to_string())
         }
         Some(Value::Array(_) | Value::Object(_)) => None,
@@ -220,7 +216,7 @@ fn binary(operator: Operator, left: &Held, right: &Held) -> Option<Value> {
                 O::Divide => left / right,
                 _ => left % right,
             };
-            is_plain(result).then(|| convert_number(result))
+            is_plain(result).then(|| convert::number(result))
         }
     }
 }
@@ -233,7 +229,7 @@ fn is_nothing(value: &Held) -> bool {
     matches!(value, None | Some(Value::Null))
 }
 
-/// `===`; lists and objects are compared by identity, which only QuickJS knows.
+/// `===`; None for lists and objects, whose identity only QuickJS knows.
 fn same(left: &Held, right: &Held) -> Option<bool> {
     match (left, right) {
         (None, None) => Some(true),
@@ -245,7 +241,7 @@ fn same(left: &Held, right: &Held) -> Option<bool> {
     }
 }
 
-/// `==`, where it converts nothing.
+/// `==`; None where it would convert.
 fn equal(left: &Held, right: &Held) -> Option<bool> {
     if is_nothing(left) || is_nothing(right) {
         return Some(is_nothing(left) && is_nothing(right));

@@ -1,16 +1,15 @@
-//! From text to a simple expression. Whatever is not understood for certain is not simple.
+//! Parses a simple expression. A text with anything that this parser does not know is not simple.
 
 use serde_json::Value;
 
 use super::{At, Expr, Fact, Missing, Operator, Step};
 use crate::javascript::convert;
-use crate::javascript::host::FUNCTIONS;
-use crate::javascript::plan::is_word_char;
+use crate::javascript::words::{FUNCTIONS, is_word_char};
 
 /// Brackets, choices and signs inside each other.
 const DEPTH_MAX: usize = 32;
 
-/// The whole text as one expression.
+/// Parses the whole text as one expression.
 pub(super) fn expression(text: &str) -> Option<Expr> {
     let mut parser = Parser { rest: text, depth: 0 };
     let expr = parser.choice()?;
@@ -95,7 +94,7 @@ impl<'t> Parser<'t> {
         let mut left = self.binary(level + 1)?;
         loop {
             self.skip_space();
-            // Longer operators that begin alike, comments and assignments are not ours.
+            // Longer operators that begin alike, comments and assignments are not simple.
             let foreign = ["++", "--", "**", "//", "/*", "<<", ">>", "+=", "-=", "*=", "/=", "%="];
             if foreign.iter().any(|token| self.rest.starts_with(token)) {
                 return None;

@@ -1,0 +1,234 @@
+//! A burst between load and commit: the instance as the tenure knows it, and what the burst makes of
+//! it. Nothing here waits or writes.
+
+use std::collections::BTreeSet;
+
+use engine::{Effect, State};
+use model::{
+    ActivityId, BookmarkId, CommandId, Entry, Incident, Instance, SubStatus, Timestamp, VersionId,
+    What,
+};
+use protocol::{Body, Refusal};
+use store::Expected;
+
+use crate::record::{Order, Record};
+use crate::work::Work;
+
+/// An instance as the tenure knows it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// The row; none while nothing is stored.
+    pub(crate) row: Option<Instance>,
+    /// The id of the accepted start, while the instance is pending.
+    pub(crate) accepted: Option<CommandId>,
+    pub(crate) record: Record,
+    pub(crate) sight: Sight,
+}
+
+/// How reliable the knowledge about an instance is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// It was read or written under the lease.
+    #[default]
+    Sure,
+    /// It was read while the lease was asked for. A turn may use it, because the commit checks the
+    /// version; a refusal may not.
+    Early,
+    /// It was not read: the instance is taken for one that has not run.
+    None,
+}
+
+impl Known {
+    /// An instance that was not read.
+    pub(crate) fn unseen() -> Self {
+        Self { sight: Sight::None, ..Self::default() }
+    }
+
+    /// The version of the row; 0 before the first commit.
+    pub(crate) fn version(&self) -> i64 {
+        self.row.as_ref().map_or(0, |row| row.version)
+    }
+
+    /// The instance has not run yet.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.row.as_ref().is_none_or(|row| row.status == SubStatus::Pending)
+    }
+
+    /// The instance is over, or waits for something outside.
+    pub(crate) fn rests(&self) -> bool {
+        !self.is_pending() && !self.record.unfinished && self.record.state.calls.is_empty()
+    }
+}
+
+/// Why a burst commits nothing.
+#[derive(Debug)]
+pub(crate) enum Unchanged {
+    /// The command was applied before: its sender may still have to be answered.
+    Applied,
+    /// There was nothing to do.
+    Nothing,
+    /// The command changes nothing, for this reason.
+    Refused(Refusal, String),
+}
+
+/// What a burst makes of an instance. Nothing of it has happened yet.
+pub(crate) struct Ran {
+    pub(crate) before: Before,
+    pub(crate) record: Record,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) journal: Vec<Entry>,
+    /// The version that runs, once that is decided.
+    pub(crate) version: Option<(VersionId, u32)>,
+    pub(crate) work: Work,
+    /// The instance itself changed, not only what is remembered beside it.
+    pub(crate) has_moved: bool,
+    pub(crate) now: Timestamp,
+}
+
+/// The instance before the burst, from which the difference is taken.
+pub(crate) struct Before {
+    /// The row; none when the burst makes the instance.
+    pub(crate) row: Option<Instance>,
+    /// The bookmarks that are in the database.
+    pub(crate) open: BTreeSet<BookmarkId>,
+    /// What the row has to be for the commit to succeed.
+    pub(crate) expected: Expected,
+}
+
+/// Why an instance ends without the engine.
+pub(crate) struct Ending {
+    status: SubStatus,
+    /// (code, message)
+    incident: Option<(&'static str, String)>,
+}
+
+impl Ending {
+    pub(crate) fn cancelled() -> Self {
+        Self { status: SubStatus::Cancelled, incident: None }
+    }
+
+    pub(crate) fn not_allowed(reason: String) -> Self {
+        Self { status: SubStatus::Cancelled, incident: Some(("NotAllowed", reason)) }
+    }
+
+    pub(crate) fn not_runnable(reason: String) -> Self {
+        Self { status: SubStatus::Faulted, incident: Some(("DefinitionNotRunnable", reason)) }
+    }
+
+    pub(crate) fn broken(bug: String) -> Self {
+        Self { status: SubStatus::Faulted, incident: Some(("EngineBug", bug)) }
+    }
+
+    pub(crate) fn not_storable(reason: String) -> Self {
+        Self { status: SubStatus::Faulted, incident: Some(("NotStorable", reason)) }
+    }
+
+    pub(crate) fn too_large(reason: String) -> Self {
+        Self { status: SubStatus::Faulted, incident: Some(("TooLarge", reason)) }
+    }
+}
+
+impl Unchanged {
+    /// A resume that is kept until the instance has a bookmark for it.
+    pub(crate) fn kept() -> Self {
+        let reason = "the instance has not come to a bookmark for it yet: it is kept";
+        Self::Refused(Refusal::Waiting, reason.to_owned())
+    }
+}
+
+impl Ran {
+    /// The tenure has more to do for the instance after the commit.
+    pub(crate) fn goes_on(&self) -> bool {
+        let state = &self.record.state;
+        !state.status.is_final() && (self.record.unfinished || !state.calls.is_empty())
+    }
+
+    /// A burst that only uses up a number in the order of a sender.
+    pub(crate) fn noted(now: Timestamp, before: Known, work: &Work) -> Self {
+        let (before, mut record) = split(before);
+        remember(&mut record, work);
+        let work = work.clone();
+        let (effects, journal) = (Vec::new(), Vec::new());
+        Self { before, record, effects, journal, version: None, work, has_moved: false, now }
+    }
+
+    /// An instance that ends without the engine.
+    pub(crate) fn ended(now: Timestamp, before: Known, work: &Work, end: Ending) -> Self {
+        let is_pending = before.is_pending();
+        let (before, mut record) = split(before);
+        remember(&mut record, work);
+        record.unfinished = false;
+        let state = &mut record.state;
+        if let Some(Body::Start(start)) = work.body()
+            && is_pending
+        {
+            state.parent = start.parent.clone();
+            state.correlation_id = start.correlation_id.clone();
+            state.name = start.name.clone();
+            state.input = start.input.clone();
+        } else if let Some(row) = before.row.as_ref().filter(|_| is_pending) {
+            state.parent = row.parent.clone();
+            state.correlation_id = row.correlation_id.clone();
+            state.name = row.name.clone();
+        }
+        let journal = halt(state, end, now);
+        let (effects, work) = (Vec::new(), work.clone());
+        Self { before, record, effects, journal, version: None, work, has_moved: true, now }
+    }
+}
+
+/// Splits what is known into the state before the burst and the record that the burst changes.
+pub(crate) fn split(known: Known) -> (Before, Record) {
+    let open = known.record.open().map(|open| open.id.clone()).collect();
+    let expected = match &known.row {
+        Some(row) => Expected::Version(row.version),
+        None if known.sight == Sight::None => Expected::Unstarted,
+        None => Expected::Absent,
+    };
+    (Before { row: known.row, open, expected }, known.record)
+}
+
+/// Ends a state as the engine would.
+fn halt(state: &mut State, end: Ending, now: Timestamp) -> Vec<Entry> {
+    state.status = end.status;
+    state.bookmarks.clear();
+    state.calls.clear();
+    let message = end.incident.as_ref().map(|(_, message)| message.clone());
+    if let Some((code, message)) = end.incident {
+        state.incident_count += 1;
+        state.incidents.push(Incident {
+            activity_id: ActivityId::default(),
+            activity_node_id: String::new(),
+            activity_type: "Workflow".to_owned(),
+            code: code.to_owned(),
+            message,
+            timestamp: now,
+        });
+        if state.incidents.len() > model::limits::INCIDENTS_MAX {
+            state.incidents.remove(0);
+        }
+    }
+    state.journal_sequence += 1;
+    vec![Entry {
+        sequence: state.journal_sequence,
+        timestamp: now,
+        activity_id: None,
+        activity_instance_id: None,
+        activity_type: None,
+        activity_name: None,
+        what: What::Workflow,
+        message: Some(end.status.to_string()),
+        payload: message.map(|message| serde_json::json!({ "message": message })),
+        node: None,
+    }]
+}
+
+/// Notes what a redelivery is recognised by.
+pub(crate) fn remember(record: &mut Record, work: &Work) {
+    if let Some(sequence) = &work.sequence
+        && record.order(sequence) == Order::Next
+    {
+        record.advance(sequence);
+    }
+    record.remember(&work.id);
+}

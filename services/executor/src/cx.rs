@@ -1,0 +1,130 @@
+//! What every step of the pipeline is handed: the node's ports, bounds and life.
+
+use std::num::NonZero;
+use std::sync::{Arc, OnceLock};
+
+use bus::{Bus, Leases, Presence};
+use catalog::Catalog;
+use chassis::{Chance, Clock, Point, Trail};
+use engine::Engine;
+use model::Timestamp;
+use store::Store;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::calls::Calls;
+use crate::chains::Chains;
+use crate::config::Config;
+use crate::mailbox::Mailboxes;
+use crate::sample::Sampler;
+use crate::stop::Stop;
+
+/// What every step of the pipeline is handed.
+pub(crate) type Cx = Arc<Inner>;
+
+pub(crate) struct Inner {
+    pub(crate) node: String,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) bus: Arc<dyn Bus>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) catalog: Catalog,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) presence: Presence,
+    pub(crate) calls: Arc<dyn Calls>,
+    pub(crate) trail: Trail,
+    pub(crate) config: Config,
+    pub(crate) leases: Leases,
+    /// Permits for bursts: the number that may run at the same time.
+    pub(crate) bursts: Semaphore,
+    /// Permits for turns with scripts, one for each core. More of them would slow each other down,
+    /// against a time limit that each of them has, and would take memory.
+    pub(crate) scripts: Arc<Semaphore>,
+    /// Permits for turns that go on with others: half of the cores, so that an endless loop leaves
+    /// the other half to whoever comes. They are given in the order in which they are asked for.
+    pub(crate) long_turns: Arc<Semaphore>,
+    pub(crate) mailboxes: Mailboxes,
+    pub(crate) chains: Chains,
+    /// Which refused commands are logged.
+    pub(crate) refusals: Sampler,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) gone: CancellationToken,
+    pub(crate) give_up_at: OnceLock<Instant>,
+}
+
+impl Inner {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn seed(&self) -> [u8; 32] {
+        self.chance.seed()
+    }
+
+    /// Passes a point.
+    pub(crate) async fn at(&self, point: Point) {
+        self.trail.at(point).await;
+    }
+
+    /// Waits for the right to run a burst.
+    pub(crate) async fn burst_permit(&self) -> Result<SemaphorePermit<'_>, Stop> {
+        self.bursts.acquire().await.map_err(closed)
+    }
+
+    /// Waits for the right to run a turn with scripts.
+    pub(crate) async fn script_permit(&self) -> Result<OwnedSemaphorePermit, Stop> {
+        Arc::clone(&self.scripts).acquire_owned().await.map_err(closed)
+    }
+
+    /// Waits for the right to run a turn that goes on with another.
+    pub(crate) async fn long_turn_permit(&self) -> Result<SemaphorePermit<'_>, Stop> {
+        self.long_turns.acquire().await.map_err(closed)
+    }
+
+    /// Runs a task. A stop waits for it, a kill drops it, and a panic is logged and counted.
+    pub(crate) fn spawn(
+        &self,
+        name: &'static str,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let gone = self.gone.clone();
+        // Boxed, because each layer around a task copies it.
+        let task = Box::pin(task);
+        let task = async move { gone.run_until_cancelled(task).await.unwrap_or_default() };
+        drop(tasks::spawn(name, self.tasks.track_future(task)));
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.is_cancelled()
+    }
+
+    /// Completes when a stop begins.
+    pub(crate) async fn stopping(&self) {
+        self.stopping.cancelled().await;
+    }
+
+    /// A stop waits no longer for outgoing calls, nor for turns that go on.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.give_up_at.get().is_some_and(|at| Instant::now() >= *at)
+    }
+
+    /// Completes when a stop no longer waits for outgoing calls.
+    pub(crate) async fn given_up(&self) {
+        self.stopping.cancelled().await;
+        if let Some(at) = self.give_up_at.get() {
+            tokio::time::sleep_until(*at).await;
+        }
+    }
+}
+
+fn closed(error: AcquireError) -> Stop {
+    Stop::later(error.to_string())
+}
+
+/// Threads that run at the same time here; 1 where the system does not say.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}

@@ -1,0 +1,86 @@
+//! What a tenure holds its instance by: the lease, or nothing yet.
+
+use bus::{Busy, Lease};
+use chassis::Point;
+use model::InstanceId;
+use tokio::time::Instant;
+
+use crate::cx::Cx;
+use crate::metrics::METRICS;
+use crate::stop::Stop;
+
+/// The lease on an instance, or nothing yet. The first burst of an instance whose id nobody else
+/// can know goes without a lease: two writes would cost more than they save, and if another node
+/// runs the same start after all, one of the two commits.
+#[derive(Debug, Default)]
+pub(crate) struct Hold(Option<(Lease, Instant)>);
+
+impl Hold {
+    /// The lease is there.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Takes the lease, unless it is there. Waits for another holder at most as long as the terms
+    /// say.
+    pub(crate) async fn take(&mut self, cx: &Cx, id: &InstanceId) -> Result<(), Stop> {
+        if self.0.is_none() {
+            self.0 = Some((acquire(cx, id).await?, Instant::now()));
+        }
+        Ok(())
+    }
+
+    /// Another node had the lease when it was asked for, and gave it back only then.
+    pub(crate) fn was_contended(&self) -> bool {
+        self.0.as_ref().is_some_and(|(lease, _)| lease.contended())
+    }
+
+    /// No other node has taken the lease, as far as this node knows.
+    pub(crate) fn is_good(&self) -> bool {
+        self.0.as_ref().is_none_or(|(lease, _)| lease.is_held())
+    }
+
+    /// Completes when another node has taken the lease.
+    pub(crate) async fn lost(&self) {
+        match &self.0 {
+            Some((lease, _)) => lease.lost().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Gives the lease back, if there is one.
+    pub(crate) async fn release(self, cx: &Cx) {
+        let Some((lease, since)) = self.0 else { return };
+        cx.at(Point::BeforeRelease).await;
+        lease.release().await;
+        METRICS.lease_held(since.elapsed());
+        cx.at(Point::Released).await;
+    }
+}
+
+async fn acquire(cx: &Cx, id: &InstanceId) -> Result<Lease, Stop> {
+    cx.at(Point::BeforeLock).await;
+    match cx.leases.acquire(id.as_str()).await {
+        Ok(lease) => {
+            let waited = lease.waited();
+            METRICS.lease_waited(waited, lease.contended());
+            let waited_ms = waited.as_millis() as u64;
+            if lease.contended() {
+                tracing::info!(key = %id, waited_ms, "lease acquired");
+            } else {
+                tracing::debug!(key = %id, waited_ms, "lease acquired");
+            }
+            cx.at(Point::Locked).await;
+            Ok(lease)
+        }
+        Err(Busy::Held { by }) => {
+            METRICS.lease_failed("held");
+            tracing::info!(key = %id, holder = %by, "lease busy");
+            Err(Stop::soon(format!("the lease on instance {id} is held by {by}")))
+        }
+        Err(Busy::Unavailable(error)) => {
+            METRICS.lease_failed("unavailable");
+            Err(Stop::from(error))
+        }
+    }
+}

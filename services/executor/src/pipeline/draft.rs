@@ -1,0 +1,174 @@
+//! The transaction of a burst: the difference between the instance before and after, and the messages
+//! that are published once it is committed. Pure: time and ids come with the burst.
+
+use std::collections::BTreeSet;
+
+use engine::{Effect, Program};
+use model::{BookmarkId, Instance, SubStatus, Token, limits};
+use protocol::{Body, BurstJournal, HttpAnswer, Message, subject};
+use serde_json::json;
+use store::{Burst, StoredBookmark, shard_of};
+
+use super::messages::{Messages, message};
+use crate::accept::{Unfit, pending};
+use crate::burst::{Known, Ran};
+use crate::record::json_size;
+
+/// One transaction, and the messages that follow from it.
+pub(crate) struct Draft {
+    pub(crate) burst: Burst,
+    pub(crate) known: Known,
+    pub(crate) journal: Option<Message>,
+    pub(crate) answer: Option<HttpAnswer>,
+}
+
+/// Drafts the transaction of a burst. `children` are the programs of its dispatches, in order.
+pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draft, Unfit> {
+    let mut row = row(ran)?;
+    let mut messages =
+        Messages { ran, row: &row, starts: Vec::new(), commands: Vec::new(), outbox: Vec::new() };
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut answer = None;
+    let mut children = children.iter();
+    for effect in &ran.effects {
+        match effect {
+            Effect::Publish(publish) => messages.event(publish)?,
+            Effect::Task(task) => messages.task(task)?,
+            Effect::Dispatch(dispatch) => {
+                messages.child(dispatch, children.next().copied().flatten())?;
+            }
+            Effect::Respond(response) => answer = Some(answer_of(response)),
+            Effect::Grant(token) => tokens.push(token.clone()),
+        }
+    }
+    if ran.has_moved {
+        messages.lifecycle()?;
+        messages.parent()?;
+    }
+    let Messages { starts, commands, outbox, .. } = messages;
+    if let Some((answer, size)) = &answer {
+        ran.record.keep_answer(ran.work.responders.clone(), answer, *size);
+    }
+    let answer = answer.map(|(answer, _)| answer);
+    row.state = ran.record.encode().map_err(|error| Unfit(format!("the state: {error}")))?;
+    if row.state.len() > limits::STATE_BYTES_MAX {
+        return Err(Unfit(format!(
+            "the state of the instance has {} bytes, more than the {} that are kept: keep large \
+             data elsewhere",
+            row.state.len(),
+            limits::STATE_BYTES_MAX
+        )));
+    }
+    let (burned, created) = bookmarks(ran, &row);
+    let journal = journal(ran, &row);
+    let kept = Instance { state: Vec::new(), ..row.clone() };
+    let own = ran.work.has_row().then(|| ran.work.id.clone());
+    let settles = own.into_iter().chain(ran.work.event().cloned()).collect();
+    let burst = Burst {
+        expected: ran.before.expected,
+        activation_key: ran.record.activation_key.clone(),
+        burned,
+        created,
+        journal: std::mem::take(&mut ran.journal),
+        starts,
+        commands,
+        outbox,
+        tokens,
+        settles,
+        instance: row,
+    };
+    let record = std::mem::take(&mut ran.record);
+    let known = Known { row: Some(kept), record, ..Known::default() };
+    Ok(Draft { burst, known, journal, answer })
+}
+
+/// The row after the burst. Its state is still the one before.
+fn row(ran: &Ran) -> Result<Instance, Unfit> {
+    let state = &ran.record.state;
+    let status = match state.status {
+        // Work in hand: if this node dies, the sweep has it done.
+        status if status.is_final() => status,
+        _ if ran.record.unfinished || !state.calls.is_empty() => SubStatus::Executing,
+        status => status,
+    };
+    let mut row = match (&ran.before.row, ran.work.body()) {
+        (Some(row), _) => row.clone(),
+        (None, Some(Body::Start(start))) => pending(start, &ran.work, ran.now),
+        (None, _) => return Err(Unfit("only a start makes an instance".to_owned())),
+    };
+    if let Some((id, number)) = &ran.version {
+        row.version_id = id.clone();
+        row.definition_version = *number;
+    }
+    row.version += 1;
+    row.updated_at = ran.now;
+    if ran.has_moved {
+        row.status = status;
+        row.correlation_id = state.correlation_id.clone();
+        row.name = state.name.clone();
+        row.parent = state.parent.clone();
+        row.incidents = state.incident_count;
+        row.finished_at = row.status.is_final().then(|| row.finished_at.unwrap_or(ran.now));
+    }
+    Ok(row)
+}
+
+/// The bookmarks that are gone, and those that are new. Bookmarks of calls are not stored: only the
+/// tenure resumes them.
+fn bookmarks(ran: &Ran, row: &Instance) -> (Vec<BookmarkId>, Vec<StoredBookmark>) {
+    let (before, after) = (&ran.before.open, &ran.record);
+    let open: BTreeSet<_> = after.open().map(|open| &open.id).collect();
+    let burned = before.iter().filter(|id| !open.contains(id)).cloned().collect();
+    let created = after.open().filter(|open| !before.contains(&open.id));
+    let created = created.map(|open| StoredBookmark {
+        instance_id: row.id.clone(),
+        definition_id: row.definition_id.clone(),
+        correlation_id: row.correlation_id.clone(),
+        shard: shard_of(row.id.as_str()),
+        bookmark: open.clone(),
+    });
+    (burned, created.collect())
+}
+
+/// The answer for an HTTP client, and its bytes as JSON.
+fn answer_of(response: &engine::Response) -> (HttpAnswer, usize) {
+    let answer = HttpAnswer {
+        status_code: response.status_code,
+        headers: response.headers.clone(),
+        content_type: response.content_type.clone(),
+        content: response.content.clone(),
+    };
+    let (size, max) = (json_size(&answer), limits::RESPONSE_BYTES_MAX);
+    if size <= max {
+        return (answer, size);
+    }
+    let error = HttpAnswer {
+        status_code: 500,
+        content_type: Some("application/problem+json".to_owned()),
+        content: json!({
+            "type": "about:blank", "title": "Response too large", "status": 500,
+            "detail": format!(
+                "the response of the workflow has {size} bytes, more than the {max} that are \
+                 allowed: answer with a reference to large data"
+            ),
+        }),
+        ..HttpAnswer::default()
+    };
+    let size = json_size(&error);
+    (error, size)
+}
+
+/// The journal of the burst, for live listeners. Best effort: a journal that is too large is left out,
+/// and the gap in the versions shows it.
+fn journal(ran: &Ran, row: &Instance) -> Option<Message> {
+    if ran.journal.is_empty() {
+        return None;
+    }
+    let body = BurstJournal {
+        workflow_instance_id: row.id.clone(),
+        version: row.version,
+        entries: ran.journal.clone(),
+    };
+    let subject = subject::journal(&row.definition_id, &row.id);
+    message(ran, &row.id, subject, None, &body).ok()
+}

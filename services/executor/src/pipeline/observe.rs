@@ -1,0 +1,38 @@
+//! What logs and metrics say about a burst.
+
+use std::time::Duration;
+
+use model::SubStatus;
+
+use crate::burst::Known;
+use crate::metrics::METRICS;
+use crate::stop::Stop;
+use crate::tenure::Tenure;
+use crate::work::Work;
+
+/// One line per change in the life of an instance. `was` is where it was before.
+pub(crate) fn committed(tenure: &Tenure, was: Option<SubStatus>, work: &Work, took: Duration) {
+    METRICS.burst(took);
+    let Some(Known { row: Some(row), record, .. }) = &tenure.known else { return };
+    let (turn, ms) = (record.state.turns, took.as_millis() as u64);
+    let (definition, status, version) = (&row.definition_id, row.status, row.version);
+    if was == Some(status) {
+        tracing::debug!(
+            instance = %tenure.id, %definition, %status, version, command = %work.id, turn, ms,
+            "instance moved"
+        );
+        return;
+    }
+    METRICS.status(status);
+    tracing::info!(
+        instance = %tenure.id, %definition, %status, version, command = %work.id, turn, ms,
+        "instance changed"
+    );
+}
+
+/// One line for a bug; other reasons are logged where the command is sent back or parked.
+pub(crate) fn stopped(tenure: &Tenure, work: &Work, stop: &Stop) {
+    if let Stop::Bug(reason) = stop {
+        tracing::error!(instance = %tenure.id, command = %work.id, reason, "bug");
+    }
+}

@@ -1,0 +1,89 @@
+//! The sender of a request, and what they may do.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use crate::problem::Problem;
+
+/// The sender of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Caller {
+    /// The id of their key, or `local`, `anonymous`, `bootstrap`: for the audit log and idempotency
+    /// keys.
+    pub(crate) who: String,
+    pub(super) permissions: Vec<String>,
+}
+
+impl Caller {
+    /// A caller on this machine, where there is no authentication.
+    pub(super) fn local() -> Self {
+        Self { who: "local".to_owned(), permissions: vec!["*".to_owned()] }
+    }
+
+    /// A caller without credentials.
+    pub(super) fn nobody() -> Self {
+        Self { who: "anonymous".to_owned(), permissions: Vec::new() }
+    }
+
+    /// True when they have no credentials.
+    pub(crate) fn is_nobody(&self) -> bool {
+        self.permissions.is_empty()
+    }
+
+    /// True when they have the permission: by its name, by its verb (`read:*`) or by `*`.
+    pub(crate) fn may(&self, permission: &str) -> bool {
+        self.permissions.iter().any(|granted| {
+            let of_verb = |verb: &str| permission.split(':').next() == Some(verb);
+            granted == "*"
+                || granted == permission
+                || granted.strip_suffix(":*").is_some_and(of_verb)
+        })
+    }
+
+    /// Refuses a caller without the permission.
+    pub(crate) fn must(&self, permission: &str) -> Result<(), Problem> {
+        if self.may(permission) {
+            return Ok(());
+        }
+        if self.is_nobody() {
+            return Err(no_key());
+        }
+        Err(Problem::forbidden(format!(
+            "this needs the permission {permission}, which the key {} does not have",
+            self.who
+        )))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_else(Self::nobody))
+    }
+}
+
+/// The refusal of a request without credentials.
+pub(super) fn no_key() -> Problem {
+    Problem::unauthorized("an API key is needed: send Authorization: ApiKey <key>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_are_held_by_name_verb_or_all() {
+        let check = |granted: &str, wanted: &str, expected: bool| {
+            let caller = Caller { who: "k".into(), permissions: vec![granted.to_owned()] };
+            assert_eq!(caller.may(wanted), expected, "{granted} {wanted}");
+        };
+        check("*", "delete:workflow-instances", true);
+        check("read:*", "read:workflow-instances", true);
+        check("read:*", "write:workflow-instances", false);
+        check("read:workflow-instances", "read:workflow-instances", true);
+        check("read:workflow-instances", "read:workflow-definitions", false);
+        check("re:*", "read:workflow-definitions", false);
+        assert!(!Caller::nobody().may("read:workflow-instances"));
+    }
+}

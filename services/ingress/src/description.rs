@@ -1,0 +1,89 @@
+//! The OpenAPI description of every route, made from what stands beside the handlers.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::auth::permission::MOUNTS;
+use crate::routes;
+
+const ABOUT: &str = "\
+Durable workflows on NATS. The API below `/elsa/api` is that of Elsa Workflows 3, with additions; \
+the same routes are mounted below `/api`. Workflows that begin with or wait at an HttpEndpoint are \
+reached below `/workflows`.
+
+Errors are problem details (RFC 9457). `Idempotency-Key` is honoured on every request that starts \
+or changes something: the same key means the same change, and gets the same answer. \
+`Prefer: respond-async` asks for the answer as soon as something is accepted, `Prefer: wait=5` for \
+it within five seconds.";
+
+/// The description of the API, as it is served and kept in `schema/api`.
+pub(crate) fn openapi_text() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let mut text = document().to_pretty_json().unwrap_or_default();
+        text.push('\n');
+        text
+    })
+}
+
+fn document() -> OpenApi {
+    let info = InfoBuilder::new()
+        .title("Staunch")
+        .version(chassis::version())
+        .description(Some(ABOUT))
+        .license(Some(LicenseBuilder::new().name("Apache-2.0").build()))
+        .build();
+    let key = ApiKeyValue::with_description("Authorization", "`ApiKey <key>`");
+    let components = ComponentsBuilder::new()
+        .security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(key)))
+        .build();
+    let base = OpenApiBuilder::new()
+        .info(info)
+        .components(Some(components))
+        .security(Some([SecurityRequirement::new("apiKey", Vec::<String>::new())]))
+        .build();
+    let described = OpenApiRouter::with_openapi(base)
+        .merge(routes::root())
+        .nest(MOUNTS[0], routes::api().merge(routes::documents()));
+    let mut document = described.into_openapi();
+    name_operations(&mut document);
+    document
+}
+
+/// Gives every operation a name of its own: `get_workflow_instances_id`.
+fn name_operations(document: &mut OpenApi) {
+    let prefix = format!("{}/", MOUNTS[0]);
+    let below: BTreeSet<String> = document
+        .paths
+        .paths
+        .keys()
+        .filter_map(|path| path.strip_prefix(&prefix))
+        .map(str::to_owned)
+        .collect();
+    for (path, item) in &mut document.paths.paths {
+        let in_api = path.strip_prefix(&prefix);
+        let name = in_api.unwrap_or(path).trim_start_matches('/');
+        let is_link = in_api.is_none() && below.contains(name);
+        let words: String = name
+            .chars()
+            .filter(|c| !"{}".contains(*c))
+            .map(|c| if c.is_alphanumeric() { c } else { '_' })
+            .collect();
+        let suffix = if is_link { "_link" } else { "" };
+        let operations = [
+            ("get", &mut item.get),
+            ("put", &mut item.put),
+            ("post", &mut item.post),
+            ("delete", &mut item.delete),
+        ];
+        for (method, operation) in operations {
+            if let Some(operation) = operation {
+                operation.operation_id = Some(format!("{method}_{words}{suffix}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! When expired requests with an `Idempotency-Key` are removed: now and then, by one request.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use model::Timestamp;
+
+/// Time between two removals, in milliseconds.
+const PAUSE_MS: i64 = 60_000;
+
+/// The time of the last removal.
+#[derive(Debug, Default)]
+pub(crate) struct Expiry(AtomicI64);
+
+impl Expiry {
+    /// Whether it is time for the next removal; true for one of those who ask at the same time.
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        let (last, now) = (self.0.load(Ordering::Relaxed), now.as_millis());
+        now.saturating_sub(last) >= PAUSE_MS
+            && self.0.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removal_is_due_once_in_a_while() {
+        let (expiry, at) = (Expiry::default(), Timestamp::from_millis);
+        assert!(expiry.is_due(at(PAUSE_MS)) && !expiry.is_due(at(PAUSE_MS)));
+        assert!(!expiry.is_due(at(2 * PAUSE_MS - 1)) && expiry.is_due(at(2 * PAUSE_MS)));
+    }
+}

@@ -1,0 +1,73 @@
+//! Which part of a list a request asks for: `page` and `pageSize`, or `skip` and `take`.
+
+use model::limits;
+use store::Page;
+
+use crate::Problem;
+use crate::body::Params;
+
+/// Items on a page where the request does not say.
+const SIZE: u64 = 100;
+
+/// The part of a list, as a request names it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    /// Pages to leave out.
+    pub(crate) page: Option<u64>,
+    pub(crate) page_size: Option<u64>,
+    /// Items to leave out; instead of `page`.
+    pub(crate) skip: Option<u64>,
+    /// Another name of `page_size`.
+    pub(crate) take: Option<u64>,
+}
+
+impl Part {
+    /// As the query names it.
+    pub(crate) fn of(params: &Params) -> Result<Self, Problem> {
+        Ok(Self {
+            page: params.read("page")?,
+            page_size: params.read("pageSize")?,
+            skip: params.read("skip")?,
+            take: params.read("take")?,
+        })
+    }
+
+    /// The page of the list. More than [`limits::PAGE_ITEMS_MAX`] items come in several pages: the
+    /// answer's total says so.
+    pub(crate) fn page(self) -> Result<Page, Problem> {
+        let size = self.page_size.or(self.take).unwrap_or(SIZE);
+        let take = Page::new(0, size).take();
+        let skip = match (self.skip, self.page) {
+            (Some(skip), _) => Some(skip),
+            (None, Some(page)) => page.checked_mul(take),
+            (None, None) => Some(0),
+        };
+        match skip {
+            Some(skip) if skip <= limits::PAGE_SKIP_MAX => Ok(Page::new(skip, take)),
+            _ => Err(Problem::bad_request(format!(
+                "page or skip leaves out more than {} items, which is the most: use a filter",
+                limits::PAGE_SKIP_MAX
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_bounds() {
+        let page = |page, size| Part { page, page_size: size, ..Part::default() }.page();
+        assert_eq!(page(None, None).unwrap(), Page::new(0, 100));
+        assert_eq!(page(Some(3), Some(20)).unwrap(), Page::new(60, 20));
+        assert_eq!(page(Some(3), Some(0)).unwrap(), Page::new(3, 1));
+        // The page after a full one begins where that one has ended.
+        assert_eq!(page(Some(1), Some(u64::MAX)).unwrap(), Page::new(1_000, 1_000));
+        for number in [1 << 63, u64::MAX, limits::PAGE_SKIP_MAX + 1] {
+            let detail = page(Some(number), None).unwrap_err().detail().to_owned();
+            assert!(detail.contains(&limits::PAGE_SKIP_MAX.to_string()), "{detail}");
+            assert!(Part { skip: Some(number), ..Part::default() }.page().is_err());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! request -> authenticate -> validate -> identify -> accept -> publish -> reply
+//!
+//! The router's layers authenticate the sender; a handler reads its request, and calls [`start`] or
+//! [`command`] here. What is accepted is kept: the sweep publishes what cannot be published now, so
+//! the caller is answered 202 and never an error.
+
+pub(crate) mod accept;
+pub(crate) mod identify;
+pub(crate) mod publish;
+pub(crate) mod reply;
+pub(crate) mod validate;
+
+use std::sync::Arc;
+
+use chassis::Point;
+use model::{Instance, InstanceId};
+use protocol::Message;
+use store::PendingCommand;
+
+use crate::app::App;
+use crate::problem::Problem;
+use accept::Kept;
+use identify::Asking;
+use publish::{Publication, publish};
+use reply::{Patience, Reply, Sent, Wait};
+use validate::Beginning;
+
+/// What a start came to.
+#[derive(Debug)]
+pub(crate) struct Started {
+    /// The row: as accepted now, or as found under the same id.
+    pub(crate) instance: Instance,
+    /// What is known about it.
+    pub(crate) reply: Reply,
+}
+
+/// The whole way of a start.
+pub(crate) async fn start(
+    app: &Arc<App>,
+    asking: &Asking,
+    beginning: Beginning,
+    patience: Patience,
+) -> Result<Started, Problem> {
+    let program = validate::start(app, &beginning).await?;
+    let new = identify::start(app, asking, beginning, &program, patience)?;
+    app.must_have_room()?;
+    let wait = reply::expect(app, asking, patience);
+    let message = new.command.clone();
+    match wait {
+        Some(wait) if accept::needs_no_row(asking, &new) => {
+            accept::by_first_burst(app, asking, new, wait, patience).await
+        }
+        wait => match accept::start(app, asking, new).await? {
+            Kept::Done(instance) => Ok(Started { instance: *instance, reply: Reply::Done }),
+            Kept::Open(instance) => {
+                let reply = send(app, asking, Some(&instance.id), message, wait, patience).await;
+                Ok(Started { instance: *instance, reply })
+            }
+        },
+    }
+}
+
+/// The way of every other change, from its acceptance on.
+pub(crate) async fn command(
+    app: &Arc<App>,
+    asking: &Asking,
+    pending: PendingCommand,
+    patience: Patience,
+) -> Result<Reply, Problem> {
+    app.must_have_room()?;
+    let wait = reply::expect(app, asking, patience);
+    let message = pending.command.clone();
+    let instance_id = pending.instance_id.clone();
+    let is_new = accept::command(app, pending).await?;
+    let has_company = wait.as_ref().is_some_and(Wait::has_company);
+    app.cx.trail.at(Point::Accepted).await;
+    let publication = publish(app, message).await;
+    if publication == Publication::Before && is_new && asking.is_keyed && !has_company {
+        // The stream has seen the command, and the burst that applied it took its row away.
+        app.cx.store.settle(&asking.id, Vec::new(), Vec::new()).await?;
+        return Ok(Reply::Done);
+    }
+    let sent = Sent { id: &asking.id, instance_id: instance_id.as_ref(), publication };
+    Ok(reply::wait(app, sent, wait, patience).await)
+}
+
+/// Publishes a command that is accepted, and waits for its outcome.
+pub(crate) async fn send(
+    app: &App,
+    asking: &Asking,
+    instance_id: Option<&InstanceId>,
+    message: Message,
+    wait: Option<Wait>,
+    patience: Patience,
+) -> Reply {
+    app.cx.trail.at(Point::Accepted).await;
+    let publication = publish(app, message).await;
+    let sent = Sent { id: &asking.id, instance_id, publication };
+    reply::wait(app, sent, wait, patience).await
+}

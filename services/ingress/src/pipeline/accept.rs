@@ -1,0 +1,115 @@
+//! Accepts a change: what is accepted is in the database, and is done.
+//!
+//! A start whose caller waits has its row by its first burst
+//! (`docs/decisions/007-who-waits-is-accepted-by-the-first-burst.md`).
+
+use std::time::Duration;
+
+use chassis::Point;
+use model::Instance;
+use store::{Accepted, NewInstance, PendingCommand};
+
+use super::Started;
+use super::identify::Asking;
+use super::publish::{Publication, publish};
+use super::reply::{self, Patience, Sent, Wait};
+use crate::app::App;
+use crate::problem::Problem;
+
+/// How long a start whose caller waits has no row but the one that its first burst will write.
+const ROWLESS_MAX: Duration = Duration::from_secs(1);
+
+/// A start that is kept.
+pub(crate) enum Kept {
+    /// It has not run yet: its command is to be published.
+    Open(Box<Instance>),
+    /// It has run: it was asked for before, under the same key.
+    Done(Box<Instance>),
+}
+
+/// Accepts a start. An instance of the same id is what a repeated start with a key finds; without a
+/// key it is a conflict.
+pub(crate) async fn start(app: &App, asking: &Asking, new: NewInstance) -> Result<Kept, Problem> {
+    let instance = Box::new(new.instance.clone());
+    app.cx.trail.at(Point::BeforeAccept).await;
+    match app.cx.store.accept(new).await? {
+        Accepted::New => Ok(Kept::Open(instance)),
+        Accepted::Exists(found) if found.definition_id != instance.definition_id => {
+            Err(exists(&found).with("definitionId", found.definition_id.as_str()))
+        }
+        Accepted::Exists(found) if !asking.is_keyed => Err(exists(&found)),
+        Accepted::Exists(found) if found.version > 0 => Ok(Kept::Done(found)),
+        // The request that was first may have ended before it published. Under the same message id
+        // nothing is done twice.
+        Accepted::Exists(found) => Ok(Kept::Open(found)),
+        Accepted::Gone => {
+            app.cx.catalog.forget(&instance.version_id);
+            Err(Problem::not_found(format!(
+                "version {} of workflow definition {:?} was deleted",
+                instance.definition_version,
+                instance.definition_id.as_str()
+            )))
+        }
+        Accepted::NotAllowed(other) => {
+            let detail = format!(
+                "the activation strategy of {} allows no other instance beside {other}, which is \
+                 not finished",
+                instance.definition_id
+            );
+            Err(Problem::conflict("not-allowed", detail).with("workflowInstanceId", other.as_str()))
+        }
+    }
+}
+
+/// Accepts any other command; false where its row is there already.
+pub(crate) async fn command(app: &App, pending: PendingCommand) -> Result<bool, Problem> {
+    app.cx.trail.at(Point::BeforeAccept).await;
+    Ok(app.cx.store.accept_command(pending).await?)
+}
+
+/// True when no other request can start this instance, or be in its way: not even a repeated one.
+pub(crate) fn needs_no_row(asking: &Asking, new: &NewInstance) -> bool {
+    let has_own_id = new.instance.id.as_str() == asking.id.as_str();
+    has_own_id && !asking.is_keyed && new.activation_key.is_none()
+}
+
+/// Publishes a start that has no row yet; its first burst writes the row. Where no outcome comes
+/// soon, the row is written after all.
+pub(crate) async fn by_first_burst(
+    app: &App,
+    asking: &Asking,
+    new: NewInstance,
+    mut wait: Wait,
+    patience: Patience,
+) -> Result<Started, Problem> {
+    let instance = new.instance.clone();
+    let time = patience.time();
+    let moment = time.min(ROWLESS_MAX);
+    let publication = publish(app, new.command.clone()).await;
+    if publication == Publication::Now
+        && let Some(outcome) = wait.for_a_moment(moment).await
+    {
+        return Ok(Started { instance, reply: reply::of_outcome(outcome) });
+    }
+    app.cx.trail.at(Point::BeforeAccept).await;
+    match app.cx.store.accept(new).await {
+        Ok(_) => {}
+        // The stream has it, and it may be done already.
+        Err(error) if publication == Publication::Now => {
+            tracing::warn!(%error, instance = %instance.id, "a start is kept by the stream alone");
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let sent = Sent { id: &asking.id, instance_id: Some(&instance.id), publication };
+    let reply = reply::wait(app, sent, Some(wait), patience.less(moment)).await;
+    Ok(Started { instance, reply })
+}
+
+fn exists(found: &Instance) -> Problem {
+    let detail = format!(
+        "there is an instance {} already, of {}: use another id, or repeat a start with the same \
+         Idempotency-Key",
+        found.id, found.definition_id
+    );
+    Problem::conflict("exists", detail).with("workflowInstanceId", found.id.as_str())
+}

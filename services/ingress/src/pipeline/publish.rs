@@ -1,0 +1,64 @@
+//! Publishes the command of a change to the stream.
+
+use std::time::Duration;
+
+use chassis::Point;
+use protocol::Message;
+use tokio::time::Instant;
+
+use crate::app::App;
+
+/// Tries of a publish whose answer did not come.
+const PUBLISH_TRIES: u32 = 3;
+/// The longest time of a publish; the sweep publishes a command that takes longer.
+const PUBLISH_TIME_MAX: Duration = Duration::from_secs(3);
+/// A duplicate reported within this time existed before our publish.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// The end of a publish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Publication {
+    /// The stream has it, perhaps by an earlier try of ours.
+    Now,
+    /// The stream had it before.
+    Before,
+    /// It could not be published now: the sweep publishes it.
+    Later,
+}
+
+/// Publishes a command that is accepted. Never fails: the sweep publishes what this does not.
+pub(crate) async fn publish(app: &App, message: Message) -> Publication {
+    let subject = message.subject.clone();
+    match tokio::time::timeout(PUBLISH_TIME_MAX, published(app, message)).await {
+        Ok(Ok(publication)) => {
+            app.cx.trail.at(Point::Sent).await;
+            return publication;
+        }
+        Ok(Err(error)) => {
+            if matches!(error, bus::Error::Full(_)) {
+                app.backlog.is_full();
+            }
+            tracing::warn!(%error, subject, "accepted, but not published: the sweep will");
+        }
+        Err(_) => tracing::warn!(subject, "accepted, but not published in time: the sweep will"),
+    }
+    app.metrics.unpublished();
+    Publication::Later
+}
+
+async fn published(app: &App, message: Message) -> Result<Publication, bus::Error> {
+    let began = Instant::now();
+    let mut tries = 1;
+    loop {
+        match app.cx.bus.publish(message.clone()).await {
+            // A duplicate that is reported late may be our own: the bus repeats a publish whose
+            // answer was lost.
+            Ok(receipt) if receipt.duplicate && tries == 1 && began.elapsed() < AT_ONCE => {
+                return Ok(Publication::Before);
+            }
+            Ok(_) => return Ok(Publication::Now),
+            Err(bus::Error::Unknown(_)) if tries < PUBLISH_TRIES => tries += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Waits for the outcome of a command, for as long as the caller wants to.
+
+use std::time::Duration;
+
+use model::{CommandId, InstanceId, SubStatus};
+use protocol::{Outcome, ReplyWhen};
+
+use super::identify::Asking;
+use super::publish::Publication;
+use crate::app::App;
+use crate::record;
+pub(crate) use crate::waiters::Wait;
+
+/// The longest wait of the caller, and the point that it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// The caller does not wait.
+    None,
+    /// The caller waits until this point, for this time at most.
+    Until(ReplyWhen, Duration),
+}
+
+impl Patience {
+    /// The longest wait.
+    pub(super) fn time(self) -> Duration {
+        match self {
+            Self::None => Duration::ZERO,
+            Self::Until(_, time) => time,
+        }
+    }
+
+    /// What is left of it after some time.
+    pub(super) fn less(self, spent: Duration) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Until(when, time) => Self::Until(when, time.saturating_sub(spent)),
+        }
+    }
+}
+
+/// What is known at the end of the wait.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// The outcome.
+    Outcome(Box<Outcome>),
+    /// The change is accepted, and will be done.
+    Accepted,
+    /// The change is accepted, and was not done within the time that the caller waits.
+    Late,
+    /// It is done, and the instance has the result: it was done before under the same idempotency
+    /// key, its outcome was too large for a message, or its outcome did not arrive.
+    Done,
+}
+
+/// The wait for a command's outcome, begun before anyone can send one.
+pub(crate) fn expect(app: &App, asking: &Asking, patience: Patience) -> Option<Wait> {
+    match patience {
+        Patience::None => None,
+        Patience::Until(..) => Some(app.waiters.expect(&asking.id)),
+    }
+}
+
+/// A command on its way: which one, and for which instance.
+pub(crate) struct Sent<'a> {
+    pub(super) id: &'a CommandId,
+    pub(super) instance_id: Option<&'a InstanceId>,
+    pub(super) publication: Publication,
+}
+
+/// Waits for the outcome of a command, as long as the caller wants to.
+pub(crate) async fn wait(
+    app: &App,
+    sent: Sent<'_>,
+    wait: Option<Wait>,
+    patience: Patience,
+) -> Reply {
+    let (Some(wait), Patience::Until(when, time)) = (wait, patience) else {
+        return Reply::Accepted;
+    };
+    // No outcome comes soon: the sweep has to publish the command, or another node waits for it.
+    let is_under_way = sent.publication == Publication::Now || wait.has_company();
+    if !is_under_way {
+        return Reply::Accepted;
+    }
+    tokio::select! {
+        outcome = wait.within(time) => match outcome {
+            Some(outcome) => of_outcome(outcome),
+            None => unheard(app, &sent, when).await,
+        },
+        () = app.drained() => Reply::Accepted,
+    }
+}
+
+/// An outcome that was too large for a message says only that the command is done: the rest is read
+/// from the instance, as after a repeat.
+pub(super) fn of_outcome(outcome: Outcome) -> Reply {
+    let is_whole = !outcome.is_cut || outcome.refusal.is_some() || outcome.response.is_some();
+    if is_whole { Reply::Outcome(Box::new(outcome)) } else { Reply::Done }
+}
+
+/// No outcome has come: it may be lost, or too large to be sent. The row says whether the command
+/// is applied.
+async fn unheard(app: &App, sent: &Sent<'_>, when: ReplyWhen) -> Reply {
+    let Some(instance_id) = sent.instance_id else { return Reply::Late };
+    match record::find(app, instance_id).await {
+        Ok(Some(seen)) if seen.has_applied(sent.id) => {
+            let is_settled = seen.status().is_final()
+                || seen.answer_for(sent.id).is_some()
+                || seen.status() == SubStatus::Suspended && !seen.resumable().is_empty();
+            if when == ReplyWhen::Committed || is_settled { Reply::Done } else { Reply::Late }
+        }
+        Ok(_) | Err(_) => Reply::Late,
+    }
+}

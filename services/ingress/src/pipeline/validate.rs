@@ -1,0 +1,97 @@
+//! Validates a start: its names have bounds, its definition is published, its version can run.
+
+use std::sync::Arc;
+
+use engine::Program;
+use model::{ActivityId, DefinitionId, InstanceId, Map, VersionId};
+use store::VersionOption;
+
+use crate::app::App;
+use crate::bounds;
+use crate::problem::Problem;
+use crate::publication;
+
+/// A start as it was asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beginning {
+    /// The definition.
+    pub(crate) definition_id: DefinitionId,
+    /// The version; the published one when none is given.
+    pub(crate) version: Option<VersionOption>,
+    /// Exactly this version of it.
+    pub(crate) version_id: Option<VersionId>,
+    /// Under this id; the command's own, or for a keyed one a derived id, when none is given.
+    pub(crate) instance_id: Option<InstanceId>,
+    pub(crate) input: Map,
+    pub(crate) correlation_id: Option<String>,
+    pub(crate) name: Option<String>,
+    /// The trigger that received a stimulus.
+    pub(crate) trigger_activity_id: Option<ActivityId>,
+    /// An HTTP client waits for what `WriteHttpResponse` says.
+    pub(crate) responds: bool,
+}
+
+impl Beginning {
+    /// Refuses names that are too long.
+    fn check(&self) -> Result<(), Problem> {
+        bounds::optional("correlationId", self.correlation_id.as_deref())?;
+        bounds::optional("name", self.name.as_deref())?;
+        bounds::optional(
+            "triggerActivityId",
+            self.trigger_activity_id.as_ref().map(ActivityId::as_str),
+        )
+    }
+}
+
+/// The program of the version that is to be started.
+pub(crate) async fn start(app: &App, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
+    beginning.check()?;
+    app.must_be_current()?;
+    program(app, beginning).await
+}
+
+async fn program(app: &App, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
+    let id = &beginning.definition_id;
+    if let Some(version_id) = &beginning.version_id {
+        let program = app.cx.catalog.program(version_id).await?;
+        return program.filter(|found| found.definition_id() == id).ok_or_else(|| {
+            Problem::not_found(format!(
+                "workflow definition {:?} has no version {version_id}",
+                id.as_str()
+            ))
+        });
+    }
+    match beginning.version {
+        None | Some(VersionOption::Published) => {
+            let program = app.cx.catalog.published(id, None).await?;
+            match program {
+                Some(program) => Ok(program),
+                None => Err(not_published(app, id).await?),
+            }
+        }
+        Some(version) => {
+            let found = app.cx.store.definition(id, version).await?;
+            let found = found.ok_or_else(|| publication::unknown(id))?;
+            if !found.is_immutable() {
+                return Err(Problem::bad_request(format!(
+                    "version {} of workflow definition {:?} is a draft, which can still change \
+                     under a running instance: publish it first",
+                    found.version,
+                    id.as_str()
+                )));
+            }
+            app.cx.catalog.program(&found.id).await?.ok_or_else(|| publication::unknown(id))
+        }
+    }
+}
+
+async fn not_published(app: &App, id: &DefinitionId) -> Result<Problem, Problem> {
+    let latest = app.cx.store.definition(id, VersionOption::Latest).await?;
+    Ok(match latest {
+        None => publication::unknown(id),
+        Some(_) => Problem::not_found(format!(
+            "workflow definition {:?} is not published: publish it first",
+            id.as_str()
+        )),
+    })
+}

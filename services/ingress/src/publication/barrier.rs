@@ -1,0 +1,58 @@
+//! The cache barrier: asks cache-notifier to inform every node, and waits for its answer.
+
+use std::time::Duration;
+
+use model::Definition;
+use protocol::{ContentType, Headers, Message, Noticed, decode_body, encode_body, header, subject};
+
+use crate::app::App;
+
+/// Longest wait for the cache barrier.
+const BARRIER_TIME_MAX: Duration = Duration::from_secs(6);
+/// Tries to reach a notifier.
+const BARRIER_TRIES: u32 = 3;
+const BARRIER_PAUSE: Duration = Duration::from_millis(500);
+
+/// Informs every node that this version is published, or no longer, and waits until they know.
+/// Never fails: without an answer, the notifier's reconciliation informs the nodes later, and
+/// `everywhere` is false.
+pub(super) async fn announce(
+    app: &App,
+    definition: &Definition,
+    is_published: bool,
+) -> Option<Noticed> {
+    let news = Noticed {
+        definition_id: definition.definition_id.clone(),
+        version_id: is_published.then(|| definition.id.clone()),
+        version: definition.version,
+        revision: 0,
+        everywhere: false,
+        missing: Vec::new(),
+    };
+    match ask(app, &news).await {
+        Ok(noticed) => Some(noticed),
+        Err(error) => {
+            tracing::warn!(error, definition = %news.definition_id, "the cache barrier did not answer");
+            Some(news)
+        }
+    }
+}
+
+async fn ask(app: &App, news: &Noticed) -> Result<Noticed, String> {
+    let payload = encode_body(ContentType::Json, news).map_err(|error| error.to_string())?;
+    let headers = Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);
+    let message = Message { subject: subject::CACHE_CHANGED.to_owned(), headers, payload };
+    let mut tries = 1;
+    loop {
+        match app.cx.bus.request(message.clone(), BARRIER_TIME_MAX).await {
+            Ok(answer) => {
+                let noticed = decode_body(answer.content_type(), &answer.payload);
+                return noticed.map_err(|error| error.to_string());
+            }
+            // No notifier listens; perhaps one is just being replaced.
+            Err(bus::Error::Unavailable(_)) if tries < BARRIER_TRIES => tries += 1,
+            Err(error) => return Err(error.to_string()),
+        }
+        tokio::time::sleep(BARRIER_PAUSE).await;
+    }
+}

@@ -1,0 +1,101 @@
+//! Validates a version and finds what starts it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use catalog::run_apart;
+use engine::{Problem as Flaw, Triggers};
+use model::{CommandId, Definition, DefinitionId, Schedule, Trigger};
+use serde_json::{Value, json};
+use store::check;
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::schedule;
+
+/// A valid version, with its triggers and schedules.
+pub(super) struct Index {
+    pub(super) definition: Definition,
+    pub(super) triggers: Vec<Trigger>,
+    pub(super) schedules: Vec<Schedule>,
+}
+
+impl Index {
+    /// Compiles the version and names all problems.
+    pub(super) async fn of(app: &Arc<App>, definition: Definition) -> Result<Self, Problem> {
+        let shared = Arc::clone(app);
+        let compiled = run_apart("compile", move || {
+            let found = compile(&shared, &definition);
+            (definition, found)
+        });
+        // A panic is logged already.
+        let (definition, found) = compiled.await.map_err(|_panicked| Problem::internal())?;
+        let Triggers { stimuli: triggers, mut schedules } = found
+            .map_err(|flaws| Problem::invalid_definition(flaws.iter().map(shown).collect()))?;
+        let mut errors = schedule::begin(&mut schedules, app.now());
+        errors.extend(clashes(app, &definition.definition_id, &triggers).await?);
+        if !errors.is_empty() {
+            return Err(Problem::invalid_definition(errors));
+        }
+        Ok(Self { definition, triggers, schedules })
+    }
+}
+
+fn compile(app: &App, definition: &Definition) -> Result<Triggers, Vec<Flaw>> {
+    let program = app.cx.engine.validate(definition)?;
+    let env = app.env(CommandId::new(definition.id.as_str()));
+    app.cx.engine.triggers(&program, &env)
+}
+
+fn shown(flaw: &Flaw) -> Value {
+    json!({"message": flaw.message, "activityId": flaw.activity_id, "property": flaw.property})
+}
+
+/// The HTTP routes that receive the same requests as another trigger: of another definition, or of
+/// this one.
+async fn clashes(
+    app: &App,
+    id: &DefinitionId,
+    triggers: &[Trigger],
+) -> Result<Vec<Value>, Problem> {
+    let own: Vec<_> =
+        triggers.iter().filter_map(|one| check::route(one).map(|route| (route, one))).collect();
+    if own.is_empty() {
+        return Ok(Vec::new());
+    }
+    let others = app.cx.store.triggers_named(check::HTTP_ENDPOINT).await?;
+    let others: BTreeSet<_> =
+        others.iter().filter(|other| other.definition_id != *id).filter_map(check::route).collect();
+    let mut errors = Vec::new();
+    let mut seen = BTreeMap::new();
+    for (route, trigger) in own {
+        if others.contains(&route) {
+            errors.push(taken(trigger));
+        } else if let Some(first) = seen.insert(route, &trigger.activity_id) {
+            let message = format!(
+                "activity {first} receives the same requests: give one of them another path or \
+                 method"
+            );
+            errors.push(json!({
+                "message": message, "activityId": trigger.activity_id, "property": "path"
+            }));
+        }
+    }
+    Ok(errors)
+}
+
+/// 400: another definition has this route.
+pub(super) fn route_taken(trigger: &Trigger) -> Problem {
+    Problem::invalid_definition(vec![taken(trigger)])
+}
+
+/// In Elsa's words.
+fn taken(trigger: &Trigger) -> Value {
+    let text = |name: &str| trigger.payload.get(name).and_then(Value::as_str).unwrap_or_default();
+    let message = format!(
+        "The {} path and {} method are already in use by another workflow!",
+        text("Path"),
+        text("Method")
+    );
+    json!({"message": message, "activityId": trigger.activity_id, "property": "path"})
+}

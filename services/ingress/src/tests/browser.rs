@@ -1,0 +1,57 @@
+//! What browsers get: a page at `/`, and headers that say what may run.
+
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::json;
+
+use super::world::World;
+use crate::Config;
+
+#[tokio::test]
+async fn a_browser_at_the_root_is_told_where_to_go() {
+    let world = World::without_executor(Config::default()).await;
+    let request = Request::get("/").header("accept", "text/html,*/*;q=0.8");
+    let answer = world.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = answer.header("content-security-policy").unwrap().to_owned();
+    assert!(policy.contains("default-src 'none'; style-src 'sha256-"), "{policy}");
+    let page = answer.expect(200).as_str().unwrap().to_owned();
+    for part in ["Staunch", "href=\"/docs/\"", "/workflows", "staunch apply"] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!page.contains("http://") && !page.contains("https://"), "{page}");
+    let answer = world.get("/").await.expect(200);
+    assert_eq!(answer["name"], "Staunch");
+}
+
+#[tokio::test]
+async fn every_answer_of_ours_says_what_a_browser_may_do_with_it() {
+    let world = World::new().await;
+    for path in ["/", "/health/live", "/nowhere", "/elsa/api/workflow-instances", "/docs/"] {
+        let answer = world.get(path).await;
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");
+        let policy = answer.header("content-security-policy").unwrap_or_default();
+        assert!(policy.contains("default-src 'none'"), "{path}: {policy}");
+        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+    }
+    let docs = world.get("/docs/swagger-initializer.js").await.expect(200);
+    let docs = docs.as_str().unwrap().to_owned();
+    assert!(docs.contains("\"validatorUrl\": \"none\""), "{docs}");
+}
+
+#[tokio::test]
+async fn a_workflow_sets_its_own_headers() {
+    let world = World::new().await;
+    let root = json!({"type": "Elsa.Sequence", "activities": [
+        {"type": "Elsa.HttpEndpoint", "path": "/page", "supportedMethods": ["GET"],
+            "canStartWorkflow": true},
+        {"type": "Elsa.WriteHttpResponse", "content": "<p>", "contentType": "text/html",
+            "responseHeaders": {"Referrer-Policy": "origin", "X-Frame-Options": "SAMEORIGIN"}}]});
+    world.publish("page", root).await;
+    let answer = world.get("/workflows/page").await;
+    assert_eq!(answer.header("referrer-policy"), Some("origin"), "{answer:?}");
+    assert_eq!(answer.header("x-frame-options"), Some("SAMEORIGIN"));
+    assert_eq!(answer.header("content-security-policy"), None);
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+}

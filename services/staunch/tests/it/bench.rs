@@ -1,0 +1,57 @@
+//! The benchmark as an operator runs it: what it counts adds up, and nothing outlives it.
+
+use std::process::Output;
+use std::time::Duration;
+
+use testkit::within;
+
+use crate::{TURN, command, json, stderr};
+
+/// Clusters start and stop in this time, on any machine.
+const RUN_MAX: Duration = Duration::from_secs(180);
+
+async fn bench(arguments: &[&str]) -> Output {
+    let mut command = command(&[&["bench"], arguments].concat());
+    within("the benchmark", RUN_MAX, command.output()).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_is_asked_for_is_done_and_counted() {
+    let _turn = TURN.acquire().await.unwrap();
+    for over in ["nats", "http"] {
+        let arguments =
+            ["start", "-n", "200", "-c", "8", "--seconds", "60", "--over", over, "-o", "json"];
+        let output = bench(&arguments).await;
+        assert!(output.status.success(), "{}: {}", output.status, stderr(&output));
+        let report = json(&output);
+        assert_eq!((&report["done"], &report["failed"]), (&200.into(), &0.into()), "{report}");
+        let times = &report["times"][0];
+        assert_eq!((&times["name"], &times["count"]), (&"start to finished".into(), &200.into()));
+        let at = |name: &str| times[name].as_f64().unwrap();
+        assert!(at("p50") > 0.0 && at("p50") <= at("p99") && at("p99") <= at("max"), "{times}");
+        let (throughput, seconds) =
+            (report["throughput"].as_f64().unwrap(), report["seconds"].as_f64().unwrap());
+        assert!((throughput * seconds - 200.0).abs() < 0.5, "{report}");
+        let usage = report["usage"].as_array().unwrap();
+        let names: Vec<_> = usage.iter().map(|usage| usage["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["node-1", "nats-server", "load"]);
+    }
+}
+
+#[tokio::test]
+async fn nonsense_is_a_usage_error() {
+    let wrong: [&[&str]; 6] = [
+        &["start", "--rate", "0"],
+        &["start", "-c", "0"],
+        &["start", "--seconds", "0"],
+        &["start", "--brokers", "2"],
+        &["start", "--database", "mysql"],
+        &["raw", "--preload", "/does/not/exist"],
+    ];
+    for arguments in wrong {
+        let output = bench(arguments).await;
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("error: "), "{said}");
+    }
+}

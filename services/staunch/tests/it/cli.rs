@@ -1,0 +1,198 @@
+//! What every command has in common: exit codes, JSON, bounds, and that looking changes nothing.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use testkit::free_port;
+
+use crate::{command, json, run_in, stderr};
+
+#[track_caller]
+fn ended_with(output: &Output, code: i32, text: &str) {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    assert!(said.contains(text), "{text:?} is not in: {said}");
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// A server that is not there.
+fn nowhere(scheme: &str) -> String {
+    format!("{scheme}://127.0.0.1:{}", free_port())
+}
+
+#[tokio::test]
+async fn commands_that_look_create_nothing() {
+    let here = folder();
+    for arguments in [
+        &["key", "ls"][..],
+        &["key", "ls", "--provision"],
+        &["migrate", "--check"],
+        &["migrate", "--check", "--database-url", "sqlite://sub/x.db?mode=rwc"],
+        &["key", "create", "x"],
+        &["key", "rm", "x"],
+    ] {
+        ended_with(&run_in(here.path(), arguments).await, 3, "there is no database");
+    }
+    for arguments in [&["config"][..], &["config", "-o", "json"], &["--help"], &["--version"]] {
+        ended_with(&run_in(here.path(), arguments).await, 0, "");
+    }
+    assert!(is_empty(here.path()));
+}
+
+#[tokio::test]
+async fn commands_that_look_create_no_streams() {
+    let nats = testkit::nats().await;
+    let here = folder();
+    for arguments in [&["dead", "ls"][..], &["dead", "show", "1"], &["provision", "--check"]] {
+        let mut arguments = arguments.to_vec();
+        let url = nats.url();
+        arguments.extend(["--provision", "--nats-url", &url]);
+        let output = run_in(here.path(), &arguments).await;
+        ended_with(&output, 1, "run `staunch provision`");
+    }
+    let url = nats.url();
+    let made = run_in(here.path(), &["provision", "--nats-url", &url, "-o", "json"]).await;
+    let streams = json(&made)["streams"].as_array().unwrap().len();
+    assert!(streams >= 4, "{made:?}");
+    let checked = run_in(here.path(), &["provision", "--check", "--nats-url", &url]).await;
+    ended_with(&checked, 0, "has everything that Staunch needs");
+    let dead = run_in(here.path(), &["dead", "ls", "-o", "json", "--nats-url", &url]).await;
+    assert_eq!(json(&dead), Value::Array(Vec::new()));
+    let gone = run_in(here.path(), &["dead", "rm", "7", "--nats-url", &url]).await;
+    ended_with(&gone, 3, "there is no dead command 7");
+    let all = run_in(here.path(), &["dead", "rm", "--all", "-o", "json", "--nats-url", &url]).await;
+    assert_eq!(json(&all), Value::Array(Vec::new()));
+    assert!(is_empty(here.path()));
+}
+
+#[tokio::test]
+async fn one_reason_has_one_exit_code() {
+    let here = folder();
+    let (http, nats) = (nowhere("http"), nowhere("nats"));
+    let postgres = format!("postgres://staunch:hunter2@127.0.0.1:{}/orders", free_port());
+    let unavailable = [
+        &["run", "x", "--server", &http][..],
+        &["instance", "ls", "--server", &http],
+        &["dead", "ls", "--nats-url", &nats],
+        &["provision", "--nats-url", &nats],
+        &["migrate", "--database-url", &postgres],
+        &["key", "ls", "--database-url", &postgres],
+        &["server", "--provision", "--nats-url", &nats, "--database-url", "sqlite::memory:"],
+        &["server", "--database-url", &postgres],
+    ];
+    // Each waits for a while before it gives up: all at once.
+    let tries = unavailable.map(|arguments| run_in(here.path(), arguments));
+    for output in futures::future::join_all(tries).await {
+        ended_with(&output, 5, "127.0.0.1:");
+        assert!(!stderr(&output).contains("hunter2"), "{output:?}");
+    }
+    let wrong = [
+        &["fly"][..],
+        &["run"],
+        &["run", "x", "-i", "[1]"],
+        &["run", "x", "--server", "localhost:5001"],
+        &["server", "--role", "pilot"],
+        &["server", "--lease-ttl", "soon"],
+        &["key", "ls", "--database-url", "mysql://root@db/x"],
+        &["server", "--database-url", "mysql://root@db/x"],
+        &["instance", "ls", "--limit", "0"],
+        &["instance", "ls", "--limit", "9223372036854775808"],
+        &["provision", "--replicas", "0"],
+    ];
+    for arguments in wrong {
+        let output = run_in(here.path(), arguments).await;
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+    }
+    let help = run_in(here.path(), &["--help"]).await;
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    assert!(help.contains("Exit codes:") && help.contains("  5    a server"), "{help}");
+    assert!(is_empty(here.path()));
+}
+
+#[tokio::test]
+async fn a_refused_database_is_named_without_its_password() {
+    let Some(database) = testkit::postgres().await else { return };
+    let url = database.url();
+    let (_, place) = url.split_once('@').unwrap();
+    let (address, _) = place.split_once('/').unwrap();
+    let url = format!("postgres://stranger:hunter2@{address}/orders");
+    let output = run_in(folder().path(), &["migrate", "--check", "--database-url", &url]).await;
+    ended_with(&output, 5, address);
+    ended_with(&output, 5, "\"stranger\"");
+    assert!(!stderr(&output).contains("hunter2"), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_key_has_permissions_that_exist_and_days_that_end() {
+    let here = folder();
+    let url = "sqlite://keys.db";
+    let migrated = run_in(here.path(), &["migrate", "-o", "json", "--database-url", url]).await;
+    assert!(!json(&migrated)["applied"].as_array().unwrap().is_empty());
+    let checked =
+        run_in(here.path(), &["migrate", "--check", "-o", "json", "--database-url", url]).await;
+    assert_eq!(json(&checked)["missing"], Value::Array(Vec::new()));
+
+    let long = "x".repeat(70_000);
+    for arguments in [
+        &["--permissions", "fly:*"][..],
+        &["--permissions", "read:*,,"],
+        &["--permissions", &long],
+        &["--days", "0"],
+        &["--days", "36501"],
+        &["--days", "18446744073709551615"],
+        &["--days", "-1"],
+    ] {
+        let mut whole = vec!["key", "create", "ci", "--database-url", url];
+        whole.extend(arguments);
+        assert_eq!(run_in(here.path(), &whole).await.status.code(), Some(2), "{arguments:.40?}");
+    }
+    let list = async || {
+        json(&run_in(here.path(), &["key", "ls", "-o", "json", "--database-url", url]).await)
+    };
+    assert_eq!(list().await, Value::Array(Vec::new()));
+
+    let create = ["key", "create", "ci", "--permissions", "read:*,exec:workflow-definitions"];
+    let create = [&create[..], &["--days", "30", "-o", "json", "--database-url", url]].concat();
+    let made = json(&run_in(here.path(), &create).await);
+    assert!(made["key"].as_str().unwrap().starts_with("stk_"), "{made}");
+    assert!(made["expiresAt"].is_string() && made.get("hash").is_none(), "{made}");
+    let listed = list().await;
+    assert_eq!((&listed[0]["id"], listed[0].get("key")), (&made["id"], None));
+    let table = run_in(here.path(), &["key", "ls", "--database-url", url]).await;
+    assert!(String::from_utf8_lossy(&table.stdout).contains("exec:workflow-definitions"));
+
+    let id = made["id"].as_str().unwrap();
+    let removed =
+        run_in(here.path(), &["key", "rm", id, "-o", "json", "--database-url", url]).await;
+    assert_eq!(json(&removed)["removed"], true);
+    let again = run_in(here.path(), &["key", "rm", id, "--database-url", url]).await;
+    ended_with(&again, 3, "there is no key");
+}
+
+#[tokio::test]
+async fn apply_goes_on_after_a_file_that_it_cannot_read() {
+    let here = folder();
+    std::fs::write(here.path().join("a.json"), "{").unwrap();
+    std::fs::write(here.path().join("b.json"), r#"{"definitionId": "b"}"#).unwrap();
+    let server = nowhere("http");
+    let mut apply = command(&["apply", "--server", &server, "-f", "gone.json", ".", "-o", "json"]);
+    let output = apply.current_dir(here.path()).output().await.unwrap();
+    let said = stderr(&output);
+    for part in ["cannot read gone.json", "a.json is not JSON", "b.json", "3 files are not applied"]
+    {
+        assert!(said.contains(part), "{part:?} is not in: {said}");
+    }
+    // Two reasons: neither code alone would be true.
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(json(&output), Value::Array(Vec::new()));
+    let one = run_in(here.path(), &["apply", "--server", &server, "-f", "gone.json"]).await;
+    assert_eq!(one.status.code(), Some(2), "{}", stderr(&one));
+}

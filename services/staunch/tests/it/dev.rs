@@ -1,0 +1,116 @@
+//! `staunch dev` as a person runs it: it starts, takes a workflow, ends, and comes back.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::{Guard, free_port, signal, within};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::process::Child;
+
+use crate::{command, json as document, run_in, stderr};
+
+/// The longest that it takes to start or to end, on any machine.
+const SOON: Duration = Duration::from_secs(90);
+/// What a workflow writes that means to take over a terminal.
+const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nforged  line";
+
+struct Dev {
+    child: Child,
+    guard: Option<Guard>,
+    url: String,
+}
+
+impl Dev {
+    /// Starts it, and reads where it listens.
+    async fn start(folder: &Path) -> Self {
+        let listen = format!("127.0.0.1:{}", free_port());
+        let mut child = command(&["dev", "--data", "data", "--listen", &listen, "-o", "json"])
+            .current_dir(folder)
+            .spawn()
+            .unwrap();
+        let guard = Some(Guard::watch(child.id().unwrap(), "KILL", None).unwrap());
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let ready = within("dev is ready", SOON, async {
+            let mut text = String::new();
+            while let Some(line) = lines.next_line().await.unwrap() {
+                text.push_str(&line);
+                if let Ok(ready) = serde_json::from_str::<Value>(&text) {
+                    return Some(ready);
+                }
+            }
+            None
+        });
+        let ready = ready.await.unwrap();
+        assert_eq!(ready["roles"].as_array().unwrap().len(), 4, "{ready}");
+        let url = ready["url"].as_str().unwrap().to_owned();
+        Self { child, guard, url }
+    }
+
+    /// Asks it to end; gives what it wrote to standard error.
+    async fn end(mut self) -> String {
+        signal(self.child.id().unwrap(), "INT").unwrap();
+        let mut text = String::new();
+        let mut said = self.child.stderr.take().unwrap();
+        within("the end of dev", SOON, said.read_to_string(&mut text)).await.unwrap();
+        let status = within("the end of dev", SOON, self.child.wait()).await.unwrap();
+        self.guard.take().unwrap().dismiss();
+        assert!(status.success(), "{status}: {text}");
+        text
+    }
+}
+
+fn writes(text: &str) -> Value {
+    json!({
+        "definitionId": "hostile", "name": "hostile",
+        "root": {
+            "type": "Elsa.WriteLine", "id": "line", "version": 1,
+            "text": {"typeName": "String", "expression": {"type": "Literal", "value": text}}
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_normal_restart_warns_of_nothing() {
+    let here = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let said = Dev::start(here.path()).await.end().await;
+        assert!(!said.contains("WARN") && !said.contains("ERROR"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_workflow_writes_does_not_reach_the_terminal_as_it_is() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::write(here.path().join("hostile.json"), writes(HOSTILE).to_string()).unwrap();
+    let dev = Dev::start(here.path()).await;
+    let server = ["--server", dev.url.as_str()];
+    let run = async |arguments: &[&str]| {
+        let output = run_in(here.path(), &[arguments, &server].concat()).await;
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        output
+    };
+    run(&["apply", "-f", "hostile.json"]).await;
+    let shown = run(&["run", "hostile", "--wait"]).await;
+    let said = stderr(&shown);
+    assert!(said.contains("\\u{1b}]0;owned\\u{7}"), "{said}");
+    assert!(!said.lines().any(|line| line.starts_with("forged")), "{said}");
+    let id = document(&run(&["run", "hostile", "--wait", "-o", "json"]).await)["id"].clone();
+    let id = id.as_str().unwrap();
+    let outputs = [
+        shown,
+        run(&["instance", "get", id]).await,
+        run(&["instance", "get", id, "-o", "json"]).await,
+        run(&["instance", "watch", id]).await,
+        run(&["instance", "watch", id, "-o", "json"]).await,
+        run(&["instance", "ls"]).await,
+    ];
+    for output in &outputs {
+        let all = [output.stdout.as_slice(), &output.stderr].concat();
+        let text = String::from_utf8(all).unwrap();
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    }
+    let again = run_in(here.path(), &["dev", "--data", "data"]).await;
+    assert_eq!(again.status.code(), Some(4), "{}", stderr(&again));
+    dev.end().await;
+}

@@ -1,0 +1,175 @@
+//! One HTTP/1.1 connection that stays open: a request, its response, the next. It has only the HTTP
+//! that our own servers use, because a full client would take CPU from what is measured.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// The longest wait for one response.
+const ANSWER_MAX: Duration = Duration::from_secs(40);
+/// Bytes of a head or a body; our servers send no larger ones.
+const BYTES_MAX: usize = 4 << 20;
+
+/// A connection to one server, made when it is needed.
+#[derive(Debug)]
+pub struct Connection {
+    host: String,
+    api_key: Option<String>,
+    stream: Option<TcpStream>,
+    buffer: Vec<u8>,
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply<'a> {
+    /// 100 to 599.
+    pub status: u16,
+    /// The whole body.
+    pub body: &'a [u8],
+}
+
+impl Connection {
+    /// To a server at `http://host:port`.
+    ///
+    /// # Errors
+    /// When the address is another.
+    pub fn to(url: &str, api_key: Option<String>) -> anyhow::Result<Self> {
+        let host = url.trim_end_matches('/').strip_prefix("http://");
+        let host = host.filter(|host| host.contains(':') && !host.contains('/'));
+        let host = host.with_context(|| {
+            format!("{url:?} is no address for a load: use one such as http://127.0.0.1:5001")
+        })?;
+        Ok(Self { host: host.to_owned(), api_key, stream: None, buffer: Vec::new() })
+    }
+
+    /// Sends one request and waits for its answer.
+    ///
+    /// # Errors
+    /// When the connection breaks, or no response comes within 40 s; the next request opens a new
+    /// connection.
+    pub async fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> anyhow::Result<Reply<'_>> {
+        let mut stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => self.connect().await?,
+        };
+        let key = self.api_key.as_ref().map(|key| format!("Authorization: ApiKey {key}\r\n"));
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n{}\r\n{body}",
+            self.host,
+            body.len(),
+            key.unwrap_or_default(),
+        );
+        self.buffer.clear();
+        let asked = async {
+            stream.write_all(request.as_bytes()).await?;
+            read(&mut stream, &mut self.buffer).await
+        };
+        let asked = tokio::time::timeout(ANSWER_MAX, asked).await;
+        let asked = asked.with_context(|| format!("no answer within {ANSWER_MAX:?}"))?;
+        let head = asked.with_context(|| format!("{method} http://{}{path}", self.host))?;
+        if head.is_kept {
+            self.stream = Some(stream);
+        }
+        Ok(Reply { status: head.status, body: &self.buffer[head.length..] })
+    }
+
+    /// The same, and the response has to be a success; gives its JSON, null where it has no body.
+    ///
+    /// # Errors
+    /// When it is refused: the text has the server's message.
+    pub async fn call(&mut self, method: &str, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let reply = self.send(method, path, &text).await?;
+        let said = String::from_utf8_lossy(reply.body);
+        ensure!((200..300).contains(&reply.status), "{method} {path}: {} {said}", reply.status);
+        Ok(serde_json::from_str(&said).unwrap_or_default())
+    }
+
+    async fn connect(&self) -> anyhow::Result<TcpStream> {
+        let stream = TcpStream::connect(&self.host).await;
+        let stream = stream.with_context(|| format!("nothing listens on {}", self.host))?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}
+
+/// The head of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Head {
+    status: u16,
+    /// Its own bytes.
+    length: usize,
+    body: usize,
+    is_kept: bool,
+}
+
+async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<Head> {
+    let mut head = None;
+    loop {
+        ensure!(buffer.len() <= BYTES_MAX, "the answer is too large");
+        if head.is_none() {
+            head = parse(buffer)?;
+        }
+        if let Some(head) = head
+            && buffer.len() >= head.length + head.body
+        {
+            return Ok(head);
+        }
+        ensure!(stream.read_buf(buffer).await? > 0, "the server closed the connection");
+    }
+}
+
+fn parse(buffer: &[u8]) -> anyhow::Result<Option<Head>> {
+    let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return Ok(None);
+    };
+    let text = std::str::from_utf8(&buffer[..end]).context("the head is no text")?;
+    let mut lines = text.split("\r\n");
+    let first = lines.next().unwrap_or_default();
+    let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.with_context(|| format!("{first:?} is no answer"))?;
+    let mut head = Head { status, length: end + 4, body: 0, is_kept: true };
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        let value = value.trim();
+        if name.eq_ignore_ascii_case("content-length") {
+            head.body = value.parse().context("its length is no number")?;
+        } else if name.eq_ignore_ascii_case("connection") {
+            head.is_kept = !value.eq_ignore_ascii_case("close");
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            bail!("the answer comes in pieces, which this client does not read");
+        }
+    }
+    Ok(Some(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_read_when_all_of_it_is_there() {
+        let text = b"HTTP/1.1 202 Accepted\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+        assert_eq!(parse(&text[..30]).unwrap(), None);
+        let head = Head { status: 202, length: text.len() - 5, body: 5, is_kept: false };
+        assert_eq!(parse(text).unwrap(), Some(head));
+        assert!(parse(b"nonsense\r\n\r\n").is_err());
+        assert!(parse(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn an_address_is_checked() {
+        for url in ["https://a:1", "localhost", "http://nowhere", "http://a:1/x"] {
+            assert!(Connection::to(url, None).is_err(), "{url}");
+        }
+        assert!(Connection::to("http://127.0.0.1:5001/", None).is_ok());
+    }
+}

@@ -1,0 +1,126 @@
+//! The scenarios, and the two ways to send their requests.
+
+use serde::Serialize;
+
+/// The step that a lane repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scenario {
+    /// Three activities, from start to finish in one burst.
+    Start,
+    /// The same with ten.
+    Steps,
+    /// Three calls to a server, each result durable before the next call.
+    Calls,
+    /// Start, wait; resume, finish.
+    Resume,
+    /// Start and wait; the instance stays suspended.
+    Suspend,
+    /// Wait for an instant in the near future.
+    Timer,
+    /// One parent waits for 100 children.
+    Fanout,
+    /// All lanes resume a few instances.
+    Contend,
+    /// One call that is answered after 100 ms.
+    Io,
+    /// Publish a new version, which is then in force on all nodes.
+    Publish,
+}
+
+/// How requests reach the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// Commands to JetStream, outcomes to an inbox.
+    Nats,
+    /// Requests that wait for their outcome.
+    Http,
+}
+
+impl Scenario {
+    /// Every one.
+    pub const ALL: [Self; 10] = [
+        Self::Start,
+        Self::Steps,
+        Self::Calls,
+        Self::Resume,
+        Self::Suspend,
+        Self::Timer,
+        Self::Fanout,
+        Self::Contend,
+        Self::Io,
+        Self::Publish,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Steps => "steps",
+            Self::Calls => "calls",
+            Self::Resume => "resume",
+            Self::Suspend => "suspend",
+            Self::Timer => "timer",
+            Self::Fanout => "fanout",
+            Self::Contend => "contend",
+            Self::Io => "io",
+            Self::Publish => "publish",
+        }
+    }
+
+    /// One step, in words.
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Start => "an instance of 3 activities, from start to finish in one burst",
+            Self::Steps => "an instance of 10 activities, from start to finish in one burst",
+            Self::Calls => "an instance of 3 HTTP calls, each result durable before the next call",
+            Self::Resume => "an instance that waits, is resumed and finishes",
+            Self::Suspend => "an instance that starts and waits, and is left so",
+            Self::Timer => "an instance that waits for an instant",
+            Self::Fanout => "a parent that waits for its 100 children",
+            Self::Contend => "a resume of one of few instances",
+            Self::Io => "an instance of one HTTP call that is answered after 100 ms",
+            Self::Publish => "a new version of a definition, in force on all nodes",
+        }
+    }
+
+    /// The default number of lanes.
+    #[must_use]
+    pub fn lanes(self) -> usize {
+        match self {
+            Self::Timer => 2_048,
+            Self::Io => 1_024,
+            Self::Fanout => 4,
+            Self::Contend => 64,
+            Self::Publish => 1,
+            _ => 256,
+        }
+    }
+
+    /// The number of instances of one step.
+    #[must_use]
+    pub fn instances(self) -> u64 {
+        match self {
+            Self::Fanout => 1 + u64::from(CHILDREN),
+            Self::Publish | Self::Contend => 0,
+            _ => 1,
+        }
+    }
+}
+
+/// The children of one parent.
+pub(crate) const CHILDREN: u32 = 100;
+
+impl Transport {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nats => "NATS",
+            Self::Http => "HTTP",
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Where a nats-server is looked for, in this order: what the caller names, the PATH, the cache,
+//! the internet.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use crate::{MINIMUM, TESTED, Version, fetch};
+
+/// Where to look.
+#[derive(Clone, Debug)]
+pub struct Find {
+    /// This binary and no other.
+    pub explicit: Option<PathBuf>,
+    /// Directories that are searched, as the PATH has them.
+    pub path: Vec<PathBuf>,
+    /// Where fetched servers are kept.
+    pub cache_dir: PathBuf,
+    /// Whether one may be fetched.
+    pub may_fetch: bool,
+}
+
+/// A nats-server that is new enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binary {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is.
+    pub version: Version,
+}
+
+impl Find {
+    /// Looks at `STAUNCH_NATS_SERVER`, the PATH and `~/.cache/staunch`, and may fetch.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let cache = variable("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".cache")))
+            .unwrap_or_else(std::env::temp_dir);
+        let path = variable("PATH").unwrap_or_default();
+        Self {
+            explicit: variable("STAUNCH_NATS_SERVER").map(PathBuf::from),
+            path: std::env::split_paths(&path).collect(),
+            cache_dir: cache.join("staunch"),
+            may_fetch: true,
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests and tools find the server without a configuration"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Finds a server of version [`MINIMUM`] or newer, or fetches [`TESTED`]. `say` is told what is
+/// done, in words for a person. Processes that look at the same time do not get in each other's
+/// way.
+///
+/// # Errors
+/// When there is none, and none can be fetched: the text says what to do.
+pub async fn find(find: &Find, say: &(dyn Fn(&str) + Send + Sync)) -> anyhow::Result<Binary> {
+    if let Some(path) = &find.explicit {
+        let version = Version::of(path).await.context("STAUNCH_NATS_SERVER")?;
+        if version < MINIMUM {
+            bail!("{} is version {version}: Staunch needs {MINIMUM} or newer", path.display());
+        }
+        return Ok(Binary { path: path.clone(), version });
+    }
+    for directory in &find.path {
+        let path = directory.join("nats-server");
+        if !path.is_file() {
+            continue;
+        }
+        match Version::of(&path).await {
+            Ok(version) if version >= MINIMUM => return Ok(Binary { path, version }),
+            Ok(version) => say(&format!(
+                "passing over {}: it is version {version}, and Staunch needs {MINIMUM} or newer",
+                path.display()
+            )),
+            Err(error) => say(&format!("passing over {}: {error:#}", path.display())),
+        }
+    }
+    let path = fetch::cached(&find.cache_dir);
+    if path.is_file() {
+        return Ok(Binary { path, version: TESTED });
+    }
+    if !find.may_fetch {
+        bail!("there is no nats-server {MINIMUM} or newer. {HELP}");
+    }
+    fetch::fetch(&find.cache_dir, say).await.context(HELP)?;
+    Ok(Binary { path, version: Version::of(&fetch::cached(&find.cache_dir)).await? })
+}
+
+const HELP: &str = "Install nats-server from https://github.com/nats-io/nats-server/releases, put \
+    it on the PATH or name it in STAUNCH_NATS_SERVER";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    fn fake(directory: &Path, version: &str) -> PathBuf {
+        let path = directory.join("nats-server");
+        std::fs::write(&path, format!("#!/bin/sh\necho 'nats-server: v{version}'\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[tokio::test]
+    async fn an_old_server_on_the_path_is_passed_over_with_a_notice() {
+        let (old, new, cache) = (
+            tempfile::tempdir().unwrap(),
+            tempfile::tempdir().unwrap(),
+            tempfile::tempdir().unwrap(),
+        );
+        fake(old.path(), "2.9.10");
+        let wanted = fake(new.path(), "2.12.3");
+        let mut looking = Find {
+            explicit: None,
+            path: vec![old.path().to_owned(), new.path().to_owned()],
+            cache_dir: cache.path().to_owned(),
+            may_fetch: false,
+        };
+        let said = Mutex::new(Vec::new());
+        let say = |text: &str| said.lock().unwrap().push(text.to_owned());
+        let found = find(&looking, &say).await.unwrap();
+        assert_eq!(found, Binary { path: wanted, version: Version(2, 12, 3) });
+        assert!(said.lock().unwrap()[0].contains("2.9.10"));
+
+        looking.path.pop();
+        let error = find(&looking, &say).await.unwrap_err();
+        assert!(format!("{error:#}").contains("Install nats-server"), "{error:#}");
+    }
+
+    #[tokio::test]
+    async fn a_named_server_that_is_too_old_is_an_error() {
+        let old = tempfile::tempdir().unwrap();
+        let looking = Find {
+            explicit: Some(fake(old.path(), "2.10.29")),
+            path: Vec::new(),
+            cache_dir: old.path().to_owned(),
+            may_fetch: false,
+        };
+        let error = find(&looking, &|_| {}).await.unwrap_err();
+        assert!(error.to_string().contains("2.10.29"), "{error}");
+    }
+}

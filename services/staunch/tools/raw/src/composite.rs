@@ -1,0 +1,117 @@
+//! The composite: pull, lock, commit, unlock, publish the next, ack. These are an executor's steps
+//! around a burst, without an engine, a program or any row that the bare burst does not need.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use futures::StreamExt as _;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::database::{Burst, Database};
+use crate::group::Group;
+use crate::nats::{Broker, number};
+use crate::pace::{Bound, Stopwatch};
+
+/// The variants of the composite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// With the lock and group commit.
+    Grouped,
+    /// With the lock, and one transaction for each burst.
+    Single,
+    /// With group commit and no lock.
+    Unlocked,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Grouped, Self::Single, Self::Unlocked];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Grouped => "composite",
+            Self::Single => "composite-single",
+            Self::Unlocked => "composite-unlocked",
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Grouped => "pull, lock, commit in groups, unlock, publish, ack",
+            Self::Single => "pull, lock, commit alone, unlock, publish, ack",
+            Self::Unlocked => "pull, commit in groups, publish, ack; no lock",
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Hand {
+    kind: Kind,
+    broker: Broker,
+    database: Database,
+    group: Group,
+}
+
+impl Hand {
+    async fn take(&self, message: async_nats::jetstream::Message) -> anyhow::Result<()> {
+        let key = number();
+        let lock = match self.kind {
+            Kind::Unlocked => None,
+            Kind::Grouped | Kind::Single => Some(self.broker.create(key).await?),
+        };
+        match self.kind {
+            Kind::Single => self.database.commit(&[Burst::new()]).await?,
+            Kind::Grouped | Kind::Unlocked => self.group.commit(Burst::new()).await?,
+        }
+        if let Some(revision) = lock {
+            self.broker.remove(key, revision).await?;
+        }
+        self.broker.send().await?;
+        message.ack().await.map_err(anyhow::Error::from_boxed)
+    }
+}
+
+/// Keeps this number of messages in flight, from the pull to the ack.
+pub(crate) async fn measure(
+    broker: &Broker,
+    database: &Database,
+    kind: Kind,
+    in_flight: usize,
+    length: Duration,
+) -> anyhow::Result<Bound> {
+    let queue = broker.queue().await?;
+    broker.bucket().await?;
+    // Each message publishes the next, so the number of messages in flight stays the same.
+    for _ in 0..in_flight {
+        broker.send().await?;
+    }
+    let mut messages = broker.consumer(&queue).await?;
+    let group = Group::start(database);
+    let hand = Hand { kind, broker: broker.clone(), database: database.clone(), group };
+    let places = Arc::new(Semaphore::new(in_flight));
+    let clock = Stopwatch::start(length)?;
+    let mut hands: JoinSet<anyhow::Result<()>> = JoinSet::new();
+    while !clock.is_over() {
+        let place = Arc::clone(&places).acquire_owned().await?;
+        let message = messages.next().await.context("the queue has ended")??;
+        let (hand, clock, began) = (hand.clone(), clock.clone(), Instant::now());
+        hands.spawn(async move {
+            hand.take(message).await?;
+            clock.note(began);
+            drop(place);
+            Ok(())
+        });
+        while let Some(ended) = hands.try_join_next() {
+            ended??;
+        }
+    }
+    let bound =
+        clock.bound(kind.name(), &format!("{}: {}", database.name(), kind.what()), in_flight);
+    while let Some(ended) = hands.join_next().await {
+        ended??;
+    }
+    broker.clean().await;
+    Ok(bound)
+}

@@ -1,0 +1,141 @@
+//! Looks at streams and consumers, and makes or changes them.
+
+use std::time::Duration;
+
+use bus::Error;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::api::{Api, CONSUMER_NOT_FOUND, Refusal, STREAM_NOT_FOUND};
+use crate::topology::ConsumerSpec;
+
+/// Longer than the elections of a cluster that has just started.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(200);
+/// "JetStream system temporarily unavailable", "no suitable peers", "insufficient resources" of a
+/// cluster whose servers do not all know each other yet, and "stream offline".
+const ELECTING: [u64; 4] = [10008, 10005, 10023, 10118];
+
+/// Calls the API, and again while a cluster elects its leaders.
+async fn call(api: &Api, subject: &str, body: &Value) -> Result<Value, Refusal> {
+    let give_up = Instant::now() + PATIENCE;
+    loop {
+        let refusal = match api.call(subject, body).await {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => refusal,
+        };
+        let is_passing = matches!(refusal, Refusal::Nobody | Refusal::Silence)
+            || refusal.code().is_some_and(|code| ELECTING.contains(&code));
+        let has_jetstream = api.client().server_info().jetstream;
+        if !(is_passing && has_jetstream) || Instant::now() >= give_up {
+            return Err(refusal);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+pub(crate) async fn stream_config(api: &Api, name: &str) -> Result<Option<Value>, Error> {
+    match call(api, &format!("STREAM.INFO.{name}"), &Value::Null).await {
+        Ok(info) => Ok(Some(info["config"].clone())),
+        Err(refusal) if refusal.code() == Some(STREAM_NOT_FOUND) => Ok(None),
+        Err(refusal) => Err(unanswered(refusal, name)),
+    }
+}
+
+pub(crate) async fn consumer_config(
+    api: &Api,
+    spec: &ConsumerSpec,
+) -> Result<Option<Value>, Error> {
+    let subject = format!("CONSUMER.INFO.{}.{}", spec.stream, spec.name);
+    match call(api, &subject, &Value::Null).await {
+        Ok(info) => Ok(Some(info["config"].clone())),
+        Err(refusal) if matches!(refusal.code(), Some(STREAM_NOT_FOUND | CONSUMER_NOT_FOUND)) => {
+            Ok(None)
+        }
+        Err(refusal) => Err(unanswered(refusal, &spec.name)),
+    }
+}
+
+pub(crate) async fn ensure_stream(api: &Api, name: &str, wanted: &Value) -> Result<(), Error> {
+    let there = stream_config(api, name).await?;
+    let (subject, config) = match there {
+        None => (format!("STREAM.CREATE.{name}"), wanted.clone()),
+        Some(there) => {
+            let merged = merge(&there, wanted);
+            if merged == there {
+                return Ok(());
+            }
+            (format!("STREAM.UPDATE.{name}"), merged)
+        }
+    };
+    let done = call(api, &subject, &config).await;
+    done.map(drop).map_err(|refusal| refused(refusal, &format!("the stream {name}")))
+}
+
+pub(crate) async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<(), Error> {
+    let wanted = spec.config();
+    let config = match consumer_config(api, spec).await? {
+        None => wanted,
+        Some(there) => {
+            let merged = merge(&there, &wanted);
+            if merged == there {
+                return Ok(());
+            }
+            merged
+        }
+    };
+    let body = json!({ "stream_name": spec.stream, "config": config });
+    let subject = format!("CONSUMER.CREATE.{}.{}", spec.stream, spec.name);
+    let done = call(api, &subject, &body).await;
+    done.map(drop).map_err(|refusal| {
+        refused(refusal, &format!("the consumer {} of {}", spec.name, spec.stream))
+    })
+}
+
+/// What is there, with everything that is wanted written over it.
+fn merge(there: &Value, wanted: &Value) -> Value {
+    let mut merged = there.clone();
+    if let (Some(merged), Some(wanted)) = (merged.as_object_mut(), wanted.as_object()) {
+        for (name, value) in wanted {
+            let is_default = value == &json!(0) || value == &json!(false);
+            if !is_default || merged.contains_key(name) {
+                merged.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    merged
+}
+
+pub(crate) fn compare(
+    name: &str,
+    there: Option<Value>,
+    wanted: &Value,
+    fields: &[&str],
+    faults: &mut Vec<String>,
+) {
+    let Some(there) = there else { return faults.push(format!("{name} is missing")) };
+    for field in fields {
+        let (found, expected) = (&there[*field], &wanted[*field]);
+        if found != expected {
+            faults.push(format!("{name} has {field} = {found}, expected {expected}"));
+        }
+    }
+}
+
+fn unanswered(refusal: Refusal, what: &str) -> Error {
+    match refusal {
+        Refusal::Nobody => Error::NotProvisioned(
+            "the server has no JetStream: start nats-server with -js or a jetstream block".into(),
+        ),
+        refusal => refusal.into_error(what),
+    }
+}
+
+fn refused(refusal: Refusal, what: &str) -> Error {
+    match refusal {
+        Refusal::Says { code, text } => {
+            Error::NotProvisioned(format!("{what} cannot be made or changed: {text} ({code})"))
+        }
+        refusal => unanswered(refusal, what),
+    }
+}

@@ -1,0 +1,217 @@
+//! Who connects, and to which servers: what the URLs, a credentials file or an NKey seed file say.
+//!
+//! The client library ignores a user, a password or a token in a URL, so they are taken out of it
+//! here. Nothing in this module shows a secret.
+
+use std::fmt;
+use std::path::Path;
+
+use async_nats::{ConnectOptions, ServerAddr};
+use bus::Error;
+use percent_encoding::percent_decode_str;
+
+use crate::Options;
+
+/// The servers of one cluster and the login that they all take.
+#[derive(Clone)]
+pub(crate) struct Target {
+    /// Without users, passwords and tokens.
+    pub(crate) servers: Vec<ServerAddr>,
+    pub(crate) login: Login,
+}
+
+/// Who connects.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Login {
+    Nobody,
+    User {
+        name: String,
+        password: String,
+    },
+    Token(String),
+    /// The text of a credentials file: a JWT and the seed of its NKey.
+    Credentials {
+        path: String,
+        text: String,
+    },
+    NKey {
+        path: String,
+        public: String,
+        seed: String,
+    },
+}
+
+impl Target {
+    /// Reads what the options say.
+    ///
+    /// # Errors
+    /// [`Error::Denied`] when a URL or a file cannot be read, or when two of them say who connects.
+    pub(crate) fn read(options: &Options) -> Result<Self, Error> {
+        let mut servers = Vec::new();
+        let mut login = Login::Nobody;
+        for text in options.url.split(',') {
+            let (server, found) = read_url(text.trim())?;
+            servers.push(server);
+            if found == Login::Nobody || found == login {
+                continue;
+            }
+            if login != Login::Nobody {
+                return Err(Error::Denied(format!(
+                    "the NATS URLs name {login} and {found}: all servers of a cluster take the \
+                     same login, so give one"
+                )));
+            }
+            login = found;
+        }
+        for found in
+            [options.creds.as_deref().map(read_credentials), options.nkey.as_deref().map(read_seed)]
+        {
+            let Some(found) = found.transpose()? else { continue };
+            if login != Login::Nobody {
+                return Err(Error::Denied(format!(
+                    "{login} and {found} are both given as the login of this process: give one"
+                )));
+            }
+            login = found;
+        }
+        Ok(Self { servers, login })
+    }
+
+    /// The servers as `host:port`, separated by commas.
+    pub(crate) fn places(&self) -> String {
+        let places: Vec<_> = self.servers.iter().map(place).collect();
+        places.join(", ")
+    }
+}
+
+impl Login {
+    /// The client's settings with this login.
+    pub(crate) fn apply(&self, settings: ConnectOptions) -> Result<ConnectOptions, Error> {
+        Ok(match self.clone() {
+            Self::Nobody => settings,
+            Self::User { name, password } => settings.user_and_password(name, password),
+            Self::Token(token) => settings.token(token),
+            Self::NKey { seed, .. } => settings.nkey(seed),
+            Self::Credentials { path, text } => settings.credentials(&text).map_err(|error| {
+                Error::Denied(format!("{path} is no NATS credentials file: {error}"))
+            })?,
+        })
+    }
+}
+
+/// For errors and logs.
+impl fmt::Display for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nobody => f.write_str("a client without a login"),
+            Self::User { name, .. } => write!(f, "user {name:?}"),
+            Self::Token(_) => f.write_str("a token"),
+            Self::Credentials { path, .. } => write!(f, "the user of the credentials file {path}"),
+            Self::NKey { path, public, .. } => write!(f, "NKey {public} of the file {path}"),
+        }
+    }
+}
+
+/// A server as `host:port`.
+pub(crate) fn place(server: &ServerAddr) -> String {
+    format!("{}:{}", server.host(), server.port())
+}
+
+/// One server, and the login that its URL has.
+fn read_url(text: &str) -> Result<(ServerAddr, Login), Error> {
+    // The text may have a password in it, so that no error repeats it.
+    let invalid = |reason: &dyn fmt::Display| {
+        Error::Denied(format!("a NATS URL is not like nats://user:password@host:4222: {reason}"))
+    };
+    let server: ServerAddr = text.parse().map_err(|error| invalid(&error))?;
+    let decoded = |text: &str| {
+        let decoded = percent_decode_str(text).decode_utf8();
+        decoded.map(|text| text.into_owned()).map_err(|error| invalid(&error))
+    };
+    let login = match (server.username(), server.password()) {
+        (Some(name), Some(password)) => {
+            Login::User { name: decoded(name)?, password: decoded(password)? }
+        }
+        (Some(token), None) => Login::Token(decoded(token)?),
+        (None, Some(_)) => return Err(invalid(&"there is a password without a user")),
+        (None, None) => Login::Nobody,
+    };
+    let mut url = server.into_inner();
+    let stripped = url.set_username("").and_then(|()| url.set_password(None));
+    if stripped.is_err() || url.host().is_none() {
+        return Err(invalid(&"there is no host"));
+    }
+    let server = ServerAddr::from_url(url).map_err(|error| invalid(&error))?;
+    Ok((server, login))
+}
+
+fn read_credentials(path: &Path) -> Result<Login, Error> {
+    let text = read_file("NATS credentials file", path)?;
+    Ok(Login::Credentials { path: path.display().to_string(), text })
+}
+
+fn read_seed(path: &Path) -> Result<Login, Error> {
+    let text = read_file("NKey seed file", path)?;
+    // As `nk -gen user` writes it, or with comments around it.
+    let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU")).unwrap_or("");
+    let public = nkeys::KeyPair::from_seed(seed).map(|pair| pair.public_key());
+    let public = public.map_err(|error| {
+        Error::Denied(format!(
+            "{} has no seed of an NKey for a user, a line that begins with SU: {error}",
+            path.display()
+        ))
+    })?;
+    Ok(Login::NKey { path: path.display().to_string(), public, seed: seed.to_owned() })
+}
+
+fn read_file(what: &str, path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Error::Denied(format!("the {what} {} cannot be read: {error}", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str) -> Result<Target, Error> {
+        Target::read(&Options::new(url))
+    }
+
+    #[test]
+    fn a_login_is_taken_out_of_the_urls() {
+        let check = |url: &str, login: &Login, places: &str| {
+            let target = read(url).unwrap();
+            assert!(target.login == *login, "{url}: {}", target.login);
+            assert_eq!(target.places(), places);
+            assert!(target.servers.iter().all(|server| !server.has_user_pass()), "{url}");
+        };
+        let user = |name: &str, password: &str| Login::User {
+            name: name.to_owned(),
+            password: password.to_owned(),
+        };
+        check("nats://h", &Login::Nobody, "h:4222");
+        check("h:1", &Login::Nobody, "h:1");
+        check("nats://u:secret@a:4222, nats://b", &user("u", "secret"), "a:4222, b:4222");
+        check("nats://u:p@a,nats://u:p@b:2", &user("u", "p"), "a:4222, b:2");
+        check("tls://u%40x:p%3A%2F%25@a", &user("u@x", "p:/%"), "a:4222");
+        check("nats://t0ken@[::1]:4", &Login::Token("t0ken".to_owned()), "::1:4");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_login_is_said_without_its_secret() {
+        let check = |url: &str, expected: &str| {
+            let error = read(url).err().unwrap().to_string();
+            assert!(error.contains(expected) && !error.contains("hush"), "{error}");
+        };
+        check("nats://a:hush@b:c", "is not like nats://user:password@host");
+        check("http://u:hush@b", "is not like nats://user:password@host");
+        check("nats://u:hush@a,nats://v:hush@b", "user \"u\" and user \"v\"");
+        check("nats://u:hush@a,nats://hush@b", "user \"u\" and a token");
+        check("nats://:hush@a", "without a user");
+        let mut options = Options::new("nats://u:hush@a");
+        options.nkey = Some("missing.nk".into());
+        let error = Target::read(&options).err().unwrap().to_string();
+        assert!(error.contains("missing.nk cannot be read"), "{error}");
+    }
+}

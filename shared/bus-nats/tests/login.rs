@@ -1,0 +1,138 @@
+//! Every way to say who connects, on servers that ask for it.
+
+#![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
+
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bus::Error;
+use bus_nats::{Options, connect};
+use nkeys::KeyPair;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::{TestNats, nats_with};
+
+/// A server with this configuration, and the directory that has it.
+async fn server(configuration: &str) -> (TestNats, TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("server.conf");
+    std::fs::write(&path, configuration).unwrap();
+    (nats_with(|options| options.config = Some(path)).await, directory)
+}
+
+/// Options that connect to the server, with this in front of its host.
+fn options(server: &TestNats, login: &str) -> Options {
+    Options::new(server.url().replace("nats://", &format!("nats://{login}")))
+}
+
+async fn must_enter(options: Options) {
+    let bus = connect(options).await.unwrap();
+    bus.provision(1).await.unwrap();
+    bus.verify().await.unwrap();
+    bus.close().await;
+}
+
+/// The server refuses this, at once, and the error says so without the secret.
+async fn must_stay_out(options: Options, server: &TestNats, who: &str) {
+    let began = Instant::now();
+    let error = connect(options).await.map(drop).unwrap_err();
+    assert!(matches!(error, Error::Denied(_)), "{error}");
+    let text = error.to_string();
+    let place = server.url().replace("nats://", "");
+    assert!(text.contains(who) && text.contains(&place) && !text.contains("hush"), "{text}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn users_and_nkeys_of_an_account_enter() {
+    let (user, stranger) = (KeyPair::new_user(), KeyPair::new_user());
+    let (server, directory) = server(&format!(
+        r#"accounts {{
+            APP {{
+                jetstream: enabled
+                users: [ {{ user: "sta@unch", password: "hush:/%" }}, {{ nkey: {} }} ]
+            }}
+            OTHER {{ users: [ {{ user: "other", password: "hush" }} ] }}
+        }}"#,
+        user.public_key()
+    ))
+    .await;
+    must_enter(options(&server, "sta%40unch:hush%3A%2F%25@")).await;
+    must_stay_out(options(&server, "sta%40unch:hush@"), &server, "user \"sta@unch\"").await;
+    must_stay_out(options(&server, ""), &server, "a client without a login").await;
+    must_stay_out(options(&server, "hush@"), &server, "a token").await;
+
+    let with_seed = |name: &str, pair: &KeyPair| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, format!("# a user\n{}\n", pair.seed().unwrap())).unwrap();
+        Options { nkey: Some(path), ..options(&server, "") }
+    };
+    must_enter(with_seed("user.nk", &user)).await;
+    must_stay_out(with_seed("stranger.nk", &stranger), &server, &stranger.public_key()).await;
+
+    // A user who may do nothing here is let in, and hears what is missing.
+    let other = connect(options(&server, "other:hush@")).await.unwrap();
+    let error = other.provision(1).await.unwrap_err().to_string();
+    assert!(error.contains("JetStream"), "{error}");
+}
+
+#[tokio::test]
+async fn a_token_enters() {
+    let (server, _directory) = server("authorization { token: \"hush/token\" }").await;
+    must_enter(options(&server, "hush%2Ftoken@")).await;
+    must_stay_out(options(&server, "hush@"), &server, "a token").await;
+}
+
+#[tokio::test]
+async fn a_credentials_file_enters() {
+    let (operator, system) = (KeyPair::new_operator(), KeyPair::new_account());
+    let (account, user) = (KeyPair::new_account(), KeyPair::new_user());
+    let no_limits = json!({"subs": -1, "conn": -1, "data": -1, "payload": -1, "imports": -1,
+        "exports": -1, "wildcards": true, "mem_storage": -1, "disk_storage": -1, "streams": -1,
+        "consumer": -1});
+    let of_account = json!({"type": "account", "version": 2, "limits": no_limits});
+    let of_system = json!({"type": "account", "version": 2,
+        "limits": {"subs": -1, "conn": -1, "data": -1, "payload": -1}});
+    let (server, directory) = server(&format!(
+        "operator: {}\nsystem_account: {system}\nresolver: MEMORY\nresolver_preload {{\n{system}: \
+         {}\n{app}: {}\n}}",
+        token(&operator, &operator, &json!({"type": "operator", "version": 2})),
+        token(&operator, &system, &of_system),
+        token(&operator, &account, &of_account),
+        system = system.public_key(),
+        app = account.public_key(),
+    ))
+    .await;
+    let with_file = |name: &str, issuer: &KeyPair| {
+        let claims = json!({"type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1});
+        let text = format!(
+            "-----BEGIN NATS USER JWT-----\n{}\n------END NATS USER JWT------\n\n\
+             -----BEGIN USER NKEY SEED-----\n{}\n------END USER NKEY SEED------\n",
+            token(issuer, &user, &claims),
+            user.seed().unwrap()
+        );
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Options { creds: Some(path), ..options(&server, "") }
+    };
+    must_enter(with_file("app.creds", &account)).await;
+    must_stay_out(with_file("forged.creds", &KeyPair::new_account()), &server, "forged.creds")
+        .await;
+
+    std::fs::write(directory.path().join("empty.creds"), "hush").unwrap();
+    let no_creds =
+        Options { creds: Some(directory.path().join("empty.creds")), ..options(&server, "") };
+    let error = connect(no_creds).await.map(drop).unwrap_err().to_string();
+    assert!(error.contains("empty.creds is no NATS credentials file"), "{error}");
+}
+
+/// A JWT as `nsc` makes it.
+fn token(issuer: &KeyPair, subject: &KeyPair, claims: &Value) -> String {
+    let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let body = json!({"jti": "test", "iat": 1_700_000_000, "iss": issuer.public_key(),
+        "name": "test", "sub": subject.public_key(), "nats": claims});
+    let signed =
+        format!("{}.{}", encode(&json!({"typ": "JWT", "alg": "ed25519-nkey"})), encode(&body));
+    format!("{signed}.{}", URL_SAFE_NO_PAD.encode(issuer.sign(signed.as_bytes()).unwrap()))
+}

@@ -1,0 +1,14 @@
+//! The whole port, as adapters implement it.
+
+use std::sync::Arc;
+
+use crate::{Bucket, Kv, Queue, Wire};
+
+/// The source of nonces: each call gives a text that no call gave before, on any node.
+pub type Chance = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The whole port.
+pub trait Bus: Queue + Wire + Send + Sync + 'static {
+    /// The bucket's key-value store.
+    fn kv(&self, bucket: Bucket) -> Arc<dyn Kv>;
+}

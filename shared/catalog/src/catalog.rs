@@ -1,0 +1,136 @@
+//! The catalogue of one node: published pointers and compiled programs.
+
+use std::sync::{Arc, OnceLock};
+
+use bus::{Bucket, Bus, Pointer, Pointers, Presence, Standing};
+use engine::{Engine, Program};
+use model::{DefinitionId, VersionId};
+use protocol::subject;
+use store::{Store, VersionOption};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::Error;
+use crate::position::Reporter;
+use crate::programs::Programs;
+
+/// Published pointers and compiled programs of one node. Cloning shares it.
+#[derive(Clone)]
+pub struct Catalog(Arc<Inner>);
+
+struct Inner {
+    store: Arc<dyn Store>,
+    pointers: Pointers,
+    standing: OnceLock<Standing>,
+    programs: Programs,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Catalog {
+    /// Follows the pointers, and reports to cache-notifier which of them this node has applied.
+    ///
+    /// # Errors
+    /// When the bus cannot be asked.
+    pub async fn start(
+        store: Arc<dyn Store>,
+        bus: Arc<dyn Bus>,
+        engine: Arc<Engine>,
+        chance: bus::Chance,
+        node: &str,
+    ) -> Result<Self, Error> {
+        let pointers = Pointers::start(bus.kv(Bucket::Definitions), chance).await?;
+        let inner = Arc::new(Inner {
+            store,
+            pointers,
+            standing: OnceLock::new(),
+            programs: Programs::new(engine),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        });
+        let questions = bus.subscribe(subject::CACHE_ASK).await?;
+        let reporter = Reporter::new(inner.pointers.clone(), bus, node.to_owned(), questions);
+        let stop = inner.stop.clone();
+        let reports = tasks::supervised("report positions", stop.clone(), move || {
+            let reporter = reporter.clone();
+            async move { reporter.run().await }
+        });
+        let reports = inner.tasks.track_future(stop.run_until_cancelled_owned(reports));
+        drop(tasks::spawn("report positions", reports));
+        inner.tasks.close();
+        Ok(Self(inner))
+    }
+
+    /// The program of this exact version; `None` when there is no such version.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn program(&self, id: &VersionId) -> Result<Option<Arc<Program>>, Error> {
+        self.0.programs.get(id, || self.0.store.version(id)).await
+    }
+
+    /// The program of the published version; `None` when none is published. A node whose pointer
+    /// is older than `min_revision` reads the database.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn published(
+        &self,
+        id: &DefinitionId,
+        min_revision: Option<u64>,
+    ) -> Result<Option<Arc<Program>>, Error> {
+        let known = self.0.pointers.get(id).filter(|pointer| {
+            self.is_trusted() && pointer.revision >= min_revision.unwrap_or_default()
+        });
+        match known {
+            Some(Pointer { version_id: Some(version_id), .. }) => self.program(&version_id).await,
+            Some(Pointer { version_id: None, .. }) => Ok(None),
+            None => match self.0.store.definition(id, VersionOption::Published).await? {
+                Some(definition) => {
+                    let version_id = definition.id.clone();
+                    self.0.programs.get(&version_id, || async { Ok(Some(definition)) }).await
+                }
+                None => Ok(None),
+            },
+        }
+    }
+
+    /// Drops the program of a version that was deleted, so that the database is asked again.
+    pub fn forget(&self, id: &VersionId) {
+        self.0.programs.forget(id);
+    }
+
+    /// Trusts the pointers only while the other nodes count this one as live, and only a snapshot
+    /// that was taken since they do: a publisher does not wait for a node that counts as gone.
+    pub fn trust_while(&self, presence: &Presence) {
+        self.0.standing.get_or_init(|| presence.standing());
+    }
+
+    /// The pointers are complete: none of them is older than the last sync.
+    #[must_use]
+    pub fn is_trusted(&self) -> bool {
+        let Some(synced_at) = self.0.pointers.synced_at() else { return false };
+        let is_current =
+            |standing: &Standing| !standing.is_cut_off() && synced_at >= standing.live_since();
+        self.0.standing.get().is_none_or(is_current)
+    }
+
+    /// The revision of the pointer as this node knows it; 0 when there is no pointer.
+    #[must_use]
+    pub fn revision(&self, id: &DefinitionId) -> u64 {
+        self.0.pointers.get(id).map_or(0, |pointer| pointer.revision)
+    }
+
+    /// The pointers, for callers that rebuild something when one of them changes.
+    #[must_use]
+    pub fn pointers(&self) -> &Pointers {
+        &self.0.pointers
+    }
+
+    /// Stops following the pointers.
+    pub async fn close(&self) {
+        self.0.stop.cancel();
+        self.0.tasks.wait().await;
+        self.0.pointers.close().await;
+    }
+}

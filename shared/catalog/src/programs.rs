@@ -1,0 +1,157 @@
+//! Compiled programs by version, each compiled once.
+//!
+//! Compiling may take long, so it runs on a thread of its own and never delays what else the node
+//! does, such as renewing leases. Concurrent misses of one version wait for the same compilation.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{Engine, Problem, Program};
+use model::{Definition, VersionId};
+use tasks::Panicked;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::OnceCell;
+
+use crate::Error;
+
+/// The greatest number of programs in the cache; the oldest makes room for a new one.
+const PROGRAMS_MAX: usize = 1_000;
+
+/// A program, or everything that is wrong with the version.
+type Compiled = Result<Arc<Program>, Arc<[Problem]>>;
+/// One compilation that several callers wait for; `None` when there is no such version.
+type Flight = Arc<OnceCell<Option<Compiled>>>;
+
+/// The programs of one node.
+pub(crate) struct Programs {
+    engine: Arc<Engine>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    by_version: BTreeMap<VersionId, Compiled>,
+    oldest_first: VecDeque<VersionId>,
+    flights: BTreeMap<VersionId, Flight>,
+}
+
+impl Programs {
+    pub(crate) fn new(engine: Arc<Engine>) -> Self {
+        Self { engine, known: Mutex::default() }
+    }
+
+    /// The program of this version; `read` gives the definition when it is not in the cache.
+    pub(crate) async fn get<R>(
+        &self,
+        id: &VersionId,
+        read: impl FnOnce() -> R,
+    ) -> Result<Option<Arc<Program>>, Error>
+    where
+        R: Future<Output = Result<Option<Definition>, store::Error>>,
+    {
+        let compiled = match self.cached(id) {
+            Some(compiled) => Some(compiled),
+            None => {
+                let seat = Seat::take(self, id);
+                let compile = async {
+                    match read().await? {
+                        Some(definition) => self.compile(definition).await.map(Some),
+                        None => Ok::<_, Error>(None),
+                    }
+                };
+                seat.flight.get_or_try_init(|| compile).await?.clone()
+            }
+        };
+        match compiled {
+            None => Ok(None),
+            Some(Ok(program)) => Ok(Some(program)),
+            Some(Err(problems)) => {
+                Err(Error::Broken { version_id: id.clone(), problems: problems.to_vec() })
+            }
+        }
+    }
+
+    pub(crate) fn forget(&self, id: &VersionId) {
+        let mut known = self.known();
+        if known.by_version.remove(id).is_some() {
+            known.oldest_first.retain(|other| other != id);
+        }
+    }
+
+    fn cached(&self, id: &VersionId) -> Option<Compiled> {
+        self.known().by_version.get(id).cloned()
+    }
+
+    async fn compile(&self, definition: Definition) -> Result<Compiled, Error> {
+        let engine = Arc::clone(&self.engine);
+        let (id, is_immutable) = (definition.id.clone(), definition.is_immutable());
+        let compiled = run_apart("compile", move || engine.compile(&definition));
+        let compiled = compiled.await.map_err(|error| {
+            store::Error::Unavailable(format!("version {id} could not be compiled: {error}"))
+        })?;
+        let compiled = compiled.map(Arc::new).map_err(Arc::from);
+        if is_immutable {
+            self.known().keep(id, compiled.clone());
+        }
+        Ok(compiled)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn keep(&mut self, id: VersionId, compiled: Compiled) {
+        if self.by_version.insert(id.clone(), compiled).is_none() {
+            self.oldest_first.push_back(id);
+        }
+        while self.oldest_first.len() > PROGRAMS_MAX {
+            if let Some(oldest) = self.oldest_first.pop_front() {
+                self.by_version.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// A caller's place in a flight. The last one to leave removes the flight.
+struct Seat<'p> {
+    programs: &'p Programs,
+    id: &'p VersionId,
+    flight: Flight,
+}
+
+impl<'p> Seat<'p> {
+    fn take(programs: &'p Programs, id: &'p VersionId) -> Self {
+        let flight = Arc::clone(programs.known().flights.entry(id.clone()).or_default());
+        Self { programs, id, flight }
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut known = self.programs.known();
+        // The map has one reference, and this seat has one.
+        if Arc::strong_count(&self.flight) <= 2 {
+            known.flights.remove(self.id);
+        }
+    }
+}
+
+/// Runs long work on a thread for such work. A runtime with one thread, as the simulation has it,
+/// runs it in place: then the same seed gives the same history.
+///
+/// # Errors
+/// When the work panics, or the runtime shuts down.
+pub async fn run_apart<T: Send + 'static>(
+    task: &'static str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Panicked> {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::CurrentThread => tasks::caught(task, async { work() }).await,
+        _ => tasks::blocking(task, work).await,
+    }
+}
+
+#[cfg(test)]
+mod tests;

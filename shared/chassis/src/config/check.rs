@@ -1,0 +1,98 @@
+//! Settings that are out of bounds, or would make an unsafe service, are refused with what to do
+//! instead.
+
+use std::time::Duration;
+
+use model::limits;
+
+use super::error::{ConfigError, Origin};
+use super::settings::Settings;
+use super::value::Auth;
+
+/// Characters of an API key.
+const KEY_CHARS_MIN: usize = 32;
+/// Different characters of an API key, without separators.
+const KEY_VARIETY_MIN: usize = 8;
+/// A shorter lease would be lost to a short pause of its holder.
+const LEASE_TTL_MIN: Duration = Duration::from_secs(1);
+/// A longer lease would keep the work of a killed node from the others.
+const LEASE_TTL_MAX: Duration = Duration::from_secs(60);
+
+/// Refuses a value that would not be in force as it is given.
+///
+/// # Errors
+/// [`ConfigError::Value`] names the bound and its reason.
+pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
+    let max = limits::COMMAND_BYTES_MAX;
+    if settings.max_body_bytes > max {
+        let reason = format!("must be at most {max}: a body travels in one message");
+        return Err(out_of_bounds(settings, "max-body-bytes", reason));
+    }
+    let max = limits::ACK_WAIT;
+    if settings.ack_wait > max {
+        let reason = format!(
+            "must be at most {max:?}: the consumer `executor` delivers a command again after that"
+        );
+        return Err(out_of_bounds(settings, "ack-wait", reason));
+    }
+    if settings.executor_steps_max == 0 {
+        let reason = "must be at least 1: no instance could run".to_owned();
+        return Err(out_of_bounds(settings, "executor-steps-max", reason));
+    }
+    if !(LEASE_TTL_MIN..=LEASE_TTL_MAX).contains(&settings.lease_ttl) {
+        let reason = format!("must be between {LEASE_TTL_MIN:?} and {LEASE_TTL_MAX:?}");
+        return Err(out_of_bounds(settings, "lease-ttl", reason));
+    }
+    Ok(())
+}
+
+fn out_of_bounds(settings: &Settings, name: &'static str, reason: String) -> ConfigError {
+    let setting = settings.all().iter().find(|one| one.name == name);
+    let (text, origin) = setting
+        .map_or((String::new(), Origin::Default), |one| (one.value.clone(), one.origin.clone()));
+    ConfigError::Value { name, text, origin, reason }
+}
+
+/// Refuses what is unsafe.
+///
+/// # Errors
+/// [`ConfigError::Unsafe`] says what is wrong and what to do.
+pub(super) fn safety(settings: &Settings) -> Result<(), ConfigError> {
+    if let Some(key) = &settings.api_key
+        && let Some(fault) = key_fault(key.expose())
+    {
+        return refuse(format!(
+            "the api-key {fault}, so it can be guessed; use one from `openssl rand -hex 32`"
+        ));
+    }
+    let listen = settings.listen;
+    let is_open = settings.auth == Auth::None && !listen.ip().is_loopback();
+    if settings.serves("ingress") && is_open {
+        return refuse(format!(
+            "refusing to listen on {listen} without authentication: whoever can reach it could \
+             run workflows; set `auth` to api-key and `api-key` to the output of `openssl rand \
+             -hex 32`, or listen on 127.0.0.1:{}",
+            listen.port()
+        ));
+    }
+    Ok(())
+}
+
+fn refuse(reason: String) -> Result<(), ConfigError> {
+    Err(ConfigError::Unsafe(reason))
+}
+
+fn key_fault(key: &str) -> Option<String> {
+    if key.chars().count() < KEY_CHARS_MIN {
+        return Some(format!("has fewer than {KEY_CHARS_MIN} characters"));
+    }
+    let mut characters: Vec<char> = key.chars().filter(|c| c.is_alphanumeric()).collect();
+    characters.sort_unstable();
+    characters.dedup();
+    let known = ["0123456789abcdef0123456789abcdef", "changeme", "password", "secret", "example"];
+    if characters.len() < KEY_VARIETY_MIN {
+        return Some("has hardly any different characters".to_owned());
+    }
+    let lower = key.to_lowercase();
+    known.iter().any(|word| lower.starts_with(word)).then(|| "is well known".to_owned())
+}

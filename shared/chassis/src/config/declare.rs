@@ -1,0 +1,92 @@
+//! One line declares a setting. From it come the flag, the variable, the key of the file, the line
+//! of the help, the default, the typed value, its masking and its line in `staunch config`.
+
+/// Declares settings: `field: Type = default, "PLACEHOLDER";`, after the text of the help.
+///
+/// The default is what a user would write; an empty text means none. The type says how the text is
+/// read, and whether it is shown. What follows the placeholder goes to clap as it is.
+macro_rules! settings {
+    ($(
+        $(#[$doc:meta])*
+        $field:ident: $type:ty = $default:expr, $placeholder:literal
+            $(, $clap:ident = $clap_value:expr)*;
+    )+) => {
+        // The flags of every role; to be flattened into a command's arguments. A setting without
+        // its flag stays `None` and is looked up elsewhere.
+        #[expect(missing_docs, reason = "clap would show them as what the whole command is about")]
+        #[derive(clap::Args, Clone, Debug, Default)]
+        #[command(next_help_heading = "Settings")]
+        pub struct Args {
+            /// Configuration file; `staunch.toml` when it is there
+            #[arg(long, global = true, value_name = "FILE")]
+            pub config: Option<std::path::PathBuf>,
+            $(
+                $(#[$doc])*
+                #[arg(long, global = true, value_name = $placeholder $(, $clap = $clap_value)*)]
+                pub $field: Option<String>,
+            )+
+            /// The defaults of this command, where they are not the usual ones.
+            #[arg(skip)]
+            pub defaults: Vec<(&'static str, String)>,
+        }
+
+        /// The settings in force.
+        #[derive(Clone)]
+        pub struct Settings {
+            $($(#[$doc])* pub $field: $type,)+
+            all: Vec<Setting>,
+        }
+
+        /// Every setting, under the name that flags and files know it by.
+        pub(super) const NAMES: &[&str] = &[$(name_of!($field)),+];
+
+        impl Settings {
+            /// Reads every setting from the first source that has it.
+            ///
+            /// # Errors
+            /// [`ConfigError::Value`] when a text cannot be read.
+            pub(super) fn read(args: &Args, mut from: Sources<'_>) -> Result<Self, ConfigError> {
+                Ok(Self {
+                    $($field: from.take(
+                        name_of!($field),
+                        args.$field.as_deref(),
+                        &$default.to_string(),
+                    )?,)+
+                    all: from.into_settings(),
+                })
+            }
+
+            /// Every setting in force with its origin; secrets and passwords are masked.
+            #[must_use]
+            pub fn all(&self) -> &[Setting] {
+                &self.all
+            }
+        }
+    };
+}
+
+/// The name of a field as flags and files have it: `nats-url` for `nats_url`.
+macro_rules! name_of {
+    ($field:ident) => {{
+        const FIELD: &str = stringify!($field);
+        const NAME: &[u8] = &crate::config::declare::dashed::<{ FIELD.len() }>(FIELD);
+        match std::str::from_utf8(NAME) {
+            Ok(name) => name,
+            Err(_) => FIELD,
+        }
+    }};
+}
+
+pub(super) use {name_of, settings};
+
+/// The bytes of a name, with a dash for each underscore.
+pub(super) const fn dashed<const N: usize>(field: &str) -> [u8; N] {
+    let mut name = [0; N];
+    let mut at = 0;
+    while at < N {
+        let byte = field.as_bytes()[at];
+        name[at] = if byte == b'_' { b'-' } else { byte };
+        at += 1;
+    }
+    name
+}

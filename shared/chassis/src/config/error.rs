@@ -1,0 +1,73 @@
+//! Where a value comes from, and why it is refused.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// This environment variable.
+    Variable(String),
+    /// This file.
+    File(PathBuf),
+    /// The value is given nowhere.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("the command line"),
+            Self::Variable(name) => write!(f, "the variable {name}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Default => f.write_str("the default"),
+        }
+    }
+}
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("the configuration file {path} cannot be read: {reason}")]
+    File {
+        /// The path of the file.
+        path: String,
+        /// Why it cannot be read.
+        reason: String,
+    },
+    /// The file has a key that is no setting.
+    #[error("{path}: there is no setting {key:?}{}", hint(nearest))]
+    Unknown {
+        /// The path of the file.
+        path: String,
+        /// The key.
+        key: String,
+        /// A setting with a similar name.
+        nearest: Option<&'static str>,
+    },
+    /// The setting cannot have this value.
+    #[error("{name} = {text:?} from {origin}: {reason}")]
+    Value {
+        /// The name of the setting.
+        name: &'static str,
+        /// The value; masked where it is a secret.
+        text: String,
+        /// Where the value comes from.
+        origin: Origin,
+        /// What the value should be.
+        reason: String,
+    },
+    /// The values together would make an unsafe service.
+    #[error("{0}")]
+    Unsafe(String),
+}
+
+fn hint(nearest: &Option<&'static str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
+}

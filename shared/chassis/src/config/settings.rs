@@ -1,0 +1,129 @@
+//! The settings of every role. To add one: add it to this table, with a default that is safe.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use model::limits;
+
+use super::declare::{name_of, settings};
+use super::error::{ConfigError, Origin};
+use super::source::{Setting, Sources};
+use super::value::{Auth, IdentityProvider, LogFormat, MisfireOfAll, Secret};
+
+settings! {
+    /// Roles of this process, such as `ingress,executor`; `all` for every one
+    role: Vec<String> = "all", "ROLES";
+    /// Address and port that HTTP is served on
+    listen: SocketAddr = "127.0.0.1:5001", "ADDRESS";
+    /// Address and port where every role answers health and metrics; nowhere when not set
+    admin_listen: Option<SocketAddr> = "", "ADDRESS";
+    /// Connections that HTTP keeps open at the same time; fewer where the process may not open as
+    /// many files
+    max_connections: usize = limits::CONNECTIONS_MAX, "COUNT";
+    /// How callers from outside reach this address; `http://<listen>` when not set
+    base_url: Option<String> = "", "URL";
+    /// NATS servers, separated by commas: `nats://host:4222`, `tls://user:password@host`,
+    /// `nats://token@host`
+    nats_url: String = "nats://127.0.0.1:4222", "URL";
+    /// NATS credentials file
+    nats_creds: Option<PathBuf> = "", "FILE";
+    /// File with the seed of the NKey that NATS knows this process by
+    nats_nkey: Option<PathBuf> = "", "FILE";
+    /// Database: `sqlite://…` or `postgres://…`
+    database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
+    /// Creates what is missing in JetStream and the database at the start
+    provision: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
+    /// How callers prove who they are: `none` or `api-key`
+    auth: Auth = "none", "KIND";
+    /// An API key that may do everything, to begin with
+    api_key: Option<Secret> = "", "KEY";
+    /// Not supported yet: where the keys of an identity provider are published
+    jwks_url: Option<IdentityProvider> = "", "URL", hide = true;
+    /// Not supported yet: the `iss` that tokens must have
+    jwt_issuer: Option<IdentityProvider> = "", "ISSUER", hide = true;
+    /// Not supported yet: the `aud` that tokens must have
+    jwt_audience: Option<IdentityProvider> = "", "AUDIENCE", hide = true;
+    /// Origins of web pages that may call the API
+    cors_origins: Vec<String> = "", "ORIGINS";
+    /// Bytes of a request's body, at most 524288: it travels in one message
+    max_body_bytes: usize = limits::COMMAND_BYTES_MAX, "BYTES";
+    /// Waiting commands above which the HTTP API accepts no more
+    max_backlog: u64 = limits::BACKLOG_MAX, "COUNT";
+    /// What is logged, such as `info` or `warn,executor=debug`
+    log: String = "info", "FILTER";
+    /// The form of the log: `text` or `json`
+    log_format: LogFormat = "text", "FORMAT";
+    /// Where traces are sent by OTLP over HTTP, such as `http://localhost:4318`
+    otlp_endpoint: Option<String> = "", "URL";
+    /// The name of this node; host name and chance when not set
+    node: String = "", "NAME";
+    /// Instances that one executor works on at the same time
+    executor_concurrency: usize = "256", "COUNT";
+    /// Activities that an instance may run without a wait, before it ends with an incident
+    executor_steps_max: u64 = "1000000", "COUNT";
+    /// How long a lease stands without being renewed, at least 1s
+    lease_ttl: Duration = "4s", "TIME";
+    /// How long a delivered command may go without a sign of life, at most the 3s of the consumer
+    ack_wait: Duration = "3s", "TIME";
+    /// Seconds that a stopping process has to finish what is in hand
+    drain_seconds: u64 = "30", "SECONDS";
+    /// Milliseconds that one script may run
+    script_time_ms: u64 = limits::SCRIPT_TIME_MAX.as_millis(), "MILLISECONDS";
+    /// Lets workflows call private and loopback addresses
+    allow_private_addresses: bool = "false", "BOOL",
+        num_args = 0..=1, default_missing_value = "true";
+    /// Not supported: Timer and Cron have an input `misfire`, one for each schedule
+    misfire: Option<MisfireOfAll> = "", "POLICY", hide = true;
+    /// Seconds between two looks for timers that no one announced
+    timer_scan_seconds: u64 = "5", "SECONDS";
+}
+
+impl Settings {
+    /// True when this process has the role.
+    #[must_use]
+    pub fn serves(&self, role: &str) -> bool {
+        self.role.iter().any(|known| known == role || known == "all")
+    }
+
+    /// True when the value of this setting is a default: no flag, variable or file gives it.
+    #[must_use]
+    pub fn is_default(&self, name: &str) -> bool {
+        self.all.iter().any(|one| one.name == name && one.origin == Origin::Default)
+    }
+
+    /// How callers from outside reach this process, without a slash at the end.
+    #[must_use]
+    pub fn public_url(&self) -> String {
+        match &self.base_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
+    }
+
+    /// How long draining may take.
+    #[must_use]
+    pub fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain_seconds)
+    }
+
+    /// How long one script may run.
+    #[must_use]
+    pub fn script_time(&self) -> Duration {
+        Duration::from_millis(self.script_time_ms)
+    }
+
+    /// How often timers are looked for.
+    #[must_use]
+    pub fn timer_scan(&self) -> Duration {
+        Duration::from_secs(self.timer_scan_seconds)
+    }
+}
+
+/// Shows what [`Settings::all`] shows: no secrets.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.all.iter().map(|one| (one.name, &one.value))).finish()
+    }
+}

@@ -1,0 +1,168 @@
+//! A bounded HTTP/1.1 server: the number of connections, the time of headers and writes, the end.
+//!
+//! A connection that has no permit waits in the system's queue. A connection without a complete
+//! request is closed after [`limits::HEADERS_TIME_MAX`], so slow or idle clients give their permits
+//! back. When the process has no file descriptor left, the server pauses and tries again.
+
+mod stall;
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::Service;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use model::limits;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use stall::Unstalled;
+
+/// Pause after an accept that failed for want of a resource, such as a file descriptor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Time between two log lines of the same trouble.
+const LOG_PAUSE: Duration = Duration::from_secs(10);
+/// Descriptors that are left to everything but HTTP connections: database, broker, files.
+const DESCRIPTORS_RESERVED: usize = 64;
+/// Connections that are allowed whatever the number of descriptors.
+const CONNECTIONS_MIN: usize = 16;
+/// Descriptors of a process where the system does not say how many.
+const DESCRIPTORS_DEFAULT: usize = 256;
+
+/// The number of connections to allow: the configured one, or fewer where the process may not open
+/// that many files.
+#[must_use]
+pub fn connections_max(configured: usize) -> usize {
+    connections_within(configured, descriptors_max().unwrap_or(DESCRIPTORS_DEFAULT))
+}
+
+fn connections_within(configured: usize, descriptors: usize) -> usize {
+    let reserved = DESCRIPTORS_RESERVED.max(descriptors / 4);
+    let free = descriptors.saturating_sub(reserved).max(CONNECTIONS_MIN);
+    configured.clamp(1, free).min(Semaphore::MAX_PERMITS)
+}
+
+/// The number of files that this process may open, as Linux tells it.
+fn descriptors_max() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Serves connections until `stop`, then lets every request that has begun come to its end.
+///
+/// `connections_max` is the number of connections that are open at the same time.
+pub async fn serve<S, B>(
+    listener: TcpListener,
+    service: S,
+    connections_max: usize,
+    stop: CancellationToken,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let room = Arc::new(Semaphore::new(connections_max));
+    let open = TaskTracker::new();
+    let mut full = Sampled::default();
+    let mut failed = Sampled::default();
+    while let Some(permit) = stop.run_until_cancelled(permit(&room, &mut full)).await.flatten() {
+        let Some(accepted) = stop.run_until_cancelled(listener.accept()).await else { break };
+        match accepted {
+            Ok((stream, _)) => {
+                let connection = connection(stream, service.clone(), stop.clone());
+                let serving = open.track_future(async move {
+                    connection.await;
+                    drop(permit);
+                });
+                drop(tasks::spawn("http connection", serving));
+            }
+            Err(error) if is_of_the_client(&error) => {}
+            Err(error) => {
+                if failed.is_due() {
+                    tracing::error!(%error, "no connection can be accepted; trying again");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    open.close();
+    open.wait().await;
+}
+
+/// A permit for one more connection; `None` never, as the semaphore is not closed.
+async fn permit(room: &Arc<Semaphore>, full: &mut Sampled) -> Option<OwnedSemaphorePermit> {
+    if room.available_permits() == 0 && full.is_due() {
+        tracing::warn!("all HTTP connections are in use; new ones wait until one is closed");
+    }
+    Arc::clone(room).acquire_owned().await.ok()
+}
+
+async fn connection<S, B>(stream: TcpStream, service: S, stop: CancellationToken)
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    B: Body + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection could not be set to send at once");
+    }
+    let io = TokioIo::new(Unstalled::new(stream, limits::WRITE_TIME_MAX));
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::HEADERS_TIME_MAX)
+        .max_header_size(limits::HEADERS_BYTES_MAX);
+    let serving = builder.serve_connection(io, service);
+    tokio::pin!(serving);
+    let ended = tokio::select! {
+        ended = &mut serving => ended,
+        () = stop.cancelled() => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+/// The client went away before its connection was accepted.
+fn is_of_the_client(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::Interrupted
+    )
+}
+
+/// Lets one log line through in a while.
+#[derive(Default)]
+struct Sampled(Option<Instant>);
+
+impl Sampled {
+    fn is_due(&mut self) -> bool {
+        let is_due = self.0.is_none_or(|last| last.elapsed() >= LOG_PAUSE);
+        if is_due {
+            self.0 = Some(Instant::now());
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+mod tests;

@@ -1,0 +1,86 @@
+//! The HTTP server of every role, with clients that are slow, too many or gone.
+
+use std::net::SocketAddr;
+
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::service::service_fn;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::*;
+
+/// A server that answers every request with `ok`.
+async fn server(connections_max: usize) -> (SocketAddr, CancellationToken, TaskTracker) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let stop = CancellationToken::new();
+    let service = service_fn(async |_: Request<Incoming>| {
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"ok"))))
+    });
+    let tasks = TaskTracker::new();
+    tasks.spawn(serve(listener, service, connections_max, stop.clone()));
+    tasks.close();
+    (address, stop, tasks)
+}
+
+async fn ask(address: SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[test]
+fn connections_leave_descriptors_for_everything_else() {
+    for (configured, descriptors, expected) in [
+        (10_000, 256, 192),
+        (10_000, 1_024, 768),
+        (100, 1_024, 100),
+        (10_000, 1_048_576, 10_000),
+        (10_000, 20, CONNECTIONS_MIN),
+        (0, 1_024, 1),
+        (usize::MAX, usize::MAX, usize::MAX),
+    ] {
+        let expected = expected.min(usize::MAX - usize::MAX / 4).min(Semaphore::MAX_PERMITS);
+        assert_eq!(connections_within(configured, descriptors), expected, "{descriptors}");
+    }
+}
+
+#[tokio::test]
+async fn half_a_request_gives_its_connection_back_after_the_headers_time() {
+    let (address, stop, tasks) = server(2).await;
+    let began = Instant::now();
+    let mut halves = Vec::new();
+    for _ in 0..3 {
+        let mut half = TcpStream::connect(address).await.unwrap();
+        half.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n").await.unwrap();
+        halves.push(half);
+    }
+    assert!(ask(address).await.ends_with("ok"), "answered although three connections are held");
+    assert!(began.elapsed() >= limits::HEADERS_TIME_MAX, "{:?}", began.elapsed());
+    stop.cancel();
+    drop(halves);
+    tasks.wait().await;
+}
+
+#[tokio::test]
+async fn headers_have_a_size_and_idle_connections_an_end() {
+    let (address, stop, tasks) = server(4).await;
+    let mut large = TcpStream::connect(address).await.unwrap();
+    let header =
+        format!("GET / HTTP/1.1\r\nhost: {}\r\n\r\n", "x".repeat(limits::HEADERS_BYTES_MAX));
+    // The server may close the connection before all is written.
+    drop(large.write_all(header.as_bytes()).await);
+    let mut answer = Vec::new();
+    drop(large.read_to_end(&mut answer).await);
+    assert!(!String::from_utf8_lossy(&answer).contains("200 OK"));
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    idle.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    // Ends only because the server closes the idle connection.
+    idle.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    stop.cancel();
+    tasks.wait().await;
+}

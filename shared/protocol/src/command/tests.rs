@@ -1,0 +1,110 @@
+use model::{Map, limits};
+use serde_json::Value;
+
+use super::*;
+use crate::{Headers, Message, header};
+
+fn message(subject: &str, body: &str) -> Message {
+    Message { subject: subject.to_owned(), headers: Headers::new(), payload: body.into() }
+}
+
+#[test]
+fn a_command_survives_the_wire() {
+    let mut input = Map::new();
+    input.insert("Amount".into(), serde_json::json!({"value": 12.5, "list": [1, null, "é"]}));
+    let start = Start { definition_id: "Order Approval".into(), input, ..Start::default() };
+    let mut command = Command::new("c1".into(), Body::Start(start));
+    command.sequence = Some(Sequence { sender: "a:b".into(), number: 3 });
+    command.reply_when = ReplyWhen::Settled;
+    command.lineage = Lineage { depth: 3, chain: 17 };
+    let sent = command.encode().unwrap();
+    assert_eq!(sent.subject, "staunch.cmd.start.Order=20Approval");
+    assert_eq!(Command::decode(&sent, "other").unwrap(), command);
+}
+
+#[test]
+fn what_people_publish_is_read() {
+    let command = Command::decode(&message("staunch.cmd.event.order.paid", ""), "f").unwrap();
+    assert_eq!(command.id.as_str(), "f");
+    assert!(matches!(command.body, Body::Event(event) if event.event_name == "order.paid"));
+    let body = r#"{"input":{"A":1},"instanceId":"x-1"}"#;
+    let command = Command::decode(&message("staunch.cmd.start.sum", body), "f").unwrap();
+    assert_eq!(command.instance_id(), Some("x-1".into()));
+}
+
+#[test]
+fn values_are_as_deep_in_messagepack_as_in_json() {
+    let nested =
+        |levels: usize| (0..levels).fold(Value::Null, |value, _| Value::Array(vec![value]));
+    let check = |subject: &str, body: Value, is_fit: bool| {
+        let packed = rmp_serde::to_vec_named(&body).unwrap();
+        let kinds =
+            [("application/json", body.to_string().into_bytes()), ("application/msgpack", packed)];
+        for (kind, payload) in kinds {
+            let mut message = message(subject, "");
+            message.headers.insert(header::CONTENT_TYPE.to_owned(), kind.to_owned());
+            message.payload = payload;
+            let read = Command::decode(&message, "f");
+            assert_eq!(read.is_ok(), is_fit, "{subject} {kind}");
+            if let Err(error) = read {
+                assert!(error.to_string().contains("more than 64 deep"), "{error}");
+            }
+        }
+    };
+    for (levels, is_fit) in [(64, true), (65, false), (700, false), (5_000, false)] {
+        // Built and dropped on a stack that bears it.
+        let run = move || {
+            let input = || serde_json::json!({"input": {"A": nested(levels)}});
+            check("staunch.cmd.start.d", input(), is_fit);
+            check("staunch.cmd.resume.i", input(), is_fit);
+            check("staunch.cmd.event.e", serde_json::json!({"payload": nested(levels)}), is_fit);
+            check("staunch.cmd.task.t", serde_json::json!({"result": nested(levels)}), is_fit);
+        };
+        let thread = std::thread::Builder::new().stack_size(512 * 1024 * 1024);
+        thread.spawn(run).unwrap().join().unwrap();
+    }
+}
+
+#[test]
+fn a_reply_subject_that_carries_more_than_answers_is_refused() {
+    let mut message = message("staunch.cmd.task.t", "{}");
+    message.headers.insert(header::REPLY_TO.to_owned(), "$KV.staunch_leases.i".to_owned());
+    let error = Command::decode(&message, "f").unwrap_err().to_string();
+    assert!(error.contains("header Staunch-Reply-To") && error.contains("$KV."), "{error}");
+    message.headers.insert(header::REPLY_TO.to_owned(), "_INBOX.w.1".to_owned());
+    assert_eq!(Command::decode(&message, "f").unwrap().reply_to.as_deref(), Some("_INBOX.w.1"));
+}
+
+#[test]
+fn what_cannot_be_read_says_why() {
+    let check = |subject: &str, body: &str, expected: &str| {
+        let error = Command::decode(&message(subject, body), "f").unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check("staunch.cmd.start.sum", "not json", "line 1 column 2");
+    check("staunch.cmd.cancel.i", r#"{"why":"x"}"#, "unknown field `why`, expected `reason`");
+    check("staunch.cmd.start.sum", r#"{"inputs":{}}"#, "unknown field `inputs`");
+    check("staunch.cmd.start.sum", r#"{"instanceId":"a.b"}"#, "instance id \"a.b\"");
+    check("staunch.cmd.stop.sum", "{}", "is not the subject of a command");
+    check("staunch.cmd.resume.a*", "{}", "instance id");
+    let large = format!(r#"{{"input":{{"a":"{}"}}}}"#, "x".repeat(limits::COMMAND_BYTES_MAX));
+    check("staunch.cmd.start.sum", &large, "more than the 524288 that are allowed");
+}
+
+#[test]
+fn members_that_a_later_version_adds_are_ignored_in_messagepack_alone() {
+    let body = serde_json::json!({"input": {"A": 1}, "later": {"a": [1]}});
+    let mut sent = message("staunch.cmd.start.sum", &body.to_string());
+    let error = Command::decode(&sent, "f").unwrap_err().to_string();
+    assert!(error.contains("unknown field `later`, expected one of `instanceId`"), "{error}");
+    sent.headers.insert(header::CONTENT_TYPE.to_owned(), "application/msgpack".to_owned());
+    sent.payload = rmp_serde::to_vec_named(&body).unwrap();
+    let Body::Start(start) = Command::decode(&sent, "f").unwrap().body else { panic!("no start") };
+    assert_eq!(Value::Object(start.input), serde_json::json!({"A": 1}));
+    // People may write both names.
+    for name in ["payload", "input"] {
+        let sent = message("staunch.cmd.event.e", &format!(r#"{{"{name}": 7}}"#));
+        let body = Command::decode(&sent, "f").unwrap().body;
+        assert!(matches!(body, Body::Event(event) if event.payload == 7), "{name}");
+    }
+}

@@ -1,0 +1,190 @@
+//! Commands as messages: MessagePack between our nodes, JSON or MessagePack from everyone else.
+
+use model::{CommandId, DefinitionId, InstanceId, depth, limits};
+
+use super::{
+    Body, Cancel, Command, EventRaised, Lineage, Perform, ReplyWhen, Resume, Sequence, Start,
+    TaskCompleted,
+};
+use crate::{ContentType, Garbled, Headers, Message, codec, header, subject};
+
+impl Command {
+    /// The message that carries this command, with its body in MessagePack.
+    ///
+    /// # Errors
+    /// [`Garbled`] when the body is larger than `limits::COMMAND_BYTES_MAX`, has a value that is
+    /// deeper than `limits::DEPTH_MAX`, or cannot be encoded.
+    pub fn encode(&self) -> Result<Message, Garbled> {
+        self.body.check_depth()?;
+        let kind = ContentType::MessagePack;
+        let payload = match &self.body {
+            Body::Start(body) => codec::encode_body(kind, body),
+            Body::Resume(body) => codec::encode_body(kind, body),
+            Body::Cancel(body) => codec::encode_body(kind, body),
+            Body::Event(body) => codec::encode_body(kind, body),
+            Body::Task(body) => codec::encode_body(kind, body),
+            Body::Perform(body) => codec::encode_body(kind, body),
+        }?;
+        check_size(&payload)?;
+        Ok(Message { subject: self.subject(), headers: self.headers(), payload })
+    }
+
+    fn headers(&self) -> Headers {
+        let mut headers = Headers::new();
+        headers.insert(header::MESSAGE_ID.to_owned(), self.id.to_string());
+        headers.insert(header::CONTENT_TYPE.to_owned(), "application/msgpack".to_owned());
+        if let Some(reply_to) = &self.reply_to {
+            headers.insert(header::REPLY_TO.to_owned(), reply_to.clone());
+        }
+        if self.reply_when == ReplyWhen::Settled {
+            headers.insert(header::REPLY_WHEN.to_owned(), "settled".to_owned());
+        }
+        if let Some(Sequence { sender, number }) = &self.sequence {
+            headers.insert(header::SEQUENCE.to_owned(), format!("{sender}:{number}"));
+        }
+        if let Some(traceparent) = &self.traceparent {
+            headers.insert(header::TRACEPARENT.to_owned(), traceparent.clone());
+        }
+        if self.lineage != Lineage::default() {
+            let Lineage { depth, chain } = self.lineage;
+            headers.insert(header::LINEAGE.to_owned(), format!("{depth}.{chain}"));
+        }
+        headers
+    }
+
+    /// Reads a message. `fallback_id` is the command's id when the message has no `Nats-Msg-Id`.
+    ///
+    /// # Errors
+    /// [`Garbled`] says what is wrong, in words for the sender.
+    pub fn decode(message: &Message, fallback_id: &str) -> Result<Self, Garbled> {
+        check_size(&message.payload)?;
+        let id = message.header(header::COMMAND_ID).or(message.id()).unwrap_or(fallback_id);
+        let id = CommandId::new(id);
+        let body = decode_body(message)?;
+        body.check_depth()?;
+        let reply_to = message.header(header::REPLY_TO).map(reply_to).transpose()?;
+        let reply_when = match message.header(header::REPLY_WHEN) {
+            None | Some("committed") => ReplyWhen::Committed,
+            Some("settled") => ReplyWhen::Settled,
+            Some(other) => {
+                return Err(Garbled(format!(
+                    "header {} is {other:?}: use committed or settled",
+                    header::REPLY_WHEN
+                )));
+            }
+        };
+        Ok(Self {
+            id,
+            body,
+            reply_to: reply_to.map(str::to_owned),
+            reply_when,
+            sequence: message.header(header::SEQUENCE).map(sequence).transpose()?,
+            traceparent: message.header(header::TRACEPARENT).map(str::to_owned),
+            lineage: message.header(header::LINEAGE).map(lineage).transpose()?.unwrap_or_default(),
+        })
+    }
+}
+
+impl Body {
+    /// Checks the values that the sender gives to workflows.
+    ///
+    /// # Errors
+    /// [`Garbled`] when one is deeper than `limits::DEPTH_MAX`.
+    pub fn check_depth(&self) -> Result<(), Garbled> {
+        match self {
+            Self::Start(Start { input, .. }) | Self::Resume(Resume { input, .. }) => {
+                depth::check_map(input)?;
+            }
+            Self::Event(EventRaised { payload: value, .. })
+            | Self::Task(TaskCompleted { result: value, .. }) => depth::check(value)?,
+            Self::Cancel(_) | Self::Perform(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn check_size(payload: &[u8]) -> Result<(), Garbled> {
+    if payload.len() <= limits::COMMAND_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Garbled(format!(
+        "the body has {} bytes, more than the {} that are allowed: keep large data elsewhere and \
+         send a reference to it",
+        payload.len(),
+        limits::COMMAND_BYTES_MAX
+    )))
+}
+
+fn decode_body(message: &Message) -> Result<Body, Garbled> {
+    let unknown = || {
+        Garbled(format!(
+            "{} is not the subject of a command: use staunch.cmd.start.<definitionId>, .resume.<instanceId>, \
+             .cancel.<instanceId>, .event.<eventName> or .task.<taskId>",
+            message.subject
+        ))
+    };
+    let rest = message
+        .subject
+        .strip_prefix(subject::COMMANDS)
+        .and_then(|rest| rest.strip_prefix('.'))
+        .ok_or_else(unknown)?;
+    let (verb, name) = rest.split_once('.').ok_or_else(unknown)?;
+    let kind = message.content_type();
+    let bytes = &message.payload;
+    match verb {
+        "event" => {
+            let event_name = subject::undotted(name).ok_or_else(unknown)?;
+            Ok(Body::Event(EventRaised { event_name, ..codec::decode_exact(kind, bytes)? }))
+        }
+        "start" => {
+            let definition_id = DefinitionId::new(subject::untoken(name).ok_or_else(unknown)?);
+            let start: Start = codec::decode_exact(kind, bytes)?;
+            if let Some(id) = &start.instance_id {
+                InstanceId::parse(id.as_str()).map_err(|error| Garbled(error.to_string()))?;
+            }
+            Ok(Body::Start(Start { definition_id, ..start }))
+        }
+        "task" => {
+            let task_id = subject::untoken(name).ok_or_else(unknown)?;
+            Ok(Body::Task(TaskCompleted { task_id, ..codec::decode_exact(kind, bytes)? }))
+        }
+        "resume" | "cancel" | "perform" => {
+            let instance_id =
+                InstanceId::parse(name).map_err(|error| Garbled(error.to_string()))?;
+            Ok(match verb {
+                "resume" => {
+                    Body::Resume(Resume { instance_id, ..codec::decode_exact(kind, bytes)? })
+                }
+                "cancel" => {
+                    Body::Cancel(Cancel { instance_id, ..codec::decode_exact(kind, bytes)? })
+                }
+                _ => Body::Perform(Perform { instance_id }),
+            })
+        }
+        _ => Err(unknown()),
+    }
+}
+
+fn reply_to(subject: &str) -> Result<&str, Garbled> {
+    subject::check_reply(subject)
+        .map_err(|Garbled(reason)| Garbled(format!("header {}: {reason}", header::REPLY_TO)))
+}
+
+fn lineage(text: &str) -> Result<Lineage, Garbled> {
+    let parsed = text.split_once('.').and_then(|(depth, chain)| {
+        Some(Lineage { depth: depth.parse().ok()?, chain: chain.parse().ok()? })
+    });
+    parsed.ok_or_else(|| {
+        Garbled(format!("header {} is {text:?}: use <depth>.<chain>", header::LINEAGE))
+    })
+}
+
+fn sequence(text: &str) -> Result<Sequence, Garbled> {
+    let parsed = text.rsplit_once(':').and_then(|(sender, number)| {
+        let number = number.parse().ok().filter(|number| *number > 0)?;
+        Some(Sequence { sender: sender.to_owned(), number })
+    });
+    parsed.filter(|sequence| !sequence.sender.is_empty()).ok_or_else(|| {
+        Garbled(format!("header {} is {text:?}: use <sender>:<number>, from 1", header::SEQUENCE))
+    })
+}

@@ -1,0 +1,186 @@
+//! The connections of one database, and how statements are tried on them.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use model::Backoff;
+use sea_orm::sqlx;
+use sea_orm::sqlx::postgres::PgArguments;
+use sea_orm::{
+    ConnectionTrait as _, DatabaseConnection, DatabaseTransaction, SqliteTransactionMode,
+    TransactionOptions, TransactionTrait as _,
+};
+use store::Error;
+
+use crate::failure::{Failure, is_answer};
+use crate::joined::Texts;
+use crate::options::Options;
+use crate::pools::Pools;
+use crate::stats::Counters;
+use crate::tx::Tx;
+use crate::writes::Writes;
+
+/// The pauses between the tries of a transaction.
+const PAUSE_FIRST: Duration = Duration::from_millis(20);
+const PAUSE_LONGEST: Duration = Duration::from_millis(500);
+
+/// The rows that [`Database::try_to_write`] writes and removes. On SQLite it is as large as a
+/// burst, because a few bytes may find room in a file that is full.
+const PROBE_SQLITE: &str = "INSERT INTO outbox (id, instance_id, created_at, message)
+    VALUES ('', '', 0, zeroblob(65536)) ON CONFLICT (id) DO NOTHING";
+const PROBE_POSTGRES: &str = "INSERT INTO outbox (id, instance_id, created_at, message)
+    VALUES ('', '', 0, '') ON CONFLICT (id) DO NOTHING";
+const PROBE_END: &str = "DELETE FROM outbox WHERE id = ''";
+
+/// The connections, and how they are used.
+pub(crate) struct Database {
+    pub(crate) pools: Pools,
+    /// For statements that write.
+    pub(crate) writer: DatabaseConnection,
+    /// For statements that read.
+    pub(crate) reader: DatabaseConnection,
+    pub(crate) options: Options,
+    pub(crate) counters: Counters,
+    pub(crate) texts: Texts,
+    pub(crate) writes: Writes,
+    /// The store is closing: what fails is not tried again.
+    is_closing: AtomicBool,
+}
+
+impl Database {
+    pub(crate) async fn open(url: &str, options: Options) -> Result<Self, Error> {
+        let pools = Pools::open(url, &options).await?;
+        let (writer, reader) = match &pools {
+            Pools::Sqlite { writer, reader } => (writer.clone().into(), reader.clone().into()),
+            Pools::Postgres { writer, reader } => (writer.clone().into(), reader.clone().into()),
+        };
+        Ok(Self {
+            pools,
+            writer,
+            reader,
+            options,
+            counters: Counters::default(),
+            texts: Texts::default(),
+            writes: Writes::default(),
+            is_closing: AtomicBool::new(false),
+        })
+    }
+
+    /// The number of committers: SQLite has one writer.
+    pub(crate) fn committers(&self) -> usize {
+        match self.pools {
+            Pools::Sqlite { .. } => 1,
+            Pools::Postgres { .. } => self.options.committers.max(1),
+        }
+    }
+
+    /// Begins a transaction of the pipeline.
+    pub(crate) async fn begin(&self) -> Result<Tx, Failure> {
+        Ok(match &self.pools {
+            Pools::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
+            Pools::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
+        })
+    }
+
+    /// Begins a transaction that writes, for statements outside the pipeline.
+    pub(crate) async fn begin_change(&self) -> Result<DatabaseTransaction, Failure> {
+        let options = TransactionOptions {
+            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+            ..TransactionOptions::default()
+        };
+        Ok(self.writer.begin_with_options(options).await?)
+    }
+
+    /// Runs a statement that commits by itself, on PostgreSQL alone, and returns the ids that the
+    /// statement returns. An error counts as certain only when the server itself reports it.
+    pub(crate) async fn at_once(
+        &self,
+        text: &str,
+        arguments: PgArguments,
+    ) -> Result<Vec<String>, Failure> {
+        let Pools::Postgres { writer, .. } = &self.pools else {
+            return Err(Error::Unavailable("this is not PostgreSQL".to_owned()).into());
+        };
+        let mut session = writer.acquire().await?;
+        // The texts are made of constants; see `joined`.
+        let query = sqlx::query_scalar_with(sqlx::AssertSqlSafe(text), arguments);
+        query.fetch_all(&mut *session).await.map_err(|error| {
+            let answered = matches!(error, sqlx::Error::Database(_));
+            Failure::at_commit(error, answered)
+        })
+    }
+
+    /// Whether a batch can be one statement: that needs data-modifying `WITH`.
+    pub(crate) fn has_whole_batches(&self) -> bool {
+        matches!(self.pools, Pools::Postgres { .. })
+    }
+
+    /// A connection that sees everything committed, for statements that find their rows by key.
+    pub(crate) async fn read(&self) -> Result<Tx, Failure> {
+        Ok(match &self.pools {
+            Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
+            Pools::Postgres { writer, .. } => Tx::PostgresReader(writer.acquire().await?),
+        })
+    }
+
+    /// Tries again while an attempt fails for a passing reason: a bounded number of times, each
+    /// within a bounded time, and not at all once the store is closing.
+    pub(crate) async fn retried<T, F>(
+        &self,
+        mut attempt: impl FnMut() -> F + Send,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>> + Send,
+        T: Send,
+    {
+        let limit = self.options.statement_timeout.saturating_mul(3);
+        let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
+        let mut tries = 1;
+        loop {
+            let result = tokio::time::timeout(limit, attempt()).await;
+            let result = result.unwrap_or_else(|_elapsed| Err(Failure::timeout()));
+            let may_try = tries < self.options.tries_max && !self.is_closing.load(Relaxed);
+            match result {
+                Err(Failure::Passing(error)) if may_try => {
+                    tracing::debug!(%error, tries, "trying again");
+                    Counters::add(&self.counters.retries, 1);
+                    tokio::time::sleep(backoff.next()).await;
+                    tries += 1;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Writes something that leaves nothing behind, once, and records whether that succeeded.
+    pub(crate) async fn try_to_write(&self) -> Result<(), Error> {
+        let attempt = async {
+            let tx = self.begin_change().await?;
+            let probe = match self.pools {
+                Pools::Sqlite { .. } => PROBE_SQLITE,
+                Pools::Postgres { .. } => PROBE_POSTGRES,
+            };
+            tx.execute_unprepared(probe).await?;
+            tx.execute_unprepared(PROBE_END).await?;
+            commit(tx).await
+        };
+        let written = tokio::time::timeout(self.options.statement_timeout, attempt).await;
+        let written = written.unwrap_or_else(|_elapsed| Err(Failure::timeout()));
+        let written = written.map_err(Failure::into_error);
+        self.writes.record(written.as_ref());
+        written
+    }
+
+    /// From now on what fails is not tried again.
+    pub(crate) fn begin_close(&self) {
+        self.is_closing.store(true, Relaxed);
+    }
+}
+
+/// Ends a transaction of [`Database::begin_change`].
+pub(crate) async fn commit(tx: DatabaseTransaction) -> Result<(), Failure> {
+    tx.commit().await.map_err(|error| {
+        let answered = is_answer(&error);
+        Failure::at_commit(error, answered)
+    })
+}

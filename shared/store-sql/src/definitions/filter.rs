@@ -1,0 +1,49 @@
+//! Which definitions a caller asks for, and in which order.
+
+use sea_orm::sea_query::NullOrdering;
+use sea_orm::{ColumnTrait as _, Condition, Order, QueryOrder as _, Select};
+use store::{DefinitionFilter, VersionOption};
+
+use crate::entity::definition::{Column, Entity};
+use crate::search::contains;
+
+pub(super) fn is(version: VersionOption) -> Condition {
+    let latest = Column::IsLatest.eq(true);
+    let published = Column::IsPublished.eq(true);
+    match version {
+        VersionOption::Latest => Condition::all().add(latest),
+        VersionOption::Published => Condition::all().add(published),
+        VersionOption::Draft => Condition::all().add(latest).add(Column::IsPublished.eq(false)),
+        VersionOption::LatestOrPublished => Condition::any().add(latest).add(published),
+        VersionOption::LatestAndPublished => Condition::all().add(latest).add(published),
+        VersionOption::All => Condition::all(),
+        VersionOption::Number(number) => {
+            Condition::all().add(Column::Version.eq(i64::from(number)))
+        }
+    }
+}
+
+pub(super) fn condition(filter: &DefinitionFilter) -> Condition {
+    let ids: Vec<&str> = filter.definition_ids.iter().map(AsRef::as_ref).collect();
+    let version_ids: Vec<&str> = filter.version_ids.iter().map(AsRef::as_ref).collect();
+    Condition::all()
+        .add_option((!ids.is_empty()).then(|| Column::DefinitionId.is_in(ids)))
+        .add_option((!version_ids.is_empty()).then(|| Column::Id.is_in(version_ids)))
+        .add(is(filter.version))
+        .add_option(filter.search.as_ref().map(|text| contains(Column::Search, text)))
+        .add_option(filter.name.as_ref().map(|name| Column::Name.eq(name)))
+        .add_option(filter.is_system.map(|wanted| Column::IsSystem.eq(wanted)))
+}
+
+pub(super) fn ordered(query: Select<Entity>, by_name: bool) -> Select<Entity> {
+    if by_name {
+        return query
+            .order_by_with_nulls(Column::Name, Order::Asc, NullOrdering::First)
+            .order_by_asc(Column::DefinitionId)
+            .order_by_desc(Column::Version);
+    }
+    query
+        .order_by_with_nulls(Column::CreatedAt, Order::Desc, NullOrdering::Last)
+        .order_by_desc(Column::Version)
+        .order_by_asc(Column::Id)
+}

@@ -1,0 +1,86 @@
+//! What starts a definition: its triggers and schedules.
+
+use std::collections::BTreeMap;
+
+use model::{DefinitionId, Schedule, Trigger};
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ColumnTrait as _, DatabaseTransaction, EntityTrait as _, IntoActiveModel as _, QueryFilter as _,
+};
+
+use crate::entity::{schedule, trigger};
+use crate::failure::Failure;
+
+pub(super) async fn put_triggers(
+    tx: &DatabaseTransaction,
+    id: &DefinitionId,
+    triggers: &[Trigger],
+) -> Result<(), Failure> {
+    trigger::Entity::delete_many()
+        .filter(trigger::Column::DefinitionId.eq(id.as_str()))
+        .exec(tx)
+        .await?;
+    for trigger in triggers {
+        let row = trigger::Model::of(trigger)?;
+        trigger::Entity::insert(row.into_active_model())
+            .on_conflict_do_nothing()
+            .exec_without_returning(tx)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Puts these schedules in the place of the definition's earlier ones. One that was there keeps
+/// its counter; if its recurrence is the same, it goes on where it was.
+pub(super) async fn put_schedules(
+    tx: &DatabaseTransaction,
+    id: &DefinitionId,
+    schedules: &[Schedule],
+) -> Result<(), Failure> {
+    let ids: Vec<&str> = schedules.iter().map(|schedule| schedule.id.as_str()).collect();
+    let known: BTreeMap<String, schedule::Model> = schedule::Entity::find()
+        .filter(schedule::Column::Id.is_in(ids))
+        .all(tx)
+        .await?
+        .into_iter()
+        .map(|row| (row.id.clone(), row))
+        .collect();
+    retire(tx, schedule::Column::DefinitionId, id.as_str()).await?;
+    for schedule in schedules {
+        let mut row = schedule::Model::of(schedule)?;
+        if let Some(known) = known.get(&row.id) {
+            row.occurrence = Ord::max(row.occurrence, known.occurrence);
+            let goes_on = !known.retired && known.definition_id == id.as_str();
+            if goes_on && known.recurrence == row.recurrence {
+                row.next_at = known.next_at;
+            }
+            schedule::Entity::delete_by_id(&known.id).exec(tx).await?;
+        }
+        schedule::Entity::insert(row.into_active_model()).exec_without_returning(tx).await?;
+    }
+    Ok(())
+}
+
+/// Nothing starts it any more: neither its triggers nor its schedules.
+pub(super) async fn unregister(
+    tx: &DatabaseTransaction,
+    triggers: trigger::Column,
+    schedules: schedule::Column,
+    id: &str,
+) -> Result<(), Failure> {
+    trigger::Entity::delete_many().filter(triggers.eq(id)).exec(tx).await?;
+    retire(tx, schedules, id).await
+}
+
+async fn retire(
+    tx: &DatabaseTransaction,
+    column: schedule::Column,
+    id: &str,
+) -> Result<(), Failure> {
+    schedule::Entity::update_many()
+        .col_expr(schedule::Column::Retired, Expr::value(true))
+        .filter(column.eq(id))
+        .exec(tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Connection pools: SQLite with one connection that writes and several that read, PostgreSQL with
+//! one pool for the pipeline and one for other queries.
+
+use std::path::Path;
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sea_orm::sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _};
+use store::Error;
+
+use crate::failure::Failure;
+use crate::options::Options;
+
+/// Statements that a connection keeps prepared.
+const STATEMENTS_MAX: usize = 512;
+/// A PostgreSQL connection that was idle for longer than this is tested before it is used.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+/// When several processes open a new SQLite file, one of them sets the journal mode and SQLite
+/// refuses the others at once. They try again this many times.
+const OPENS_MAX: u32 = 100;
+const OPEN_PAUSE: Duration = Duration::from_millis(50);
+/// PostgreSQL ends a transaction that does nothing for this many milliseconds.
+const IDLE_IN_TRANSACTION_MAX: &str = "4000";
+
+/// Statements that read instances at the same time.
+pub(crate) const READERS: usize = 2;
+/// Connections to PostgreSQL for look-ups after commits and for rare changes, beside those of the
+/// committers and the readers of instances.
+const OTHERS: usize = 2;
+
+/// The pipeline finds its rows by key. PostgreSQL plans so only when the tables have statistics: a
+/// plan that was made for an empty table would read the whole table from then on.
+const BY_KEY: [(&str, &str); 4] = [
+    ("enable_seqscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    ("plan_cache_mode", "force_generic_plan"),
+];
+
+/// The pools of one database.
+pub(crate) enum Pools {
+    Sqlite { writer: SqlitePool, reader: SqlitePool },
+    Postgres { writer: PgPool, reader: PgPool },
+}
+
+impl Pools {
+    /// Opens the pools for `sqlite:…` or `postgres://…`.
+    pub(crate) async fn open(url: &str, options: &Options) -> Result<Self, Error> {
+        if url.starts_with("sqlite:") {
+            return open_sqlite(url, options).await;
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return open_postgres(url, options).await;
+        }
+        let scheme = url.split(':').next().unwrap_or_default();
+        Err(Error::Unavailable(format!(
+            "there is no driver for {scheme:?}; use sqlite://path or postgres://host/database"
+        )))
+    }
+
+    /// The number of open connections, and how many of them are idle.
+    pub(crate) fn connections(&self) -> (u32, usize) {
+        match self {
+            Self::Sqlite { writer, reader } => {
+                (writer.size() + reader.size(), writer.num_idle() + reader.num_idle())
+            }
+            Self::Postgres { writer, reader } => {
+                (writer.size() + reader.size(), writer.num_idle() + reader.num_idle())
+            }
+        }
+    }
+
+    /// Closes all connections; waits for those that are in use.
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite { writer, reader } => {
+                reader.close().await;
+                writer.close().await;
+            }
+            Self::Postgres { writer, reader } => {
+                reader.close().await;
+                writer.close().await;
+            }
+        }
+    }
+}
+
+/// How SQLite connections are opened.
+pub(crate) fn sqlite_settings(url: &str, options: &Options) -> Result<SqliteConnectOptions, Error> {
+    let settings = SqliteConnectOptions::from_str(url).map_err(failed)?;
+    Ok(settings
+        .create_if_missing(!url.contains("mode=ro"))
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(options.acquire_timeout)
+        .foreign_keys(true)
+        .statement_cache_capacity(STATEMENTS_MAX)
+        .disable_statement_logging())
+}
+
+async fn open_sqlite(url: &str, options: &Options) -> Result<Pools, Error> {
+    let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+    let settings = sqlite_settings(url, options)?;
+    if let Some(folder) = settings.get_filename().parent().filter(|_| !in_memory) {
+        make_folder(folder).await?;
+    }
+    let pool = |connections| {
+        SqlitePoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(options.acquire_timeout)
+            .test_before_acquire(false)
+            // A database in memory lives as long as its connection.
+            .idle_timeout(None)
+            .max_lifetime(None)
+            // SQLite ends a transaction by itself when the disk is full or fails. The driver still
+            // counts that transaction, and its connection refuses every later BEGIN. Such a
+            // connection is closed, and the pool opens another.
+            .before_acquire(move |connection, _| {
+                let is_usable = in_memory || !connection.is_in_transaction();
+                Box::pin(async move { Ok(is_usable) })
+            })
+    };
+    let mut tries = 1;
+    let writer = loop {
+        match pool(1).connect_with(settings.clone()).await {
+            Err(error) if is_busy(&error) && tries < OPENS_MAX => {
+                tries += 1;
+                tokio::time::sleep(OPEN_PAUSE).await;
+            }
+            opened => break opened.map_err(|error| unopened(&settings, error))?,
+        }
+    };
+    let reader = if in_memory {
+        writer.clone()
+    } else {
+        let settings = settings.pragma("query_only", "on");
+        pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?
+    };
+    Ok(Pools::Sqlite { writer, reader })
+}
+
+fn unopened(settings: &SqliteConnectOptions, error: sqlx::Error) -> Error {
+    let file = settings.get_filename().display();
+    Error::Unavailable(format!("the SQLite file {file} cannot be opened: {error}"))
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(reply) if reply.code().as_deref() == Some("5"))
+}
+
+async fn make_folder(folder: &Path) -> Result<(), Error> {
+    tokio::fs::create_dir_all(folder).await.map_err(|error| {
+        let folder = folder.display();
+        Error::Unavailable(format!("the folder {folder} cannot be made: {error}"))
+    })
+}
+
+async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
+    let timeout = options.statement_timeout.as_millis().to_string();
+    let settings = PgConnectOptions::from_str(url)
+        .map_err(failed)?
+        .application_name("staunch")
+        .options([
+            ("statement_timeout", timeout),
+            // A node that stops in the middle of a transaction must not keep its locks.
+            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MAX.to_owned()),
+            // Compiling a statement takes longer than any statement here runs.
+            ("jit", "off".to_owned()),
+        ])
+        .statement_cache_capacity(STATEMENTS_MAX)
+        .disable_statement_logging();
+    let pool = |connections| {
+        PgPoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(options.acquire_timeout)
+            .test_before_acquire(false)
+            .before_acquire(|connection, meta| {
+                Box::pin(async move {
+                    if meta.idle_for > IDLE_MAX {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
+    };
+    let writers = options.committers.max(1) + READERS + OTHERS;
+    let writers = u32::try_from(writers).unwrap_or(u32::MAX);
+    let writer = pool(writers).connect_with(settings.clone().options(BY_KEY)).await;
+    let writer = match writer {
+        Ok(writer) => writer,
+        Err(error) => return Err(refused(&settings, error, options).await),
+    };
+    let reader =
+        pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?;
+    Ok(Pools::Postgres { writer, reader })
+}
+
+/// Says why a server takes no connection, with its address. A pool says only that it waited for too
+/// long, so this opens one more connection for the reason.
+async fn refused(settings: &PgConnectOptions, error: sqlx::Error, options: &Options) -> Error {
+    let reason = match error {
+        sqlx::Error::PoolTimedOut => {
+            match tokio::time::timeout(options.acquire_timeout, settings.connect()).await {
+                Ok(Err(reason)) => reason.to_string(),
+                _ => error.to_string(),
+            }
+        }
+        error => error.to_string(),
+    };
+    let (host, port) = (settings.get_host(), settings.get_port());
+    let (user, name) = (settings.get_username(), settings.get_database().unwrap_or_default());
+    Error::Unavailable(format!(
+        "PostgreSQL at {host}:{port} takes no connection of user {user:?} to database {name:?}: \
+         {reason}"
+    ))
+}
+
+fn failed(error: sqlx::Error) -> Error {
+    match Failure::from(error).into_error() {
+        error @ Error::Unavailable(_) => error,
+        error => Error::Unavailable(error.to_string()),
+    }
+}

@@ -1,0 +1,25 @@
+//! Background tasks. None of them ends unseen.
+//!
+//! `tokio::spawn` is banned: a panic in such a task ends it, and nobody hears of it. Choose by what
+//! the task's end means:
+//!
+//! | the task | use |
+//! |---|---|
+//! | The process cannot work without it. | `chassis::Life::spawn`: a panic stops the process in order |
+//! | It runs for as long as its owner, and can begin anew. | [`supervise`]: runs again after a panic |
+//! | It runs once, and its caller can live without its result. | [`spawn`]: the handle carries the panic |
+//! | It is a closure that blocks or computes for long. | [`blocking`] |
+//! | It belongs to a `JoinSet` or a `TaskTracker`. | [`caught`] around the future; `TaskTracker::track_future` |
+//!
+//! Every panic is logged, and counted under the task's name: see [`figures`]. A supervised task
+//! that waits for its next run is listed by [`down`], so that readiness can say so.
+
+mod caught;
+mod planted;
+mod supervise;
+mod table;
+
+pub use caught::{Panicked, blocking, caught, spawn};
+pub use planted::plant;
+pub use supervise::{supervise, supervised};
+pub use table::{Figure, down, figures};

@@ -1,0 +1,160 @@
+//! The nouns that no planted bug touches.
+
+use async_trait::async_trait;
+use model::{Definition, DefinitionId, Schedule, Timestamp, Token, Trigger, VersionId};
+use store::{
+    ApiKey, Audit, Base, BookmarkFilter, Bookmarks, Claim, DefinitionFilter, Definitions, Deleted,
+    Error, KeyedRequest, Keys, Listed, Page, PendingCommand, Publication, Published, Requests,
+    Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
+};
+
+use super::BrokenStore;
+
+impl Salvage for BrokenStore {}
+
+#[async_trait]
+impl Store for BrokenStore {
+    async fn ping(&self) -> Result<(), Error> {
+        self.twin.ping().await
+    }
+
+    async fn close(&self) {
+        self.twin.close().await;
+    }
+}
+
+#[async_trait]
+impl Definitions for BrokenStore {
+    async fn save(&self, definition: &Definition, base: &Base) -> Result<Saved, Error> {
+        self.twin.save(definition, base).await
+    }
+
+    async fn publish(&self, publication: Publication) -> Result<Published, Error> {
+        self.twin.publish(publication).await
+    }
+
+    async fn retract(&self, id: &DefinitionId) -> Result<Option<Definition>, Error> {
+        self.twin.retract(id).await
+    }
+
+    async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error> {
+        self.twin.delete_definition(id).await
+    }
+
+    async fn delete_version(&self, id: &VersionId) -> Result<Deleted, Error> {
+        self.twin.delete_version(id).await
+    }
+
+    async fn version(&self, id: &VersionId) -> Result<Option<Definition>, Error> {
+        self.twin.version(id).await
+    }
+
+    async fn definition(
+        &self,
+        id: &DefinitionId,
+        version: VersionOption,
+    ) -> Result<Option<Definition>, Error> {
+        self.twin.definition(id, version).await
+    }
+
+    async fn definitions(
+        &self,
+        filter: &DefinitionFilter,
+        page: Page,
+    ) -> Result<Listed<Definition>, Error> {
+        self.twin.definitions(filter, page).await
+    }
+
+    async fn triggers(&self, hash: &str) -> Result<Vec<Trigger>, Error> {
+        self.twin.triggers(hash).await
+    }
+
+    async fn triggers_named(&self, name: &str) -> Result<Vec<Trigger>, Error> {
+        self.twin.triggers_named(name).await
+    }
+
+    async fn schedules(&self) -> Result<Vec<Schedule>, Error> {
+        self.twin.schedules().await
+    }
+}
+
+#[async_trait]
+impl Bookmarks for BrokenStore {
+    async fn find(
+        &self,
+        filter: &BookmarkFilter,
+        limit: u64,
+    ) -> Result<Vec<StoredBookmark>, Error> {
+        self.twin.find(filter, limit).await
+    }
+
+    async fn route_templates(&self, limit: u64) -> Result<Vec<String>, Error> {
+        self.twin.route_templates(limit).await
+    }
+}
+
+#[async_trait]
+impl Tokens for BrokenStore {
+    async fn grant(&self, token: Token) -> Result<(), Error> {
+        self.twin.grant(token).await
+    }
+
+    async fn token(&self, hash: &str, now: Timestamp) -> Result<Option<Token>, Error> {
+        self.twin.token(hash, now).await
+    }
+
+    async fn redeem(
+        &self,
+        hash: &str,
+        now: Timestamp,
+        command: PendingCommand,
+    ) -> Result<bool, Error> {
+        self.twin.redeem(hash, now, command).await
+    }
+}
+
+#[async_trait]
+impl Keys for BrokenStore {
+    async fn save_key(&self, key: ApiKey) -> Result<(), Error> {
+        self.twin.save_key(key).await
+    }
+
+    async fn key(&self, hash: &str) -> Result<Option<ApiKey>, Error> {
+        self.twin.key(hash).await
+    }
+
+    async fn keys(&self) -> Result<Vec<ApiKey>, Error> {
+        self.twin.keys().await
+    }
+
+    async fn delete_key(&self, id: &str) -> Result<bool, Error> {
+        self.twin.delete_key(id).await
+    }
+
+    async fn audit(&self, entry: Audit) -> Result<(), Error> {
+        self.twin.audit(entry).await
+    }
+
+    async fn audits(&self, page: Page) -> Result<Listed<Audit>, Error> {
+        self.twin.audits(page).await
+    }
+}
+
+#[async_trait]
+impl Requests for BrokenStore {
+    async fn claim(&self, request: &KeyedRequest, now: Timestamp) -> Result<Claim, Error> {
+        self.twin.claim(request, now).await
+    }
+
+    async fn keep_answer(&self, request: &KeyedRequest, answer: Vec<u8>) -> Result<(), Error> {
+        self.twin.keep_answer(request, answer).await
+    }
+
+    async fn release(&self, request: &KeyedRequest) -> Result<(), Error> {
+        self.twin.release(request).await
+    }
+
+    async fn forget_requests(&self, now: Timestamp, limit: u64) -> Result<u64, Error> {
+        self.twin.forget_requests(now, limit).await
+    }
+}

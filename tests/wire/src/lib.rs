@@ -1,0 +1,16 @@
+//! The wire and the state of instances are promises: nodes of different versions work side by
+//! side, and rows outlive the version that wrote them.
+//!
+//! `schema/wire/<version>` has the bytes of every command, event, outcome, bucket entry and of an
+//! instance's state, as that version writes them. The tests here compare: today's code writes the
+//! bytes of the newest version, reads the bytes of every version, and ignores members that a later
+//! version may add. See `schema/wire/README.md` for how to add a version.
+
+#[cfg(test)]
+mod buckets;
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod messages;
+#[cfg(test)]
+mod state;
