@@ -17,7 +17,7 @@ test *args:
 
 # Many simulated clusters: `just sim 10000`; one of them, with its history: `SIM_SEED=7 just sim`.
 sim seeds="1000":
-    SIM_SEEDS={{seeds}} cargo test -p sim --profile sim -- --nocapture
+    SIM_SEEDS={{seeds}} cargo test -p sim -- --nocapture
 
 # The same work on Staunch, Restate and DBOS, the raw limits, and locks; needs node, npm, python3,
 # PostgreSQL and redis-server, and installs the peers below target/peers. `just bench-peers locks`

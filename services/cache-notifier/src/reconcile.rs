@@ -33,7 +33,8 @@ pub async fn serve(cx: &Context, stop: &CancellationToken) {
     }
 }
 
-/// Compares once; returns the definitions whose pointer was corrected.
+/// Compares once; returns the definitions whose pointer was corrected. A definition that cannot be
+/// read is reported, and does not keep the others from being corrected.
 ///
 /// # Errors
 /// When the database or the bus fails. Pointers that were corrected before that stay corrected.
@@ -52,7 +53,14 @@ pub async fn run_once(cx: &Context) -> Result<Vec<DefinitionId>, Error> {
         if wanted == is {
             continue;
         }
-        let noticed = pointer::write(cx, &id, 0).await?;
+        let noticed = match pointer::write(cx, &id, 0).await {
+            Ok(noticed) => noticed,
+            Err(error @ (Error::Store(store::Error::Corrupt(_)) | Error::Restless(_))) => {
+                tracing::warn!(%error, definition = %id, "a pointer could not be corrected");
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         if noticed.version_id.as_ref() != is {
             tracing::warn!(definition = %id, version = noticed.version,
                 revision = noticed.revision, "a pointer was behind the database: set right");

@@ -4,13 +4,12 @@
 
 use std::time::Duration;
 
-use model::limits;
+use model::{Backoff, limits};
 use protocol::{Garbled, Refusal};
 
-const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_LONGEST: Duration = Duration::from_secs(30);
-const SOON: Duration = Duration::from_millis(50);
-const SOON_LONGEST: Duration = Duration::from_secs(2);
+const RETRY: Backoff = Backoff::new(Duration::from_millis(100), RETRY_LONGEST);
+const SOON: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
 /// Why a command goes no further now.
 #[derive(Debug)]
@@ -78,7 +77,7 @@ impl Stop {
     pub(crate) fn verdict(&self, attempt: i64, spread: u64) -> Verdict {
         match self {
             Self::Later(_) => Verdict::Retry(retry_pause(attempt, spread)),
-            Self::Soon(_) => Verdict::Retry(pause(SOON, SOON_LONGEST, attempt, spread)),
+            Self::Soon(_) => Verdict::Retry(pause(SOON, attempt, spread)),
             Self::Refused(refusal, reason) => Verdict::Refuse(*refusal, reason.clone()),
             Self::Dead(refusal, reason) => Verdict::Park(*refusal, reason.clone()),
             Self::Panicked(reason) if attempt >= limits::DELIVERIES_MAX => {
@@ -138,16 +137,12 @@ impl From<bus::Error> for Stop {
 
 /// The pause before a delivery is tried again because a dependency failed.
 pub(crate) fn retry_pause(attempt: i64, spread: u64) -> Duration {
-    pause(RETRY_FIRST, RETRY_LONGEST, attempt, spread)
+    pause(RETRY, attempt, spread)
 }
 
-/// Doubles with every attempt, up to `longest`. `spread` separates commands that failed together,
-/// so that they do not come back together.
-fn pause(first: Duration, longest: Duration, attempt: i64, spread: u64) -> Duration {
-    let doublings = u32::try_from(attempt.clamp(1, 20) - 1).unwrap_or_default();
-    let full = first.saturating_mul(1 << doublings).min(longest);
-    let share = u32::try_from(spread % 64).unwrap_or_default();
-    full * 3 / 4 + full * share / 128
+/// `spread` separates commands that failed together, so that they do not come back together.
+fn pause(backoff: Backoff, attempt: i64, spread: u64) -> Duration {
+    backoff.after(u32::try_from(attempt.max(1)).unwrap_or(u32::MAX), spread)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use model::{BookmarkId, CommandId, InstanceId, Map, Timestamp};
+use model::{Backoff, BookmarkId, CommandId, InstanceId, Map, Timestamp};
 use protocol::{Command, HttpAnswer, Message, Outcome, Refusal};
 use tasks::Panicked;
 use tokio::task::{AbortHandle, JoinError, JoinSet};
@@ -42,7 +42,7 @@ pub(crate) struct Tenure {
     /// The last turn ran out of its budget: `Input::Continue` is due.
     pub(crate) unfinished: bool,
     /// Owed work waits until then, because a dependency failed it.
-    pub(crate) pause: Option<(Instant, Duration)>,
+    pub(crate) pause: Option<(Instant, Backoff)>,
     /// Owed work comes before the next command.
     pub(crate) is_owed_first: bool,
     pub(crate) traceparent: Option<String>,
@@ -169,8 +169,9 @@ impl Tenure {
         if let Owed::Result(bookmark_id, input) = owed {
             self.results.push_front((bookmark_id, input));
         }
-        let pause = self.pause.map_or(PAUSE_FIRST, |(_, pause)| (pause * 2).min(PAUSE_LONGEST));
-        self.pause = Some((Instant::now() + pause, pause));
+        let first = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
+        let mut backoff = self.pause.map_or(first, |(_, backoff)| backoff);
+        self.pause = Some((Instant::now() + backoff.next(), backoff));
     }
 
     /// Takes the answers of calls that are there.

@@ -179,14 +179,25 @@ fn triggered(
     Ok(None)
 }
 
-/// The bookmark that waits for this request.
+/// The bookmark that waits for this request at the most specific template.
 async fn waiting(app: &App, visit: &Visit) -> Result<Option<Target>, Problem> {
-    for (template, values) in candidates(app, visit, Freshness::Now).await? {
-        let found = bookmarks(app, visit, &template, &visit.method).await?;
+    let candidates = candidates(app, visit, Freshness::Now).await?;
+    let hash = |template: &str| Stimulus::http(template, &visit.method).hash();
+    let hashes = candidates.iter().map(|(template, _)| hash(template)).collect();
+    // One look-up for all templates, unless there are too many bookmarks for one.
+    let known = bookmarks(app, visit, hashes, BOOKMARKS_MAX).await?;
+    let is_all = (known.len() as u64) < BOOKMARKS_MAX;
+    for (template, values) in candidates {
+        let hash = hash(&template);
+        let found = if is_all {
+            known.iter().filter(|found| found.bookmark.hash == hash).cloned().collect()
+        } else {
+            bookmarks(app, visit, vec![hash], BOOKMARKS_MAX).await?
+        };
         match found.as_slice() {
             [] => {}
-            [_] => {
-                let Some(bookmark) = found.into_iter().next().map(Box::new) else { continue };
+            [one] => {
+                let bookmark = Box::new(one.clone());
                 return Ok(Some(Target::Bookmark { bookmark, template, values }));
             }
             several => {
@@ -218,19 +229,20 @@ async fn candidates(
     Ok(candidates)
 }
 
+/// The bookmarks with any of these hashes that the request may resume.
 async fn bookmarks(
     app: &App,
     visit: &Visit,
-    template: &str,
-    method: &str,
+    hashes: Vec<String>,
+    limit: u64,
 ) -> Result<Vec<StoredBookmark>, Problem> {
     let filter = BookmarkFilter {
-        hash: Some(Stimulus::http(template, method).hash()),
+        hashes,
         instance_id: visit.instance_id.clone(),
         correlation_id: visit.correlation_id.clone(),
         ..BookmarkFilter::default()
     };
-    Ok(app.cx.store.find(&filter, BOOKMARKS_MAX).await?)
+    Ok(app.cx.store.find(&filter, limit).await?)
 }
 
 /// Other methods that bookmarks for this path wait for: one look-up for all of them.
@@ -245,13 +257,7 @@ async fn waiting_methods(app: &App, visit: &Visit) -> Result<Vec<String>, Proble
             by_hash.insert(Stimulus::http(template, &lower).hash(), method.to_string());
         }
     }
-    let filter = BookmarkFilter {
-        hashes: by_hash.keys().cloned().collect(),
-        instance_id: visit.instance_id.clone(),
-        correlation_id: visit.correlation_id.clone(),
-        ..BookmarkFilter::default()
-    };
-    let found = app.cx.store.find(&filter, METHODS_MAX).await?;
+    let found = bookmarks(app, visit, by_hash.keys().cloned().collect(), METHODS_MAX).await?;
     Ok(found.iter().filter_map(|found| by_hash.get(&found.bookmark.hash).cloned()).collect())
 }
 
@@ -287,11 +293,11 @@ async fn start(
         ..Beginning::default()
     };
     // A request that names an existing instance resumes it.
+    let hash = || Stimulus::http(template, &visit.method).hash();
     if let Some(id) = &visit.instance_id
         && !visit.asking.is_keyed
         && record::find(app, id).await?.is_some()
-        && let Some(found) =
-            bookmarks(app, &visit, template, &visit.method).await?.into_iter().next()
+        && let Some(found) = bookmarks(app, &visit, vec![hash()], 1).await?.pop()
     {
         return resume_with(app, &visit, found, input, patience).await;
     }

@@ -154,7 +154,13 @@ async fn published_latest(
 }
 
 /// Retracts the published version; `None` when none is published.
-pub(crate) async fn retract(app: &Arc<App>, id: &DefinitionId) -> Result<Option<Saved>, Problem> {
+pub(crate) async fn retract(
+    app: &Arc<App>,
+    id: &DefinitionId,
+    precondition: &Precondition,
+) -> Result<Option<Saved>, Problem> {
+    let _lock = app.edit_locks.lock(id).await;
+    precondition.check(id, latest_of(app, id).await?.as_ref())?;
     let Some(definition) = app.cx.store.retract(id).await? else { return Ok(None) };
     app.routes.forget();
     let noticed = announce(app, &definition, false).await;
@@ -162,8 +168,14 @@ pub(crate) async fn retract(app: &Arc<App>, id: &DefinitionId) -> Result<Option<
 }
 
 /// Removes all versions of a definition without unfinished instances.
-pub(crate) async fn delete(app: &Arc<App>, id: &DefinitionId) -> Result<bool, Problem> {
+pub(crate) async fn delete(
+    app: &Arc<App>,
+    id: &DefinitionId,
+    precondition: &Precondition,
+) -> Result<bool, Problem> {
+    let _lock = app.edit_locks.lock(id).await;
     let Some(latest) = latest_of(app, id).await? else { return Ok(false) };
+    precondition.check(id, Some(&latest))?;
     let count = deleted(app.cx.store.delete_definition(id).await?)?;
     app.routes.forget();
     // Best effort: the reconciliation of cache-notifier finds it as well.

@@ -13,7 +13,7 @@ use sea_orm::{
 };
 use store::{
     Base, DefinitionFilter, Definitions, Deleted, Error, Listed, Page, Publication, Published,
-    Saved, VersionOption, check,
+    PublishedVersion, Saved, VersionOption, check,
 };
 
 use crate::codec::{json, parse};
@@ -94,6 +94,31 @@ impl Definitions for SqlStore {
             .await?;
         let items = found.into_iter().map(read).collect::<Result<_, _>>()?;
         Ok(Listed { items, total })
+    }
+
+    async fn published_versions(&self) -> Result<Vec<PublishedVersion>, Error> {
+        // Without the graphs: one that cannot be read does not hide the others.
+        let query = Entity::find()
+            .select_only()
+            .columns([Column::DefinitionId, Column::Id, Column::Version])
+            .filter(is(VersionOption::Published));
+        let found = self
+            .tried(|| async {
+                let rows = query.clone().into_tuple::<(String, String, i64)>();
+                Ok(rows.all(&self.database.reader).await?)
+            })
+            .await?;
+        let published = found.into_iter().map(|(definition_id, version_id, version)| {
+            let version = u32::try_from(version).map_err(|error| {
+                Error::Corrupt(format!("version {version} of {definition_id}: {error}"))
+            })?;
+            Ok(PublishedVersion {
+                definition_id: definition_id.into(),
+                version_id: version_id.into(),
+                version,
+            })
+        });
+        published.collect()
     }
 
     async fn triggers(&self, hash: &str) -> Result<Vec<Trigger>, Error> {

@@ -14,9 +14,9 @@ use model::{
 use protocol::{Body, Command, Message, Resume, Start, header};
 use sea_orm::sqlx::{self, Connection as _, SqliteConnection};
 use store::{
-    Base, Burst, Definitions as _, Expected, Inbox as _, InstanceFilter, Instances as _,
+    Base, Burst, Definitions as _, Error, Expected, Inbox as _, InstanceFilter, Instances as _,
     NewInstance, OutboxRow, Page, PendingCommand, Publication, Salvage as _, Store as _,
-    StoredBookmark, Timers, shard_of,
+    StoredBookmark, Timers, VersionOption, shard_of,
 };
 use store_sql::{Options, SqlStore, connect};
 use testkit::sqlite_url;
@@ -211,5 +211,41 @@ async fn a_bad_row_of_any_kind_goes_to_the_dead_letters_and_the_others_are_mende
     let ids: Vec<&InstanceId> = listed.items.iter().map(|instance| &instance.id).collect();
     assert!(!ids.contains(&&"bad-stopped".into()) && ids.contains(&&"good-stopped".into()));
     assert!(ids.contains(&&"bad-start".into()), "the instance is there, and can be cancelled");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_definition_that_cannot_be_read_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = sqlite_url(&folder.path().join("staunch"));
+    let options = Options { migrate: true, ..Options::default() };
+    let store = connect(&url, options).await.unwrap();
+    for id in ["bad", "good"] {
+        let definition = Definition {
+            definition_id: id.into(),
+            id: format!("{id}-1").into(),
+            version: 1,
+            is_latest: true,
+            is_published: true,
+            published_at: Some(Timestamp::from_millis(1)),
+            ..Definition::default()
+        };
+        let publication = Publication {
+            definition,
+            base: Base::Any,
+            triggers: Vec::new(),
+            schedules: Vec::new(),
+        };
+        store.publish(publication).await.unwrap();
+    }
+    let mut direct = SqliteConnection::connect(&url).await.unwrap();
+    let spoiled = "UPDATE definitions SET document = 'nonsense' WHERE definition_id = 'bad'";
+    sqlx::query(spoiled).execute(&mut direct).await.unwrap();
+    let bad = store.definition(&"bad".into(), VersionOption::Published).await;
+    assert!(matches!(bad, Err(Error::Corrupt(_))), "{bad:?}");
+    let mut published = store.published_versions().await.unwrap();
+    published.sort_by(|left, right| left.definition_id.cmp(&right.definition_id));
+    let ids: Vec<_> = published.iter().map(|version| version.version_id.as_str()).collect();
+    assert_eq!(ids, ["bad-1", "good-1"]);
     store.close().await;
 }

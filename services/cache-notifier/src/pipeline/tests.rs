@@ -109,9 +109,13 @@ impl World {
     }
 
     async fn publish(&self, version: u32) -> Definition {
+        self.publish_as("order", version).await
+    }
+
+    async fn publish_as(&self, id: &str, version: u32) -> Definition {
         let definition = Definition {
-            id: format!("order-{version}").into(),
-            definition_id: "order".into(),
+            id: format!("{id}-{version}").into(),
+            definition_id: id.into(),
             version,
             is_latest: true,
             is_published: true,
@@ -269,6 +273,32 @@ async fn reconciling_mends_what_a_dead_publisher_left() {
     assert_eq!(reconcile::run_once(&cx).await.unwrap(), []);
     tokio::time::sleep(Duration::from_millis(10)).await;
     assert_eq!(points_to(&node), None);
+}
+
+/// The database holds one definition that cannot be read: the first that is asked for.
+#[derive(Default)]
+struct FirstIsCorrupt(std::sync::atomic::AtomicBool);
+
+#[async_trait::async_trait]
+impl store::memory::Faults for FirstIsCorrupt {
+    async fn before(&self, operation: store::memory::Operation) -> Result<(), store::Error> {
+        let is_read = operation == store::memory::Operation::Definition;
+        if is_read && !self.0.swap(true, Ordering::Relaxed) {
+            return Err(store::Error::Corrupt("nonsense".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_that_cannot_be_read_does_not_keep_the_others_from_being_mended() {
+    let mut world = World::new();
+    let _node = world.node("executor-1").await;
+    world.publish_as("bad", 1).await;
+    world.publish_as("order", 1).await;
+    world.store = world.store.with_faults(Arc::new(FirstIsCorrupt::default()));
+    let cx = world.notifier("notifier-1").await;
+    assert_eq!(reconcile::run_once(&cx).await.unwrap(), ["order".into()]);
 }
 
 #[tokio::test(start_paused = true)]

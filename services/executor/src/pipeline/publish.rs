@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chassis::Point;
 use futures::future::join_all;
+use model::Backoff;
 use protocol::Message;
 
 use super::commit::Outgoing;
@@ -14,6 +15,7 @@ use crate::metrics::METRICS;
 /// The number of tries for a message, before it is left to the sweep.
 const TRIES_MAX: u32 = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Publishes the messages of a commit. Does not fail: the sweep publishes what is left.
 pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
@@ -53,7 +55,7 @@ pub(crate) async fn send_all(cx: &Cx, commands: Vec<Message>) {
 
 /// Publishes one message; true when the stream has it.
 async fn stored(cx: &Cx, message: &Message) -> bool {
-    let mut pause = FIRST_PAUSE;
+    let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
     for attempt in 1..=TRIES_MAX {
         let error = match cx.bus.publish(message.clone()).await {
             Ok(_) => return true,
@@ -64,8 +66,7 @@ async fn stored(cx: &Cx, message: &Message) -> bool {
             tracing::warn!(%error, subject = message.subject, "left to the sweep");
             return false;
         }
-        tokio::time::sleep(pause).await;
-        pause *= 2;
+        tokio::time::sleep(backoff.next()).await;
     }
     false
 }

@@ -7,7 +7,8 @@ use protocol::{Body, Command, Refusal, ReplyWhen, Start, TaskCompleted};
 use serde_json::{Value, json};
 use store::{Instances as _, NewInstance};
 
-use crate::wired::world::{World, cancel, line, resume, sequence, start, wait_for};
+use crate::Config;
+use crate::wired::world::{Peculiar, World, cancel, line, resume, sequence, start, wait_for};
 
 #[tokio::test(start_paused = true)]
 async fn a_start_runs_to_its_end_and_tells_everyone() {
@@ -195,7 +196,9 @@ async fn an_endless_loop_can_be_cancelled() {
     let world = World::new();
     let endless = json!({"type": "While", "condition": true, "body": line("x")});
     world.publish("endless", endless, json!({})).await;
-    let _node = world.node("a").await;
+    // However fast the machine is, the cancel comes before the bound of steps.
+    let config = Config { steps_without_wait_max: u64::MAX, ..World::config() };
+    let _node = world.peculiar("a", Peculiar { config: Some(config), ..Peculiar::default() }).await;
     world.send(&start("endless", "i", json!({}))).await;
     world.until_status("i", SubStatus::Executing).await;
     let outcome = world.ask(cancel("c", "i"), ReplyWhen::Settled).await;

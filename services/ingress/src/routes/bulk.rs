@@ -87,7 +87,7 @@ pub(super) async fn retract(
 ) -> Result<Json<Value>, Problem> {
     let (mut retracted, mut not_published, mut not_found) = (Vec::new(), Vec::new(), Vec::new());
     for id in request.read()? {
-        match publication::retract(&app, &id).await? {
+        match publication::retract(&app, &id, &Precondition::None).await? {
             Some(_) => retracted.push(id),
             None if publication::latest(&app, &id).await.is_ok() => not_published.push(id),
             None => not_found.push(id),
@@ -109,7 +109,7 @@ pub(super) async fn delete_definitions(
 ) -> Result<Json<Value>, Problem> {
     let mut deleted = 0;
     for id in request.read()? {
-        deleted += u64::from(publication::delete(&app, &id).await?);
+        deleted += u64::from(publication::delete(&app, &id, &Precondition::None).await?);
     }
     Ok(Json(json!({"deleted": deleted})))
 }

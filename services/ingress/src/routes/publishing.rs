@@ -44,14 +44,16 @@ pub(super) async fn publish(
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/retract", tag = "definitions",
     params(("definitionId" = String, Path)),
     responses((status = 200, body = Value, description = "The definition, with `everywhere` and `missing`"),
-        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
+        (status = 412, body = ProblemBody, description = "`If-Match` names another version than the latest")))]
 pub(super) async fn retract(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     caller: Caller,
+    precondition: Precondition,
 ) -> Result<Json<Value>, Problem> {
     let id = definition_id(&id)?;
-    match publication::retract(&app, &id).await? {
+    match publication::retract(&app, &id, &precondition).await? {
         Some(saved) => {
             app.audit(&caller, "definition.retract", id.as_str(), Value::Null).await;
             let value = present::definition(&saved.definition);
@@ -87,14 +89,16 @@ pub(super) async fn revert(
 #[utoipa::path(delete, path = "/workflow-definitions/{definitionId}", tag = "definitions",
     params(("definitionId" = String, Path)),
     responses((status = 204), (status = 404, body = ProblemBody),
-        (status = 409, body = ProblemBody, description = "Instances still run")))]
+        (status = 409, body = ProblemBody, description = "Instances still run"),
+        (status = 412, body = ProblemBody, description = "`If-Match` names another version than the latest")))]
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     caller: Caller,
+    precondition: Precondition,
 ) -> Result<StatusCode, Problem> {
     let id = definition_id(&id)?;
-    if !publication::delete(&app, &id).await? {
+    if !publication::delete(&app, &id, &precondition).await? {
         return Err(publication::unknown(&id));
     }
     app.audit(&caller, "definition.delete", id.as_str(), Value::Null).await;

@@ -151,14 +151,12 @@ async fn a_change_from_a_stale_base_names_the_version_that_won() {
     // A repeat of what is published already is no change.
     assert_eq!(put(waits_for("a"), &tag).await.expect(200)["alreadyPublished"], true);
     let stale = [("if-match", tag.as_str())];
-    world
-        .send(json_request("POST", &format!("{path}/publish"), &stale, &json!({})))
-        .await
-        .problem(412);
-    world
-        .send(json_request("POST", &format!("{path}/revert/1"), &stale, &json!({})))
-        .await
-        .problem(412);
+    for (method, below) in
+        [("POST", "/publish"), ("POST", "/revert/1"), ("POST", "/retract"), ("DELETE", "")]
+    {
+        let path = format!("{path}{below}");
+        world.send(json_request(method, &path, &stale, &json!({}))).await.problem(412);
+    }
     assert_eq!(put(waits_for("b"), &new_tag).await.expect(200)["workflowDefinition"]["version"], 3);
 
     put(writes_line(), "unquoted").await.problem(400);
