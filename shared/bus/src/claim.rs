@@ -5,13 +5,14 @@
 //! A claim saves work, as a lease does: the work must be harmless when it is done twice.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
 use crate::{Chance, Entry, Error, Kv, Put, Revision};
 
@@ -256,10 +257,6 @@ impl Drop for Active<'_> {
             lock(self.set).remove(nonce);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

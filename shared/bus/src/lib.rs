@@ -12,6 +12,7 @@ mod error;
 mod follow;
 mod kv;
 mod lease;
+mod lock;
 mod memory;
 mod pointer;
 mod port;

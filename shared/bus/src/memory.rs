@@ -12,7 +12,7 @@ mod log;
 mod wire;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,6 +23,7 @@ use tokio::time::Instant;
 
 pub use fault::{Fault, Faults, Operation};
 
+use crate::lock::lock;
 use crate::{
     Bucket, Bus, Delivery, Endpoint, Error, Kv, Queue, Receipt, Settle, Stream, Subscription, Wire,
 };
@@ -441,10 +442,6 @@ fn check_size(message: &Message) -> Result<(), Error> {
     Err(Error::TooLarge(format!(
         "{size} bytes to {subject} are more than the {MESSAGE_BYTES_MAX} bytes that the server takes"
     )))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! database has the truth; a pointer says cheaply when to look there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use model::{DefinitionId, VersionId};
@@ -14,6 +14,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use crate::follow::follow;
+use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
 use crate::{Chance, Change, Error, Kv, Put, Revision};
 
@@ -313,10 +314,6 @@ impl Inner {
 
 async fn listen(inner: Arc<Inner>) {
     follow(&*inner.kv, &inner.stop, |change| inner.apply(change)).await;
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

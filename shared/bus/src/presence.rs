@@ -3,7 +3,7 @@
 //! starts nothing new.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,6 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use crate::follow::follow;
+use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
 use crate::{Chance, Change, Entry, Error, Kv, Put, Revision};
 
@@ -381,10 +382,6 @@ async fn renew(inner: Arc<Inner>) {
             Err(error) => tracing::warn!(%error, "this node's presence could not be renewed"),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -7,7 +7,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Busy, Held, Holder, Inner, Lease, Times, lock, parse, queue};
+use super::handle::Lease;
+use super::held::{Held, Times};
+use super::holder::{Holder, parse};
+use super::inner::Inner;
+use super::queue::Front;
+use super::terms::Busy;
+use crate::lock::lock;
 use crate::retry::Pace;
 use crate::{Error, Put, Revision};
 
@@ -102,7 +108,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    async fn run(&mut self, turn: &queue::Front) -> Result<Won, Busy> {
+    async fn run(&mut self, turn: &Front) -> Result<Won, Busy> {
         let value = self.inner.value(&self.trying.nonce);
         // The bus gets its own budget: an election may outlast a short wait for the holder.
         let patience = Instant::now() + crate::retry::BUDGET;

@@ -2,7 +2,6 @@
 //! hands the lease on in that order, with the rest of the queue. All of it is advice: when a message
 //! is lost, or the holder ends, the first acquisition that tries takes the free key.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +9,9 @@ use futures::StreamExt as _;
 use protocol::{Message, subject};
 use serde::{Deserialize, Serialize};
 
-use super::{Holder, Inner, lock};
+use super::holder::{Holder, Waiter};
+use super::inner::Inner;
+use crate::lock::lock;
 use crate::{Incoming, Revision};
 
 /// Nodes that are remembered as waiting for one lease; the others contend for it without a queue.
@@ -18,16 +19,6 @@ const WAITING_MAX: usize = 256;
 /// The longest that a waiter tries to send that it waits.
 const TELL_MAX: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// The nodes that wait for the leases of this node, by the nonces of the leases.
-pub(super) type Waiting = BTreeMap<String, Vec<Waiter>>;
-
-/// A node that waits, and the acquisition that it waits with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Waiter {
-    pub(super) owner: String,
-    pub(super) nonce: String,
-}
 
 /// The message of a waiter to the holder.
 #[derive(Debug, Serialize, Deserialize)]

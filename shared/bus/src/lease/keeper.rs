@@ -7,8 +7,11 @@ use std::time::Duration;
 use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio::time::Instant;
 
-use super::{Held, Holder, Inner, Orphan, Times, lock, parse};
+use super::held::{Held, Times};
+use super::holder::{Holder, parse};
+use super::inner::{Inner, Orphan};
 use crate::follow::follow;
+use crate::lock::lock;
 use crate::retry::Pace;
 use crate::{Change, Put, Revision};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Notify, OwnedMutexGuard};
 
-use super::lock;
+use crate::lock::lock;
 
 type Gates = Arc<Mutex<BTreeMap<String, Arc<Gate>>>>;
 

@@ -1,7 +1,12 @@
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
-use model::Timestamp;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
+use model::Timestamp;
+use tokio::time::Instant;
+
+use super::holder::{Holder, parse};
 use super::*;
 use crate::{Bucket, Bus as _, Entry, Fault, Faults, MemoryBus, Operation, Put, ServerClock};
 

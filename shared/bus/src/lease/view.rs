@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tokio::time::Instant;
 
-use super::Holder;
+use super::holder::Holder;
 use crate::{Revision, TOMBSTONE_TTL};
 
 #[derive(Default)]

@@ -9,7 +9,8 @@ use futures::StreamExt as _;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::{MemoryBus, Operation, Shared, bucket, lock};
+use super::{MemoryBus, Operation, Shared, bucket};
+use crate::lock::lock;
 use crate::{Bucket, Entry, Error, Kv, Put, Revision, Watch};
 
 pub(super) struct MemoryKv {

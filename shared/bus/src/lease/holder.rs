@@ -1,0 +1,47 @@
+//! The value of a lease's key, in JSON.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// The owner of a lease that cannot be read.
+const UNREADABLE: &str = "(unreadable)";
+
+/// The value of the key: the node that holds the lease, and its acquisition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Holder {
+    pub(super) owner: String,
+    pub(super) nonce: String,
+    /// The holder before has written this entry; the new holder has not written yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) handed: bool,
+    /// The nodes that wait behind it, as the holder before knew them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) next: Vec<Waiter>,
+}
+
+/// A node that waits, and the acquisition that it waits with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Waiter {
+    pub(super) owner: String,
+    pub(super) nonce: String,
+}
+
+impl Holder {
+    pub(super) fn is_unreadable(&self) -> bool {
+        self.owner == UNREADABLE && self.nonce.is_empty()
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        serde_json::to_vec(self).unwrap_or_default().into()
+    }
+}
+
+/// The holder that an entry shows; none on a tombstone.
+pub(super) fn parse(value: Option<&Bytes>) -> Option<Holder> {
+    value.map(|bytes| {
+        serde_json::from_slice(bytes).unwrap_or_else(|error| {
+            tracing::warn!(%error, "a lease cannot be read; it is removed");
+            Holder { owner: UNREADABLE.to_owned(), ..Holder::default() }
+        })
+    })
+}
