@@ -63,7 +63,7 @@ pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure>
 }
 
 fn leases(waits: Histogram, report: &mut Report) {
-    const NAME: &str = "a lease is had within 100 ms at p99";
+    const NAME: &str = "a lease is taken within 100 ms at p99";
     if waits.count() == 0.0 {
         report.skip(NAME, "the nodes named run no workflows, so they have no figures");
         return;
