@@ -1,4 +1,4 @@
-//! Complete: ends the workflow with outcomes of one's choice.
+//! Complete: ends the workflow with the given outcomes.
 
 use engine::{Activity, Decision, Descriptor, Next, Step, Type};
 use serde_json::Value;
@@ -8,10 +8,14 @@ pub(crate) struct Complete;
 
 impl Activity for Complete {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new("Elsa.Complete", "Composition", "Ends the workflow with these outcomes.")
-            .input("outcomes", Type::Object, "A name, or a list of names.")
-            .default("Done")
-            .terminal()
+        Descriptor::new(
+            "Elsa.Complete",
+            "Composition",
+            "Ends the workflow with the given outcomes.",
+        )
+        .input("outcomes", Type::Object, "A name, or a list of names.")
+        .default("Done")
+        .terminal()
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

@@ -10,7 +10,7 @@ impl Activity for Delay {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.Delay", "Scheduling", "Waits for a while.")
             .kind(Kind::Action)
-            .input("timeSpan", Type::TimeSpan, "How long.")
+            .input("timeSpan", Type::TimeSpan, "The time to wait.")
             .default("00:01:00")
             .outcomes(&["Done"])
     }

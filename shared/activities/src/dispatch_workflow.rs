@@ -1,4 +1,4 @@
-//! DispatchWorkflow: starts another workflow, and waits for its end where that is asked for.
+//! DispatchWorkflow: starts another workflow, and waits for its end if asked to.
 
 use engine::{
     Activity, Decision, Descriptor, Dispatch, Effect, Failure, Next, Resumed, Step, Type,
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 /// `Elsa.DispatchWorkflow`
 pub(crate) struct DispatchWorkflow;
 
-/// The name of the input under which the executor says how the child ended.
+/// The name of the input that carries the result of the child from the executor.
 pub(crate) const CHILD: &str = "__Child";
-/// The member of [`CHILD`] that says why the parent gets no output.
+/// The member of [`CHILD`] with the reason why the parent gets no output.
 const REFUSED: &str = "refused";
 
 /// Fails when the executor could not start the child, or could not hand over its output.
@@ -27,12 +27,12 @@ impl Activity for DispatchWorkflow {
         let descriptor = Descriptor::new(
             "Elsa.DispatchWorkflow",
             "Composition",
-            "Starts another workflow, and waits for its end if it is told to.",
+            "Starts another workflow, and waits for its end if asked to.",
         );
         with_inputs(descriptor.called("Dispatch Workflow"))
-            .input("startNewTrace", Type::Boolean, "The child begins a trace of its own.")
+            .input("startNewTrace", Type::Boolean, "The child begins its own trace.")
             .default(false)
-            .input("channelName", Type::String, "Kept for the round trip.")
+            .input("channelName", Type::String, "Not used; kept for exports.")
             .output("result", Type::Object, "The child's output.")
             .outcomes(&["Done"])
     }
@@ -54,14 +54,14 @@ impl Activity for DispatchWorkflow {
 /// Adds the inputs that every start of a child has.
 pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
     descriptor
-        .input("workflowDefinitionId", Type::String, "Which workflow.")
+        .input("workflowDefinitionId", Type::String, "The workflow's definition id.")
         .input("correlationId", Type::String, "The child's correlation id.")
         .input("input", Type::Dictionary, "The child's input.")
-        .input("waitForCompletion", Type::Boolean, "Wait until the child is over.")
+        .input("waitForCompletion", Type::Boolean, "Wait until the child has ended.")
         .default(false)
 }
 
-/// Asks for a child to be started; its id is known at once. Gives the child's id.
+/// Asks for the start of a child, and returns the child's id, which is known at once.
 pub(crate) fn dispatch(step: &mut Step<'_, '_>, waits: bool) -> Result<String, Failure> {
     let definition_id = DefinitionId::new(step.required("workflowDefinitionId")?);
     let correlation_id = step.text("correlationId")?;

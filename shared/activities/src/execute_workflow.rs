@@ -1,5 +1,5 @@
-//! ExecuteWorkflow: runs another workflow as a part of this one. The child is an instance of its
-//! own, started durably; waiting means waiting for its end.
+//! ExecuteWorkflow: runs another workflow as a part of this one. The child is a separate instance,
+//! started durably; the activity may wait for its end.
 
 use engine::{Activity, Decision, Descriptor, Kind, Next, Resumed, Step, Type};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ impl Activity for ExecuteWorkflow {
     fn resume(&self, step: &mut Step<'_, '_>, mut resumed: Resumed) -> Decision {
         let child = resumed.input.remove(CHILD).unwrap_or_default();
         check(&child)?;
-        // The output is the rest of the input, unless the child says otherwise.
+        // The output is `child.output` where that is there, else the rest of the input.
         let output = match child.get("output") {
             Some(output) if !output.is_null() => output.clone(),
             _ => Value::Object(resumed.input),

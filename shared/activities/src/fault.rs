@@ -14,7 +14,7 @@ impl Activity for Fault {
             .default("General")
             .input("faultType", Type::String, "Such as System or Business.")
             .default("System")
-            .input("message", Type::String, "What happened, for a person.")
+            .input("message", Type::String, "An explanation for people.")
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

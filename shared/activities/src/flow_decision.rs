@@ -9,7 +9,7 @@ impl Activity for FlowDecision {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.FlowDecision", "Branching", "Leaves through True or False.")
             .called("Decision")
-            .input("condition", Type::Boolean, "Which way.")
+            .input("condition", Type::Boolean, "The outcome: True or False.")
             .default(false)
             .outcomes(&["True", "False"])
     }

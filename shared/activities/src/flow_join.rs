@@ -1,4 +1,4 @@
-//! FlowJoin: where paths of a flowchart meet. The flowchart reads the mode and joins the paths.
+//! FlowJoin: joins paths. The flowchart reads the mode and does the joining.
 
 use engine::{Activity, Decision, Descriptor, Next, Step, Type};
 
@@ -30,9 +30,9 @@ impl Mode {
 impl Activity for FlowJoin {
     fn descriptor(&self) -> Descriptor {
         const MODES: Type = Type::Enum(&["WaitAny", "WaitAll", "WaitAllActive"]);
-        Descriptor::new("Elsa.FlowJoin", "Branching", "Where paths of a flowchart meet.")
+        Descriptor::new("Elsa.FlowJoin", "Branching", "Joins paths of a flowchart.")
             .called("Join")
-            .input("mode", MODES, "Which paths it waits for.")
+            .input("mode", MODES, "The paths that it waits for.")
             .default("WaitAny")
             .outcomes(&["Done"])
     }

@@ -10,13 +10,13 @@ pub(crate) struct FlowSendHttpRequest;
 
 impl Activity for FlowSendHttpRequest {
     fn descriptor(&self) -> Descriptor {
-        let what = "Makes an HTTP call and leaves through what came of it.";
+        let what = "Makes an HTTP call and leaves through the outcome for its result.";
         let descriptor = Descriptor::new("Elsa.FlowSendHttpRequest", "HTTP", what)
             .called("HTTP Request (flow)")
             .kind(Kind::Task);
         let codes = Type::List(Box::new(Type::StatusCode));
         with_outputs(with_inputs(descriptor))
-            .input("expectedStatusCodes", codes, "Each is an outcome.")
+            .input("expectedStatusCodes", codes, "Each of them is an outcome.")
             .default(json!([200]))
             .outcomes(&["Unmatched status code", "Failed to connect", "Timeout", "Done"])
     }

@@ -102,7 +102,7 @@ impl Chart {
     }
 }
 
-/// What follows from one completed child.
+/// The work that follows from one completed child.
 struct Walk<'s, 'r, 'a> {
     chart: &'a Chart,
     graph: &'a Graph,
@@ -113,12 +113,12 @@ struct Walk<'s, 'r, 'a> {
 /// An activity whose outgoing links are being decided.
 struct Frame<'o> {
     at: usize,
-    /// None on a dead path.
+    /// Empty on a dead path.
     outcomes: &'o [String],
     next: usize,
 }
 
-/// What a link means for its target.
+/// The state of a link, as its target sees it.
 enum LinkState {
     Schedule,
     Skip,
@@ -126,7 +126,7 @@ enum LinkState {
 }
 
 impl Walk<'_, '_, '_> {
-    /// Leaves an activity through its links. Walks dead paths with a stack of its own and without
+    /// Leaves an activity through its links. Walks dead paths with an explicit stack, without
     /// recursion: they can be as long as the flowchart.
     fn leave(&mut self, at: usize, outcomes: &[String], came_back: bool) -> Result<(), Failure> {
         if !self.graph.reached[at] {
@@ -252,7 +252,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// The connections whose ends exist. Others are oversights.
+/// The connections whose two ends exist. The others are noted as oversights.
 fn links(node: &mut Planning<'_>, children: &[NodeRef]) -> Vec<Link> {
     let (links, flaws) = read_links(node, children);
     for flaw in flaws {

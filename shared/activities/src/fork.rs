@@ -11,7 +11,11 @@ impl Activity for Fork {
     fn descriptor(&self) -> Descriptor {
         let what = "Runs branches side by side; ends with the last or with the first of them.";
         Descriptor::new("Elsa.Fork", "Branching", what)
-            .input("joinMode", Type::Enum(&["WaitAll", "WaitAny"]), "Which branch ends it.")
+            .input(
+                "joinMode",
+                Type::Enum(&["WaitAll", "WaitAny"]),
+                "Wait for all branches, or for the first.",
+            )
             .raw()
             .default("WaitAll")
             .port("branches", PortKind::List)

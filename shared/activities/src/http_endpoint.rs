@@ -17,12 +17,12 @@ impl Activity for HttpEndpoint {
             .called("HTTP Endpoint")
             .kind(Kind::Trigger)
             .input("path", Type::String, "A path or route template, such as orders/{id}.")
-            .input("supportedMethods", Type::texts(), "Which methods.")
+            .input("supportedMethods", Type::texts(), "The HTTP methods.")
             .default(json!(["GET"]))
-            .input("authorize", Type::Boolean, "Only for authenticated callers.")
+            .input("authorize", Type::Boolean, "Accept only authenticated callers.")
             .default(false)
             .input("policy", Type::String, "The permission a caller needs.")
-            .input("requestTimeout", Type::TimeSpan, "Longest wait of the caller.")
+            .input("requestTimeout", Type::TimeSpan, "The longest time a caller waits.")
             .input("requestSizeLimit", Type::Integer(64), "Bytes of the request body.");
         with_files(descriptor)
             .output("parsedContent", Type::Object, "The body: JSON, form or text.")
@@ -77,7 +77,7 @@ fn with_files(descriptor: Descriptor) -> Descriptor {
         .input("allowedMimeTypes", Type::texts(), "Of uploaded files.")
 }
 
-/// What it waits for: one stimulus per method, with what the gateway needs.
+/// The stimuli that it waits for, one per method, each with the settings that ingress needs.
 fn endpoints(step: &mut Step<'_, '_>) -> Result<Vec<(Stimulus, Value)>, Failure> {
     let path = step.required("path")?;
     let methods = step.texts("supportedMethods")?;

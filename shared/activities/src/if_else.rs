@@ -8,7 +8,7 @@ pub(crate) struct IfElse;
 impl Activity for IfElse {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.If", "Branching", "Runs one branch or the other.")
-            .input("condition", Type::Boolean, "Which branch.")
+            .input("condition", Type::Boolean, "True runs then, false else.")
             .default(false)
             .output("result", Type::Boolean, "The condition's value.")
             .port("then", PortKind::Embedded)

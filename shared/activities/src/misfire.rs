@@ -1,4 +1,4 @@
-//! What a schedule does about occurrences that were missed while no timer ran.
+//! The handling of occurrences of a schedule that were missed while no timer ran.
 
 use engine::{Descriptor, Failure, Step, Type};
 use model::Misfire;
@@ -10,9 +10,9 @@ const FIRE_ALL_MAX: i64 = 100;
 pub(crate) fn with_misfire(descriptor: Descriptor) -> Descriptor {
     const WORDS: Type = Type::Enum(&["FireOnce", "FireAll", "Skip"]);
     descriptor
-        .input("misfire", WORDS, "What happens to starts missed while no timer ran.")
+        .input("misfire", WORDS, "How to treat starts missed while no timer ran.")
         .default("FireOnce")
-        .input("misfireMax", Type::Integer(32), "At most this many starts for FireAll.")
+        .input("misfireMax", Type::Integer(32), "The most missed starts that FireAll makes up.")
         .default(FIRE_ALL_MAX)
 }
 

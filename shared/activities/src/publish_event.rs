@@ -7,13 +7,13 @@ pub(crate) struct PublishEvent;
 
 impl Activity for PublishEvent {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new("Elsa.PublishEvent", "Primitives", "Tells whoever waits for an event.")
+        Descriptor::new("Elsa.PublishEvent", "Primitives", "Raises an event.")
             .called("Publish Event")
             .input("eventName", Type::String, "The event's name, case-sensitive.")
             .input("correlationId", Type::String, "Only instances with this correlation id.")
             .input("isLocalEvent", Type::Boolean, "Only this instance.")
             .default(false)
-            .input("payload", Type::Object, "What comes with it.")
+            .input("payload", Type::Object, "The event's payload.")
             .outcomes(&["Done"])
     }
 

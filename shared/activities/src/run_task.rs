@@ -17,9 +17,9 @@ impl Activity for RunTask {
             .called("Run Task")
             .kind(Kind::Task)
             .input("taskName", Type::String, "The task's type.")
-            .input("payload", Type::Dictionary, "What the worker needs.")
+            .input("payload", Type::Dictionary, "The worker's input.")
             .output("taskId", Type::String, "The task's id.")
-            .output("result", Type::Object, "What the worker found.")
+            .output("result", Type::Object, "The worker's result.")
             .outcomes(&["Done"])
     }
 

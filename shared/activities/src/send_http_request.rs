@@ -12,7 +12,7 @@ use crate::write_http_response::headers;
 /// `Elsa.SendHttpRequest`
 pub(crate) struct SendHttpRequest;
 
-/// Which activity runs for a status code.
+/// A status code and the activity that runs for it.
 struct Case {
     status_code: i64,
     node: Option<NodeRef>,
@@ -24,7 +24,7 @@ pub(crate) enum Ended {
     Answered(i64),
     /// It was not answered in time.
     TimedOut(Failure),
-    /// It could not be made, or broke off.
+    /// It could not be made, or the connection broke.
     Failed(Failure),
 }
 
@@ -89,10 +89,10 @@ pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
         .input("content", Type::Object, "Text is sent as it is, anything else as JSON.")
         .input("contentType", Type::String, "The Content-Type of the content.")
         .input("authorization", Type::String, "The Authorization header.")
-        .input("disableAuthorizationHeaderValidation", Type::Boolean, "Kept for the round trip.")
+        .input("disableAuthorizationHeaderValidation", Type::Boolean, "Not used; kept for exports.")
         .default(false)
         .input("requestHeaders", Type::Dictionary, "Header names and values.")
-        .input("requestTimeout", Type::TimeSpan, "Longest wait for the answer.")
+        .input("requestTimeout", Type::TimeSpan, "The longest wait for the answer.")
 }
 
 /// Adds the outputs that every HTTP call has.

@@ -9,7 +9,7 @@ impl Activity for SetOutput {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.SetOutput", "Composition", "Gives a workflow output a value.")
             .called("Set Output")
-            .input("outputName", Type::String, "Which output.")
+            .input("outputName", Type::String, "The output's name.")
             .input("outputValue", Type::Object, "The value.")
             .outcomes(&["Done"])
     }

@@ -16,7 +16,7 @@ impl Activity for SetVariable {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.SetVariable", "Primitives", "Gives a variable a value.")
             .called("Set Variable")
-            .input("variable", Type::Object, "Which variable.")
+            .input("variable", Type::Object, "The variable.")
             .raw()
             .input("value", Type::Object, "The value; converted to the variable's type.")
             .outcomes(&["Done"])

@@ -1,4 +1,4 @@
-//! Start: where a flowchart prefers to start.
+//! Start: the preferred first activity of a flowchart.
 
 use engine::{Activity, Decision, Descriptor, Next, Step};
 
@@ -7,7 +7,7 @@ pub(crate) struct Start;
 
 impl Activity for Start {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new("Elsa.Start", "Flow", "Where a flowchart prefers to start.")
+        Descriptor::new("Elsa.Start", "Flow", "A flowchart's preferred first activity.")
             .start()
             .outcomes(&["Done"])
     }

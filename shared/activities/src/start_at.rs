@@ -13,7 +13,7 @@ impl Activity for StartAt {
         Descriptor::new("Elsa.StartAt", "Scheduling", what)
             .called("Start At")
             .kind(Kind::Trigger)
-            .input("dateTime", Type::DateTime, "When.")
+            .input("dateTime", Type::DateTime, "The instant.")
             .outcomes(&["Done"])
     }
 

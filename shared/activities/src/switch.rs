@@ -11,14 +11,14 @@ use crate::parallel::end_with_last;
 /// `Elsa.Switch`
 pub(crate) struct Switch;
 
-/// A case: its label, its condition, and its activity where it has one.
+/// A case: its label, its condition, and its activity if it has one.
 pub(crate) struct Case {
     pub(crate) label: String,
     condition: Option<Expression>,
     node: Option<NodeRef>,
 }
 
-/// Which of the cases that hold run.
+/// The modes: run the first case that holds, or all of them.
 pub(crate) const MODES: Type = Type::Enum(&["MatchFirst", "MatchAny"]);
 
 impl Activity for Switch {
@@ -26,7 +26,7 @@ impl Activity for Switch {
         Descriptor::new("Elsa.Switch", "Branching", "Runs the activities of the cases that hold.")
             .input("mode", MODES, "The first case that holds, or every one.")
             .default("MatchFirst")
-            .output("output", Type::Object, "Reserved.")
+            .output("output", Type::Object, "Not used.")
             .port("cases", PortKind::Cases)
             .port("default", PortKind::Embedded)
     }

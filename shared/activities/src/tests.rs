@@ -46,7 +46,7 @@ pub(crate) fn problems(document: Value) -> Vec<String> {
     }
 }
 
-/// What starts a definition.
+/// The triggers of a definition.
 pub(crate) fn causes(document: Value) -> Triggers {
     let program = engine().compile(&parsed(document).unwrap()).unwrap();
     engine().triggers(&program, &env(0)).unwrap()

@@ -19,7 +19,7 @@ impl Activity for Timer {
         let what = "Starts workflows at every interval, or waits for one interval.";
         let descriptor = Descriptor::new("Elsa.Timer", "Scheduling", what)
             .kind(Kind::Trigger)
-            .input("interval", Type::TimeSpan, "How long.")
+            .input("interval", Type::TimeSpan, "The interval.")
             .default("00:01:00")
             .outcomes(&["Done"]);
         with_misfire(descriptor)

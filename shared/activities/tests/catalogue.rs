@@ -1,4 +1,4 @@
-//! `docs/activities.md` is what the registry says, not what someone remembers.
+//! `docs/activities.md` equals the page generated from the registry.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use engine::{Descriptor, Engine};
 const PREFACE: &str = "# Activities
 
 Generated from the registry; `UPDATE_EXPECT=1 cargo test -p activities --test catalogue` writes it
-anew. An input may be an expression unless it is marked *plain*. Anything else in a definition is
-named when it is published, as a problem.
+anew. An input may be an expression unless it is marked *plain*. If a definition contains anything
+that is not listed here, its publication reports that as a problem.
 ";
 
 #[test]

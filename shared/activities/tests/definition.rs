@@ -1,4 +1,4 @@
-//! What the compiler finds in definitions, and what it lets pass.
+//! The problems that the compiler finds in definitions, and the oddities that it accepts.
 
 use engine::Engine;
 use engine::testing::{Player, parsed};
@@ -55,8 +55,8 @@ fn every_problem_is_found_at_once() {
     }
 }
 
-/// What runs without a part of it is refused when it is published, and goes on running when it was
-/// published before.
+/// A definition that runs only without one of its parts is refused when it is published, and goes
+/// on running if it was published before.
 #[test]
 fn what_would_be_ignored_is_a_problem_for_a_publication() {
     let engine = Engine::new(activities::all(), expressions::all());

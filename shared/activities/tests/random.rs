@@ -1,5 +1,5 @@
-//! Random workflows, played in random order: no invariant breaks, they end, and it makes no
-//! difference whether the state is stored between turns. Each is replayable from its seed.
+//! Random workflows, played in random order: no invariant breaks, they end, and storing the state
+//! between turns makes no difference. Each is replayable from its seed.
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
 use engine::Engine;

@@ -1,4 +1,4 @@
-//! Whole workflows: the same story whether or not the state was stored between turns, and the
+//! Whole workflows: the same journal whether or not the state was stored between turns, and the
 //! same turn for the same arguments.
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
@@ -62,7 +62,7 @@ fn order() -> Value {
     })
 }
 
-/// What the world answers.
+/// The answer of the outside world to a bookmark.
 fn answered(bookmark: &Bookmark) -> Option<Value> {
     let child = json!({"workflowInstanceId": "c", "status": "Finished", "subStatus": "Finished"});
     Some(match bookmark.name.as_str() {

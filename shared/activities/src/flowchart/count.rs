@@ -1,4 +1,4 @@
-//! The memory of a flowchart: the number of visits of each activity and each connection.
+//! The memory of a flowchart: how often each activity and each connection was visited.
 
 use model::Map;
 use serde_json::{Value, json};
@@ -15,12 +15,12 @@ impl<'m> Counts<'m> {
         Self(memory.as_object_mut())
     }
 
-    /// An activity has been visited once more.
+    /// Counts a visit of an activity.
     pub(super) fn visit(&mut self, at: usize) {
         self.add("visits", at);
     }
 
-    /// A connection has been passed once more.
+    /// Counts a pass of a connection.
     pub(super) fn pass(&mut self, link: usize, followed: bool) {
         self.add("links", link);
         if let Some(table) = self.table_mut("followed") {

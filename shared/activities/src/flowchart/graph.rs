@@ -13,7 +13,7 @@ pub(super) struct Link {
 /// Where a connection leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// Onwards.
+    /// Onwards, away from the start.
     Forward,
     /// Back to where its source was reached from; valid when every way to the source passes there.
     Backward { is_valid: bool },
@@ -23,11 +23,11 @@ pub(super) enum Direction {
 
 /// A flowchart's connections, classified.
 pub(super) struct Graph {
-    /// Of each link.
+    /// The direction of each link.
     pub(super) direction: Vec<Direction>,
-    /// Of each child: the forward links that lead to it.
+    /// The forward links that lead to each child.
     pub(super) inbound: Vec<Vec<usize>>,
-    /// Of each child: it can be reached.
+    /// Whether each child can be reached.
     pub(super) reached: Vec<bool>,
 }
 
@@ -67,7 +67,7 @@ impl Graph {
         graph
     }
 
-    /// Everything from which forward links lead here.
+    /// All children from which forward links lead here.
     pub(super) fn ancestors(&self, links: &[Link], of: usize) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut rest = vec![of];

@@ -1,4 +1,4 @@
-//! What flowcharts do: order, joins, dead paths, loops, triggers, cancellation.
+//! The behaviour of flowcharts: order, joins, dead paths, loops, triggers, cancellation.
 
 use engine::testing::Player;
 use model::SubStatus;
