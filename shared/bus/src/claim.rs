@@ -1,8 +1,8 @@
 //! Claims: work that one node of many does, once. A node claims the work by creating a key. When
-//! the work is done, the key stays for a while and says so to nodes that come late. Another node
+//! the work is done, the key stays for a while, so that nodes that come later see it. Another node
 //! takes over the claim of a node that has died, by compare-and-swap.
 //!
-//! A claim saves work, as a lease does: the work must be harmless when it is done twice.
+//! A claim saves work, as a lease does: doing the work twice must be harmless.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -16,14 +16,14 @@ use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
 use crate::{Chance, Entry, Error, Kv, Put, Revision};
 
-/// How the claim on a key ended.
+/// The result of an attempt to claim a key.
 #[derive(Debug)]
 pub enum Claim {
-    /// This node has it: do the work, then call [`Claims::done`].
+    /// This node has the claim: do the work, then call [`Claims::done`].
     Won(Claimed),
-    /// A live node does the work.
+    /// Another node that is live does the work.
     Taken {
-        /// That node.
+        /// The name of that node.
         by: String,
     },
     /// The work has been done.
@@ -48,7 +48,7 @@ pub struct Claims {
     chance: Chance,
     ttl_claimed: Duration,
     ttl_done: Duration,
-    /// Nonces of claims that this process holds or tries for.
+    /// Nonces of the claims that this process holds or is acquiring.
     active: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -67,7 +67,7 @@ struct Value {
 }
 
 impl Claims {
-    /// Claims in the name of `owner`. A claim stands for `ttl_claimed`; that it was done is
+    /// The claims of the node `owner`. A claim expires after `ttl_claimed`; a finished one is
     /// remembered for `ttl_done`.
     #[must_use]
     pub fn new(
@@ -84,8 +84,8 @@ impl Claims {
     /// Claims a key. A claim of an owner that is not live is taken over.
     ///
     /// # Errors
-    /// When the bus does not answer within about 12 s. The claim may stand; this process takes it
-    /// over when it tries again, others when it expires.
+    /// When the bus does not answer within about 12 s. The claim may have been written; this
+    /// process takes it over when it tries again, other nodes when it expires.
     pub async fn claim(
         &self,
         key: &str,
@@ -172,8 +172,8 @@ impl Claims {
         Ok(Look::Known(Claim::Taken { by: value.owner }))
     }
 
-    /// Marks the work as done, for nodes that come later. Where another node has taken over the
-    /// claim, that node will mark it.
+    /// Marks the work as done, for nodes that come later. If another node has taken over the claim,
+    /// that node will mark it.
     ///
     /// # Errors
     /// When the bus does not answer within about 12 s.
@@ -202,7 +202,7 @@ impl Claims {
         result
     }
 
-    /// Gives a claim back, with the work undone. Best effort: where that fails, the claim expires.
+    /// Gives back a claim whose work is not done. Best effort: if that fails, the claim expires.
     pub async fn abandon(&self, claimed: Claimed) {
         let nonce = (self.chance)();
         if let Err(error) = self.kv.purge_if(&claimed.key, claimed.revision, &nonce).await {
@@ -230,7 +230,7 @@ impl std::fmt::Debug for Claims {
 enum Look {
     Known(Claim),
     Free(Revision),
-    /// The key was read from a server that is behind the one that refused.
+    /// The read was answered by a server that is behind the one that refused the write.
     Behind,
 }
 

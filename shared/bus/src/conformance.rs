@@ -20,10 +20,10 @@ pub mod layer;
 pub mod queue;
 pub mod wire;
 
-/// The longest wait for anything.
+/// The longest wait for any condition.
 const BOUND: Duration = Duration::from_secs(20);
 
-/// Nonces that do not repeat within the process: enough for a bus that is new.
+/// Nonces that do not repeat within the process, which is enough for a bus that is new.
 fn chance() -> Chance {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     Arc::new(|| format!("conformance-{}", NEXT.fetch_add(1, Ordering::Relaxed)))

@@ -25,7 +25,8 @@ pub enum Bucket {
 /// it, short enough not to pile up.
 pub const TOMBSTONE_TTL: Duration = Duration::from_secs(15);
 
-/// The sequence of the last write to a key; grows over the whole bucket. 0: never written.
+/// The sequence of the last write to a key; it grows over the whole bucket. 0: the key was never
+/// written.
 pub type Revision = u64;
 
 /// One value.
@@ -37,12 +38,14 @@ pub struct Entry {
     pub revision: Revision,
 }
 
-/// How a compare-and-swap ended.
+/// The result of a compare-and-swap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// Written, now at this revision. Also when an earlier try with the same nonce had won.
+    /// Written; the key is now at this revision. Also when an earlier try with the same nonce had
+    /// won.
     Won(Revision),
-    /// The key is at another revision: this one, where the server says so.
+    /// Not written: the key is at another revision. Contains that revision if the server reported
+    /// it.
     Lost(Option<Revision>),
 }
 
@@ -72,7 +75,7 @@ pub type Watch = BoxStream<'static, Change>;
 #[async_trait]
 pub trait Kv: Send + Sync {
     /// Writes the key if it is at `expected` (0: never written; after a purge or an expiry: the
-    /// tombstone's revision). With `ttl` the value expires by itself that long after the write, to
+    /// tombstone's revision). With `ttl` the value expires that long after the write, accurate to
     /// about a second; without one it stays. `nonce` identifies the try: repeating a write whose
     /// answer was lost gives `Won` if it had won.
     ///

@@ -1,7 +1,7 @@
 //! The lease: a key that at most one node holds, by compare-and-swap, while it renews the key.
 //!
 //! A lease saves work and never decides what is true: a holder can be paused past its expiry, so
-//! whoever writes under a lease checks a version as well. One watch per node wakes all waiters. The
+//! every write under a lease checks a version as well. One watch per node wakes all waiters. The
 //! waiters of one node queue behind each other, and only the first contends with other nodes. Where
 //! nodes can send messages to each other ([`Leases::fair`]), the first waiters of all nodes queue
 //! too: the holder hands the lease on, in one write, to the node that has waited longest.
@@ -68,8 +68,8 @@ impl Leases {
         Self { inner, running: Arc::new(stop.drop_guard()) }
     }
 
-    /// Gives a lease to the nodes that wait for it in the order in which they came. A node that waits
-    /// says so to the holder over `wire`, and a release hands the lease on. A lost message costs
+    /// Gives a lease to the waiting nodes in the order in which they asked. A waiting node sends a
+    /// message to the holder over `wire`, and a release hands the lease on. A lost message costs
     /// fairness only.
     #[must_use]
     pub fn fair(self, wire: Arc<dyn Wire>) -> Self {
@@ -80,17 +80,17 @@ impl Leases {
     }
 
     /// Takes the lease on `key`. While another holds it, waits on the watch, at most
-    /// `terms.wait_max`; those who wait on one node get it in the order they came.
+    /// `terms.wait_max`; the acquisitions of one node get it in the order in which they asked.
     ///
     /// # Errors
-    /// [`Busy`] when it could not be had in that time. An acquisition that is given up, or whose
-    /// future is dropped, is released by itself if it turns out to have won.
+    /// [`Busy`] when it could not be acquired in that time. An acquisition that is given up, or
+    /// whose future is dropped, is released by itself if it turns out to have won.
     pub async fn acquire(&self, key: &str) -> Result<Lease, Busy> {
         acquire::acquire(&self.inner, key).await
     }
 
-    /// Takes over the list of the live nodes. Waiters take the leases of nodes that have gone at once.
-    /// A list without this node is ignored: this node is cut off then.
+    /// Takes over the list of the live nodes. Waiters take the leases of nodes that have gone at
+    /// once. A list without this node is ignored: it means that this node is cut off.
     pub fn presence_changed(&self, live: &[String]) {
         if !live.contains(&self.inner.owner) {
             return;
@@ -100,13 +100,13 @@ impl Leases {
         self.inner.queue.wake_all();
     }
 
-    /// How many leases this node holds now.
+    /// The number of leases that this node holds now.
     #[must_use]
     pub fn held(&self) -> usize {
         lock(&self.inner.held).len()
     }
 
-    /// Stops the tasks and waits for them. Leases that are still held are renewed no more.
+    /// Stops the tasks and waits for them. Leases that are still held are no longer renewed.
     pub async fn close(&self) {
         self.inner.stop.cancel();
         self.inner.tasks.wait().await;

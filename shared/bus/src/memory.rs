@@ -1,9 +1,9 @@
-//! The twin: the whole port in memory, with the semantics that JetStream really has.
+//! The twin: the whole port in memory, with the observed semantics of JetStream.
 //!
 //! Nothing here depends on a wall clock, a hash order or a thread: the same calls in the same order
 //! give the same answers, so a simulation can be replayed from its seed. Time is tokio's, so that
-//! it can be paused; what the server would stamp comes from the clock that is given. Faults are
-//! injected by whoever implements [`Faults`].
+//! it can be paused; the times with which a server stamps messages come from the given clock. An
+//! implementation of [`Faults`] injects faults.
 
 mod bucket;
 mod fault;
@@ -32,7 +32,7 @@ use fault::{Interference, NoFaults};
 /// The time that the server stamps messages with.
 pub type ServerClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// The largest message, as nats-server has it by default.
+/// The largest message; the default of nats-server.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A bus in memory. Clones share it; each may act for another node.
@@ -46,9 +46,9 @@ struct Shared {
     state: Mutex<State>,
     faults: Arc<dyn Faults>,
     clock: ServerClock,
-    /// Something arrived, or came back to be delivered again.
+    /// A message arrived, or has to be delivered again.
     arrived: Notify,
-    /// A key got an expiry: the task that expires looks again.
+    /// A key got an expiry: the expiry task has to look again.
     expiring: Arc<Notify>,
 }
 
@@ -81,21 +81,21 @@ impl MemoryBus {
         Self { shared: Arc::new(shared), node: Arc::from("") }
     }
 
-    /// A bus whose clock starts at `start` and goes with tokio's time.
+    /// A bus whose clock starts at `start` and advances with tokio's time.
     #[must_use]
     pub fn starting_at(start: Timestamp) -> Self {
         let origin = Instant::now();
         Self::new(Arc::new(move || start.after(origin.elapsed())))
     }
 
-    /// The same bus, used by this node: [`Faults`] are told its name.
+    /// The same bus, used by this node: [`Faults`] get its name.
     #[must_use]
     pub fn as_node(&self, node: &str) -> Self {
         Self { shared: Arc::clone(&self.shared), node: Arc::from(node) }
     }
 
     /// Loses everything that is stored, as when the server's disk is wiped: streams, buckets and
-    /// what is pending. Watches start again from an empty snapshot.
+    /// pending messages. Watches start again from an empty snapshot.
     pub fn wipe(&self) {
         let mut state = self.state();
         state.log = log::Log::default();
@@ -111,14 +111,14 @@ impl MemoryBus {
         self.state().buckets.entry(bucket).or_default().expire_key(key, Instant::now())
     }
 
-    /// Breaks all watches of a bucket and mends them, as a reconnect does: each gets a `Reset`, a
-    /// snapshot and `Synced`.
+    /// Breaks all watches of a bucket and restores them, as a reconnect does: each gets a `Reset`,
+    /// a snapshot and `Synced`.
     pub fn reset_watches(&self, bucket: Bucket) {
         self.state().buckets.entry(bucket).or_default().reset_watches();
     }
 
-    /// Cuts a node off from what it follows: its watches show no changes, and plain messages do
-    /// not reach it. What it asks for itself is the business of [`Faults`].
+    /// Cuts a node off from incoming traffic: its watches show no changes, and plain messages do
+    /// not reach it. The calls that the node makes are left to [`Faults`].
     pub fn sever(&self, node: &str) {
         let mut state = self.state();
         state.wire.sever(node);
@@ -173,12 +173,12 @@ impl MemoryBus {
         (self.shared.clock)()
     }
 
-    /// Asks the faults about an operation, and waits as long as they say.
+    /// Asks the faults about an operation, and waits for the delay that they set.
     async fn judge(&self, operation: Operation<'_>) -> Result<Interference, Error> {
         self.shared.faults.judge(&self.node, &operation).await
     }
 
-    /// Stores a message where a stream has its subject, and hands it to whoever listens now.
+    /// Stores a message if a stream has its subject, and hands it to the current subscribers.
     fn put(&self, message: Message) -> Result<Option<Receipt>, Error> {
         let now = self.now();
         let mut state = self.open()?;
@@ -212,7 +212,7 @@ impl Queue for MemoryBus {
             )]
             tokio::spawn(async move {
                 tokio::time::sleep(late).await;
-                // Nobody waits for what becomes of it.
+                // The caller has gone; nobody needs the result.
                 drop(bus.put(message));
             });
             return Err(Error::Unknown("it is under way, on purpose".to_owned()));
@@ -234,7 +234,7 @@ impl Queue for MemoryBus {
             let (pulled, next) = self.open()?.log.pull(max, Instant::now());
             if !pulled.is_empty() {
                 if verdict.lost {
-                    // Delivered to nobody: they come again after the ack wait.
+                    // The commands reach no caller: they are delivered again after the ack wait.
                     return Ok(Vec::new());
                 }
                 let mut deliveries: Vec<_> =
@@ -243,7 +243,7 @@ impl Queue for MemoryBus {
                     deliveries.reverse();
                 }
                 if let Some(late) = verdict.late {
-                    // Some of it may be with another by then.
+                    // Another puller may have some of them by then.
                     tokio::time::sleep(late).await;
                 }
                 return Ok(deliveries);
@@ -294,8 +294,8 @@ impl MemoryBus {
     }
 }
 
-/// How one delivery is answered. As with JetStream, sending an answer never fails while the
-/// connection is up, and nobody says whether it arrived.
+/// The answers to one delivery. As with JetStream, sending an answer never fails while the
+/// connection is up, and nothing reports whether it arrived.
 struct MemorySettle {
     bus: MemoryBus,
     sequence: u64,
@@ -356,7 +356,7 @@ impl Wire for MemoryBus {
         if verdict.twice {
             self.put(message.clone())?;
         }
-        // A stream that refuses it says so to nobody: this is a plain message.
+        // If the stream refuses the message, nobody is notified: it is a plain message.
         match self.put(message) {
             Ok(_) | Err(Error::Full(_)) => Ok(()),
             Err(error) => Err(error),

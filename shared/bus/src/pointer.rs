@@ -1,5 +1,5 @@
 //! Pointers: which version of a definition is published, known on every node by a watch. The
-//! database has the truth; a pointer says cheaply when to look there.
+//! database has the truth; a pointer shows cheaply when to read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
 use crate::{Chance, Change, Error, Kv, Put, Revision};
 
-/// Changes that a slow listener may be behind before it misses some.
+/// The number of changes that a slow listener may be behind before it misses some.
 const CHANGES_MAX: usize = 1_024;
 
 /// The published version of one definition.
@@ -28,7 +28,8 @@ pub struct Pointer {
     pub version_id: Option<VersionId>,
     /// Its number.
     pub version: u32,
-    /// The revision of the pointer; 0 when it is gone or cannot be read: ask the database then.
+    /// The revision of the pointer; 0 when it is gone or cannot be read. Read the database in that
+    /// case.
     pub revision: Revision,
 }
 
@@ -46,7 +47,7 @@ struct Inner {
     view: Mutex<View>,
     synced: watch::Sender<bool>,
     synced_at: Mutex<Option<Instant>>,
-    /// Moves with every change that was applied.
+    /// Notified of every change that was applied.
     applied: watch::Sender<()>,
     changes: broadcast::Sender<(DefinitionId, Pointer)>,
     tasks: TaskTracker,
@@ -56,7 +57,7 @@ struct Inner {
 #[derive(Default)]
 struct View {
     pointers: BTreeMap<DefinitionId, Pointer>,
-    /// Definitions that the snapshot under way has named; none outside a snapshot.
+    /// Definitions that the snapshot in progress has named; none outside a snapshot.
     fresh: Option<BTreeSet<DefinitionId>>,
 }
 
@@ -91,7 +92,7 @@ impl Pointers {
             let _until_it_ends = &tracked;
             listen(Arc::clone(&listening))
         });
-        // It ends with `stop`; the tracker knows when.
+        // The task ends with `stop`, and the tracker waits for it.
         drop(runs);
         inner.tasks.close();
         let mut synced = inner.synced.subscribe();
@@ -114,13 +115,14 @@ impl Pointers {
         view.pointers.iter().map(|(id, pointer)| (id.clone(), pointer.clone())).collect()
     }
 
-    /// The snapshot is complete, and nothing has broken the watch since.
+    /// The snapshot is complete, and the watch has not broken since.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         *self.inner.synced.borrow()
     }
 
-    /// When the snapshot was complete that the view is built on; none while one is under way.
+    /// When the snapshot that the view is based on was complete; none while a new one is in
+    /// progress.
     #[must_use]
     pub fn synced_at(&self) -> Option<Instant> {
         *lock(&self.inner.synced_at)
@@ -133,8 +135,8 @@ impl Pointers {
     }
 
     /// Points to a version, or to none with `version_id: None` (retracted). A published version is
-    /// never replaced by an older one: then, and when it stands there already, the revision of
-    /// what stands there is the answer.
+    /// never replaced by an older one. If the pointer has this version or a newer one already,
+    /// returns its revision.
     ///
     /// # Errors
     /// When the bus does not answer within about 12 s; repeating it is harmless.
@@ -212,7 +214,7 @@ impl std::fmt::Debug for Pointers {
     }
 }
 
-/// The new value may stand in the place of what is there.
+/// Whether the new value may replace the pointer that is there.
 fn replaces(new: &Value, old: &Pointer) -> bool {
     let Some(published) = &old.version_id else {
         // A tombstone has number 0; a retraction keeps the number that was retracted.
@@ -233,7 +235,8 @@ impl Inner {
         let Some(bytes) = entry.value else {
             return Ok(Some(Pointer { version_id: None, version: 0, revision }));
         };
-        // What cannot be read points to nothing: whoever knows the published version replaces it.
+        // A pointer that cannot be read counts as pointing to no version: the node that knows the
+        // published version replaces it.
         let value: Value = serde_json::from_slice(&bytes).unwrap_or_else(|error| {
             tracing::warn!(%error, key, "a pointer cannot be read; it is replaced");
             Value { version_id: None, version: 0 }
@@ -241,7 +244,7 @@ impl Inner {
         Ok(Some(Pointer { version_id: value.version_id, version: value.version, revision }))
     }
 
-    /// Applies a pointer, from the watch or from an own write; older ones change nothing.
+    /// Applies a pointer, from the watch or from an own write; an older one changes nothing.
     fn note(&self, definition_id: DefinitionId, pointer: Pointer) {
         {
             let mut view = lock(&self.view);
@@ -250,7 +253,8 @@ impl Inner {
                 .get(&definition_id)
                 .is_some_and(|known| known.revision >= pointer.revision);
             if let Some(fresh) = &mut view.fresh {
-                // The bucket may have been made anew: revisions compare within one snapshot only.
+                // The bucket may have been created anew: revisions compare within one snapshot
+                // only.
                 let is_repeated = !fresh.insert(definition_id.clone());
                 is_known = is_known && is_repeated;
             }
@@ -264,7 +268,7 @@ impl Inner {
 
     fn tell(&self, definition_id: DefinitionId, pointer: Pointer) {
         self.applied.send_replace(());
-        // Without listeners there is nobody to tell.
+        // An error means that there are no listeners.
         drop(self.changes.send((definition_id, pointer)));
     }
 

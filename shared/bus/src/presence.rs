@@ -1,5 +1,5 @@
-//! Presence: each live node renews a key of its own, and the live nodes are those that have a key.
-//! A node that cannot renew its key for a whole TTL knows that the others count it as gone, and
+//! Presence: each live node renews its own key, and the live nodes are those that have a key. A
+//! node that cannot renew its key for a whole TTL knows that the other nodes count it as gone, and
 //! starts nothing new.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,8 @@ pub struct Presence {
     _running: Arc<DropGuard>,
 }
 
-/// How a node stands with the others. The presence may have ended: then it is cut off soon.
+/// Whether the other nodes count this node as live. The presence may have ended: then the node is
+/// soon cut off.
 #[derive(Clone)]
 pub struct Standing(Arc<Inner>);
 
@@ -53,8 +54,8 @@ impl Standing {
         !*self.0.synced.borrow() || lock(&self.0.written).elapsed() > self.0.ttl
     }
 
-    /// The time since which the others count this node as live without a break, as far as it can
-    /// know. Before that, others may have decided something without this node.
+    /// The time since which the other nodes count this node as live without a break, as far as it
+    /// can know. Before that, they may have decided something without this node.
     #[must_use]
     pub fn live_since(&self) -> Instant {
         *lock(&self.0.live_since)
@@ -74,7 +75,7 @@ struct Inner {
     own: tokio::sync::Mutex<Revision>,
     /// The time just before the last write that succeeded.
     written: Mutex<Instant>,
-    /// The others count this node as live without a break since then.
+    /// The other nodes have counted this node as live without a break since then.
     live_since: Mutex<Instant>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -83,11 +84,11 @@ struct Inner {
 #[derive(Default)]
 struct View {
     members: BTreeMap<String, Member>,
-    /// Keys that the snapshot under way has named; none outside a snapshot.
+    /// Keys that the snapshot in progress has named; none outside a snapshot.
     fresh: Option<BTreeSet<String>>,
     /// Members that the watch does not show: those that [`Presence::look`] has found, those that a
-    /// snapshot has not named, and those whose key cannot be read. A bucket that was made anew has
-    /// lost the keys of nodes that live. They count as live for one TTL, as they do in their own eyes.
+    /// snapshot has not named, and those whose key cannot be read. A bucket that was created anew
+    /// has lost the keys of live nodes. They count as live for one TTL, as they themselves do.
     doubted: BTreeMap<String, Doubt>,
 }
 
@@ -98,8 +99,9 @@ struct Doubt {
 }
 
 impl Presence {
-    /// Joins: writes the own key, reads who lives, and keeps both up to date until
-    /// [`Presence::leave`]. A key that is not renewed for `ttl` is gone; renewal is at `ttl / 3`.
+    /// Joins: writes the own key, reads the live nodes, and keeps both up to date until
+    /// [`Presence::leave`]. A key that is not renewed for `ttl` is gone; it is renewed every `ttl /
+    /// 3`.
     ///
     /// # Errors
     /// When the bus does not answer within about 12 s.
@@ -159,7 +161,7 @@ impl Presence {
     }
 
     /// Reads the bucket itself. Afterwards every node that has joined before the call is among the
-    /// live nodes, also where the watch has not shown it yet.
+    /// live nodes, even if the watch has not shown it yet.
     ///
     /// # Errors
     /// When the bus cannot be asked.
@@ -183,20 +185,21 @@ impl Presence {
         self.inner.ttl
     }
 
-    /// The own key was not renewed for a whole TTL, or the list of the others is not complete.
+    /// The own key was not renewed for a whole TTL, or the list of the other nodes is not complete.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.standing().is_cut_off()
     }
 
-    /// How this node stands with the others, for a holder that must not keep the presence alive.
+    /// Whether the other nodes count this node as live, for a holder that must not keep the
+    /// presence alive.
     #[must_use]
     pub fn standing(&self) -> Standing {
         Standing(Arc::clone(&self.inner))
     }
 
-    /// Removes the own key, so that the others see it at once, and stops. Best effort, for 3 s at
-    /// most.
+    /// Removes the own key, so that the other nodes see it at once, and stops. Best effort, for 3 s
+    /// at most.
     pub async fn leave(&self) {
         let inner = &self.inner;
         inner.stop.cancel();
@@ -233,11 +236,11 @@ impl Inner {
             let _until_it_ends = &tracked;
             run(Arc::clone(&inner))
         });
-        // It ends with `stop`; the tracker knows when.
+        // The task ends with `stop`, and the tracker waits for it.
         drop(runs);
     }
 
-    /// Writes the own key over whatever is there: no other node writes it.
+    /// Writes the own key over any value: no other node writes it.
     async fn write(&self, give_up: Instant) -> Result<(), Error> {
         let mut own = self.own.lock().await;
         let mut nonce = (self.chance)();
@@ -281,7 +284,7 @@ impl Inner {
         match change {
             Change::Reset => {
                 view.fresh = Some(BTreeSet::new());
-                // The bucket may have been made anew: revisions start again then.
+                // The bucket may have been created anew: revisions start again then.
                 view.doubted.values_mut().for_each(|doubt| doubt.known = 0);
                 self.synced.send_replace(false);
                 return;
@@ -310,7 +313,7 @@ impl Inner {
                     }
                     members.insert(key, member);
                 } else if members.contains_key(&key) {
-                    // The node itself writes its key again when it renews it next.
+                    // A live node writes its key again at its next renewal.
                     doubted.entry(key).or_insert(Doubt { since: Instant::now(), known: 0 });
                 }
             }

@@ -21,7 +21,7 @@ pub enum Stream {
     Dead,
 }
 
-/// What the server says when it has stored a message.
+/// The server's answer when it has stored a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// Its place in the stream.
@@ -95,16 +95,16 @@ impl std::fmt::Debug for Delivery {
     }
 }
 
-/// The answers to a delivery. A delivery dropped without an answer comes again.
+/// The answers to a delivery. A delivery that is dropped without an answer comes again.
 #[async_trait]
 pub trait Settle: Send + Sync {
-    /// Done: never delivered again.
+    /// The command is done: it is never delivered again.
     ///
     /// # Errors
     /// When it could not be sent; the delivery will come again.
     async fn ack(&self) -> Result<(), Error>;
 
-    /// Not now: delivered again after `delay`.
+    /// The command cannot be done now: it is delivered again after `delay`.
     ///
     /// # Errors
     /// When it could not be sent; the delivery comes again all the same.

@@ -1,5 +1,5 @@
-//! Rendezvous hashing: who owns a shard, agreed without talking. When a node comes or goes, only
-//! the shards that it gains or had move.
+//! Rendezvous hashing: every node computes the owner of a shard, without communication. When a node
+//! comes or goes, only the shards that it gains or had move.
 
 /// The owner of a shard among the nodes: the one with the highest hash. The order of the nodes
 /// does not matter, and every machine and version gives the same answer. `None` without nodes.
@@ -8,7 +8,8 @@ pub fn owner_of(shard: i32, nodes: &[String]) -> Option<&str> {
     nodes.iter().map(|node| (weight(shard, node), node.as_str())).max().map(|(_, node)| node)
 }
 
-/// FNV-1a over the node and the shard, stirred so that neighbouring shards fall apart.
+/// FNV-1a over the node and the shard, with a final mix so that neighbouring shards get unrelated
+/// weights.
 fn weight(shard: i32, node: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in node.bytes().chain([0]).chain(shard.to_be_bytes()) {

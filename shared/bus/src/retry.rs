@@ -1,5 +1,5 @@
-//! How long and how often a write with an unknown outcome is repeated. The pauses grow, and the
-//! nonce spreads them, so that two nodes do not repeat at the same moments.
+//! The repetition of a write with an unknown outcome. The pauses grow, and the nonce varies them,
+//! so that two nodes do not repeat at the same moments.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Plain messages, which reach those who subscribe at that moment at most once, and request-reply
+//! Plain messages, delivered at most once to those who subscribe at that moment, and request-reply
 //! endpoints.
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use protocol::Message;
 
 use crate::Error;
 
-/// A message with the subject its sender wants an answer on.
+/// A message, and the subject on which its sender wants an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incoming {
     /// The message.
@@ -52,7 +52,8 @@ pub trait Wire: Send + Sync {
     /// time, [`Error::TooLarge`] with the size and the limit.
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error>;
 
-    /// A subject for the outcomes of this process, below `staunch.reply.`; another one in each call.
+    /// A subject for the outcomes of this process, below `staunch.reply.`; each call returns
+    /// another one.
     fn inbox(&self) -> String;
 
     /// Registers a service under this name and version with the Services API, so that

@@ -1,5 +1,5 @@
-//! A panic in each background task of leases, pointers and presence: the task runs again, or its
-//! work is done by another, and nothing is stuck.
+//! A panic in each background task of leases, pointers and presence: the task runs again, or
+//! another does its work, and nothing is stuck.
 
 #![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
 
@@ -36,7 +36,7 @@ fn panics(task: &str) -> u64 {
     tasks::figures().iter().find(|figure| figure.task == task).map_or(0, |figure| figure.panics)
 }
 
-/// Everything works: a lease is held for long and handed on, a pointer is applied, nodes are seen.
+/// Uses everything: a lease is held for long and handed on, a pointer is applied, nodes are seen.
 async fn everything_works(bus: &MemoryBus, task: &str) {
     let (one, two) = (leases(bus, "one"), leases(bus, "two"));
     let lease = one.acquire("a").await.unwrap();

@@ -51,7 +51,7 @@ async fn a_claim_whose_answer_is_lost_is_won() {
 async fn a_claim_of_ones_own_that_was_given_up_is_taken_over() {
     let bus = bus(Fault::AnswerLost);
     let one = claims(&bus, "one");
-    // Dropped while it waits to ask again; what it wrote stands.
+    // Dropped while it waits for its next try; its first write was stored.
     let given_up = one.claim("t", |_| true);
     assert!(tokio::time::timeout(Duration::from_millis(1), given_up).await.is_err());
     let two = claims(&bus, "two");

@@ -1,4 +1,4 @@
-//! What [`Kv`] promises.
+//! The promises of [`Kv`].
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::{chance, change, change_of, must, synced};
 use crate::{Bucket, Bus, Change, Entry, Kv, Put, Revision};
 
-/// Runs everything here, each on a bus of its own.
+/// Runs every check of this module, each on its own bus.
 pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     a_swap_wins_only_from_where_the_key_is(&*leases(&make().await)).await;
     a_repeated_nonce_finds_out_that_it_had_won(&*leases(&make().await)).await;
@@ -143,7 +143,7 @@ async fn a_watch_begins_with_a_snapshot(kv: &dyn Kv) {
     let gone = put(kv, "gone", "1", 0, None).await;
     must("purge", kv.purge_if("gone", gone, &chance()()).await);
     let b = put(kv, "b", "2", b, None).await;
-    // The second begins when the first is under way already.
+    // The second watch begins while the first is still starting.
     let mut first = must("watch", kv.watch().await);
     let mut live = Vec::new();
     for round in 0..2 {
@@ -182,7 +182,7 @@ async fn one_of_many_writers_wins(kv: Arc<dyn Kv>) {
             loop {
                 let put = kv.put_if("a", Bytes::from_static(b"1"), 0, None, &nonce).await;
                 match must("put", put) {
-                    // Another write is under way: which wins is not known yet.
+                    // Another write is in progress: its result is not known yet.
                     Put::Lost(None) => tokio::task::yield_now().await,
                     put => return put,
                 }

@@ -1,4 +1,4 @@
-//! What leases, claims, presence and pointers promise, over any [`Bus`].
+//! The promises of leases, claims, presence and pointers, over any [`Bus`].
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::{chance, must, within};
 use crate::{Bucket, Bus, Busy, Claim, Claims, Leases, Member, Pointers, Presence, Terms};
 
-/// Runs everything here, each on a bus of its own.
+/// Runs every check of this module, each on its own bus.
 pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     a_lease_has_one_holder_and_is_handed_over_at_once(&make().await).await;
     many_nodes_have_a_lease_in_turns(&make().await).await;
@@ -49,7 +49,7 @@ async fn a_lease_has_one_holder_and_is_handed_over_at_once(bus: &impl Bus) {
     });
     let other = must("acquire another", two.acquire("b").await);
     let token = first.token();
-    // Until both wait; if they do not yet, this proves less and is no less true.
+    // Gives both time to wait. If they do not wait yet, this checks less but is still correct.
     tokio::time::sleep(Duration::from_millis(200)).await;
     let released = Instant::now();
     first.release().await;
@@ -60,14 +60,15 @@ async fn a_lease_has_one_holder_and_is_handed_over_at_once(bus: &impl Bus) {
     second.release().await;
     let third = must("a task", within("the local hand-over", also_waiting).await);
     drop(must("acquire", third));
-    // A dropped lease is given back too.
+    // A dropped lease is released too.
     must("acquire", one.acquire("a").await).release().await;
     other.release().await;
     one.close().await;
     two.close().await;
 }
 
-/// Each of five nodes wants it again as soon as it has given it back: none is left behind.
+/// Each of five nodes asks for the lease again as soon as it has released it; every node gets its
+/// turns.
 async fn many_nodes_have_a_lease_in_turns<B: Bus + Clone>(bus: &B) {
     const TURNS: usize = 20;
     let nodes = ["one", "two", "three", "four", "five"];
@@ -101,7 +102,7 @@ async fn a_held_lease_is_renewed_and_a_dead_one_expires(bus: &impl Bus) {
     let kept = must("acquire", one.acquire("kept").await);
     let dead = must("acquire", two.acquire("dead").await);
     let started = Instant::now();
-    // Nobody renews any more, and nobody releases.
+    // Node two stops without releasing: nobody renews its lease any more.
     two.close().await;
     let taken = must("acquire", within("the expiry", one.acquire("dead")).await);
     assert!(started.elapsed() > Duration::from_secs(2), "it was not free before it expired");
@@ -161,7 +162,7 @@ async fn a_claim_is_won_once_and_stays_done(bus: &impl Bus) {
     let Claim::Won(taken) = must("claim", two.claim("t.2", |owner| owner != "one").await) else {
         panic!("the claim of a dead node is taken over");
     };
-    // The dead node was only slow.
+    // The dead node was only slow: it finishes its work after all.
     must("done", one.done(held).await);
     two.abandon(taken).await;
     let Claim::Won(held) = must("claim", one.claim("t.2", |_| true).await) else {
@@ -203,7 +204,7 @@ async fn nodes_see_each_other_come_and_go(bus: &impl Bus) {
     assert_eq!(one.live()[0], member("node.one"));
     two.leave().await;
     wait_live(&one, &["node.one", "three"]).await;
-    // Dies without a word: its key expires.
+    // Ends without leaving: its key has to expire.
     drop(three);
     wait_live(&one, &["node.one"]).await;
     one.leave().await;

@@ -1,4 +1,4 @@
-//! What [`Queue`] promises.
+//! The promises of [`Queue`].
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::{Bus, Delivery, Error, Stream};
 
 const SOON: Duration = Duration::from_secs(2);
 
-/// Runs everything here, each on a bus of its own.
+/// Runs every check of this module, each on its own bus.
 pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     an_acknowledged_command_is_gone(&make().await).await;
     a_message_id_is_stored_once(&make().await).await;
@@ -89,7 +89,7 @@ async fn an_unanswered_command_comes_again(bus: &impl Bus) {
     }
     assert_eq!(held.len(), 2);
     let started = Instant::now();
-    // Says every second that it works on the second one, until the first has come again.
+    // Sends progress for the second command every second, until the first is delivered again.
     let again = loop {
         must("progress", held[1].settle.progress().await);
         let pulled = must("pull", bus.pull(1, Duration::from_secs(1)).await);
@@ -122,7 +122,8 @@ async fn a_pull_waits_and_takes_no_more_than_asked(bus: &impl Bus) {
     assert!(must("pull", bus.pull(5, Duration::from_millis(300)).await).is_empty());
     assert!(started.elapsed() >= Duration::from_millis(200), "a pull must wait");
     let publish = async {
-        // Once the pull waits; if it does not yet, this proves less and is no less true.
+        // Gives the pull time to wait. If it does not wait yet, this checks less but is still
+        // correct.
         tokio::time::sleep(Duration::from_millis(200)).await;
         bus.publish(message("staunch.cmd.start.a", None, "1")).await
     };

@@ -1,4 +1,4 @@
-//! What [`Wire`] promises.
+//! The promises of [`Wire`].
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
@@ -10,7 +10,7 @@ use super::queue::must_name_size_and_limit;
 use super::{message, must, within};
 use crate::{Bus, Endpoint, Error, Subscription};
 
-/// Runs everything here, each on a bus of its own.
+/// Runs every check of this module, each on its own bus.
 pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     every_subscriber_hears_a_message(&make().await).await;
     a_request_is_answered_once(&make().await).await;

@@ -1,5 +1,6 @@
-//! Taking a lease: look at what the watch shows, swap, and wait for the watch when another holds
-//! it. An acquisition whose outcome stays unknown is disowned, and released if it shows up.
+//! Taking a lease: look at the node's view of the key, try to swap, and wait for the watch while
+//! another holds it. An acquisition that ends with an unknown outcome is disowned: if its nonce
+//! shows up in the key later, the key is released.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,11 +18,11 @@ use crate::lock::lock;
 use crate::retry::Pace;
 use crate::{Error, Put, Revision};
 
-/// Safety net for a watch that has missed something.
+/// How often a waiter reads the key itself, in case the watch has missed a change.
 const RECHECK: Duration = Duration::from_secs(5);
-/// How long the watch may be behind what the server has said, before the key is read.
+/// How long the watch may be behind the server's last answer before the key is read.
 const LAG: Duration = Duration::from_millis(250);
-/// A holder that presence has never shown is given this long to appear.
+/// How long a holder that presence has never shown may take to appear there.
 const STRANGER_GRACE: Duration = Duration::from_secs(3);
 
 pub(super) async fn acquire(inner: &Arc<Inner>, key: &str) -> Result<Lease, Busy> {
@@ -67,14 +68,14 @@ struct Contest<'a> {
     give_up: Instant,
     trying: Trying,
     contended: bool,
-    /// The first write of this nonce whose answer is not known to be a refusal.
+    /// When this nonce was first written without a known refusal.
     sent: Option<Instant>,
-    /// The last refusal, until the view agrees with it.
+    /// The last refusal, until the view has caught up with it.
     refused: Option<Refused>,
     stranger: Option<(String, Instant)>,
-    /// The holder that knows that this one waits.
+    /// The nonce of the holder to which this node has sent that it waits.
     told: Option<String>,
-    /// When a holder was told first: what is handed on was written later.
+    /// When a holder was first sent that message: an entry that is handed on was written after it.
     told_at: Option<Instant>,
 }
 
@@ -110,7 +111,8 @@ impl<'a> Contest<'a> {
 
     async fn run(&mut self, turn: &Front) -> Result<Won, Busy> {
         let value = self.inner.value(&self.trying.nonce);
-        // The bus gets its own budget: an election may outlast a short wait for the holder.
+        // The retries on the bus have their own time limit: an election may take longer than a
+        // short wait for the holder.
         let patience = Instant::now() + crate::retry::BUDGET;
         let mut pace = Pace::until(patience.max(self.give_up), &self.trying.nonce);
         loop {
@@ -168,12 +170,12 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// What to do, by all that is known now.
+    /// The next step, from the view and the last refusal.
     fn step(&mut self) -> Step {
         let seen = lock(&self.inner.view).get(self.key);
         let known = seen.as_ref().map_or(0, |seen| seen.revision);
         if let Some(Refused { tried, said }) = self.refused {
-            // The view is behind the server, or from a bucket that was made anew since.
+            // The view is behind the server, or the bucket was created anew since.
             let is_behind = known == tried || known < said;
             if is_behind && said > 0 {
                 return Step::Read;
@@ -193,8 +195,8 @@ impl<'a> Contest<'a> {
         if holder.owner == self.inner.owner && !self.inner.is_active(self.key, &holder.nonce) {
             return Step::Swap(known);
         }
-        // The server expires an entry that is not renewed. One without an expiry, which none of our
-        // nodes writes, ends here.
+        // The server expires an entry that is not renewed. The wait for an entry without an expiry,
+        // which Staunch never writes, ends here.
         let ends = since + self.inner.terms.ttl + self.inner.terms.ttl / 5;
         match self.foreign(holder, known) {
             Step::Wait { .. } if Instant::now() >= ends => Step::Swap(known),
@@ -203,8 +205,8 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// The key shows this acquisition. One that was handed on a while ago is written again: nobody
-    /// here knows when its time began.
+    /// The key shows this acquisition. If it was handed on a while ago, it is written again,
+    /// because this node does not know when the lease began.
     fn ours(&mut self, holder: &Holder, known: Revision) -> Step {
         if !holder.handed {
             return Step::Ours(known);
@@ -220,7 +222,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Lets the holder know that this one waits, once.
+    /// Sends the holder, once, that this node waits.
     async fn tell(&mut self, holder: &Holder) {
         if self.told.as_ref() == Some(&holder.nonce) {
             return;
@@ -258,7 +260,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Reads the key into the view: a hint, as everything there.
+    /// Reads the key into the view, which stays a hint.
     async fn read(&mut self) {
         match self.inner.kv.get(self.key).await {
             Ok(Some(entry)) => {
@@ -270,7 +272,8 @@ impl<'a> Contest<'a> {
                     view.note(self.key, entry.revision, holder, Instant::now());
                 }
             }
-            // Not there: swap from nothing, and hear it from the server if that is wrong.
+            // The key is not there: swap from revision 0. If that is wrong, the server refuses and
+            // names the revision.
             Ok(None) => {
                 lock(&self.inner.view).forget(self.key);
                 self.refused = None;

@@ -31,13 +31,14 @@ impl Lease {
         self.waited
     }
 
-    /// Another acquisition held it, on this node or another, when it was asked for.
+    /// Another acquisition, on this node or another, held the lease when it was asked for.
     #[must_use]
     pub fn contended(&self) -> bool {
         self.contended
     }
 
-    /// This acquisition still holds it, by this node's monotonic clock and all that it has seen.
+    /// This acquisition still holds the lease, by this node's monotonic clock and all changes that
+    /// it has seen.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.held.is_held()
@@ -49,8 +50,8 @@ impl Lease {
         self.held.wait_lost().await;
     }
 
-    /// Gives it back, so that the next waiter has it at once. Best effort, for 2 s at most: where it
-    /// fails, the lease expires.
+    /// Releases the lease, so that the next waiter gets it at once. Best effort, for 2 s at most:
+    /// if that fails, the lease expires.
     pub async fn release(mut self) {
         self.released = true;
         self.inner.forget(&self.held);

@@ -16,7 +16,7 @@ use crate::{Incoming, Revision};
 
 /// Nodes that are remembered as waiting for one lease; the others contend for it without a queue.
 const WAITING_MAX: usize = 256;
-/// The longest that a waiter tries to send that it waits.
+/// The longest time that a waiter tries to send its message.
 const TELL_MAX: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -59,7 +59,7 @@ impl Inner {
             Ok(want) => want,
             Err(error) => return tracing::debug!(%error, "something unreadable about a lease"),
         };
-        // The lock is kept while this looks whether the node still holds the lease: a release takes
+        // The lock is held during the check whether the node still holds the lease: a release takes
         // the queue away after it has given up the lease.
         let mut waiting = lock(&self.waiting);
         if self.is_active(&want.key, &want.holder) {
@@ -67,7 +67,7 @@ impl Inner {
         }
     }
 
-    /// Sends the holder a message that this acquisition waits.
+    /// Sends the holder the message that this acquisition waits.
     pub(super) async fn tell(&self, key: &str, holder: &Holder, nonce: &str) {
         let Some(wire) = self.wire.get() else { return };
         let want = Want {
@@ -87,7 +87,7 @@ impl Inner {
         }
     }
 
-    /// Takes over the queue of the holder before: its nodes came before those known here.
+    /// Takes over the queue of the previous holder: its nodes asked before those known here.
     pub(super) fn inherit(&self, nonce: &str, next: &[Waiter]) {
         if next.is_empty() {
             return;
@@ -100,13 +100,13 @@ impl Inner {
         }
     }
 
-    /// Takes the queue of this lease away.
+    /// Takes the queue of this lease.
     pub(super) fn heirs(&self, nonce: &str) -> Vec<Waiter> {
         lock(&self.waiting).remove(nonce).unwrap_or_default()
     }
 
-    /// The next holder of the lease of this nonce, with the queue behind it, without nodes that have
-    /// gone.
+    /// The next holder of the lease with this nonce, and the queue behind it, without nodes that
+    /// have left.
     pub(super) fn heir(&self, nonce: &str) -> Option<Holder> {
         let row = self.heirs(nonce);
         let presence = lock(&self.presence);
@@ -120,7 +120,7 @@ impl Inner {
         holder.handed
             && holder.owner == self.owner
             && !self.is_active(key, &holder.nonce)
-            // What the watch shows late is over already.
+            // A change that the watch shows late may be over already.
             && lock(&self.view).get(key).is_some_and(|seen| seen.revision == revision)
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Held {
     pub(super) key: String,
     pub(super) nonce: String,
     pub(super) token: Revision,
-    /// The revision of the last write; whoever writes holds the lock.
+    /// The revision of the last write. A task holds this lock while it writes.
     pub(super) revision: Arc<tokio::sync::Mutex<Revision>>,
     pub(super) times: Mutex<Times>,
     pub(super) lost: CancellationToken,

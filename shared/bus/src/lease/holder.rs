@@ -11,10 +11,10 @@ const UNREADABLE: &str = "(unreadable)";
 pub(super) struct Holder {
     pub(super) owner: String,
     pub(super) nonce: String,
-    /// The holder before has written this entry; the new holder has not written yet.
+    /// The previous holder has written this entry; the new holder has not written yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) handed: bool,
-    /// The nodes that wait behind it, as the holder before knew them.
+    /// The nodes that wait behind it, as the previous holder knew them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) next: Vec<Waiter>,
 }

@@ -49,7 +49,7 @@ pub(super) struct Live {
     pub(super) departed: BTreeSet<String>,
 }
 
-/// A key of this node that no acquisition wants any more.
+/// A key that names this node as holder although none of its acquisitions wants it.
 pub(super) struct Orphan {
     pub(super) key: String,
     pub(super) revision: Revision,
@@ -81,7 +81,7 @@ impl Inner {
             let _until_it_ends = &tracked;
             run(Arc::clone(&inner))
         });
-        // It ends with `stop`; the tracker knows when.
+        // The task ends with `stop`, and the tracker waits for it.
         drop(runs);
     }
 
@@ -94,7 +94,7 @@ impl Inner {
         Holder { owner: self.owner.clone(), nonce: nonce.to_owned(), ..Holder::default() }
     }
 
-    /// The nonce belongs to a lease that is held, or to an acquisition under way.
+    /// The nonce belongs to a lease that is held, or to an acquisition in progress.
     pub(super) fn is_active(&self, key: &str, nonce: &str) -> bool {
         lock(&self.held).get(key).is_some_and(|held| held.nonce == nonce)
             || lock(&self.trying).contains(nonce)
@@ -107,7 +107,7 @@ impl Inner {
         }
     }
 
-    /// Releases the key as soon as it shows this nonce, now or in the next while.
+    /// Releases the key as soon as it shows this nonce, now or within a limited time.
     pub(super) fn disown(&self, key: &str, nonce: &str) {
         let until = Instant::now() + self.terms.ttl * 2 + crate::retry::BUDGET;
         lock(&self.disowned).insert(nonce.to_owned(), until);
@@ -126,7 +126,7 @@ impl Inner {
         }
     }
 
-    /// Notes what a write or a read of this node has shown, before the watch shows it.
+    /// Enters into the view the result of a write or read of this node, before the watch shows it.
     pub(super) fn note(&self, key: &str, revision: Revision, holder: Option<Holder>) {
         lock(&self.view).note(key, revision, holder, Instant::now());
     }

@@ -1,5 +1,5 @@
-//! The two tasks of a node's leases: one follows the watch, the other renews what is held and
-//! releases what nobody wants.
+//! The two tasks of a node's leases: one follows the watch; the other renews the leases that are
+//! held and releases those that no acquisition wants.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub(super) async fn watch(inner: Arc<Inner>) {
                 view.synced();
                 view.of_owner(&inner.owner)
             };
-            // What an earlier life of this node has left behind.
+            // Keys that this node left behind when it ran before under the same name.
             for (key, seen) in owned.into_iter().filter(|_| first_sync) {
                 let nonce = seen.holder.map(|holder| holder.nonce).unwrap_or_default();
                 if !inner.is_active(&key, &nonce) {
@@ -48,8 +48,8 @@ pub(super) async fn watch(inner: Arc<Inner>) {
     .await;
 }
 
-/// Draws the consequences of a change. A lease of this node that another holds is lost. A lease
-/// that was disowned, or handed to an acquisition of this node that has ended, is given back. An
+/// Acts on a change of a key. A lease of this node that now shows another holder is lost. A lease
+/// that was disowned, or handed to an acquisition of this node that has ended, is released. An
 /// entry that cannot be read is removed.
 fn judge(inner: &Inner, key: &str, revision: Revision, holder: Option<&Holder>) {
     if let Some(holder) = holder
@@ -94,7 +94,7 @@ pub(super) async fn keep(
     }
 }
 
-/// Starts the renewals that are due, and forgets what is old.
+/// Starts the renewals that are due, and forgets old entries.
 fn tend(inner: &Arc<Inner>) {
     let now = Instant::now();
     lock(&inner.view).sweep(now);
@@ -104,7 +104,7 @@ fn tend(inner: &Arc<Inner>) {
         lock(&inner.held).values().filter(is_due).cloned().collect()
     };
     for held in due.into_iter().filter(|held| held.is_held()) {
-        // Taken: a renewal or a release is under way.
+        // If the lock is taken, a renewal or a release is in progress.
         if let Ok(revision) = Arc::clone(&held.revision).try_lock_owned() {
             let tracker = inner.tasks.clone();
             let inner = Arc::clone(inner);
@@ -135,7 +135,7 @@ async fn renew(inner: &Arc<Inner>, held: &Arc<Held>, mut revision: OwnedMutexGua
                 return;
             }
             Ok(Put::Lost(Some(_))) => match own_revision(inner, held).await {
-                // An earlier renewal had been written after all.
+                // An earlier renewal whose answer was lost had been written.
                 Some(now_at) if now_at > *revision => *revision = now_at,
                 _ => {
                     tracing::debug!(key = held.key, "a lease was lost: its renewal was refused");
@@ -158,14 +158,14 @@ async fn renew(inner: &Arc<Inner>, held: &Arc<Held>, mut revision: OwnedMutexGua
     }
 }
 
-/// Where the key is now, if it still shows this lease.
+/// The current revision of the key, if the key still shows this lease.
 async fn own_revision(inner: &Inner, held: &Held) -> Option<Revision> {
     let entry = inner.kv.get(&held.key).await.ok().flatten()?;
     let holder = parse(entry.value.as_ref())?;
     (holder.nonce == held.nonce).then_some(entry.revision)
 }
 
-/// Gives a lease back, waiting for a renewal under way first.
+/// Releases a lease; a renewal in progress ends first.
 pub(super) async fn release(inner: &Inner, held: &Held) {
     let work = async {
         let revision = *held.revision.lock().await;
@@ -186,8 +186,8 @@ async fn give_back(inner: &Inner, orphan: Orphan) {
     }
 }
 
-/// Purges the key if it still shows this lease, or hands it to who has waited longest; false when
-/// that could not be found out.
+/// Purges the key if it still shows this lease, or hands it to the node that has waited longest.
+/// False if the state of the key could not be found out.
 async fn purge(inner: &Inner, key: &str, mut revision: Revision, lease: &str) -> bool {
     let mut nonce = (inner.chance)();
     let mut pace = Pace::until(Instant::now() + RELEASE_MAX, &nonce);

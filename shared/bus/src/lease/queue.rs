@@ -30,7 +30,8 @@ pub(super) struct Ticket {
 
 /// The front of the queue, kept for as long as the lease is held.
 pub(super) struct Front {
-    // Fields drop in this order: the next of the queue is let in before the ticket is given up.
+    // Fields are dropped in this order: the next acquisition of the queue may go on before the
+    // ticket is given up.
     _guard: OwnedMutexGuard<()>,
     ticket: Ticket,
 }
@@ -89,7 +90,7 @@ impl Front {
 impl Drop for Ticket {
     fn drop(&mut self) {
         let mut gates = lock(&self.gates);
-        // The map's own and this one: no other ticket waits.
+        // The references of the map and of this ticket: no other ticket waits.
         if Arc::strong_count(&self.gate) <= 2 {
             gates.remove(&self.key);
         }

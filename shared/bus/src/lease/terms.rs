@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use crate::Error;
 
-/// How leases are held and waited for.
+/// The times of leases: how long they last and how long a node waits for one.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// A lease that is not renewed for this long is free. The election of a JetStream leader takes
-    /// 4 to 9 s: a shorter TTL (the setting `lease-ttl` is 4 s) may free the lease of a live holder,
-    /// which costs work and no truth, and lets the work of a killed node go on sooner.
+    /// 4 to 9 s: a shorter TTL (the setting `lease-ttl` is 4 s) may free the lease of a live
+    /// holder, which costs work but never makes a result wrong; in return the work of a killed node
+    /// goes on sooner.
     pub ttl: Duration,
-    /// The holder gives up this much before the server does.
+    /// The holder stops using the lease this long before the server expires it.
     pub guard: Duration,
     /// The longest wait for a lease that another holds.
     pub wait_max: Duration,
@@ -27,7 +28,7 @@ impl Default for Terms {
     }
 }
 
-/// Why a lease could not be had.
+/// The reasons why a lease could not be acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum Busy {
     /// Another holds it.
@@ -36,7 +37,7 @@ pub enum Busy {
         /// The node that holds it.
         by: String,
     },
-    /// The bus cannot say.
+    /// The bus does not answer.
     #[error("the lease cannot be asked for: {0}")]
     Unavailable(#[source] Error),
 }

@@ -26,7 +26,7 @@ fn start(bus: &MemoryBus, node: &str) -> Leases {
     Leases::start(kv, node, Terms::default(), chance(node))
 }
 
-/// What goes wrong next, in order, with a count of what was asked.
+/// The faults to come, in order, and the number of calls of each operation.
 #[derive(Default)]
 struct Script {
     faults: Mutex<Vec<(&'static str, Fault)>>,
@@ -105,7 +105,7 @@ async fn a_given_up_acquisition_that_is_written_later_is_released() {
     let busy = one.acquire("a").await;
     assert!(matches!(busy, Err(Busy::Unavailable(_))), "{busy:?}");
     lock(&script.faults).clear();
-    // What was sent long ago arrives at last.
+    // A write that was sent long ago arrives at last.
     let zombie = Holder { owner: "one".to_owned(), nonce: "one-1".to_owned(), ..Holder::default() };
     let bytes = serde_json::to_vec(&zombie).unwrap().into();
     let kv = bus.as_node("network").kv(Bucket::Leases);
@@ -124,7 +124,7 @@ async fn a_dropped_acquisition_that_wins_later_is_released() {
     let (bus, script) = scripted();
     let one = start(&bus, "one");
     script.next("one", Fault::AnswerLost);
-    // Dropped while it waits to ask again; what it wrote stands.
+    // Dropped while it waits for its next try; its first write was stored.
     assert!(tokio::time::timeout(Duration::from_millis(1), one.acquire("a")).await.is_err());
     let started = Instant::now();
     while value(&bus, "a").await.is_some() {
@@ -266,7 +266,7 @@ async fn the_lease_of_a_node_that_was_never_seen_alive_is_taken_after_a_grace() 
     let (one, gone) = (start(&bus, "one"), start(&bus, "gone"));
     std::mem::forget(gone.acquire("a").await.unwrap());
     gone.close().await;
-    // A list without this node is not believed.
+    // A list without this node is ignored.
     one.presence_changed(&["two".to_owned()]);
     one.presence_changed(&["one".to_owned()]);
     let started = Instant::now();
@@ -296,7 +296,7 @@ fn start_fair(bus: &MemoryBus, node: &str) -> Leases {
     start(bus, node).fair(Arc::new(bus.as_node(node)))
 }
 
-/// How many nodes the holder knows to wait.
+/// The number of waiting nodes that the holder knows.
 fn waiting(leases: &Leases) -> usize {
     lock(&leases.inner.waiting).values().map(Vec::len).sum()
 }
@@ -330,7 +330,7 @@ async fn nodes_have_a_lease_in_the_order_they_came_for_one_write_each() {
         until("the holder knows", || waiting(&nodes[0]) == number).await;
     }
     held.release().await;
-    // Who comes again while others wait is the last.
+    // A node that asks again while others wait is the last.
     let again = nodes[0].acquire("a").await.unwrap();
     assert_eq!(*lock(&order), [1, 2, 3, 4]);
     again.release().await;
@@ -361,7 +361,7 @@ async fn a_lease_that_is_handed_to_one_who_waits_no_more_is_given_on() {
     until("two waits", || waiting(&one) == 1).await;
     gives_up.abort();
     assert!(gives_up.await.is_err());
-    // Long enough for the node to have forgotten that anybody waited.
+    // Long enough for the node to have forgotten its waiters.
     tokio::time::sleep(100 * SECOND).await;
     let waits = tokio::spawn({
         let three = three.clone();
@@ -462,7 +462,7 @@ async fn an_entry_that_cannot_be_read_is_removed_and_one_without_expiry_ends() {
         one.acquire(key).await.unwrap().release().await;
         assert!(started.elapsed() < SECOND, "{key}: {:?}", started.elapsed());
     }
-    // While it is held, and what comes in its place.
+    // While it is held, and the value after that.
     let lease = one.acquire("a").await.unwrap();
     stranger.put_if("a", "junk".into(), lease.token(), None, "junk").await.unwrap();
     lease.lost().await;
@@ -474,7 +474,7 @@ async fn an_entry_that_cannot_be_read_is_removed_and_one_without_expiry_ends() {
     let ttl = Terms::default().ttl;
     assert!(started.elapsed() < ttl * 3 / 2, "{:?}", started.elapsed());
     assert!(lease.is_held());
-    // A holder that renews keeps its lease for as long as it likes.
+    // A holder that renews its lease may keep it without a limit.
     let busy = two.acquire("forged").await;
     assert!(matches!(&busy, Err(Busy::Held { by }) if by == "one"), "{busy:?}");
     assert!(lease.is_held());

@@ -21,7 +21,7 @@ pub(super) struct Seen {
     pub(super) revision: Revision,
     /// `None` on a tombstone.
     pub(super) holder: Option<Holder>,
-    /// When this node saw this revision first. A holder that lives writes a new one before `ttl`.
+    /// When this node first saw this revision. A live holder writes a new one within `ttl`.
     pub(super) since: Instant,
     generation: u64,
 }
@@ -31,7 +31,7 @@ impl View {
         self.entries.get(key).cloned()
     }
 
-    /// Takes over what is newer than what is known; true when it was.
+    /// Takes over an entry if it is newer than the known one; true if it was.
     pub(super) fn note(
         &mut self,
         key: &str,
@@ -49,7 +49,7 @@ impl View {
         true
     }
 
-    /// Takes over an entry that looks older: the server has just said that it is current.
+    /// Takes over an entry that looks older, because the server has just reported it as current.
     pub(super) fn force(
         &mut self,
         key: &str,
@@ -73,18 +73,18 @@ impl View {
         self.entries.remove(key);
     }
 
-    /// From here on, only entries that are shown again are believed.
+    /// From now on, only entries that are shown again count.
     pub(super) fn reset(&mut self) {
         self.generation += 1;
     }
 
-    /// The snapshot is complete: what it did not name is gone.
+    /// The snapshot is complete: keys that it did not name are gone.
     pub(super) fn synced(&mut self) {
         let generation = self.generation;
         self.entries.retain(|_, seen| seen.generation == generation);
     }
 
-    /// Forgets tombstones that have vanished on the server too.
+    /// Forgets tombstones that have vanished on the server, too.
     pub(super) fn sweep(&mut self, now: Instant) {
         while self.tombstones.front().is_some_and(|(until, ..)| *until <= now) {
             let Some((_, key, revision)) = self.tombstones.pop_front() else { return };

@@ -34,7 +34,7 @@ struct Kept {
     value: Option<Bytes>,
     revision: Revision,
     until: Option<Instant>,
-    /// What stood there before.
+    /// The entry that the key had before.
     before: Option<Entry>,
 }
 
@@ -54,7 +54,7 @@ impl State {
                 self.nonces.remove(&nonce);
             }
         }
-        // As in JetStream, a repeated nonce is recognised before anything is compared.
+        // As in JetStream, a repeated nonce is recognised before revisions are compared.
         if let Some(revision) = self.nonces.get(nonce) {
             return Put::Won(*revision);
         }
@@ -113,14 +113,14 @@ impl State {
         self.watches = watches;
     }
 
-    /// Everything is gone, revisions too; watches start again.
+    /// Loses everything, revisions too; watches start again.
     pub(super) fn wipe(&mut self) {
         let watches = std::mem::take(&mut self.watches);
         *self = Self { watches, ..Self::default() };
         self.reset_watches();
     }
 
-    /// Expires what is due; returns when the next is.
+    /// Expires the keys that are due; returns when the next key is.
     pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
         while let Some((at, key)) = self.deadlines.first().cloned() {
             if at > now {
@@ -131,7 +131,7 @@ impl State {
         None
     }
 
-    /// Puts a tombstone in the place of a value, and nothing in the place of a tombstone.
+    /// Replaces a value by a tombstone, and removes a tombstone.
     pub(super) fn expire_key(&mut self, key: &str, now: Instant) -> bool {
         let Some(kept) = self.keys.get(key) else { return false };
         if kept.value.is_some() {
@@ -178,7 +178,7 @@ impl State {
             revision: kept.revision,
         });
         for change in std::iter::once(Change::Reset).chain(sets).chain([Change::Synced]) {
-            // A watch that nobody reads is dropped at the next change.
+            // A watch without a reader is dropped at the next change.
             if watch.send(change).is_err() {
                 return;
             }

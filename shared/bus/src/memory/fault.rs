@@ -1,10 +1,10 @@
-//! Faults on purpose: what a simulation may do to each operation of the twin.
+//! Injected faults: what a simulation can do to each operation of the twin.
 
 use std::time::Duration;
 
 use crate::{Bucket, Error, Stream};
 
-/// What a node is about to do.
+/// An operation that a node is about to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the arguments of the operation")]
 pub enum Operation<'a> {
@@ -38,51 +38,52 @@ pub enum Operation<'a> {
     Subscribe { subject: &'a str },
 }
 
-/// What happens to it.
+/// The fault of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
-    /// It works.
+    /// The operation works.
     #[default]
     None,
-    /// It is not done, and says so: [`Error::Unavailable`].
+    /// The operation is not done, and the caller gets [`Error::Unavailable`].
     Unavailable,
-    /// It is not done, and nobody knows: [`Error::Unknown`]. A plain message or an answer to a
-    /// delivery is lost without a word; what was pulled reaches nobody.
+    /// The operation is not done, and the caller gets [`Error::Unknown`]. A plain message or an
+    /// answer to a delivery is lost without an error; pulled commands reach no caller.
     Lost,
-    /// It is done, and nobody knows: [`Error::Unknown`].
+    /// The operation is done, but the caller gets [`Error::Unknown`].
     AnswerLost,
-    /// A message is sent twice; anything else works as it should.
+    /// A message is sent twice; any other operation works.
     Twice,
-    /// It is done after this time; [`Error::Unknown`] comes at once. What was pulled is handed out
-    /// that late, and an answer to a delivery arrives that late.
+    /// The operation is done after this time, and the caller gets [`Error::Unknown`] at once.
+    /// Pulled commands are handed out, and an answer to a delivery arrives, after this time.
     Late(Duration),
-    /// What was pulled comes in another order; anything else works as it should.
+    /// Pulled commands come in another order; any other operation works.
     Reordered,
-    /// A key is read as it was before its last change; anything else works as it should.
+    /// A key is read with its value before the last change; any other operation works.
     Stale,
     /// A compare-and-swap is refused without a revision, as when another write is under way.
     Refused,
 }
 
-/// Decides what fails.
+/// Decides which operations fail.
 pub trait Faults: Send + Sync {
-    /// What happens to this operation of this node.
+    /// The fault of this operation of this node.
     fn on(&self, node: &str, operation: &Operation<'_>) -> Fault;
 
-    /// How long it takes to get there; asked before [`Faults::on`].
+    /// The delay before the operation reaches the server; asked before [`Faults::on`].
     fn delay(&self, node: &str, operation: &Operation<'_>) -> Duration {
         let _unused = (node, operation);
         Duration::ZERO
     }
 
-    /// How much later than the one before it a change is shown to this node's watch.
+    /// The delay between a change and the moment when this node's watch shows it, after the change
+    /// before it.
     fn lag(&self, node: &str, bucket: Bucket) -> Duration {
         let _unused = (node, bucket);
         Duration::ZERO
     }
 }
 
-/// Nothing ever fails.
+/// No faults.
 pub(super) struct NoFaults;
 
 impl Faults for NoFaults {
@@ -91,7 +92,7 @@ impl Faults for NoFaults {
     }
 }
 
-/// What is left to decide for an operation that goes on.
+/// The rest of a fault, for an operation that goes on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Interference {
     pub(super) twice: bool,
@@ -104,7 +105,7 @@ pub(super) struct Interference {
 }
 
 impl Interference {
-    /// The answer, if it gets through.
+    /// The answer, unless the fault loses it.
     pub(super) fn answer<T>(self, answer: T) -> Result<T, Error> {
         if self.answer_lost {
             return Err(Error::Unknown("the answer was lost, on purpose".to_owned()));
@@ -142,7 +143,7 @@ impl dyn Faults {
     }
 }
 
-/// Nobody is told whether these arrive.
+/// Operations whose sender gets no answer.
 fn is_one_way(operation: &Operation<'_>) -> bool {
     matches!(
         operation,
@@ -155,7 +156,7 @@ fn is_one_way(operation: &Operation<'_>) -> bool {
     )
 }
 
-/// These may be done when nobody waits for them any more.
+/// Operations that can be done after their caller has stopped waiting.
 fn can_be_late(operation: &Operation<'_>) -> bool {
     matches!(
         operation,

@@ -51,7 +51,7 @@ impl MemoryKv {
         Ok(put)
     }
 
-    /// Writes it later, when nobody waits for it any more.
+    /// Writes it later, after the caller has stopped waiting.
     fn write_late(
         &self,
         late: Duration,
@@ -72,7 +72,7 @@ impl MemoryKv {
         });
     }
 
-    /// There is something that expires: one task per bus sees to it.
+    /// Starts the task that expires keys, one for the whole bus, and wakes it.
     fn see_to_expiry(&self) -> Result<(), Error> {
         let is_first = !std::mem::replace(&mut self.bus.open()?.expirer, true);
         if is_first {
@@ -104,7 +104,7 @@ async fn expire(shared: std::sync::Weak<Shared>, expiring: Arc<Notify>) {
         let looked = expiring.notified();
         match next {
             Some(next) => {
-                // Either way there may be something to do.
+                // A key is due, or a new expiry was set: look again in both cases.
                 drop(tokio::time::timeout_at(next, looked).await);
             }
             None => looked.await,

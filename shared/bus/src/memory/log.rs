@@ -12,11 +12,11 @@ use crate::{Error, Receipt, Stream};
 
 /// How long a message id is remembered.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
-/// How long a delivery may stay unanswered, as the topology has it.
+/// How long a delivery may stay unanswered; as in the topology.
 const ACK_WAIT: Duration = Duration::from_secs(3);
-/// Deliveries that may be unanswered at the same time.
+/// The number of deliveries that may be unanswered at the same time.
 const ACK_PENDING_MAX: usize = 8_192;
-/// Messages in one stream: a work queue refuses more, the others drop the oldest.
+/// The number of messages in one stream: a work queue refuses more, the others drop the oldest.
 const MESSAGES_MAX: usize = 1_000_000;
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ pub(super) struct Pulled {
 }
 
 impl Log {
-    /// Stores a message; `None` when no stream has its subject.
+    /// Stores a message; `None` if no stream has its subject.
     pub(super) fn publish(
         &mut self,
         message: &Message,
@@ -82,7 +82,8 @@ impl Log {
         Ok(Some(Receipt { sequence: one.last, duplicate: false }))
     }
 
-    /// Takes what can be delivered now; and when there will be something, if that is known.
+    /// Takes the commands that can be delivered now, and returns when the next one will be, if that
+    /// is known.
     pub(super) fn pull(&mut self, max: usize, now: Instant) -> (Vec<Pulled>, Option<Instant>) {
         let Self { streams, consumer } = self;
         let commands = streams.entry(Stream::Commands).or_default();
@@ -128,7 +129,7 @@ impl Log {
         (pulled, next)
     }
 
-    /// Removes a command, however late the answer is.
+    /// Removes a command, also if the answer is late.
     pub(super) fn ack(&mut self, sequence: u64) {
         self.remove(Stream::Commands, sequence);
     }

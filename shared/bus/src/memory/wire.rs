@@ -11,7 +11,7 @@ use crate::{Incoming, Subscription};
 #[derive(Default)]
 pub(super) struct State {
     listeners: Vec<Listener>,
-    /// Whose turn it is in each group.
+    /// The next member to get a request, for each group.
     turns: BTreeMap<String, usize>,
     inboxes: u64,
     /// Nodes that plain messages do not reach.

@@ -31,7 +31,7 @@ fn only_what_is_newer_replaces_a_published_version() {
         (value(Some(2), 2), pointer(Some(1), 1), true),
         (value(Some(1), 1), pointer(Some(2), 2), false),
         (value(Some(2), 2), pointer(Some(2), 2), false),
-        // The same number with another id: imported anew.
+        // The same number with another id: the definition was imported anew.
         (value(Some(9), 2), pointer(Some(2), 2), true),
         (value(None, 2), pointer(Some(2), 2), true),
         (value(None, 1), pointer(Some(2), 2), false),
@@ -52,13 +52,13 @@ async fn after_a_wipe_pointers_vanish_and_are_told() {
     for number in 1..=5 {
         pointers.put(&id, Some(&version(number)), number).await.unwrap();
     }
-    // The watch has caught up when all five were told.
+    // The watch has caught up when it has shown all five.
     let mut changes = pointers.changed();
     bus.wipe();
     let (told, pointer) = changes.recv().await.unwrap();
     assert_eq!((told, pointer.version_id, pointer.revision), (id.clone(), None, 0));
     assert_eq!(pointers.get(&id), None);
-    // Revisions start again; what is written anew is applied all the same.
+    // Revisions start again; a new value is applied all the same.
     let revision = pointers.put(&id, Some(&version(2)), 2).await.unwrap();
     assert_eq!(revision, 1);
     pointers.applied(&id, revision).await;
@@ -110,7 +110,7 @@ async fn a_pointer_that_cannot_be_read_points_to_nothing_until_it_is_replaced() 
         let put =
             bus.kv(Bucket::Definitions).put_if("a", garbage.into(), known, None, &nonce).await;
         assert!(matches!(put, Ok(Put::Won(_))), "{put:?}");
-        // Whoever listens looks into the database.
+        // The listener now has to read the database.
         let (_, pointer) = changes.recv().await.unwrap();
         assert_eq!((pointer.version_id, pointer.revision), (None, 0));
         assert_eq!(two.get(&id), None);

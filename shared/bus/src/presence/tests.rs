@@ -16,7 +16,7 @@ impl Faults for Cut {
     }
 }
 
-/// Shows everything late to one node.
+/// Delays everything that one node sees.
 struct LateForTwo;
 
 const LATE: Duration = Duration::from_millis(200);
@@ -70,7 +70,7 @@ async fn a_node_that_is_cut_off_knows_it_when_the_others_do_and_comes_back() {
     tokio::time::sleep(TTL).await;
     assert!(!one.is_cut_off());
     assert_eq!(nodes(&two), ["one", "two"]);
-    // What it was told before may lack what the others were told meanwhile.
+    // Its list from before may lack nodes that the others have seen meanwhile.
     assert!(one.standing().live_since().elapsed() <= TTL);
     assert_eq!(two.standing().live_since(), before.1);
     one.leave().await;
