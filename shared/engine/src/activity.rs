@@ -1,5 +1,5 @@
-//! What an activity is: a description, and functions that decide. It has no effect of its own: it
-//! asks its [`Step`] for everything it wants done.
+//! The trait of activity types: a description, and functions that decide. An activity has no effect
+//! of its own: it asks its [`Step`] for everything that it wants done.
 
 use std::any::Any;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::{Descriptor, NodeRef, Planning, Step};
 
-/// What an activity prepares once per definition, such as a flowchart's graph.
+/// The data that an activity type prepares once per definition, such as a flowchart's graph.
 pub type Plan = Option<Box<dyn Any + Send + Sync>>;
 
-/// What an activity decides, or why it cannot.
+/// The decision of an activity, or the failure that prevented it.
 pub type Decision = Result<Next, Failure>;
 
 /// One type of activity.
@@ -19,8 +19,8 @@ pub trait Activity: Send + Sync {
     /// The description of the type. Called once.
     fn descriptor(&self) -> Descriptor;
 
-    /// Looks at the definition before anything runs: reports problems, prepares what `start`
-    /// needs. Children are already compiled.
+    /// Examines the definition before anything runs: reports problems, and prepares data for
+    /// `start`. Children are already compiled.
     fn plan(&self, _node: &mut Planning<'_>) -> Plan {
         None
     }
@@ -48,7 +48,7 @@ pub trait Activity: Send + Sync {
         Ok(Next::done())
     }
 
-    /// What starts a workflow at this activity; empty for those that cannot.
+    /// The causes that start a workflow at this activity; empty if the activity cannot start one.
     ///
     /// # Errors
     /// [`Failure`] becomes a problem of the definition.
@@ -57,7 +57,7 @@ pub trait Activity: Send + Sync {
     }
 }
 
-/// What happens after a decision.
+/// The state of an execution after a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     /// The execution is over, with these outcomes.
@@ -73,20 +73,20 @@ pub enum Next {
 }
 
 impl Next {
-    /// Over, with the outcome `Done`.
+    /// The execution is over, with the outcome `Done`.
     #[must_use]
     pub fn done() -> Self {
         Self::outcome("Done")
     }
 
-    /// Over, with one outcome.
+    /// The execution is over, with one outcome.
     #[must_use]
     pub fn outcome(name: &str) -> Self {
         Self::Complete(vec![name.to_owned()])
     }
 }
 
-/// Why an activity failed: what its incident says.
+/// The failure of an activity, as its incident shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// A short, stable code.
@@ -95,7 +95,7 @@ pub struct Failure {
     pub category: String,
     /// Such as `System` or `Business`.
     pub kind: String,
-    /// What happened, for a person.
+    /// An explanation for people.
     pub message: String,
 }
 
@@ -130,7 +130,7 @@ impl Failure {
 pub struct Resumed {
     /// The name of the stimulus; none for the trigger that started the instance.
     pub stimulus: Option<String>,
-    /// What arrived, by name.
+    /// The values that arrived, by name.
     pub input: Map,
 }
 
@@ -145,21 +145,21 @@ pub struct Child {
     pub outcomes: Vec<String>,
 }
 
-/// What starts a workflow.
+/// A cause that starts a workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
     /// A stimulus.
     Stimulus {
         /// The stimulus, by whose hash the trigger is found.
         stimulus: Stimulus,
-        /// What it waits for, in readable form, with what the gateway needs.
+        /// The stimulus in readable form, with the settings that ingress needs.
         payload: Value,
     },
     /// A time.
     Schedule {
         /// The times.
         recurrence: Recurrence,
-        /// What to do about missed occurrences.
+        /// The handling of missed occurrences.
         misfire: Misfire,
     },
 }

@@ -1,11 +1,12 @@
 //! Reads a definition into a [`Program`], and finds everything that is wrong with it.
 //!
 //! Lenient where Elsa is: unknown fields, both generations of metadata, bare values as inputs.
-//! Strict where silence would surprise: unknown activities, unknown languages, broken scripts.
+//! Strict where ignoring a mistake would surprise the author: unknown activities, unknown
+//! languages, broken scripts.
 //!
 //! An oversight is a part of a definition that is ignored when it runs, such as a connection to an
-//! activity that does not exist. It is a problem for a definition that is to be published, and none
-//! for one that is stored: what was published once goes on running.
+//! activity that does not exist. It is a problem for a definition that is to be published, but not
+//! for a stored one: a definition that was published once goes on running.
 
 mod expression;
 mod planning;
@@ -25,10 +26,10 @@ use crate::program::{Activation, Declared, Node, NodeRef, Program};
 use crate::registry::Registered;
 use crate::{Languages, Problem, Registry, Type};
 
-/// The name Elsa gives the workflow around the root activity: where paths begin.
+/// Elsa's name for the workflow around the root activity; paths begin with it.
 const WORKFLOW_ID: &str = "Workflow1";
 
-/// What to do about oversights.
+/// How oversights are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oversights {
     Ignored,
@@ -84,7 +85,7 @@ pub(crate) fn compile(
     })
 }
 
-/// What is known while a definition is read.
+/// The state of reading one definition.
 pub(crate) struct Compiler<'e> {
     registry: &'e Registry,
     languages: &'e Languages,
@@ -92,15 +93,15 @@ pub(crate) struct Compiler<'e> {
     problems: Vec<Problem>,
     nodes: Vec<Node>,
     paths: BTreeSet<String>,
-    /// Every id in the document, so that generated ones are new.
+    /// Every id in the document, so that generated ids do not collide with them.
     taken: BTreeSet<String>,
-    /// The newest number that was made up, by type.
+    /// The last number of generated ids, by type.
     numbers: BTreeMap<String, usize>,
     has_scripts: bool,
     is_full: bool,
 }
 
-/// What was found below one node.
+/// The children and variables that were found below one node.
 #[derive(Default)]
 struct Below {
     children: BTreeMap<&'static str, Vec<NodeRef>>,
@@ -127,7 +128,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles an activity and everything below it; none when it cannot be.
+    /// Compiles an activity and everything below it; none if that is impossible.
     fn node(&mut self, raw: &Value, owner_path: &str, depth: usize) -> Option<NodeRef> {
         let Some(raw) = raw.as_object() else {
             let message = format!("{} is not an activity: write an object with a type", shown(raw));
@@ -217,7 +218,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// False once the definition is too big or too deep; says so once.
+    /// False once the definition is too big or too deep; reports that problem once.
     fn has_room(&mut self, id: &ActivityId, depth: usize) -> bool {
         if depth > limits::NESTING_MAX {
             let max = limits::NESTING_MAX;
@@ -268,7 +269,7 @@ impl Compiler<'_> {
         below
     }
 
-    /// The items of a list; anything else in its place is a problem.
+    /// The items of a list; any other value is a problem.
     fn items<'v>(&mut self, id: &ActivityId, property: &str, value: &'v Value) -> &'v [Value] {
         match value {
             Value::Array(items) => items,
@@ -293,7 +294,7 @@ impl Compiler<'_> {
         compiled.collect()
     }
 
-    /// The variables that an activity declares for itself and what is in it.
+    /// The variables that an activity declares for itself and the activities in it.
     fn container_variables(&mut self, id: &ActivityId, raw: &Map) -> Vec<Variable> {
         let Some(value) = find(raw, "variables").filter(|value| !value.is_null()) else {
             return Vec::new();
@@ -414,7 +415,7 @@ fn class_of(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Gives every node its stable key: the id where it is unique, else the path.
+/// Gives every node its stable key: its id if that is unique, else its path.
 fn keyed(mut nodes: Vec<Node>) -> (Vec<Node>, BTreeMap<String, NodeRef>) {
     let mut count: BTreeMap<String, u32> = BTreeMap::new();
     for node in &nodes {
@@ -430,7 +431,7 @@ fn keyed(mut nodes: Vec<Node>) -> (Vec<Node>, BTreeMap<String, NodeRef>) {
     (nodes, index)
 }
 
-/// A property, exactly or in any case.
+/// A property by name: an exact match first, else in any case.
 fn find<'a>(raw: &'a Map, name: &str) -> Option<&'a Value> {
     raw.get(name).or_else(|| {
         raw.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
@@ -445,7 +446,7 @@ fn flag(value: Option<&Value>) -> bool {
     }
 }
 
-/// Custom properties with camelCase keys, whichever way they were written.
+/// Custom properties with camelCase keys, however they were spelled.
 fn custom_properties(raw: &Map) -> Map {
     let Some(custom) = find(raw, "customProperties").and_then(Value::as_object) else {
         return Map::new();
@@ -458,7 +459,7 @@ fn custom_properties(raw: &Map) -> Map {
     custom.iter().map(|(key, value)| (camel(key), value.clone())).collect()
 }
 
-/// Where outputs go: `{"memoryReference": {"id": …}}`, or a bare name.
+/// The bindings of outputs: `{"memoryReference": {"id": …}}`, or a bare name.
 fn bindings(raw: &Map, kind: &Registered) -> Vec<(String, String)> {
     let bound = kind.descriptor.outputs.iter().filter_map(|output| {
         let target = match find(raw, output.name)? {

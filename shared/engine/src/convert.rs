@@ -56,7 +56,7 @@ pub(crate) fn text_of(value: Value) -> String {
     }
 }
 
-/// The number as an integer, where it is one, as `3.0` is.
+/// The number as an integer if it is whole, as `3.0` is.
 fn whole(number: &Number) -> Option<i64> {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if let Some(whole) = number.as_i64() {
@@ -185,7 +185,7 @@ fn dictionary(value: Value) -> Result<Value, String> {
     }
 }
 
-/// Reads JSON that stands in a text.
+/// Reads JSON from a text.
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     depth::check_json_value(text.as_bytes()).map_err(|error| error.to_string())?;
     serde_json::from_str(text)

@@ -17,11 +17,11 @@ pub struct Descriptor {
     pub name: &'static str,
     /// Always 1.
     pub version: u32,
-    /// Where the designer lists it.
+    /// The group in which the designer lists it.
     pub category: &'static str,
     /// The name in the designer.
     pub display_name: &'static str,
-    /// What it does, in a sentence.
+    /// Its purpose, in a sentence.
     pub description: &'static str,
     /// Its kind.
     pub kind: Kind,
@@ -44,14 +44,14 @@ pub struct Descriptor {
     pub ports: Vec<Port>,
 }
 
-/// What kind of activity it is.
+/// The kind of an activity type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Kind {
     /// Runs.
     Action,
-    /// Runs, and may start a workflow.
+    /// Runs, and can start a workflow.
     Trigger,
-    /// Asks for something outside the instance, and waits.
+    /// Asks for an effect outside the instance, and waits for the result.
     Task,
 }
 
@@ -61,7 +61,7 @@ pub enum Kind {
 pub struct InputDescriptor {
     /// The property in the JSON.
     pub name: &'static str,
-    /// What it is converted to.
+    /// The type that values are converted to.
     #[serde(rename = "typeName")]
     pub ty: Type,
     /// The name in the designer.
@@ -72,11 +72,11 @@ pub struct InputDescriptor {
     pub order: usize,
     /// It may be an expression; plain JSON otherwise.
     pub is_wrapped: bool,
-    /// Its value when there is none.
+    /// Its value if none is given.
     pub default_value: Value,
     /// The language the designer offers first.
     pub default_syntax: &'static str,
-    /// The words it may be; empty when anything.
+    /// The words that it may be; empty if any value is allowed.
     pub options: Vec<&'static str>,
 }
 
@@ -95,7 +95,7 @@ pub struct OutputDescriptor {
     pub description: &'static str,
 }
 
-/// Where control leaves, or where an embedded activity sits.
+/// A way out of an activity, or a place for embedded activities.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Port {
@@ -110,7 +110,7 @@ pub struct Port {
     pub is_browsable: bool,
 }
 
-/// What kind of port it is.
+/// The kind of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum PortKind {
     /// An outcome to connect.

@@ -1,5 +1,5 @@
-//! The complete list of what a workflow can cause. An activity asks for effects; the executor commits
-//! them as intent, and carries them out afterwards.
+//! The complete list of effects that a workflow can cause. An activity asks for effects; the
+//! executor commits them as intent, and carries them out afterwards.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

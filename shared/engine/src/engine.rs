@@ -19,7 +19,7 @@ pub struct Engine {
     languages: Languages,
 }
 
-/// What starts a definition.
+/// The triggers of a definition: its stimuli and its times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Triggers {
     /// Stimuli.
@@ -68,7 +68,7 @@ impl Engine {
         compile::compile(definition, &self.activities, &self.languages, Oversights::Refused)
     }
 
-    /// What starts this definition: its triggers, with their inputs evaluated without an instance.
+    /// The triggers of this definition, with their inputs evaluated without an instance.
     ///
     /// # Errors
     /// A [`Problem`] for every trigger whose inputs cannot be evaluated.
@@ -134,7 +134,7 @@ impl Engine {
     }
 }
 
-/// How a state rests when nothing happens to it.
+/// The rest of a state to which nothing happens.
 fn at_rest(state: &State) -> Rest {
     if state.status.is_final() {
         Rest::Finished

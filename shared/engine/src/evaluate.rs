@@ -23,7 +23,7 @@ pub trait Language: Send + Sync {
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw>;
 }
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Flaw {
@@ -35,7 +35,8 @@ pub struct Flaw {
     pub column: Option<u32>,
 }
 
-/// What an expression may read and change. Names are looked up from the inside outwards.
+/// The values that an expression may read and change. Names are looked up from the innermost scope
+/// outwards.
 pub trait Scope {
     /// The variable of this name.
     fn variable(&self, name: &str) -> Option<Value>;
@@ -59,7 +60,7 @@ pub trait Scope {
     fn set_correlation_id(&mut self, value: Option<String>);
     /// Sets the instance's name.
     fn set_instance_name(&mut self, value: Option<String>);
-    /// Sets the outcomes of the running activity; false where it has none to set.
+    /// Sets the outcomes of the running activity; false if this expression must not set them.
     fn set_outcomes(&mut self, outcomes: Vec<String>) -> bool;
     /// The time of the turn.
     fn now(&self) -> Timestamp;

@@ -48,12 +48,12 @@ pub struct Resume {
     pub responds: bool,
 }
 
-/// Time and chance, as values: the same values give the same turn.
+/// Time and random numbers, as values: the same values give the same turn.
 #[derive(Clone, Debug)]
 pub struct Env {
     /// The time of the whole turn.
     pub now: Timestamp,
-    /// 256 random bits, drawn once per burst: where `newGuid()` and URL tokens come from.
+    /// 256 random bits, drawn once per burst: the source of `newGuid()` and of URL tokens.
     pub seed: [u8; 32],
     /// The command that caused the turn. Ids that a retry must repeat derive from it.
     pub command_id: CommandId,

@@ -15,7 +15,7 @@ const REPEATED: &str = "repeated";
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     entries: Vec<Entry>,
-    /// The position of the newest entry of each node and event, which later entries may repeat.
+    /// The position of the newest entry for each node and event, which later entries may repeat.
     newest: BTreeMap<(NodeRef, u8), usize>,
     /// The number of repeats, by the position of the entry.
     repeats: BTreeMap<usize, u64>,

@@ -1,10 +1,10 @@
 //! The pure engine: turns (definition, state, input, now) into (state, effects, journal).
 //!
 //! A definition compiles once to a [`Program`]; [`Engine::turn`] moves one instance of it forward
-//! until it is over, waits, or has used up the budget of one turn. It knows no clock, no chance, no
-//! network and no storage: time and random bits come in with [`Env`]; what is to happen outside goes
-//! out as an [`Effect`], or as intent in the [`State`]. Ids derive from the instance, the turn and a
-//! sequence, so the same arguments give the same turn, bit for bit.
+//! until it is over, waits, or has used up the budget of one turn. It knows no clock, no
+//! randomness, no network and no storage: time and random bits come in with [`Env`]; actions
+//! outside the instance go out as an [`Effect`], or as intent in the [`State`]. Ids derive from the
+//! instance, the turn and a sequence, so the same arguments give the same turn, bit for bit.
 //!
 //! A failure inside a workflow is an incident in the state, never an `Err`. A failed `assert` with one
 //! of these names is a bug of the engine or of an activity:

@@ -13,7 +13,7 @@ pub struct Problem {
     pub activity_id: Option<ActivityId>,
     /// The property, as it is spelled in the JSON.
     pub property: Option<String>,
-    /// What is wrong and what to do instead, with line and column of scripts.
+    /// The mistake and its correction, with line and column for scripts.
     pub message: String,
 }
 

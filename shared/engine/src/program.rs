@@ -76,7 +76,7 @@ pub(crate) struct Declared {
     pub(crate) default: Value,
 }
 
-/// A parsed expression: how to get a value at run time.
+/// A parsed expression: the way to get a value at run time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression(pub(crate) Source);
 

@@ -1,4 +1,5 @@
-//! What expressions can read and set: variables from the inside outwards, inputs, outputs, identity.
+//! The values that expressions can read and set: variables from the innermost scope outwards,
+//! inputs, outputs, identity.
 
 use std::time::Duration;
 
@@ -110,7 +111,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// The value in its declared form; unchanged where none is declared.
+/// The value converted to its declared type; unchanged if it has none or does not fit.
 pub(crate) fn lenient(declared: &Argument, value: Value) -> Value {
     let alias = declared.type_name.as_deref().unwrap_or("Object");
     let ty = Type::from_alias(alias, declared.is_array);

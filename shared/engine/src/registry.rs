@@ -49,7 +49,7 @@ impl Registry {
         self.types.get(format!("Elsa.{type_name}").as_str())
     }
 
-    /// Up to three type names that look like this one.
+    /// Up to three type names that are similar to this one.
     pub(crate) fn near(&self, type_name: &str) -> Vec<&'static str> {
         let wanted = bare(type_name);
         let distance_max = (wanted.chars().count() / 3).min(3);

@@ -14,10 +14,10 @@ use crate::program::{Declared, Node, NodeRef, Program};
 use crate::state::{Execution, State, Work};
 use crate::{Bounds, Effect, Env, Languages, Rest, Resume, Start, Step};
 
-/// Roughly the bytes of a journal entry without its message.
+/// The approximate size of a journal entry in bytes, without its message.
 const ENTRY_BYTES: usize = 200;
 
-/// One turn under way.
+/// One turn in progress.
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) languages: &'a Languages,
@@ -26,15 +26,15 @@ pub(crate) struct Run<'a> {
     pub(crate) effects: Vec<Effect>,
     pub(crate) journal: Journal,
     pub(crate) bounds: Bounds,
-    /// The turn goes on with another that ran out of its budget.
+    /// The turn continues an earlier one that used up its budget.
     pub(crate) is_continued: bool,
     /// Activity executions so far.
     pub(crate) steps: usize,
-    /// Bytes written so far, roughly.
+    /// Approximate number of bytes written so far.
     pub(crate) bytes: usize,
-    /// Bytes of the journal among them.
+    /// The bytes of the journal among them.
     journal_bytes: usize,
-    /// Children that are over, whose owners do not know it yet.
+    /// Children that are over, whose owners have not been informed yet.
     ended: VecDeque<Ended>,
     ids: u64,
     draws: u64,
@@ -149,7 +149,7 @@ impl<'a> Run<'a> {
 
     fn go_on(&mut self, before: SubStatus) -> Rest {
         let rest = self.work();
-        // The client waits on while the burst has more turns or calls to come.
+        // The client goes on waiting while the burst has more turns or calls to come.
         if rest != Rest::OutOfBudget && self.state.calls.is_empty() {
             self.state.responds = false;
         }
@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
         self.steps >= self.bounds.steps.max(1) || (self.steps > 0 && is_large)
     }
 
-    /// Nothing is left to do now.
+    /// The rest of the turn when no work is left.
     fn rest(&mut self) -> Rest {
         if self.state.bookmarks.is_empty() {
             let faulted = self.state.executions.values().any(|execution| execution.faulted);
@@ -358,12 +358,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Counts a value that the turn writes.
+    /// Counts the bytes of a value that the turn writes.
     pub(crate) fn spend(&mut self, value: &Value) {
         self.bytes = self.bytes.saturating_add(weight(value));
     }
 
-    /// Writes what happened to an execution into the journal.
+    /// Writes an entry about an execution into the journal.
     pub(crate) fn write(
         &mut self,
         number: u64,
@@ -415,7 +415,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Roughly the bytes of a value, counted without recursion.
+/// The approximate size of a value in bytes, counted without recursion.
 fn weight(value: &Value) -> usize {
     const EACH: usize = 8;
     let mut bytes = 0;
@@ -451,7 +451,7 @@ fn trigger_key(program: &Program, id: &str) -> Option<String> {
     node.map(|node| node.key.clone())
 }
 
-/// A message, not longer than the journal keeps.
+/// A message, cut to the length that the journal keeps.
 fn cut(mut message: String) -> String {
     if message.len() > limits::JOURNAL_MESSAGE_BYTES_MAX {
         let mut end = limits::JOURNAL_MESSAGE_BYTES_MAX - '…'.len_utf8();

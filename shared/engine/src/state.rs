@@ -1,5 +1,5 @@
-//! The state of an instance between turns. It holds everything that a turn learnt, so an instance
-//! behaves the same whether or not it was suspended in between.
+//! The state of an instance between turns. It holds everything that later turns need to know, so an
+//! instance behaves the same whether or not it was suspended in between.
 //!
 //! Serialized with named fields; activities are referred to by their stable keys, never by index.
 
@@ -45,11 +45,11 @@ pub struct State {
     /// Sequence number of the newest journal entry.
     pub journal_sequence: u64,
 
-    /// The instance's id, known from the start on.
+    /// The instance's id, known from its start.
     pub(crate) instance_id: InstanceId,
     /// The trigger that started it, at which flowcharts begin.
     pub(crate) trigger: Option<String>,
-    /// What the trigger received, until it has completed.
+    /// The input of the trigger, until the trigger has completed.
     pub(crate) trigger_input: Option<Map>,
     /// An HTTP client waits; kept only while a turn is continued.
     pub(crate) responds: bool,
@@ -95,7 +95,7 @@ pub(crate) struct Execution {
     /// Variables its owner gave it, by name, such as `CurrentValue`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub given: Map,
-    /// What the activity remembers.
+    /// The memory of the activity.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub memory: Value,
 }

@@ -1,4 +1,4 @@
-//! What an activity can read and ask for in a decision.
+//! The values that an activity can read in a decision, and its requests.
 
 mod ask;
 mod read;
@@ -17,13 +17,13 @@ pub use ask::Request;
 /// One decision of one execution of an activity.
 pub struct Step<'r, 'a> {
     pub(crate) run: &'r mut Run<'a>,
-    /// Zero while triggers are looked for, when there is no instance.
+    /// Zero while triggers are evaluated: there is no instance then.
     pub(crate) number: u64,
     pub(crate) node: &'a Node,
-    /// Set by scripts, where the activity lets them.
+    /// Set by scripts, if the activity allows it.
     pub(crate) outcomes: Option<Vec<String>>,
     pub(crate) takes_outcomes: bool,
-    /// Why a script's assignment could not be done.
+    /// The reason why a script's assignment failed.
     pub(crate) flaw: Option<Failure>,
 }
 
@@ -31,7 +31,7 @@ pub struct Step<'r, 'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChildExecution {
     number: u64,
-    /// What it executes.
+    /// The node that it executes.
     pub node: NodeRef,
 }
 
@@ -51,7 +51,7 @@ impl<'r, 'a> Step<'r, 'a> {
         self.run.env.now
     }
 
-    /// Time and chance of the turn, and where the installation is reached.
+    /// Time and random numbers of the turn, and the address of the installation.
     #[must_use]
     pub fn env(&self) -> &'a Env {
         self.run.env
@@ -81,7 +81,7 @@ impl<'r, 'a> Step<'r, 'a> {
         self.run.state.correlation_id.as_deref()
     }
 
-    /// What the activity prepared when the definition was compiled.
+    /// The data that the activity type prepared when the definition was compiled.
     #[must_use]
     pub fn plan<T: 'static>(&self) -> Option<&'a T> {
         self.node.plan.as_ref()?.downcast_ref()
@@ -117,7 +117,7 @@ impl<'r, 'a> Step<'r, 'a> {
         self.run.program.node(child).descriptor().is_terminal
     }
 
-    /// The activity that received what started the instance.
+    /// The activity that received the trigger of the instance.
     #[must_use]
     pub fn trigger(&self) -> Option<NodeRef> {
         self.run.program.find(self.run.state.trigger.as_ref()?)
@@ -129,7 +129,7 @@ impl<'r, 'a> Step<'r, 'a> {
         self.execution().is_some_and(|execution| execution.children > 0)
     }
 
-    /// A child waits to be run.
+    /// A child is scheduled and has not begun.
     #[must_use]
     pub fn is_scheduled(&self, child: NodeRef) -> bool {
         let key = &self.run.program.node(child).key;
@@ -149,7 +149,7 @@ impl<'r, 'a> Step<'r, 'a> {
         found.collect()
     }
 
-    /// What the execution remembers; null at first.
+    /// The memory of the execution; null at first.
     pub fn memory(&mut self) -> Option<&mut Value> {
         let execution = self.run.state.executions.get_mut(&self.number);
         execution.map(|execution| &mut execution.memory)

@@ -1,12 +1,12 @@
-//! A player that runs one instance in memory, with time as a number: for tests of activities and
-//! of whole workflows. It keeps everything the turns gave back.
+//! A player that runs one instance in memory, with time as a number: for tests of activities and of
+//! whole workflows. It keeps all results of the turns.
 
 use model::{Bookmark, BookmarkId, CommandId, Definition, Entry, Map, SubStatus, Timestamp, What};
 use serde_json::{Value, json};
 
 use crate::{Effect, Engine, Env, Input, Problem, Program, Rest, Resume, Start, State, Turn};
 
-/// Turns that one player takes before it says that something never ends.
+/// Turns that one player takes before it reports an endless workflow.
 const TURNS_MAX: usize = 10_000;
 
 /// One instance, played.
@@ -54,7 +54,7 @@ impl<'e> Player<'e> {
         self
     }
 
-    /// Does not continue out of budget after this many steps: for loops that never end.
+    /// Does not continue out of budget after this many steps: for endless loops.
     pub fn stop_after(&mut self, steps: u64) -> &mut Self {
         self.steps_max = steps;
         self
@@ -78,12 +78,12 @@ impl<'e> Player<'e> {
         self.rest
     }
 
-    /// Starts with this workflow input, and goes on while there is budget to be had.
+    /// Starts with this workflow input, and continues as long as turns end out of budget.
     pub fn start(&mut self, input: Value) -> &mut Self {
         self.start_at(None, input)
     }
 
-    /// Starts at a trigger with what it received.
+    /// Starts at a trigger, with the trigger's input.
     pub fn start_at(&mut self, trigger: Option<&str>, input: Value) -> &mut Self {
         let start = Start {
             instance_id: "instance-1".into(),
@@ -97,7 +97,7 @@ impl<'e> Player<'e> {
         self.give(Input::Start(start))
     }
 
-    /// Takes one turn, and more while there is budget to be had.
+    /// Takes one turn, and continues as long as turns end out of budget.
     pub fn give(&mut self, input: Input) -> &mut Self {
         let mut next = Some(input);
         while let Some(input) = next.take() {
@@ -143,7 +143,7 @@ impl<'e> Player<'e> {
         true
     }
 
-    /// Answers what it waits for, one bookmark at a time, until it is over or `answer` says none.
+    /// Answers its bookmarks one at a time, until it is over or `answer` returns none.
     pub fn play(&mut self, answer: impl Fn(&Bookmark) -> Option<Value>) -> &mut Self {
         while self.rest == Rest::Suspended {
             let open = self.state.bookmarks.values();

@@ -12,17 +12,17 @@ pub struct Turn {
     pub state: State,
     /// The effects to commit as intent and then to carry out, in this order.
     pub effects: Vec<Effect>,
-    /// What happened, in order.
+    /// The journal entries, in order.
     pub journal: Vec<Entry>,
     /// How the turn ended.
     pub rest: Rest,
     /// Activity executions in it.
     pub steps: usize,
-    /// Bytes that it wrote, roughly.
+    /// The approximate number of bytes that it wrote.
     pub bytes: usize,
 }
 
-/// How much a turn may do before it yields, and an instance before it is stopped.
+/// The limits of one turn, and of an instance that does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Activity executions in one turn.
@@ -48,8 +48,8 @@ impl Default for Bounds {
 pub enum Rest {
     /// The instance is over: `State::status` says how.
     Finished,
-    /// It waits at its bookmarks; `State::calls` are among them, to be carried out.
+    /// It waits at its bookmarks, among them those of `State::calls`, which have to be carried out.
     Suspended,
-    /// It has more to do than one turn may: give it `Input::Continue`.
+    /// It has used up the limits of one turn: give it `Input::Continue`.
     OutOfBudget,
 }

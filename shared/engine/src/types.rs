@@ -4,7 +4,7 @@ mod known;
 
 use serde::{Serialize, Serializer};
 
-/// A target type. Values stay JSON; the type says in which form.
+/// A target type. Values stay JSON; the type determines their form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Anything, as it is.
@@ -29,7 +29,7 @@ pub enum Type {
     Enum(&'static [&'static str]),
     /// An HTTP status code, as a number; names such as `OK` are understood.
     StatusCode,
-    /// The source text of a script in this language: never evaluated on the way in.
+    /// The source text of a script in this language: not evaluated when it is read as an input.
     Script(&'static str),
 }
 
@@ -40,9 +40,9 @@ impl Type {
         Self::List(Box::new(Self::String))
     }
 
-    /// The type an alias of Elsa's stands for; `Object` for those it does not know.
+    /// The type of an alias of Elsa's; `Object` for an unknown one.
     ///
-    /// Understands `X?`, `X[]`, `List<X>` and its kin, C# keywords, and .NET names with namespace
+    /// Understands `X?`, `X[]`, `List<X>` and similar, C# keywords, and .NET names with namespace
     /// and assembly.
     #[must_use]
     pub fn from_alias(alias: &str, is_array: bool) -> Self {

@@ -1,4 +1,4 @@
-//! Parses what may stand where an input is expected.
+//! Parses the values of inputs: expressions, bare values and short forms.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{Flaw, Type};
 /// Expression types that Elsa has and Staunch refuses.
 const REFUSED: [&str; 4] = ["CSharp", "C#", "Python", "Delegate"];
 
-/// Where an expression stands, for problems.
+/// The place of an expression, for problems.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) activity: &'a ActivityId,
@@ -132,7 +132,7 @@ impl Compiler<'_> {
         Some(Expression(Source::Script { language: name.to_owned(), text: text.to_owned() }))
     }
 
-    /// Checks a script; gives the language's own name where there is such a language.
+    /// Checks a script; returns the language's own name if there is such a language.
     fn checked(&mut self, at: At<'_>, language: &str, text: &str) -> Option<&'static str> {
         self.has_scripts = true;
         let Some(found) = self.languages.get(language) else {
@@ -164,7 +164,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The message of a flaw, with line and column where they are known.
+/// The message of a flaw, with line and column if they are known.
 pub(crate) fn placed(flaw: &Flaw) -> String {
     match (flaw.line, flaw.column) {
         (Some(line), Some(column)) => format!("line {line}, column {column}: {}", flaw.message),

@@ -1,4 +1,4 @@
-//! What an activity sees of the definition while it is compiled.
+//! The view that an activity has of the definition while it is compiled.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Planning<'c> {
     pub(super) cases: &'c BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
 }
 
-/// The compiler without its lifetime.
+/// The compiler without its lifetime parameter.
 pub(super) trait Plans {
     fn expression(&mut self, at: At<'_>, value: &Value, ty: &Type) -> Option<Expression>;
     fn typed(&mut self, at: At<'_>, expression: &Map, ty: &Type) -> Option<Expression>;
@@ -55,13 +55,13 @@ impl Plans for Compiler<'_> {
 }
 
 impl Planning<'_> {
-    /// A property as it was written, exactly or in any case.
+    /// A property as it was written: an exact match first, else in any case.
     #[must_use]
     pub fn raw(&self, property: &str) -> Option<&Value> {
         find(self.raw, property).filter(|value| !value.is_null())
     }
 
-    /// The value of an input, where it is written down and needs no evaluation.
+    /// The value of an input, if it is a literal that needs no evaluation.
     #[must_use]
     pub fn literal(&self, input: &str) -> Option<&Value> {
         match self.node.inputs.get(input) {
@@ -82,7 +82,7 @@ impl Planning<'_> {
         self.node.children.get(port).cloned().unwrap_or_default()
     }
 
-    /// The objects in a port of cases, each with its activity where it has one.
+    /// The objects in a port of cases, each with its activity if it has one.
     #[must_use]
     pub fn cases(&self, port: &str) -> Vec<(Value, Option<NodeRef>)> {
         self.cases.get(port).cloned().unwrap_or_default()
@@ -118,13 +118,13 @@ impl Planning<'_> {
         self.node.can_start
     }
 
-    /// A child's outcome leads somewhere.
+    /// Records that a connection follows this outcome of a child.
     pub fn connect(&mut self, child: NodeRef, outcome: &str) {
         self.compiler.node_mut(child).connected.push(outcome.to_owned());
     }
 
-    /// Parses an expression that stands inside a property, such as the condition of a case:
-    /// `{"type": …, "value": …}`, a wrapped input, a bare value or a short form.
+    /// Parses an expression inside a property, such as the condition of a case: `{"type": …,
+    /// "value": …}`, a wrapped input, a bare value or a short form.
     pub fn expression(&mut self, property: &str, value: &Value, ty: &Type) -> Option<Expression> {
         let at = At { activity: &self.node.id, property };
         match value.as_object() {
@@ -135,13 +135,13 @@ impl Planning<'_> {
         }
     }
 
-    /// Something is wrong with a property.
+    /// Reports a problem of a property.
     pub fn problem(&mut self, property: &str, message: impl Into<String>) {
         self.compiler.problem(&self.node.id, property, message.into());
     }
 
-    /// Something about a property is ignored when it runs: a problem only for a definition that is
-    /// to be published.
+    /// Reports that a part of a property is ignored when the definition runs. That is a problem
+    /// only for a definition that is to be published.
     pub fn oversight(&mut self, property: &str, message: impl Into<String>) {
         self.compiler.oversight(&self.node.id, property, message.into());
     }

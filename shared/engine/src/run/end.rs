@@ -1,4 +1,4 @@
-//! How executions end: well, cancelled or with an incident.
+//! The ends of executions: completed, cancelled or with an incident.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ impl Run<'_> {
         self.remove(number);
     }
 
-    /// An activity failed: records the incident, and does what the strategy of the definition says.
+    /// An activity failed: records the incident, and follows the definition's incident strategy.
     pub(super) fn fault(&mut self, number: u64, node: &Node, failure: &Failure) {
         self.cancel_below(number);
         self.burn(number);
@@ -90,7 +90,7 @@ impl Run<'_> {
         });
     }
 
-    /// Ends the instance: removes everything that waits or is left to do.
+    /// Ends the instance: removes all bookmarks, calls and scheduled work.
     pub(super) fn halt(&mut self, status: SubStatus) {
         let state = &mut self.state;
         state.status = status;

@@ -1,4 +1,4 @@
-//! What an activity asks for: children to run, bookmarks to wait at, effects, outputs.
+//! The requests of an activity: children to run, bookmarks to wait at, effects, outputs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +32,8 @@ pub struct Request {
 
 impl Step<'_, '_> {
     /// Schedules a child behind everything that is scheduled already. When the child is over, the
-    /// owner's `child_completed` is called with `tag`; for an empty port, that is soon.
+    /// owner's `child_completed` is called with `tag`; an empty port counts as a child that does
+    /// nothing.
     pub fn schedule(&mut self, child: Option<NodeRef>, tag: Option<Value>) {
         self.schedule_with(child, tag, Map::new());
     }

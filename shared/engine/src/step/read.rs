@@ -1,4 +1,4 @@
-//! Inputs: evaluated when they are asked for, in the form their type says.
+//! Inputs: evaluated when they are asked for, and converted to their declared types.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::convert::{convert, to_span, to_time};
 use crate::program::{Expression, Node, NodeRef, Source};
 
 impl Step<'_, '_> {
-    /// An input in the form of its declared type; its default where it has no value; null where
-    /// there is none either.
+    /// An input, converted to its declared type. Its default if it has no value; null if there is
+    /// no default.
     ///
     /// # Errors
     /// [`Failure`] when a script fails, or its value cannot be converted.
@@ -22,7 +22,8 @@ impl Step<'_, '_> {
         self.value_at(self.node, input)
     }
 
-    /// An input of a child, evaluated from here: what a container must know before it runs it.
+    /// An input of a child, evaluated in this execution: for a container that needs it before it
+    /// runs the child.
     ///
     /// # Errors
     /// As [`Step::value`].
@@ -55,10 +56,10 @@ impl Step<'_, '_> {
         }
     }
 
-    /// A text input that must be there.
+    /// A text input that must have a value.
     ///
     /// # Errors
-    /// As [`Step::value`], and when there is nothing but blanks.
+    /// As [`Step::value`], and when it is blank.
     pub fn required(&mut self, input: &str) -> Result<String, Failure> {
         match self.text(input)? {
             Some(text) if !text.trim().is_empty() => Ok(text),
@@ -149,7 +150,7 @@ impl Step<'_, '_> {
         convert(value, ty).map_err(|error| Failure::input(property, error))
     }
 
-    /// Runs a script that may set outcomes; gives its value and the outcomes it set.
+    /// Runs a script that may set outcomes; returns its value and the outcomes it set.
     ///
     /// # Errors
     /// [`Failure`] when there is no such language, or the script fails.
