@@ -101,7 +101,7 @@ pub(crate) struct Compiler<'e> {
     is_full: bool,
 }
 
-/// The children and variables that were found below one node.
+/// The children that were found below one node.
 #[derive(Default)]
 struct Below {
     children: BTreeMap<&'static str, Vec<NodeRef>>,

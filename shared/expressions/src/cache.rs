@@ -1,10 +1,10 @@
-//! A bounded cache of what is parsed from a source text. A text that the cache has dropped is parsed
-//! again, with the same result.
+//! A bounded cache of parsed source texts. A text that the cache has dropped is parsed again, with
+//! the same result.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Texts in the cache of one language.
+/// The number of texts in the cache of one language.
 const ENTRIES_MAX: usize = 4_096;
 /// Bytes of source text in the cache of one language.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -23,8 +23,7 @@ impl<T> Cache<T> {
         Self(Mutex::new(Kept { entries: HashMap::new(), bytes: 0 }))
     }
 
-    /// The `T` of `source`, made now when the cache does not have it. What cannot be made is not
-    /// kept.
+    /// The `T` of `source`, made now when the cache does not have it. A failure is not kept.
     ///
     /// # Errors
     /// Those of `make`.

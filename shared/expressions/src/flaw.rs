@@ -1,4 +1,4 @@
-//! How flaws are made and how long their messages may be.
+//! Makes flaws, and limits the length of their messages.
 
 use engine::Flaw;
 

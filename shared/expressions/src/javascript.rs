@@ -46,7 +46,7 @@ impl JavaScript {
         Self::with_time(limits::SCRIPT_TIME_MAX)
     }
 
-    /// With a time limit of its own for a script.
+    /// With another time limit for a script.
     #[must_use]
     pub fn with_time(time_max: Duration) -> Self {
         Self { plans: Cache::new(), threads: Threads::new(), time_max }
@@ -54,7 +54,7 @@ impl JavaScript {
 
     fn plan(&self, source: &str) -> Result<Arc<Plan>, Flaw> {
         let plan = self.plans.get(source, |source| {
-            // The parser may take long too, and it is not interrupted.
+            // The parser may take long too, and it cannot be interrupted.
             let (text, deadline) = (source.to_owned(), Instant::now() + self.time_max);
             let parse = move |_: Line<(), (), _>| mode(&text, deadline);
             let mode = self.threads.run(deadline, parse, |()| ())?;

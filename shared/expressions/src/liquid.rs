@@ -1,4 +1,4 @@
-//! Liquid templates, as far as Elsa offers them.
+//! Liquid templates, with the names and filters that Elsa offers.
 //!
 //! A template sees `Variables`, `Input`, `CorrelationId`, `WorkflowDefinitionId`,
 //! `WorkflowDefinitionVersionId`, `WorkflowDefinitionVersion` and `WorkflowInstanceId`; a name that
@@ -34,12 +34,14 @@ use crate::threads::{Line, Threads};
 use budget::{Bounded, Budget};
 use globals::Globals;
 
-/// Blocks inside blocks.
+/// The nesting limit of blocks.
 const NESTING_MAX: usize = 64;
-/// Bytes of a template that its caller renders itself. Between two looks at the time such a
-/// template can do no more than some 200 ms of work. All others are rendered on another thread.
+/// The size limit of a template that its caller renders itself, in bytes. Such a template does at
+/// most about 200 ms of work between two checks of the time. All others are rendered on another
+/// thread.
 const INLINE_SOURCE_BYTES_MAX: usize = 2 * 1024;
-/// Bytes of the variables and inputs of a template that its caller renders itself.
+/// The size limit of the variables and inputs of a template that its caller renders itself, in
+/// bytes.
 const INLINE_DATA_BYTES_MAX: usize = 64 * 1024;
 
 type Parsed = Result<Arc<Template>, Flaw>;
@@ -59,7 +61,7 @@ impl Liquid {
         Self::with_time(limits::SCRIPT_TIME_MAX)
     }
 
-    /// With a time limit of its own for a template.
+    /// With another time limit for a template.
     #[must_use]
     pub fn with_time(time_max: Duration) -> Self {
         let dialect = Arc::new(filters::dialect());
@@ -118,7 +120,7 @@ fn render(
     let runtime = lookup::Root::new(globals);
     runtime.begin(Budget::new(now, deadline));
     let mut text = Bounded::new(limits::TEMPLATE_OUTPUT_BYTES_MAX);
-    // The library may panic. Such a panic is a flaw of the template.
+    // The library may panic. Such a panic becomes a flaw of the template.
     let end = catch_unwind(AssertUnwindSafe(|| template.render_to(&mut text, &runtime)));
     match end {
         Ok(Ok(())) => text.into_text().map(Value::String).map_err(|()| fault::not_text()),
@@ -152,7 +154,8 @@ fn parse(source: &str, dialect: &parser::Language) -> Parsed {
     }
 }
 
-/// The deepest nesting of blocks, or of brackets inside one tag; never less than it is.
+/// The deepest nesting of blocks, or of brackets inside one tag; may be overestimated, never
+/// underestimated.
 fn nesting(source: &str) -> usize {
     const OPENING: [&str; 7] = ["if", "unless", "for", "case", "capture", "comment", "raw"];
     let (mut depth, mut deepest) = (0_usize, 0_usize);

@@ -7,7 +7,7 @@ use engine::{Identity, Scope};
 use model::Timestamp;
 use serde_json::{Value, json};
 
-/// Everything that an expression can see and change, for tests to read.
+/// All data that an expression can see and change, for tests to read.
 #[derive(Clone, Default)]
 pub(crate) struct Stage {
     pub(crate) variables: Vec<(String, Value)>,

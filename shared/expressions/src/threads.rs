@@ -1,13 +1,13 @@
 //! Threads that evaluate, so that no caller waits longer than an evaluation may take.
 //!
-//! QuickJS looks at the time between the steps of a script, but not inside a native function such
-//! as `BigInt.prototype.toString`, and nothing can end a thread from outside. So a caller hands
-//! each evaluation to a thread of this pool and waits until the deadline. After the deadline the
-//! caller goes on without the thread. The thread returns to the pool when its work ends.
+//! QuickJS checks the time between the steps of a script, but not inside a native function such as
+//! `BigInt.prototype.toString`, and nothing can end a thread from outside. So a caller hands each
+//! evaluation to a thread of this pool and waits until the deadline. After the deadline the caller
+//! goes on without the thread. The thread returns to the pool when its work ends.
 //!
-//! At most [`ABANDONED_MAX`] threads are abandoned at the same time. While so many are, a caller
-//! waits until its work ends, however long that takes. A thread may ask its caller questions,
-//! because only the caller has the scope of the expression.
+//! At most [`GIVEN_UP_MAX`] threads are given up at the same time. When this number is reached, a
+//! caller waits until its work ends, however long that takes. A thread may ask its caller
+//! questions, because only the caller has the scope of the expression.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,31 +20,31 @@ use engine::Flaw;
 
 use crate::flaw::flaw;
 
-/// Threads that work for nobody, at the same time.
-pub(crate) const ABANDONED_MAX: usize = 16;
-/// Threads that wait for work. A thread that finds so many waiting ends.
+/// The number of given-up threads, which work for no caller, at the same time.
+pub(crate) const GIVEN_UP_MAX: usize = 16;
+/// The number of threads that wait for work. A thread that finds this many waiting ends.
 const IDLE_MAX: usize = 16;
-/// Stack of a thread: QuickJS takes 256 KiB of it, conversions of deep values the rest.
+/// The stack of a thread: QuickJS takes 256 KiB of it, conversions of deep values the rest.
 const STACK_BYTES: usize = 2 * 1024 * 1024;
-/// How long after the deadline a caller still waits: an evaluation that sees the deadline itself
-/// ends with a better message.
+/// How long a caller waits after the deadline: an evaluation that notices the deadline itself ends
+/// with a better message.
 const GRACE: Duration = Duration::from_millis(100);
-/// How often a caller looks for a free place among the abandoned threads.
+/// How often a caller looks for a free place among the given-up threads.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// Threads of all pools of this process that were given up and still work.
+/// The number of threads of all pools of this process that were given up and still work.
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
 
-/// Threads of this process that evaluate an expression whose caller has gone on without it.
+/// The number of threads of this process that evaluate an expression whose caller has gone on.
 #[must_use]
 pub fn given_up() -> usize {
     GIVEN_UP.load(Ordering::SeqCst)
 }
 
-/// Does the work, and gives back what sends the end of it to the caller.
+/// Does the work, and returns a function that sends its result to the caller.
 type Job = Box<dyn FnOnce() -> Box<dyn FnOnce()> + Send>;
 
-/// A job, and the way to hand the same thread the next one.
+/// A job, and the channel through which the same thread gets its next one.
 struct Task {
     job: Job,
     thread: SyncSender<Task>,
@@ -55,23 +55,23 @@ pub(crate) struct Threads(Arc<Pool>);
 
 struct Pool {
     idle: Mutex<Vec<SyncSender<Task>>>,
-    abandoned: AtomicUsize,
+    given_up: AtomicUsize,
 }
 
-/// What an evaluation sends to its caller.
+/// A message of an evaluation to its caller.
 enum Report<Q, R> {
     Asks(Q),
     Ended(Result<R, Box<dyn Any + Send>>),
 }
 
-/// The way from an evaluation to its caller, who answers questions.
+/// The channel from an evaluation to its caller, who answers questions.
 pub(crate) struct Line<Q, A, R> {
     reports: SyncSender<Report<Q, R>>,
     answers: Receiver<A>,
 }
 
 impl<Q, A, R> Line<Q, A, R> {
-    /// Asks the caller; None when the caller has gone on without this evaluation.
+    /// Asks the caller; None if the caller has gone on without this evaluation.
     pub(crate) fn ask(&self, question: Q) -> Option<A> {
         self.reports.send(Report::Asks(question)).ok()?;
         self.answers.recv().ok()
@@ -81,17 +81,17 @@ impl<Q, A, R> Line<Q, A, R> {
 impl Threads {
     /// A pool without threads; they start when they are needed.
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Pool { idle: Mutex::default(), abandoned: AtomicUsize::new(0) }))
+        Self(Arc::new(Pool { idle: Mutex::default(), given_up: AtomicUsize::new(0) }))
     }
 
-    /// Threads that were given up and still work.
+    /// The number of threads that were given up and still work.
     #[cfg(test)]
-    pub(crate) fn abandoned(&self) -> usize {
-        self.0.abandoned.load(Ordering::SeqCst)
+    pub(crate) fn given_up(&self) -> usize {
+        self.0.given_up.load(Ordering::SeqCst)
     }
 
-    /// Runs `work` on another thread and answers its questions meanwhile. None when it has not
-    /// ended at the deadline; then its thread works on for nobody.
+    /// Runs `work` on another thread and answers its questions meanwhile. None if it has not ended
+    /// at the deadline; its thread is then given up and works on.
     ///
     /// # Errors
     /// [`Flaw`] when no thread can be started.
@@ -117,14 +117,14 @@ impl Threads {
         let (pool, over) = (Arc::downgrade(&self.0), Arc::clone(&is_over));
         let job = move || -> Box<dyn FnOnce()> {
             let end = catch_unwind(AssertUnwindSafe(|| work(line)));
-            // True: the caller has given this thread up.
+            // True if the caller has given this thread up.
             if over.swap(true, Ordering::SeqCst) {
                 GIVEN_UP.fetch_sub(1, Ordering::SeqCst);
                 if let Some(pool) = pool.upgrade() {
-                    pool.abandoned.fetch_sub(1, Ordering::SeqCst);
+                    pool.given_up.fetch_sub(1, Ordering::SeqCst);
                 }
             }
-            // The caller may have gone on; then nobody needs the end.
+            // If the caller has gone on, nobody needs the result.
             Box::new(move || drop(reports.send(Report::Ended(end))))
         };
         self.start(Box::new(job))?;
@@ -135,7 +135,7 @@ impl Threads {
                 Ok(Report::Asks(question)) => drop(replies.send(answer(question))),
                 Ok(Report::Ended(Ok(end))) => return Ok(Some(end)),
                 Ok(Report::Ended(Err(panic))) => resume_unwind(panic),
-                Err(RecvTimeoutError::Timeout) if self.0.abandon(&is_over) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) if self.0.give_up(&is_over) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => wait_until = Instant::now() + RETRY,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(flaw("the thread of the expression ended without a result"));
@@ -172,25 +172,26 @@ impl Pool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives up the thread of this work; false when the work has ended, or too many are given up.
-    fn abandon(&self, is_over: &AtomicBool) -> bool {
-        let one_more = |abandoned| (abandoned < ABANDONED_MAX).then_some(abandoned + 1);
+    /// Gives up the thread of this work; false if the work has ended, or too many threads are
+    /// given up.
+    fn give_up(&self, is_over: &AtomicBool) -> bool {
+        let one_more = |given_up| (given_up < GIVEN_UP_MAX).then_some(given_up + 1);
         let (set, fetched) = (Ordering::SeqCst, Ordering::SeqCst);
-        if self.abandoned.fetch_update(set, fetched, one_more).is_err() {
+        if self.given_up.fetch_update(set, fetched, one_more).is_err() {
             return false;
         }
         GIVEN_UP.fetch_add(1, Ordering::SeqCst);
         if is_over.swap(true, Ordering::SeqCst) {
             GIVEN_UP.fetch_sub(1, Ordering::SeqCst);
-            self.abandoned.fetch_sub(1, Ordering::SeqCst);
+            self.given_up.fetch_sub(1, Ordering::SeqCst);
             return false;
         }
         true
     }
 }
 
-/// Works until the pool is gone or has enough waiting threads. Only the pool holds the way to a
-/// thread that waits, so the wait ends with the pool.
+/// Works until the pool is gone or has enough waiting threads. Only the pool holds the sender of a
+/// waiting thread, so the wait ends with the pool.
 fn serve(tasks: &Receiver<Task>, pool: &Weak<Pool>) {
     while let Ok(Task { job, thread }) = tasks.recv() {
         let tell = job();
@@ -202,7 +203,8 @@ fn serve(tasks: &Receiver<Task>, pool: &Weak<Pool>) {
             }
             waits
         });
-        // After the thread is in the pool again: the caller's next expression finds it there.
+        // Sent after the thread is back in the pool, so that the caller's next expression finds it
+        // there.
         tell();
         if !waits {
             return;
@@ -240,10 +242,10 @@ mod tests {
         let began = Instant::now();
         assert_eq!(threads.run(soon(), work, |()| ()).unwrap(), None);
         assert!(began.elapsed() < Duration::from_secs(20));
-        assert_eq!(threads.abandoned(), 1);
+        assert_eq!(threads.given_up(), 1);
         assert!(given_up() > 0);
         drop(open);
-        while threads.abandoned() > 0 || threads.0.idle().is_empty() {
+        while threads.given_up() > 0 || threads.0.idle().is_empty() {
             std::thread::yield_now();
         }
     }
@@ -252,7 +254,7 @@ mod tests {
     fn beyond_the_bound_a_caller_waits_for_its_own_work() {
         let threads = Threads::new();
         let mut gates = Vec::new();
-        for _ in 0..ABANDONED_MAX {
+        for _ in 0..GIVEN_UP_MAX {
             let (open, gate) = sync_channel::<()>(1);
             gates.push(open);
             let work = move |_: Line<(), (), ()>| assert!(gate.recv().is_err());
@@ -268,7 +270,7 @@ mod tests {
         };
         let end = threads.run(Instant::now(), work, |()| drop(open.take()));
         assert_eq!(end.unwrap(), Some(7));
-        assert_eq!(threads.abandoned(), ABANDONED_MAX);
+        assert_eq!(threads.given_up(), GIVEN_UP_MAX);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::Chance;
 
-/// The pauses between tries of the same thing: each twice as long as the one before, up to a
-/// longest.
+/// The pauses between tries of the same thing: each is twice as long as the one before, up to a
+/// maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
     base: Duration,
@@ -20,7 +20,7 @@ impl Backoff {
         Self { base, cap, next: base }
     }
 
-    /// The next pause, whole: for tries that nobody else makes at the same time.
+    /// The next pause, whole: for tries that no other process makes at the same time.
     #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
     pub fn next(&mut self) -> Duration {
         let pause = self.next.min(self.cap);
@@ -28,13 +28,14 @@ impl Backoff {
         pause
     }
 
-    /// The next pause, shortened by up to a half: for tries that many make at the same time.
+    /// The next pause, shortened by up to a half: for tries that many processes make at the same
+    /// time.
     pub fn jittered(&mut self, chance: &dyn Chance) -> Duration {
         spread(self.next(), chance.number())
     }
 
-    /// The pause after this many tries, shortened by up to a half. `number` spreads it, and the
-    /// same number gives the same pause: for tries that are counted elsewhere.
+    /// The pause after this many tries, shortened by up to a half. `number` varies it; the same
+    /// number gives the same pause. For tries that are counted elsewhere.
     #[must_use]
     pub fn after(&self, tries: u32, number: u64) -> Duration {
         let doublings = tries.saturating_sub(1).min(31);

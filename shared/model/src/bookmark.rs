@@ -29,8 +29,8 @@ pub struct Bookmark {
     pub due_at: Option<Timestamp>,
 }
 
-/// A single-use permission to resume, given out as part of a URL. The database keeps its SHA-256
-/// alone.
+/// A single-use permission to resume, given out as part of a URL. The database keeps only its
+/// SHA-256.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Token {
@@ -38,7 +38,7 @@ pub struct Token {
     pub hash: String,
     /// The instance that it may resume.
     pub instance_id: InstanceId,
-    /// What its use does.
+    /// The effect of its use.
     pub target: TokenTarget,
     /// The time when it was made.
     pub created_at: Timestamp,
@@ -46,7 +46,7 @@ pub struct Token {
     pub expires_at: Timestamp,
 }
 
-/// What the use of a token does.
+/// The effect of the use of a token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TokenTarget {

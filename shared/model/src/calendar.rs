@@ -1,4 +1,4 @@
-//! Cron expressions. Validation, waits and schedules all read them here.
+//! Cron expressions. Validation, waits and schedules all read them with this module.
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
@@ -17,7 +17,7 @@ pub struct Calendar {
     zone: TimeZone,
 }
 
-/// Why an expression or a zone cannot be read.
+/// The reason why an expression or a zone cannot be read.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum InvalidCalendar {
     /// The expression cannot be read.
@@ -25,7 +25,7 @@ pub enum InvalidCalendar {
     Cron {
         /// The text.
         expression: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         reason: String,
     },
     /// There is no such time zone.
@@ -33,7 +33,7 @@ pub enum InvalidCalendar {
     Zone {
         /// As written.
         name: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         reason: String,
     },
 }

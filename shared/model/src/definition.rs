@@ -1,7 +1,7 @@
 //! A workflow definition as Elsa 3 writes it. Unknown fields survive a round trip.
 //!
 //! A version that was published once is immutable ([`Definition::is_immutable`]): ingress, the
-//! stores and the catalogue all ask this one question.
+//! stores and the catalogue all use this one test.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -47,13 +47,13 @@ pub struct Definition {
     /// Outcomes when used as an activity.
     #[serde(default, deserialize_with = "null_is_default")]
     pub outcomes: Vec<String>,
-    /// Anything that tools keep with it.
+    /// Data that tools keep with it.
     #[serde(default, deserialize_with = "null_is_default")]
     pub custom_properties: Map,
-    /// Nothing can be saved or imported over it.
+    /// The definition cannot be changed by saves or imports.
     #[serde(default)]
     pub is_readonly: bool,
-    /// Hidden from people.
+    /// Not shown to people.
     #[serde(default)]
     pub is_system: bool,
     /// The newest version; exactly one per definition.
@@ -62,7 +62,7 @@ pub struct Definition {
     /// The version that starts; at most one per definition.
     #[serde(default)]
     pub is_published: bool,
-    /// How it starts and fails.
+    /// The rules for starting and failing.
     #[serde(default, deserialize_with = "null_is_default")]
     pub options: Options,
     /// The root activity, as written.
@@ -81,8 +81,8 @@ impl Definition {
         self.is_published || self.published_at.is_some()
     }
 
-    /// Only what its author wrote: without version, times, flags and whatever else the server
-    /// sets. The definition id stays.
+    /// The part that its author wrote: without version, times, flags and other fields that the
+    /// server sets. The definition id stays.
     #[must_use]
     pub fn content(&self) -> Self {
         let mut content = self.clone();
@@ -101,8 +101,8 @@ impl Definition {
         self.content() == other.content()
     }
 
-    /// A hash of the content: 32 hexadecimal characters, the same for the same content whatever
-    /// the order of its members.
+    /// A hash of the content: 32 hexadecimal characters, the same for the same content, in any
+    /// order of its members.
     #[must_use]
     pub fn content_hash(&self) -> String {
         let document = serde_json::to_value(self.content()).unwrap_or_default();
@@ -111,7 +111,7 @@ impl Definition {
     }
 }
 
-/// The value with the members of every object in order.
+/// The value with the members of every object sorted.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

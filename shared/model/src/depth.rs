@@ -1,14 +1,14 @@
 //! How deep values nest: lists and objects inside each other.
 //!
 //! Readers, writers and destructors of values call themselves once per level, so an unbounded value
-//! overflows the stack. Whoever takes in bytes or a value from outside checks it here first. Nothing
-//! here calls itself more often than the limit allows.
+//! overflows the stack. Code that accepts bytes or a value from outside checks it with these
+//! functions first. Their own recursion is bounded by the limit.
 
 use serde_json::Value;
 
 use crate::{Map, limits};
 
-/// What nests too deep, such as `the value "Order"`.
+/// The value that nests too deep, such as `the value "Order"`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} has lists and objects nested more than {max} deep: make it flatter, or give the inner \
@@ -35,7 +35,7 @@ pub fn check_held(value: &Value) -> Result<(), TooDeep> {
 }
 
 /// Checks every value of a map. A name that begins with `__` is an envelope of our own, such as an
-/// HTTP request with its body: what is in the envelope is checked.
+/// HTTP request with its body: the values in the envelope are checked.
 ///
 /// # Errors
 /// [`TooDeep`] when a value is deeper than [`limits::DEPTH_MAX`].
@@ -70,7 +70,7 @@ fn fits(value: &Value, levels: usize) -> bool {
 }
 
 /// Checks the bytes of a JSON text that is one value, such as the body of an HTTP request. Bytes
-/// that are no JSON may pass: their reader refuses them.
+/// that are not JSON may pass: their reader refuses them.
 ///
 /// # Errors
 /// [`TooDeep`] above [`limits::DEPTH_MAX`].
@@ -78,8 +78,8 @@ pub fn check_json_value(bytes: &[u8]) -> Result<(), TooDeep> {
     check_json(bytes, limits::DEPTH_MAX)
 }
 
-/// Checks the bytes of a JSON text that carries values, such as a command, before it is read. What
-/// it carries is then checked with [`check`].
+/// Checks the bytes of a JSON text that carries values, such as a command, before it is read. The
+/// values in it are then checked with [`check`].
 ///
 /// # Errors
 /// [`TooDeep`] above [`limits::CARRIER_DEPTH_MAX`].
@@ -88,7 +88,7 @@ pub fn check_json_carrier(bytes: &[u8]) -> Result<(), TooDeep> {
 }
 
 /// Checks MessagePack bytes that carry values, such as a command or an instance's state, before
-/// they are read. Bytes that are no MessagePack may pass: their reader refuses them.
+/// they are read. Bytes that are not MessagePack may pass: their reader refuses them.
 ///
 /// # Errors
 /// [`TooDeep`] above [`limits::CARRIER_DEPTH_MAX`].
@@ -126,13 +126,13 @@ fn check_json(bytes: &[u8], levels: usize) -> Result<(), TooDeep> {
 /// Walks over the first value in MessagePack bytes.
 struct MessagePack<'a> {
     bytes: &'a [u8],
-    /// For each list and map around the next value: how many values it still has.
+    /// For each open list and map: the number of values that it still has.
     open: Vec<u64>,
 }
 
 impl MessagePack<'_> {
     fn check(mut self, levels: usize) -> Result<(), TooDeep> {
-        // `None`: the bytes end too early, and so does whoever reads them.
+        // `None`: the bytes end too early; their reader will refuse them.
         while let Some(values) = self.head() {
             if values.is_some() && self.open.len() >= levels {
                 return Err(too_deep("the MessagePack"));
@@ -149,7 +149,7 @@ impl MessagePack<'_> {
         Ok(())
     }
 
-    /// Skips a value up to what is inside it: for a list or a map, how many values that is.
+    /// Skips the head of a value. For a list or a map, returns the number of values in it.
     fn head(&mut self) -> Option<Option<u64>> {
         let marker = self.number(1)?;
         let low = |bits: u64| marker & bits;
@@ -173,7 +173,7 @@ impl MessagePack<'_> {
             0xcb | 0xcf | 0xd3 => 8,
             0xcc | 0xd0 => 1,
             0xcd | 0xd1 => 2,
-            // Small numbers, nil, booleans; and the one marker that has no meaning.
+            // Small numbers, nil, booleans, and the one marker without a meaning.
             _ => 0,
         };
         self.bytes = self.bytes.get(usize::try_from(plain).ok()?..)?;
@@ -229,7 +229,7 @@ mod tests {
         assert!(check_map(&map("__HttpRequest", nested(67))).is_err());
     }
 
-    /// A list of one inside each other, in every form of lists and maps.
+    /// A list inside a list, to this depth, in every form of lists and maps.
     fn packed(levels: usize) -> Vec<u8> {
         const FORMS: [&[u8]; 6] = [
             &[0x91],

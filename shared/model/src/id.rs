@@ -1,5 +1,5 @@
 //! Newtype ids. Ids are text, as Elsa's are; their alphabet is bounded so that each can be a NATS
-//! subject token and a key-value key without escaping where the type says so.
+//! subject token and a key-value key without escaping if its type requires that.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::limits;
 
-/// Why a text is not an id.
+/// The reason why a text is not an id.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
     "{kind} {text:?} is not valid: use 1 to {max} characters of A-Z, a-z, 0-9, '_' and '-'",
@@ -19,7 +19,8 @@ pub struct InvalidId {
     text: String,
 }
 
-/// An id that repeats: the same parts give the same id, on every machine and every try.
+/// An id that can be derived again: the same parts give the same id, on every machine and every
+/// try.
 ///
 /// This is UUID version 5 (RFC 9562, section 5.5) over the parts joined with NUL.
 #[must_use]
@@ -36,7 +37,7 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// Wraps a text that is known to be good, or that needs no restriction.
+            /// Wraps a text that is known to be valid, or that needs no restriction.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }

@@ -17,7 +17,7 @@ pub enum Status {
     Finished,
 }
 
-/// Where an instance is in its life.
+/// The phase of an instance.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -25,7 +25,7 @@ pub enum SubStatus {
     /// Accepted; nothing has run yet.
     #[default]
     Pending,
-    /// It has work at hand: a call under way, or a turn to continue.
+    /// It has work to do: a call in progress, or a turn to continue.
     Executing,
     /// It waits at its bookmarks.
     Suspended,
@@ -121,13 +121,13 @@ pub struct Instance {
     /// The fence: 0 when accepted, one more with every commit. A commit names the version that it
     /// loaded.
     pub version: i64,
-    /// Where it is in its life.
+    /// Its phase.
     pub status: SubStatus,
     /// Groups instances that belong together.
     pub correlation_id: Option<String>,
     /// Set by the start or by `SetName`.
     pub name: Option<String>,
-    /// The instance that started it, where one did.
+    /// The instance that started it, if there is one.
     pub parent: Option<Parent>,
     /// The number of its incidents.
     pub incidents: u32,

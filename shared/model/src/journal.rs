@@ -14,7 +14,7 @@ pub enum What {
     Resumed,
     /// An activity waits.
     Suspended,
-    /// An activity ended well.
+    /// An activity completed without an incident.
     Completed,
     /// An activity was cancelled.
     Canceled,
@@ -33,7 +33,7 @@ pub enum What {
 pub struct Entry {
     /// 1, 2, 3 … within the instance, without gaps.
     pub sequence: u64,
-    /// When the turn ran.
+    /// The time of the turn.
     pub timestamp: Timestamp,
     /// The activity; `None` for the instance as a whole.
     pub activity_id: Option<ActivityId>,
@@ -41,7 +41,7 @@ pub struct Entry {
     pub activity_instance_id: Option<String>,
     /// The type of the activity.
     pub activity_type: Option<String>,
-    /// The name of the activity, where it has one.
+    /// The name of the activity, if it has one.
     pub activity_name: Option<String>,
     /// The event.
     #[serde(rename = "eventName")]
@@ -50,7 +50,7 @@ pub struct Entry {
     pub message: Option<String>,
     /// Outcomes, and other readable details.
     pub payload: Option<Value>,
-    /// The node that ran the burst; on the first line of each burst alone.
+    /// The node that ran the burst; only on the first line of each burst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
 }

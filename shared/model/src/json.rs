@@ -1,11 +1,11 @@
 //! Checks of JSON texts that a parser does not make.
 //!
-//! Parsers give an integer that does not fit into 64 bits as a floating-point number, which has
-//! fewer digits. An order number would change without a word; so such a text is refused.
+//! Parsers read an integer that does not fit into 64 bits as a floating-point number, which has
+//! fewer digits. An order number would change without a message, so such a text is refused.
 
 use std::fmt;
 
-/// An integer has at least this many digits where it does not fit into 64 bits.
+/// The smallest number of digits of an integer that does not fit into 64 bits.
 const DIGITS_MIN: usize = 19;
 /// Levels of a text whose members are named in the path; deeper ones are not named.
 const LEVELS_MAX: usize = 64;
@@ -34,8 +34,8 @@ impl fmt::Display for LargeInteger {
 
 impl std::error::Error for LargeInteger {}
 
-/// Refuses a JSON text with an integer that does not fit into 64 bits. What is no JSON passes: that
-/// is for the parser to refuse.
+/// Refuses a JSON text with an integer that does not fit into 64 bits. A text that is not JSON
+/// passes: the parser refuses it.
 ///
 /// # Errors
 /// [`LargeInteger`] names the first one.
@@ -62,7 +62,7 @@ struct Scan<'a> {
     text: &'a [u8],
     at: usize,
     levels: Vec<Level>,
-    /// Levels that are open and not in `levels`.
+    /// The number of open levels that are not in `levels`.
     deeper: usize,
     /// The last string that was read: the name of a member, if a colon follows.
     string: (usize, usize),

@@ -1,7 +1,7 @@
 //! The nouns of Staunch: ids, time, definitions, instances, bookmarks, journals, and every limit.
 //!
-//! This crate owns what the words of the system mean and how they look in JSON and MessagePack.
-//! It never decides anything, reads no clock, draws no random number and does no I/O.
+//! This crate defines the terms of the system and their form in JSON and MessagePack. It never
+//! decides anything, reads no clock, draws no random number and does no I/O.
 
 mod backoff;
 mod bookmark;

@@ -1,15 +1,15 @@
 //! Every bound that a user can meet, named, units last. A bound that only one module knows is a
-//! constant of that module. A queue, loop, body, retry or wait without any is a bug.
+//! constant of that module. A queue, loop, body, retry or wait without a limit is a bug.
 
 use std::time::Duration;
 
 /// Characters of an id that comes from outside.
 pub const ID_CHARS_MAX: usize = 128;
-/// Lists and objects inside each other in one value: inputs, payloads, results, variables, outputs.
-/// The same at every door, and in JSON as in MessagePack.
+/// Nesting depth of lists and objects in one value: inputs, payloads, results, variables, outputs.
+/// The same for every entry point, and in JSON as in MessagePack.
 pub const DEPTH_MAX: usize = 64;
-/// Lists and objects inside each other in what carries values: a command, an instance's state, an
-/// answer. Below the 128 levels at which the JSON reader gives up.
+/// Nesting depth of lists and objects in a message or record that carries values: a command, an
+/// instance's state, an answer. Below the 128 levels at which the JSON reader gives up.
 pub const CARRIER_DEPTH_MAX: usize = DEPTH_MAX + 32;
 /// Bytes of a subject that a sender names for its answer.
 pub const SUBJECT_BYTES_MAX: usize = 2_048;
@@ -23,8 +23,8 @@ pub const ACTIVITIES_MAX: usize = 10_000;
 pub const NESTING_MAX: usize = 64;
 /// Bytes of a command's body on the wire (input, payload), below the 1 MiB of a NATS message.
 pub const COMMAND_BYTES_MAX: usize = 512 * 1024;
-/// Bytes, as MessagePack, of the output that a child hands to the parent that waits for it: a
-/// command carries it, with the few hundred bytes that say how the child ended.
+/// Bytes, as MessagePack, of the output that a child hands to its waiting parent: a command carries
+/// it, together with the few hundred bytes of the child's result.
 pub const CHILD_OUTPUT_BYTES_MAX: usize = COMMAND_BYTES_MAX - 4 * 1024;
 /// Bytes of an outcome on the wire, below the 1 MiB of a NATS message. A larger one is sent without
 /// the output, and its receiver reads the instance.
@@ -32,14 +32,15 @@ pub const OUTCOME_BYTES_MAX: usize = 1000 * 1024;
 /// Bytes, as JSON, of the response for an HTTP client that an instance keeps beside its state. A
 /// larger one is answered with an error.
 pub const RESPONSE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Bytes of the commands that one pull takes; more than the largest message of the stream has.
+/// Bytes of the commands that one pull takes; more than the largest message of the stream.
 pub const PULL_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of the commands that one executor works on. Memory holds each command several times
 /// meanwhile: as received, as JSON, in the state, in the statement that commits it.
 pub const IN_HAND_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Bytes of the bodies of all requests at work in one ingress; more are refused with 503.
+/// Bytes of the bodies of all requests in progress in one ingress; further requests are refused
+/// with 503.
 pub const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Connections that one HTTP port keeps open, where the configuration does not say otherwise.
+/// Connections that one HTTP port keeps open, unless configured otherwise.
 pub const CONNECTIONS_MAX: usize = 10_000;
 /// Connections of the port for health and metrics.
 pub const ADMIN_CONNECTIONS_MAX: usize = 64;
@@ -51,32 +52,32 @@ pub const HEADERS_BYTES_MAX: usize = 64 * 1024;
 pub const BODY_PAUSE_MAX: Duration = Duration::from_secs(10);
 /// Time in which the body of a request arrives.
 pub const BODY_TIME_MAX: Duration = Duration::from_secs(120);
-/// Time in which a client takes in the next part of an answer.
+/// Time in which a client has to accept the next part of an answer.
 pub const WRITE_TIME_MAX: Duration = Duration::from_secs(30);
 /// Bytes of an instance's encoded state.
 pub const STATE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Activity executions in one turn, before the instance yields with `Rest::OutOfBudget`.
 pub const STEPS_PER_TURN_MAX: usize = 10_000;
-/// Activity executions of an instance without a wait, unless configured otherwise: what stops an
-/// endless loop.
+/// Activity executions of an instance without a wait, unless configured otherwise. This limit stops
+/// endless loops.
 pub const STEPS_WITHOUT_WAIT_MAX: u64 = 1_000_000;
-/// Activity executions in a turn on the event loop. A turn with more of them goes on elsewhere.
+/// Activity executions in a turn on the event loop. A longer turn goes on in another thread.
 pub const STEPS_INLINE_MAX: usize = 1_000;
 /// Activity executions in one turn of a definition with scripts, each of which may take long.
 pub const SCRIPT_STEPS_PER_TURN_MAX: usize = 500;
 /// Journal entries of one turn that are written one by one. Later ones that repeat an entry of the
-/// turn are folded into it, with their number.
+/// turn are folded into it, with their count.
 pub const JOURNAL_ENTRIES_WHOLE_MAX: usize = 2_000;
-/// The same for a turn that goes on with another.
+/// The same for a turn that continues another.
 pub const JOURNAL_ENTRIES_WHOLE_CONTINUED_MAX: usize = 100;
 /// Bytes of the journal that one turn writes, before it yields.
 pub const JOURNAL_BYTES_PER_TURN_MAX: usize = 3 * 1024 * 1024;
-/// Workflows that wait for each other, each for the next.
+/// Depth of workflows that wait for each other, each for the next.
 pub const CHILD_DEPTH_MAX: u32 = 64;
-/// Instances in a row that each start the next without waiting for it, before more of them are
-/// held to [`CHAINED_STARTS_PER_SECOND`].
+/// Instances in a row that each start the next without waiting for it, before the rate limit
+/// [`CHAINED_STARTS_PER_SECOND`] applies.
 pub const CHAIN_FREE_MAX: u32 = 16;
-/// Starts in a second that an executor applies for one definition, out of longer chains.
+/// Starts per second that an executor applies for one definition in longer chains.
 pub const CHAINED_STARTS_PER_SECOND: u32 = 10;
 /// Bytes that one turn writes (journal, variables, outputs, effects), before it yields.
 pub const BYTES_PER_TURN_MAX: usize = 4 * 1024 * 1024;
@@ -98,7 +99,7 @@ pub const EXPRESSION_BYTES_MAX: usize = 256 * 1024;
 pub const SCRIPT_MEMORY_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Stack of one JavaScript evaluation, in bytes.
 pub const SCRIPT_STACK_BYTES_MAX: usize = 256 * 1024;
-/// Wall-clock time of one evaluation of a script, from the moment when it has a core. An executor
+/// Wall-clock time of one evaluation of a script, from the moment when it gets a core. An executor
 /// runs at most as many turns with scripts at the same time as it has cores.
 pub const SCRIPT_TIME_MAX: Duration = Duration::from_secs(1);
 /// Bytes a Liquid template may render.
@@ -107,18 +108,18 @@ pub const TEMPLATE_OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 pub const CALL_RESPONSE_BYTES_MAX: usize = 1024 * 1024;
 /// Longest wait for an outgoing HTTP call.
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(100);
-/// Tries of an outgoing HTTP call whose answer is a passing error.
+/// Tries of an outgoing HTTP call whose answer is a temporary error.
 pub const CALL_TRIES_MAX: u32 = 5;
 /// Shards that timers and schedules are divided into.
 pub const TIMER_SHARDS: i32 = 64;
-/// Commands that wait for an executor, before the HTTP gateway refuses more.
+/// Commands that wait for an executor, before ingress refuses more.
 pub const BACKLOG_MAX: u64 = 50_000;
-/// A command that its executor gives no sign of life for is delivered again after this: what
-/// `nats/topology.toml` says of the consumer.
+/// A command is delivered again when its executor has sent no progress for this time. The same as
+/// in `nats/topology.toml`.
 pub const ACK_WAIT: Duration = Duration::from_secs(3);
-/// Rows that cannot be read and that one node keeps in mind, until a sweep moves them to the dead.
+/// Unreadable rows that one node remembers, until a sweep moves them to the dead letters.
 pub const UNREADABLE_ROWS_MAX: usize = 1_000;
-/// Deliveries of one command before it is parked among the dead.
+/// Deliveries of one command before it is moved to the dead letters.
 pub const DELIVERIES_MAX: i64 = 20;
 /// How long a resume or a task completion that came too early is kept.
 pub const RESUME_WAIT_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -143,11 +144,11 @@ pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 pub const KEPT_ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Items on one page of a list.
 pub const PAGE_ITEMS_MAX: u64 = 1_000;
-/// Items that a list can have. A page that begins behind them is empty.
+/// Items that a list can have. A page that begins after them is empty.
 pub const LIST_ITEMS_MAX: u64 = 1 << 53;
 /// Bytes of the name of an API key.
 pub const KEY_NAME_BYTES_MAX: usize = 200;
 /// Permissions of one API key.
 pub const KEY_PERMISSIONS_MAX: usize = 100;
-/// Days until an API key that expires does so: a hundred years.
+/// Days until an API key expires, at most: a hundred years.
 pub const KEY_DAYS_MAX: u64 = 36_500;

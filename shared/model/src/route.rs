@@ -1,7 +1,7 @@
 //! Routes of HTTP endpoints, compared by the requests that they match.
 
 /// The shape of a route template: two templates with the same shape match the same paths, whatever
-/// their parameters are called. `orders/{id}` and `Orders/{number?}` have the same shape;
+/// the names of their parameters. `orders/{id}` and `Orders/{number?}` have the same shape;
 /// `orders/{id:int}` has another, and comes before both.
 #[must_use]
 pub fn route_shape(template: &str) -> String {
@@ -10,7 +10,7 @@ pub fn route_shape(template: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// A part that is no template is taken literally.
+/// A part that is not a template is taken literally.
 fn part_shape(part: &str) -> String {
     let Some((before, rest)) = part.split_once('{') else { return part.to_owned() };
     let Some((inner, after)) = rest.split_once('}') else { return part.to_owned() };

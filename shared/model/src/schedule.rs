@@ -29,7 +29,7 @@ pub enum Recurrence {
     },
 }
 
-/// What happens to occurrences that passed while no timer ran.
+/// The handling of occurrences that passed while no timer ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Misfire {
@@ -59,7 +59,7 @@ pub struct Schedule {
     pub activity_id: ActivityId,
     /// When it fires.
     pub recurrence: Recurrence,
-    /// What happens to missed occurrences.
+    /// The handling of missed occurrences.
     pub misfire: Misfire,
     /// The next time to fire; `None` when it fires no more.
     pub next_at: Option<Timestamp>,

@@ -6,7 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{ActivityId, DefinitionId, VersionId};
 
-/// What a bookmark or trigger waits for: a name and a payload, hashed as Elsa hashes them.
+/// The event that a bookmark or trigger waits for: a name and a payload, hashed as Elsa hashes
+/// them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stimulus {
     /// The activity type, such as `Elsa.Event`.

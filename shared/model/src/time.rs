@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// Why a text is not a timestamp.
+/// The reason why a text is not a timestamp.
 #[derive(Debug, thiserror::Error)]
 #[error("{text:?} is not an RFC 3339 date and time such as 2026-01-31T08:00:00Z: {reason}")]
 pub struct InvalidTimestamp {
@@ -30,13 +30,13 @@ impl Timestamp {
         self.0
     }
 
-    /// The time this much later, or the latest time where the sum does not fit.
+    /// The time this much later, or the latest time if the sum does not fit.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// The time this much earlier, or the earliest time where the difference does not fit.
+    /// The time this much earlier, or the earliest time if the difference does not fit.
     #[must_use]
     pub fn before(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))

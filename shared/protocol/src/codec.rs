@@ -1,4 +1,4 @@
-//! Bodies to bytes and back.
+//! Encodes and decodes bodies.
 
 mod members;
 
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ContentType;
 
-/// A message cannot be read; the text tells its sender why.
+/// A message cannot be read; the text gives the reason to its sender.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct Garbled(pub String);
@@ -69,7 +69,7 @@ fn or_empty_object(bytes: &[u8]) -> &[u8] {
 /// Writes a body, with named members in both encodings.
 ///
 /// # Errors
-/// [`Garbled`] when a value has no form in the encoding, such as a map with keys that are no text.
+/// [`Garbled`] when a value has no form in the encoding, such as a map with keys that are not text.
 pub fn encode_body<T: Serialize>(kind: ContentType, body: &T) -> Result<Vec<u8>, Garbled> {
     match kind {
         ContentType::Json => serde_json::to_vec(body).map_err(|error| Garbled(error.to_string())),

@@ -1,7 +1,7 @@
 //! A command: a message that asks for one change to one instance.
 //!
-//! How a command looks on the wire is in `wire.rs`. Every member has a default, and members that
-//! this version does not know are ignored in MessagePack: nodes of two versions work side by side.
+//! Its form on the wire is in `wire.rs`. Every member has a default, and members that this version
+//! does not know are ignored in MessagePack: nodes of two versions work side by side.
 
 mod wire;
 
@@ -28,17 +28,17 @@ pub struct Command {
     pub sequence: Option<Sequence>,
     /// W3C trace context of the sender.
     pub traceparent: Option<String>,
-    /// How the instance that sends it descends from others.
+    /// The descent of the instance that sends it.
     pub lineage: Lineage,
 }
 
-/// How an instance descends from others: what bounds workflows that start each other.
+/// The descent of an instance: it limits workflows that start each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lineage {
-    /// Instances above it, of which each waits for the next.
+    /// The number of instances above it, each of which waits for the next.
     pub depth: u32,
-    /// Instances before it, of which each started the next without waiting for it.
+    /// The number of instances before it, each of which started the next without waiting for it.
     pub chain: u32,
 }
 
@@ -145,7 +145,7 @@ pub struct Cancel {
     /// From the subject.
     #[serde(skip)]
     pub instance_id: InstanceId,
-    /// The reason, for a person.
+    /// The reason, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

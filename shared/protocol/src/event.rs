@@ -1,4 +1,4 @@
-//! What Staunch publishes about itself, as JSON.
+//! The messages that Staunch publishes about itself, as JSON.
 
 use model::{
     BookmarkId, CommandId, DefinitionId, Entry, InstanceId, Map, SubStatus, Timestamp, VersionId,
@@ -35,8 +35,8 @@ pub struct LifecycleEvent {
     pub incidents: Vec<String>,
 }
 
-/// `staunch.journal.<definition>.<instance>`: what one burst did. It reaches those who subscribe at
-/// that moment, and is kept in no stream.
+/// `staunch.journal.<definition>.<instance>`: the journal of one burst. It reaches those who
+/// subscribe at that moment; no stream stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BurstJournal {
@@ -83,7 +83,7 @@ pub struct Noticed {
     pub missing: Vec<String>,
 }
 
-/// The pointer that a node has of a definition, on `staunch.cache.applied.<node>`. On
+/// The pointer of a definition that a node has, on `staunch.cache.applied.<node>`. On
 /// `staunch.cache.ask` it is a question to all nodes: only the definition counts there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -91,7 +91,7 @@ pub struct CachePosition {
     /// The definition.
     pub definition_id: DefinitionId,
     /// The revision of the pointer that the node has applied; 0 when it has none. Revisions start
-    /// again at 1 in a bucket that was made anew.
+    /// again at 1 in a bucket that was created anew.
     #[serde(default)]
     pub revision: u64,
     /// The version that the pointer names; none when the definition was retracted.
@@ -114,7 +114,8 @@ pub struct TimerArmed {
     pub shard: i32,
 }
 
-/// Why a command is among the dead letters. `staunch dead show` shows it beside the message.
+/// The reason why a command is among the dead letters. `staunch dead show` shows it beside the
+/// message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dead {

@@ -13,11 +13,11 @@ pub const REPLY_TO: &str = "Staunch-Reply-To";
 pub const REPLY_WHEN: &str = "Staunch-Reply-When";
 /// `<sender>:<number>`: commands of one sender to one instance apply in this order.
 pub const SEQUENCE: &str = "Staunch-Sequence";
-/// `<depth>.<chain>`: how the sender of a command descends from other instances.
+/// `<depth>.<chain>`: the descent of the instance that sends a command.
 pub const LINEAGE: &str = "Staunch-Lineage";
 /// The instance a message is about.
 pub const INSTANCE: &str = "Staunch-Instance";
-/// Why a command is among the dead letters.
+/// The reason why a command is among the dead letters.
 pub const REASON: &str = "Staunch-Reason";
 /// The subject that a dead command was published on.
 pub const ORIGIN: &str = "Staunch-Origin";

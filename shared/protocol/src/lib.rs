@@ -1,8 +1,8 @@
-//! What crosses the wire: commands, outcomes, lifecycle events, subjects and headers.
+//! The messages on the wire: commands, outcomes, lifecycle events, subjects and headers.
 //!
-//! Bodies are JSON (what people publish) or MessagePack with named fields (what our own services
-//! send); both have the same members. Every subject is spelled here, once. Reading never panics:
-//! what cannot be read is a [`Garbled`] with a reason that the sender can act on.
+//! Bodies are JSON (as people publish them) or MessagePack with named fields (as our own services
+//! send them); both have the same members. Every subject is spelled here, once. Reading never
+//! panics: a message that cannot be read is a [`Garbled`] with a reason that the sender can act on.
 
 mod codec;
 mod command;

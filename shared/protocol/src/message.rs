@@ -9,12 +9,12 @@ use crate::header;
 /// Header names and values.
 pub type Headers = BTreeMap<String, String>;
 
-/// How a body is encoded.
+/// The encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentType {
-    /// `application/json`: what people write and read.
+    /// `application/json`: written and read by people.
     Json,
-    /// `application/msgpack`: what our services send each other.
+    /// `application/msgpack`: sent between our services.
     MessagePack,
 }
 
@@ -43,7 +43,7 @@ impl Message {
         self.header(header::MESSAGE_ID)
     }
 
-    /// How the body is encoded; JSON unless the header says otherwise.
+    /// The encoding of the body; JSON unless the header says otherwise.
     #[must_use]
     pub fn content_type(&self) -> ContentType {
         match self.header(header::CONTENT_TYPE) {

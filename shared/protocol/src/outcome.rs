@@ -10,11 +10,11 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Outcome {
-    /// The instance; none when the command is about none.
+    /// The instance; none if the command is not about one.
     pub workflow_instance_id: Option<InstanceId>,
     /// The status of the instance.
     pub sub_status: Option<SubStatus>,
-    /// Why the command changed nothing; none when it was applied.
+    /// The reason why the command changed nothing; none if it was applied.
     pub refusal: Option<Refusal>,
     /// The reason in words, for a command that changed nothing.
     pub message: Option<String>,
@@ -34,7 +34,7 @@ pub struct Outcome {
     pub is_cut: bool,
 }
 
-/// Why a command changed nothing.
+/// The reason why a command changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Refusal {
@@ -44,9 +44,9 @@ pub enum Refusal {
     NotFound,
     /// The bookmark was resumed by another command, or the instance is over.
     AlreadyDone,
-    /// It is kept, and applied when the instance comes to wait.
+    /// The command is kept, and applied when the instance waits for it.
     Waiting,
-    /// Still running, and nothing waits: not kept.
+    /// The instance is still running, and no bookmark waits: the command is not kept.
     StillRunning,
     /// Several bookmarks are open: name one.
     Ambiguous,
@@ -77,7 +77,7 @@ impl Outcome {
         Self { refusal: Some(refusal), message: Some(message.into()), ..Self::default() }
     }
 
-    /// What is left of an outcome that is too large for a message. The response stays if it may.
+    /// An outcome that is too large for a message, cut. The response stays if it may.
     #[must_use]
     pub fn cut(&self, keeps_response: bool) -> Self {
         Self {

@@ -32,7 +32,7 @@ pub const NODES_BUCKET: &str = "staunch_nodes";
 pub const COMMANDS: &str = "staunch.cmd";
 /// Prefix of every lifecycle event.
 pub const EVENTS: &str = "staunch.event";
-/// Prefix of what bursts did, as it happens.
+/// Prefix of the live journals of bursts.
 pub const JOURNAL: &str = "staunch.journal";
 /// Prefix of every task.
 pub const TASKS: &str = "staunch.task";
@@ -60,13 +60,13 @@ const LEASE_WANTED: &str = "staunch.lease.wanted";
 /// Characters of a refused reply subject that its refusal repeats.
 const REPLY_SHOWN_CHARS: usize = 100;
 
-/// The subject on which a node hears that another node waits for one of its leases.
+/// The subject on which a node is notified that another node waits for one of its leases.
 #[must_use]
 pub fn lease_wanted(node: &str) -> String {
     format!("{LEASE_WANTED}.{}", token(node))
 }
 
-/// A subject for the outcomes of one process. `unique` is one token that nobody else has.
+/// A subject for the outcomes of one process. `unique` is one token that no other process has.
 #[must_use]
 pub fn reply_inbox(unique: &str) -> String {
     format!("{REPLY}.{}", token(unique))
@@ -74,8 +74,8 @@ pub fn reply_inbox(unique: &str) -> String {
 
 /// Checks a subject that a sender names for the answer to its message.
 ///
-/// An executor publishes to it with its own permissions, which are wider than the sender's. So
-/// only subjects are allowed that carry nothing but answers: `_INBOX.` and `staunch.reply.`.
+/// An executor publishes to it with its own permissions, which are wider than the sender's. So only
+/// subjects that carry nothing but answers are allowed: `_INBOX.` and `staunch.reply.`.
 ///
 /// # Errors
 /// [`Garbled`] names the subject and what is allowed.
@@ -149,8 +149,8 @@ pub fn lifecycle(definition_id: &DefinitionId, instance_id: &InstanceId, what: &
     format!("{EVENTS}.{}.{}.{what}", token(definition_id.as_str()), token(instance_id.as_str()))
 }
 
-/// What one burst of an instance did, for those who subscribe at that moment. It is in no stream:
-/// the database has the journal.
+/// The journal of one burst of an instance, for those who subscribe at that moment. No stream
+/// stores it: the database has the journal.
 #[must_use]
 pub fn journal(definition_id: &DefinitionId, instance_id: &InstanceId) -> String {
     format!("{JOURNAL}.{}.{}", token(definition_id.as_str()), token(instance_id.as_str()))
@@ -163,7 +163,7 @@ pub fn dead(command_subject: &str) -> String {
     format!("{DEAD}.{rest}")
 }
 
-/// The subject on which a node says which pointer it has.
+/// The subject on which a node reports which pointer it has.
 #[must_use]
 pub fn cache_applied(node: &str) -> String {
     format!("{CACHE_APPLIED}.{}", token(node))
@@ -183,7 +183,7 @@ pub fn token(name: &str) -> String {
     if out.is_empty() { "=".to_owned() } else { out }
 }
 
-/// Reads what [`token`] wrote; `None` when it is not well-formed.
+/// Reads a token that [`token`] wrote; `None` if it is not well-formed.
 #[must_use]
 pub fn untoken(token: &str) -> Option<String> {
     if token == "=" {
@@ -202,7 +202,7 @@ pub fn untoken(token: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// Writes a name whose dots separate tokens, where that gives no empty token.
+/// Writes a name whose dots separate tokens, unless that would give an empty token.
 #[must_use]
 pub fn dotted(name: &str) -> String {
     if name.split('.').any(str::is_empty) {
@@ -211,7 +211,7 @@ pub fn dotted(name: &str) -> String {
     name.split('.').map(token).collect::<Vec<_>>().join(".")
 }
 
-/// Reads what [`dotted`] wrote.
+/// Reads a text that [`dotted`] wrote.
 #[must_use]
 pub fn undotted(tokens: &str) -> Option<String> {
     let names: Option<Vec<_>> = tokens.split('.').map(untoken).collect();

@@ -23,7 +23,7 @@ impl Names {
     }
 }
 
-/// What an accessor reads or writes.
+/// The target of an accessor.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Target {
     /// `get<Name>()` of a variable.
@@ -37,7 +37,7 @@ pub(super) enum Target {
 }
 
 impl Names {
-    /// Every accessor that these names make.
+    /// The names of all accessors that these names make.
     pub(super) fn words(&self) -> Vec<String> {
         let variables = self.variables.iter().map(|name| pascal(name));
         let mut words: Vec<String> =
@@ -66,8 +66,8 @@ impl Target {
     }
 }
 
-/// What an accessor such as `getCounter` reads or writes. Of equal names a variable comes before an
-/// input, and an input before an output.
+/// The target of an accessor such as `getCounter`. Of equal names a variable comes before an input,
+/// and an input before an output.
 pub(super) fn find(word: &str, names: &Names) -> Option<Target> {
     if let Some(wanted) = word.strip_prefix("set") {
         return named(&names.variables, wanted).map(Target::SetVariable);

@@ -15,7 +15,7 @@ pub(super) fn number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// The value as JavaScript would give it back: whole numbers are integers.
+/// The value after a round trip through JavaScript: whole numbers are integers.
 pub(super) fn normalised(value: Value) -> Value {
     match value {
         Value::Number(found) if found.is_f64() => {
@@ -58,7 +58,7 @@ pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsVa
     })
 }
 
-/// Why a JavaScript value has no JSON value.
+/// The reason why a JavaScript value has no JSON value.
 pub(super) enum Unfit {
     /// The conversion threw; the exception is pending in the context.
     Thrown(rquickjs::Error),
@@ -72,7 +72,7 @@ impl From<rquickjs::Error> for Unfit {
     }
 }
 
-/// Converts a JavaScript value to JSON as `JSON.stringify` does; null where that gives nothing.
+/// Converts a JavaScript value to JSON as `JSON.stringify` does; null if that yields nothing.
 pub(super) fn to_json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, Unfit> {
     if let Some(value) = value.as_bool() {
         return Ok(Value::Bool(value));
@@ -105,7 +105,7 @@ pub(super) fn to_json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value,
     parse(&text.to_string()?)
 }
 
-/// The JSON value of a JavaScript value, if it differs from what it was before.
+/// The JSON value of a JavaScript value, if it differs from the value before.
 pub(super) fn changed<'js>(
     ctx: &Ctx<'js>,
     value: JsValue<'js>,

@@ -1,4 +1,4 @@
-//! Turns what went wrong in QuickJS into a [`Flaw`] that the author of the script can use.
+//! Turns failures in QuickJS into a [`Flaw`] that the author of the script can use.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::flaw::{cut, flaw as plain};
 /// The name of the author's text in stack traces.
 pub(super) const FILE: &str = "expression";
 
-/// Characters of a message that are kept.
+/// The length at which a message is cut, in characters.
 const MESSAGE_CHARS_MAX: usize = 4_096;
 
 /// Ends a run at its deadline.
@@ -39,11 +39,11 @@ impl Guard {
     }
 }
 
-/// Why a run ended without a value.
+/// The reason why a run ended without a value.
 pub(super) enum Failure {
-    /// Because of this.
+    /// This flaw.
     Flaw(Flaw),
-    /// The exception was `null`: thrown by the script, or by QuickJS for want of memory.
+    /// The exception was `null`: thrown by the script, or by QuickJS because it had no memory left.
     Null,
 }
 
@@ -52,8 +52,8 @@ pub(super) fn late() -> Flaw {
     plain("the script ran too long and was stopped")
 }
 
-/// The exception was `null`, and the run still held this number of bytes. QuickJS throws null where
-/// it has no memory left for an exception, and the run may have freed its memory since.
+/// The exception was `null`, and the run still held this number of bytes. QuickJS throws null when
+/// it has no memory left for an exception object, and the run may have freed its memory since.
 pub(super) fn null(bytes_used: usize) -> Flaw {
     if bytes_used > limits::SCRIPT_MEMORY_BYTES_MAX / 2 {
         return out_of_memory();
@@ -76,11 +76,11 @@ pub(super) fn syntax(ctx: &Ctx<'_>, error: &Error, before: usize) -> Option<Flaw
     }
     let thrown = ctx.catch();
     let exception = thrown.into_object().and_then(Exception::from_object)?;
-    // The only thing that runs throws a number, so an exception object comes from the parser.
+    // The only statement that runs throws a number, so an exception object comes from the parser.
     Some(described(&exception, before))
 }
 
-/// Why a run ended without a value.
+/// The reason why a run ended without a value.
 pub(super) fn failure(ctx: &Ctx<'_>, unfit: Unfit, guard: &Guard, before: usize) -> Failure {
     let failure = match unfit {
         Unfit::Odd(message) => Failure::Flaw(plain(message)),

@@ -1,4 +1,4 @@
-//! What a script can call: Elsa's functions, put into a fresh context as far as the text mentions
+//! The environment of a script: Elsa's functions, put into a fresh context if the text mentions
 //! them.
 
 mod library;
@@ -17,7 +17,7 @@ use super::{convert, lifetime};
 /// The variables of a context.
 pub(super) struct Variables<'js> {
     object: Object<'js>,
-    /// Set when some of them are read on first use: gives those that were read or set.
+    /// Set when some variables are read on first use: returns those that were read or set.
     touched: Option<Function<'js>>,
 }
 
@@ -31,7 +31,7 @@ impl<'js> Variables<'js> {
     }
 }
 
-/// Puts into the context what the text mentions.
+/// Puts the functions and variables that the text mentions into the context.
 pub(super) fn install<'js>(
     ctx: &Ctx<'js>,
     plan: &Plan,
@@ -66,7 +66,7 @@ impl<'js> Host<'_, 'js> {
         Ok(())
     }
 
-    /// Keeps an object where our functions find it, and where no script comes upon it.
+    /// Keeps an object where our functions find it and scripts do not.
     fn keep(&self, name: &str, object: &Object<'js>) -> Result<()> {
         self.globals.prop(name, Property::from(object.clone()))
     }
@@ -177,7 +177,7 @@ impl<'js> Host<'_, 'js> {
                     object.set(variable.name.as_str(), convert::to_js(self.ctx, value)?)?;
                 }
                 None => {
-                    // Keeps its place in the order of the names.
+                    // Reserves the variable's place in the order of the names.
                     object.set(variable.name.as_str(), ())?;
                     lazy.push(variable.name.as_str());
                 }
@@ -261,15 +261,15 @@ impl<'js> Host<'_, 'js> {
     }
 }
 
-/// Where our functions find the variables.
+/// The key under which our functions find the variables.
 const VARIABLES: &str = "staunch:variables";
-/// Where our functions keep answers.
+/// The key under which our functions keep answers.
 const KEPT: &str = "staunch:kept";
 
 /// The answer of the scope.
 fn asked(ctx: &Ctx<'_>, session: &Shared, question: Question) -> Result<Option<serde_json::Value>> {
     let answer = session.borrow().ask(question);
-    // Nobody waits for the script any more; the deadline ends it at its next step.
+    // The caller has stopped waiting for the script; the deadline ends it at its next step.
     answer.ok_or_else(|| Exception::throw_internal(ctx, "the script ran too long"))
 }
 
@@ -277,7 +277,7 @@ fn value_of<'js>(ctx: &Ctx<'js>, found: Option<serde_json::Value>) -> Result<Val
     convert::to_js(ctx, &found.unwrap_or_default())
 }
 
-/// The answer that is kept under this key; asked for when there is none.
+/// The answer that is kept under this key; the scope is asked if there is none.
 fn kept<'js>(
     ctx: &Ctx<'js>,
     session: &Shared,
@@ -293,7 +293,7 @@ fn kept<'js>(
     Ok(value)
 }
 
-/// A variable; null when it is not there.
+/// A variable; null if it does not exist.
 fn variable<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
     let variables: Object<'js> = ctx.globals().get(VARIABLES)?;
     if variables.contains_key(name)? {

@@ -8,7 +8,8 @@ use serde_json::json;
 use super::JavaScript;
 use crate::stage::furnished;
 
-/// How late the flaw of a script may be, on a machine with other work to do.
+/// The longest delay between the limit of a script and its flaw, on a machine with other work to
+/// do.
 const LATE_MAX: Duration = Duration::from_secs(3);
 
 /// The flaw of a script that is ended at its limit.
@@ -21,7 +22,7 @@ fn stopped_within(source: &str, time_max: Duration) -> Flaw {
     let language = JavaScript::with_time(time_max);
     let flaw = language.evaluate(source, &mut furnished()).expect_err(source);
     let took = began.elapsed();
-    // The text is parsed before, within a limit of its own.
+    // The text is parsed first, within its own time limit.
     assert!(took < 2 * time_max + LATE_MAX, "{source} took {took:?}");
     flaw
 }
@@ -34,7 +35,8 @@ fn check(sources: &[&str], reason: &str) {
     }
 }
 
-/// The longest natives that end by themselves, so that their threads do not outlive the tests.
+/// The longest native functions that end by themselves, so that their threads do not outlive the
+/// tests.
 #[test]
 fn native_functions_that_are_not_interrupted_are_left_behind() {
     check(
@@ -56,10 +58,10 @@ fn a_thread_that_is_left_behind_holds_nobody_up() {
     let language = JavaScript::with_time(Duration::from_millis(300));
     let flaw = language.evaluate("(2n**1000000n).toString()", &mut furnished()).unwrap_err();
     assert!(flaw.message.contains("ran too long"), "{flaw:?}");
-    assert_eq!(language.threads.abandoned(), 1);
+    assert_eq!(language.threads.given_up(), 1);
     assert_eq!(language.evaluate("[1].map(x => x)", &mut furnished()).unwrap(), json!([1]));
-    // It comes back when its function ends.
-    while language.threads.abandoned() > 0 {
+    // The thread returns when its function ends.
+    while language.threads.given_up() > 0 {
         std::thread::yield_now();
     }
 }

@@ -1,9 +1,9 @@
-//! What a script needs in its context.
+//! The functions and variables that a script needs in its context.
 //!
-//! A fresh context is paid for by every evaluation, so a function of ours is put into it only where
-//! the text contains the function's name. That is safe: a script reaches a global by its name,
-//! unless the text contains one of the few ways to reach a name that it does not contain. Where it
-//! does, the script gets everything. What a script reads and changes is never decided from the
+//! Every evaluation pays for a fresh context, so a function of ours is put into it only if the text
+//! contains the function's name. That is safe: a script reaches a global by its name, unless the
+//! text contains one of the few ways to reach a name that it does not contain. If it does, the
+//! script gets everything. The values that a script reads and changes are never determined from the
 //! text.
 
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ use super::accessor::Names;
 use super::simple::Simple;
 use super::words::{is_accessor, words};
 
-/// Words by which a script can reach a name that does not stand in its text: through the global
-/// object, through code that is made of a text, or through a description of a property.
+/// Words by which a script can reach a name that its text does not contain: through the global
+/// object, through code that is made from a text, or through the description of a property.
 const REFLECTION: [&str; 10] = [
     "globalThis",
     "this",
@@ -47,11 +47,11 @@ const WALKERS: [&str; 17] = [
     "unshift",
     "with",
 ];
-/// Functions of texts that QuickJS does not interrupt and that may take longer than their text.
+/// Functions of texts that QuickJS does not interrupt and whose time may grow faster than the text.
 const SEARCHES: [&str; 7] =
     ["includes", "indexOf", "lastIndexOf", "normalize", "replace", "replaceAll", "split"];
 
-/// How the text is handed to QuickJS.
+/// The form in which the text is handed to QuickJS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// As a script; its value is that of the last expression.
@@ -64,7 +64,7 @@ pub(super) enum Mode {
     AsyncBody,
 }
 
-/// What is known of a text before it runs.
+/// The facts about a text that are known before it runs.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) mode: Mode,
@@ -128,7 +128,7 @@ impl Plan {
         self.everything || self.words.iter().any(|word| is_accessor(word))
     }
 
-    /// The accessors that the script may use, if they stand for something.
+    /// The accessors that the script may use, if they have a target.
     pub(super) fn accessors(&self, names: &Names) -> Vec<String> {
         if self.everything {
             return names.words().into_iter().filter(|word| is_accessor(word)).collect();
@@ -136,9 +136,9 @@ impl Plan {
         self.words.iter().filter(|word| is_accessor(word)).cloned().collect()
     }
 
-    /// The functions that QuickJS does not interrupt and that the script may call on something
-    /// large: those of arrays, and those of texts. The list saves work only; a script that gets
-    /// past it is ended at its deadline like any other.
+    /// The functions that QuickJS does not interrupt and that the script may call on a large value:
+    /// those of arrays, and those of texts. The list saves work only; a script that gets past it is
+    /// ended at its deadline like any other.
     pub(super) fn guarded(&self) -> (Vec<&'static str>, Vec<&'static str>) {
         const SOURCES: [&str; 8] =
             ["length", "Array", "repeat", "padStart", "padEnd", "join", "concat", "from"];
@@ -158,7 +158,7 @@ impl Plan {
 /// True when a `[` may begin a computed name, as in `a["x" + y]` and `({[x]: y})`; false where each
 /// `[` certainly begins an array.
 fn computes_names(source: &str) -> bool {
-    // A comment hides what stands before a bracket.
+    // A comment hides the character before a bracket.
     let has_comments = ["//", "/*", "<!--", "-->"].iter().any(|mark| source.contains(mark));
     let begins_name = |at: usize| {
         let before = source.get(..at).unwrap_or_default().trim_end();

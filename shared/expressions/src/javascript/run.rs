@@ -29,7 +29,8 @@ type Plain = (
     intrinsic::Json,
     intrinsic::Promise,
 );
-// Without what would let a script see a clock (Performance) or the collector (WeakRef).
+// Without the intrinsics that show a script a clock (Performance) or the garbage collector
+// (WeakRef).
 type Rich = (Plain, intrinsic::Date, intrinsic::MapSet, intrinsic::Proxy, intrinsic::TypedArrays);
 
 const RICH: [&str; 14] = [
@@ -69,7 +70,7 @@ pub(super) fn evaluate(
     Ok(value)
 }
 
-/// Finds out whether the text can be parsed in this mode; runs nothing of it.
+/// Finds out whether the text can be parsed in this mode, without running it.
 ///
 /// # Errors
 /// [`Flaw`] with the place where the parser gave up.
@@ -77,7 +78,7 @@ pub(super) fn parse(source: &str, mode: Mode, deadline: Instant) -> Result<(), F
     let runtime = runtime(&Guard::new(deadline))?;
     let context = Context::custom::<Plain>(&runtime).map_err(|error| fault::broken(&error))?;
     let (before, after) = frame(mode);
-    // The whole text is parsed before the first statement ends it.
+    // The whole text is parsed before the first statement ends the run.
     let before = format!("throw 0;{before}");
     context.with(|ctx| {
         let text = format!("{before}{source}{after}");
@@ -174,7 +175,7 @@ fn settled<'js>(
     }
 }
 
-/// The variables whose values are no longer what they were.
+/// The variables whose values have changed.
 fn changed<'js>(
     ctx: &Ctx<'js>,
     variables: &Object<'js>,
@@ -204,7 +205,7 @@ fn runtime(guard: &Guard) -> Result<Runtime, Flaw> {
     Ok(runtime)
 }
 
-/// What stands before and after the text; before it there is no line break.
+/// The code before and after the text; the code before it contains no line break.
 fn frame(mode: Mode) -> (&'static str, &'static str) {
     match mode {
         Mode::Script | Mode::AsyncScript => ("", ""),

@@ -1,8 +1,8 @@
-//! What passes between a script and its scope.
+//! The data that passes between a script and its scope.
 //!
-//! The script runs on a thread of its own, and only the caller has the scope. [`Facts`] are read
-//! before the script starts. What they lack, the script asks for while it runs ([`Question`]). What
-//! it changed comes back at its end ([`Changes`]).
+//! The script runs on its own thread, and only the caller has the scope. [`Facts`] are read before
+//! the script starts. If it needs more, the script asks for it while it runs ([`Question`]). Its
+//! changes come back at its end ([`Changes`]).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,14 +21,14 @@ use crate::threads::Line;
 /// URLs that one script may create; each is a token in the database.
 pub(super) const URLS_MAX: usize = 64;
 
-/// A variable as the script finds it.
+/// A variable as it is before the script runs.
 pub(super) struct Variable {
     pub(super) name: String,
     /// None: the script asks for the value when it first uses the variable.
     pub(super) value: Option<Value>,
 }
 
-/// What is read from the scope before the script runs.
+/// The values that are read from the scope before the script runs.
 pub(super) struct Facts {
     pub(super) variables: Vec<Variable>,
     pub(super) accessors: Vec<(String, Target)>,
@@ -38,7 +38,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Reads what the text mentions.
+    /// Reads the values that the text mentions.
     pub(super) fn read(source: &str, plan: &Plan, scope: &mut dyn Scope) -> Self {
         let seed = if plan.draws() { scope.random() } else { [0; 16] };
         let accessors = if plan.has_accessors() { accessors(plan, scope) } else { Vec::new() };
@@ -59,7 +59,7 @@ fn accessors(plan: &Plan, scope: &dyn Scope) -> Vec<(String, Target)> {
     words.filter_map(|word| accessor::find(&word, &names).map(|target| (word, target))).collect()
 }
 
-/// Every variable; those whose names stand in the text with their values.
+/// Every variable; those whose names occur in the text with their values.
 fn variables(source: &str, accessors: &[(String, Target)], scope: &dyn Scope) -> Vec<Variable> {
     let is_accessed = |name: &str| {
         accessors.iter().any(|(_, target)| {
@@ -77,7 +77,7 @@ fn variables(source: &str, accessors: &[(String, Target)], scope: &dyn Scope) ->
     found
 }
 
-/// What a script asks its scope while it runs.
+/// A question of a running script to its scope.
 #[derive(Debug)]
 pub(super) enum Question {
     /// The variable of this name.
@@ -86,13 +86,13 @@ pub(super) enum Question {
     Input(String),
     /// The activity, then its output.
     Output(String, Option<String>),
-    /// The result of the activity before.
+    /// The result of the previous activity.
     LastResult,
     /// A URL for the event, with its lifetime.
     Url(String, Option<Duration>),
 }
 
-/// Answers a question; None where the scope has nothing of this name.
+/// Answers a question; None if the scope has nothing of this name.
 pub(super) fn answer(question: Question, scope: &mut dyn Scope) -> Option<Value> {
     match question {
         Question::Variable(name) => scope.variable(&name),
@@ -103,7 +103,7 @@ pub(super) fn answer(question: Question, scope: &mut dyn Scope) -> Option<Value>
     }
 }
 
-/// What a script that ended without an error changes.
+/// The changes made by a script that ended without an error.
 #[derive(Default)]
 pub(super) struct Changes {
     pub(super) variables: Vec<(String, Value)>,
@@ -115,20 +115,20 @@ pub(super) struct Changes {
 /// The value of a script, and its changes.
 pub(super) type End = Result<(Value, Changes), Flaw>;
 
-/// The way from a script to its scope.
+/// The channel from a script to its scope.
 pub(super) type ScopeLine = Line<Question, Option<Value>, End>;
 
 /// The state of a run, shared by the functions that the script calls.
 pub(super) struct Session {
     line: ScopeLine,
-    /// Variables that the script asked for, as they were.
+    /// The values, before the run, of the variables that the script asked for.
     pub(super) asked: BTreeMap<String, Value>,
     pub(super) changes: Changes,
     pub(super) urls: usize,
     pub(super) guids: u64,
 }
 
-/// A session, as the script's functions hold it.
+/// A session, shared by the script's functions.
 pub(super) type Shared = Rc<RefCell<Session>>;
 
 impl Session {
@@ -137,16 +137,16 @@ impl Session {
         Self { line, asked: BTreeMap::new(), changes: Changes::default(), urls: 0, guids: 0 }
     }
 
-    /// Asks the scope; None when nobody waits for this script any more.
+    /// Asks the scope; None if the caller has stopped waiting for this script.
     pub(super) fn ask(&self, question: Question) -> Option<Option<Value>> {
         self.line.ask(question)
     }
 }
 
-/// Writes to the scope what the script changed.
+/// Writes the script's changes to the scope.
 ///
 /// # Errors
-/// [`Flaw`] when it set what is not there; what was written before that stays.
+/// [`Flaw`] when it set a variable that does not exist; changes written before that stay.
 pub(super) fn carry_over(changes: Changes, scope: &mut dyn Scope) -> Result<(), Flaw> {
     if let Some(outcomes) = changes.outcomes
         && !scope.set_outcomes(outcomes)

@@ -1,4 +1,4 @@
-//! Scripts that are one simple expression, as most in real workflows are. They are evaluated
+//! Scripts that are one simple expression, like most scripts in real workflows. They are evaluated
 //! without QuickJS and give the same value.
 //!
 //! The parser reads the whole text or nothing. The evaluation is pure, and gives up where
@@ -93,7 +93,7 @@ enum Operator {
 }
 
 impl Simple {
-    /// Parses the text; None where it is not simple.
+    /// Parses the text; None if it is not simple.
     pub(super) fn parse(source: &str) -> Option<Self> {
         let mut text = source.trim();
         if let Some(rest) = text.strip_prefix("return")
@@ -108,7 +108,7 @@ impl Simple {
         parse::expression(text).map(Self)
     }
 
-    /// The value; None where QuickJS has to evaluate the script.
+    /// The value; None if QuickJS has to evaluate the script.
     pub(super) fn evaluate(&self, scope: &dyn Scope) -> Option<Value> {
         evaluate::value(&self.0, scope)
     }

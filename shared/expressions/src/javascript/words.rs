@@ -1,8 +1,8 @@
-//! The words of a script's text, and those of them that are functions of ours.
+//! The words of a script's text, and the names of our functions.
 
 use std::collections::BTreeSet;
 
-/// Every function of ours that begins with `get` or `set`, so that it is no accessor.
+/// Every function of ours that begins with `get` or `set` and therefore is no accessor.
 pub(super) const FUNCTIONS: [&str; 20] = [
     "getWorkflowDefinitionId",
     "getWorkflowDefinitionVersionId",
@@ -31,7 +31,7 @@ pub(super) fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// Every word of the text, those in strings and comments too.
+/// Every word of the text, including those in strings and comments.
 pub(super) fn words(source: &str) -> BTreeSet<String> {
     source
         .split(|c: char| !is_word_char(c))

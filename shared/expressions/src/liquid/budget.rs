@@ -9,12 +9,13 @@ use model::Timestamp;
 
 use super::fault::LATE;
 
-/// Rounds of all loops of one rendering together.
+/// The number of rounds of all loops of one rendering together.
 pub(super) const ROUNDS_MAX: u64 = 100_000;
-/// Bytes of a value that a filter takes or gives.
+/// The size limit of a value that a filter takes or returns, in bytes.
 pub(super) const VALUE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What the rendering has left, and the time of the turn; one of the registers of the rendering.
+/// The remaining budget of a rendering, and the time of the turn; stored in the rendering's
+/// registers.
 #[derive(Default)]
 pub(super) struct Budget {
     deadline: Option<Instant>,
@@ -71,7 +72,7 @@ pub(super) fn check_size(value: &dyn ValueView) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of a value, roughly; stops counting above `max`.
+/// The approximate size of a value in bytes; stops counting above `max`.
 fn weight(value: &dyn ValueView, max: usize) -> usize {
     const ELEMENT: usize = 8;
     let mut total = ELEMENT;

@@ -10,7 +10,7 @@ use liquid_core::{
 
 use super::budget::{Bounded, VALUE_BYTES_MAX};
 
-/// The block.
+/// The parser of the block.
 #[derive(Clone, Debug)]
 pub(super) struct Capture;
 
@@ -24,7 +24,7 @@ impl BlockReflection for Capture {
     }
 
     fn description(&self) -> &str {
-        "Keeps what it renders under a name."
+        "Renders its body into a variable."
     }
 }
 
@@ -59,7 +59,7 @@ impl Renderable for Captured {
     fn render_to(&self, _: &mut dyn Write, runtime: &dyn Runtime) -> Result<()> {
         let mut text = Bounded::new(VALUE_BYTES_MAX);
         self.body.render_to(&mut text, runtime)?;
-        let text = text.into_text().or(Err(Error::with_msg("what is captured is no text")))?;
+        let text = text.into_text().or(Err(Error::with_msg("the captured text is not UTF-8")))?;
         runtime.set_global(self.name.clone(), Value::scalar(text));
         Ok(())
     }

@@ -39,7 +39,7 @@ fn object(map: serde_json::Map<String, Json>) -> Object {
     object
 }
 
-/// The members of an object in their order in the JSON; in alphabetical order where the object does
+/// The members of an object in their order in the JSON; in alphabetical order if the object does
 /// not hold it. The library's own order differs from run to run.
 pub(super) fn members(object: &dyn ObjectView) -> Vec<(String, &dyn ValueView)> {
     let mut names: Vec<String> = match object.get(ORDER).and_then(ValueView::as_array) {
@@ -53,7 +53,7 @@ pub(super) fn members(object: &dyn ObjectView) -> Vec<(String, &dyn ValueView)> 
     members.filter_map(|name| object.get(&name).map(|value| (name, value))).collect()
 }
 
-/// What `{{ … }}` shows of a value: the elements of a list one after the other, an object as JSON.
+/// The text of a value in `{{ … }}`: the elements of a list one after the other, an object as JSON.
 pub(super) fn show(value: &dyn ValueView) -> String {
     if let Some(array) = value.as_array() {
         array.values().map(show).collect()

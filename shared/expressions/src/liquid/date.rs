@@ -1,4 +1,4 @@
-//! The filter `date`: writes a point in time after a pattern such as `%Y-%m-%d %H:%M`.
+//! The filter `date`: formats a point in time by a pattern such as `%Y-%m-%d %H:%M`.
 
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::strtime;
@@ -9,7 +9,7 @@ use liquid_core::{Error, Result, Runtime, Value, ValueCow, ValueView};
 
 use super::budget;
 
-/// Longest pattern.
+/// The size limit of a pattern.
 const PATTERN_BYTES_MAX: usize = 1_024;
 
 /// Formats the input. `now` and `today` are the time of the turn, a number counts seconds since

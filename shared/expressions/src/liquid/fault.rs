@@ -1,4 +1,4 @@
-//! Turns what went wrong in a template into a [`Flaw`] that its author can use.
+//! Turns failures of a template into a [`Flaw`] that its author can use.
 
 use engine::Flaw;
 use liquid_core::Error;
@@ -6,7 +6,7 @@ use model::limits;
 
 use crate::flaw::{cut, flaw};
 
-/// Characters of a message that are kept.
+/// The length at which a message is cut, in characters.
 const MESSAGE_CHARS_MAX: usize = 1_000;
 
 /// The template did not end in its time.
@@ -24,7 +24,7 @@ pub(super) fn too_long() -> Flaw {
 
 /// The rendering is not UTF-8.
 pub(super) fn not_text() -> Flaw {
-    flaw("the template renders bytes that are no text")
+    flaw("the template renders bytes that are not UTF-8")
 }
 
 /// The library's message in one sentence, with line and column where the message has them.
@@ -32,7 +32,7 @@ pub(super) fn of(error: &Error) -> Flaw {
     let text = error.to_string();
     let text = text.strip_prefix("liquid:").unwrap_or(&text).trim();
     let (line, column) = place(text);
-    // Below the quoted line stands what the parser expected: `  = expected Identifier`.
+    // The parser's expectation is below the quoted line: `  = expected Identifier`.
     let reason = text.lines().find_map(|line| line.trim().strip_prefix("= "));
     let first = text.lines().next().unwrap_or_default();
     let message = match reason {
@@ -55,7 +55,7 @@ fn place(text: &str) -> (Option<u32>, Option<u32>) {
     }
 }
 
-/// The first `key=value` below the message: what the message is about.
+/// The first `key=value` below the message: the subject of the message.
 fn context(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("with:")?;
     let pair = rest.lines().map(str::trim).find(|line| !line.is_empty())?;

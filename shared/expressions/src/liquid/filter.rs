@@ -1,4 +1,4 @@
-//! Bounds the filters of the library, and makes filters of our own.
+//! Limits the filters of the library, and defines our own.
 
 use std::fmt;
 

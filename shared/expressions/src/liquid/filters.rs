@@ -1,5 +1,5 @@
-//! The tags and filters of templates: those of the library, bounded, and our own instead of those
-//! that read a clock or grow without bound.
+//! The tags and filters of templates: those of the library, with limits, and our own in place of
+//! those that read a clock or grow without limit.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,13 +15,13 @@ use super::filter::{Checked, Own};
 use super::for_block::For;
 use super::{convert, date};
 
-/// Different elements that `uniq` keeps. It compares each element with all of them.
+/// The number of different elements that `uniq` keeps. It compares each element with all of them.
 const UNIQ_ELEMENTS_MAX: usize = 5_000;
 
 /// The last filter of every shown value; see `output.rs`.
 pub(super) const SHOW: &str = "staunch_show";
 
-/// Everything a template may use.
+/// The tags and filters that a template may use.
 pub(super) fn dialect() -> Language {
     let mut dialect = Language::empty();
     blocks(&mut dialect);

@@ -14,7 +14,7 @@ use super::budget::{self, ROUNDS_MAX};
 use super::convert;
 use super::lookup::Round;
 
-/// The block.
+/// The parser of the block.
 #[derive(Clone, Debug)]
 pub(super) struct For;
 
@@ -173,7 +173,7 @@ fn number(expression: Option<&Expression>, runtime: &dyn Runtime) -> Result<Opti
 fn integer(expression: &Expression, runtime: &dyn Runtime) -> Result<i64> {
     let value = expression.evaluate(runtime)?;
     let number = value.as_scalar().and_then(|scalar| scalar.to_integer());
-    number.ok_or_else(|| Error::with_msg(format!("{expression} is no whole number")))
+    number.ok_or_else(|| Error::with_msg(format!("{expression} is not a whole number")))
 }
 
 fn between(first: &Expression, last: &Expression, runtime: &dyn Runtime) -> Result<Vec<Value>> {
@@ -184,7 +184,7 @@ fn between(first: &Expression, last: &Expression, runtime: &dyn Runtime) -> Resu
     Ok((first..=last).map(Value::scalar).collect())
 }
 
-/// The elements of a list, the pairs of an object, nothing of nil, else the value itself.
+/// The elements of a list, the pairs of an object, nothing for nil, else the value itself.
 fn elements(value: &dyn ValueView) -> Vec<Value> {
     if let Some(array) = value.as_array() {
         array.values().map(ValueView::to_value).collect()

@@ -12,7 +12,7 @@ use super::convert::to_liquid;
 /// The outermost names of a template.
 pub(super) struct Globals {
     pub(super) names: Object,
-    /// Bytes of the variables and inputs among them, roughly.
+    /// The approximate size of the variables and inputs, in bytes.
     pub(super) bytes: usize,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn of(source: &str, scope: &dyn Scope) -> Globals {
     Globals { names: globals, bytes }
 }
 
-/// The members of one object that the text names; all of them where a name is computed.
+/// The members of one object that the text names; all of them if a name is computed.
 fn named(
     source: &str,
     object: &str,
@@ -66,7 +66,7 @@ fn members(values: Vec<(String, Json)>) -> Value {
     Value::Object(members.collect())
 }
 
-/// The bytes of a value, roughly.
+/// The approximate size of a value in bytes.
 fn weight(value: &Json) -> usize {
     const ELEMENT: usize = 8;
     ELEMENT

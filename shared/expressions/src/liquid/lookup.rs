@@ -154,7 +154,7 @@ fn find<'v>(value: &'v dyn ValueView, path: &[ScalarCow<'_>]) -> Option<ValueCow
     Some(found)
 }
 
-/// Templates include nothing.
+/// Refuses every include.
 #[derive(Debug)]
 struct NoPartials;
 

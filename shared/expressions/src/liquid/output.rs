@@ -3,7 +3,7 @@
 
 use super::filters::SHOW;
 
-/// A template as the library gets it, and where text was inserted.
+/// A template in the form that the library gets, and the places of inserted text.
 pub(super) struct Prepared {
     /// The text with our filters.
     pub(super) text: String,
@@ -57,18 +57,18 @@ impl Prepared {
     }
 }
 
-/// Where the next `{{` or `{%` begins.
+/// The position of the next `{{` or `{%`.
 fn next_mark(text: &str) -> Option<usize> {
     let opens = |at: usize| text.get(at + 1..).is_some_and(|rest| rest.starts_with(['{', '%']));
     text.match_indices('{').map(|(at, _)| at).find(|at| opens(*at))
 }
 
-/// Where `{{ … }}` ends; a closing mark inside quotes does not count.
+/// The end of `{{ … }}`; a closing mark inside quotes does not count.
 fn shown_end(mark: &str) -> usize {
     close(mark, "}}").unwrap_or(mark.len())
 }
 
-/// Where a tag ends; a whole raw or comment block counts as one tag.
+/// The end of a tag; a whole raw or comment block counts as one tag.
 fn tag_end(mark: &str) -> usize {
     let Some(end) = close(mark, "%}") else { return mark.len() };
     let name = mark.trim_start_matches("{%").trim_start_matches('-').split_whitespace().next();

@@ -182,7 +182,7 @@ fn templates_over_large_values_are_stopped_at_their_limit() {
         .with_variable("Big", json!(large))
         .with_variable("Same", json!(large))
         .with_variable("Text", json!("x".repeat(4_000_000)));
-    // Unoptimized, the parser alone takes a second, and each of these a minute.
+    // Without optimisation the parser alone takes a second, and each of these templates a minute.
     let language = Liquid::with_time(Duration::from_secs(4));
     for source in [
         "{% assign a = Variables.Big %}".repeat(1_000),
@@ -232,7 +232,7 @@ fn no_filter_brings_the_process_down() {
                 ["", ": 0", ": -5", ": -9223372036854775808", ": '', ''", ": Variables.Order"]
             {
                 let source = format!("{{{{ {input} | {name}{arguments} }}}}");
-                // Either a text or a flaw will do.
+                // A text and a flaw are both correct here.
                 drop(language.evaluate(&source, &mut furnished()));
             }
         }

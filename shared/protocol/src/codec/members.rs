@@ -34,7 +34,7 @@ fn of<T: DeserializeOwned>() -> &'static [&'static str] {
     names
 }
 
-/// Notes what a struct asks for, and reads nothing.
+/// Records the members that a struct asks for, and reads no value.
 struct Probe<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for Probe<'_> {

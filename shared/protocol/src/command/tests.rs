@@ -52,7 +52,7 @@ fn values_are_as_deep_in_messagepack_as_in_json() {
         }
     };
     for (levels, is_fit) in [(64, true), (65, false), (700, false), (5_000, false)] {
-        // Built and dropped on a stack that bears it.
+        // Built and dropped on a stack that is large enough for it.
         let run = move || {
             let input = || serde_json::json!({"input": {"A": nested(levels)}});
             check("staunch.cmd.start.d", input(), is_fit);

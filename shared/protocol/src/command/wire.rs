@@ -1,4 +1,4 @@
-//! Commands as messages: MessagePack between our nodes, JSON or MessagePack from everyone else.
+//! Commands as messages: MessagePack between our nodes, JSON or MessagePack from all other clients.
 
 use model::{CommandId, DefinitionId, InstanceId, depth, limits};
 
@@ -55,7 +55,7 @@ impl Command {
     /// Reads a message. `fallback_id` is the command's id when the message has no `Nats-Msg-Id`.
     ///
     /// # Errors
-    /// [`Garbled`] says what is wrong, in words for the sender.
+    /// [`Garbled`] has the reason, in words for the sender.
     pub fn decode(message: &Message, fallback_id: &str) -> Result<Self, Garbled> {
         check_size(&message.payload)?;
         let id = message.header(header::COMMAND_ID).or(message.id()).unwrap_or(fallback_id);

@@ -1,4 +1,4 @@
-//! The functions of a script that need no scope: texts, encodings, chance, dates and spans.
+//! The functions of a script that need no scope: texts, encodings, random numbers, dates and spans.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,13 +11,13 @@ use uuid::Uuid;
 
 use super::{Host, text};
 
-/// Elements of the longest array that a function without interrupts may walk.
+/// The number of elements of the longest array that an uninterruptible function may go through.
 const GUARDED_ELEMENTS_MAX: f64 = 1_000_000.0;
-/// Characters that a search without interrupts may have to compare.
+/// The number of characters that an uninterruptible search may have to compare.
 const GUARDED_COMPARISONS_MAX: f64 = 1_000_000_000.0;
 
 impl<'js> Host<'_, 'js> {
-    /// Puts them into the context as far as the text mentions them.
+    /// Puts the functions that the text mentions into the context.
     pub(super) fn library(&self) -> Result<()> {
         self.texts()?;
         self.bytes()?;

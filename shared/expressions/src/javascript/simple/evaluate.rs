@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{At, Expr, Fact, Missing, Operator, Step};
 use crate::javascript::{accessor, convert};
 
-/// Bytes of a text that is joined here.
+/// The size limit of a text that is joined here, in bytes.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// Whole numbers up to here are exact in JavaScript.
 const EXACT_MAX: u64 = 1 << 53;
@@ -29,7 +29,7 @@ const INHERITED: [&str; 12] = [
 /// A JavaScript value: JSON, or undefined.
 type Held = Option<Value>;
 
-/// The value of the expression; None where QuickJS has to evaluate it.
+/// The value of the expression; None if QuickJS has to evaluate it.
 pub(super) fn value(expr: &Expr, scope: &dyn Scope) -> Option<Value> {
     let value = held(expr, scope)?;
     Some(value.map_or(Value::Null, convert::normalised))
@@ -48,7 +48,7 @@ fn held(expr: &Expr, scope: &dyn Scope) -> Option<Held> {
             Some(scope.output_from(activity, output.as_deref()).unwrap_or_default())
         }
         Expr::Accessor(word) => {
-            // An accessor that does not exist is an error; QuickJS has its message.
+            // An accessor without a target is an error; QuickJS makes its message.
             let target = accessor::find(word, &accessor::Names::of(scope))?;
             Some(target.read(scope)?)
         }
@@ -102,7 +102,7 @@ fn chain(first: Held, steps: &[Step], scope: &dyn Scope) -> Option<Held> {
     let mut current = first;
     for step in steps {
         if matches!(current, None | Some(Value::Null)) {
-            // Without the question mark this is an error; QuickJS has its message.
+            // Without the question mark this is an error; QuickJS makes its message.
             return step.optional.then_some(None);
         }
         let value = current?;
@@ -169,7 +169,7 @@ fn is_plain(value: f64) -> bool {
     value.is_finite() && (value != 0.0 || value.is_sign_positive())
 }
 
-/// The value as JavaScript writes it; None where that needs a method of an object or an exponent.
+/// The value as JavaScript writes it; None if that takes a method of an object or an exponent.
 fn text(value: &Held) -> Option<String> {
     match value {
         None => Some("undefined".to_owned()),
@@ -241,7 +241,7 @@ fn same(left: &Held, right: &Held) -> Option<bool> {
     }
 }
 
-/// `==`; None where it would convert.
+/// `==`; None if JavaScript would convert a value.
 fn equal(left: &Held, right: &Held) -> Option<bool> {
     if is_nothing(left) || is_nothing(right) {
         return Some(is_nothing(left) && is_nothing(right));

@@ -1,4 +1,4 @@
-//! Parses a simple expression. A text with anything that this parser does not know is not simple.
+//! Parses a simple expression. A text with anything unknown to this parser is not simple.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{At, Expr, Fact, Missing, Operator, Step};
 use crate::javascript::convert;
 use crate::javascript::words::{FUNCTIONS, is_word_char};
 
-/// Brackets, choices and signs inside each other.
+/// The nesting limit of brackets, conditions and signs.
 const DEPTH_MAX: usize = 32;
 
 /// Parses the whole text as one expression.
@@ -94,7 +94,8 @@ impl<'t> Parser<'t> {
         let mut left = self.binary(level + 1)?;
         loop {
             self.skip_space();
-            // Longer operators that begin alike, comments and assignments are not simple.
+            // Longer operators that begin with the same characters, comments and assignments are
+            // not simple.
             let foreign = ["++", "--", "**", "//", "/*", "<<", ">>", "+=", "-=", "*=", "/=", "%="];
             if foreign.iter().any(|token| self.rest.starts_with(token)) {
                 return None;
@@ -177,7 +178,7 @@ impl<'t> Parser<'t> {
         let (text, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
         let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        // 010 is octal, and beyond 15 digits a double begins to round.
+        // 010 is octal, and with more than 15 digits a double begins to round.
         let plain = is_digits(whole)
             && is_digits(fraction)
             && (whole == "0" || !whole.starts_with('0'))

@@ -21,9 +21,9 @@ fn simply(source: &str) -> Option<Value> {
     Simple::parse(source)?.evaluate(&stage())
 }
 
-/// What QuickJS makes of the same expression.
+/// The result of QuickJS for the same expression.
 fn fully(source: &str) -> Result<Value, String> {
-    // A comma is nothing simple.
+    // A comma makes an expression not simple.
     let source = format!("(0, {source})");
     assert!(Simple::parse(&source).is_none());
     JavaScript::new().evaluate(&source, &mut stage()).map_err(|flaw| flaw.message)
@@ -199,16 +199,17 @@ impl Draw {
         }
     }
 
-    /// An expression, in brackets or not: without them the order of operators shows.
+    /// An expression, in brackets or not: without them the precedence of operators shows.
     fn bracketed(&mut self, depth: usize) -> String {
         let inner = self.expression(depth);
         if self.below(3) == 0 { inner } else { format!("({inner})") }
     }
 }
 
-/// What QuickJS makes of each of the expressions, in one run.
+/// The results of QuickJS for each of the expressions, in one run.
 fn all_fully(sources: &[String]) -> Vec<Value> {
-    // Numbers come back as texts: inside an array they would be rounded on their way through JSON.
+    // Numbers are returned as texts: inside an array they would be rounded on their way through
+    // JSON.
     let list = sources.join(",\n");
     let list = format!("[{list}].map(v => typeof v === 'number' ? {{ number: String(v) }} : v)");
     match JavaScript::new().evaluate(&list, &mut stage()) {
