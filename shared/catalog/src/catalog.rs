@@ -95,13 +95,13 @@ impl Catalog {
         }
     }
 
-    /// Drops the program of a version that was deleted, so that the database is asked again.
+    /// Drops the program of a version that was deleted, so that the next call reads the database.
     pub fn forget(&self, id: &VersionId) {
         self.0.programs.forget(id);
     }
 
-    /// Trusts the pointers only while the other nodes count this one as live, and only a snapshot
-    /// that was taken since they do: a publisher does not wait for a node that counts as gone.
+    /// Trusts the pointers only while the other nodes count this one as live, and only with a
+    /// snapshot taken since they do: a publisher does not wait for a node that counts as gone.
     pub fn trust_while(&self, presence: &Presence) {
         self.0.standing.get_or_init(|| presence.standing());
     }

@@ -3,7 +3,7 @@
 use engine::Problem;
 use model::VersionId;
 
-/// Why there is no program.
+/// The reason why there is no program.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The database does not answer.

@@ -15,7 +15,7 @@ pub(crate) struct Reporter {
     pointers: Pointers,
     bus: Arc<dyn Bus>,
     node: Arc<str>,
-    /// Locked by the one run there is.
+    /// Locked by the only run.
     questions: Arc<Mutex<Subscription>>,
 }
 
@@ -45,7 +45,8 @@ impl Reporter {
                         );
                         definition_id
                     }
-                    // Cache-notifier asks again for the positions that it does not hear.
+                    // Some changes were missed; cache-notifier asks again for positions that it has
+                    // not received.
                     Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 },

@@ -1,7 +1,7 @@
 //! Compiled programs by version, each compiled once.
 //!
-//! Compiling may take long, so it runs on a thread of its own and never delays what else the node
-//! does, such as renewing leases. Concurrent misses of one version wait for the same compilation.
+//! Compiling may take long, so it runs on a separate thread and never delays other work of the
+//! node, such as renewing leases. Concurrent misses of one version wait for the same compilation.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,12 +14,12 @@ use tokio::sync::OnceCell;
 
 use crate::Error;
 
-/// The greatest number of programs in the cache; the oldest makes room for a new one.
+/// The greatest number of programs in the cache; the oldest is dropped for a new one.
 const PROGRAMS_MAX: usize = 1_000;
 
-/// A program, or everything that is wrong with the version.
+/// A program, or all problems of the version.
 type Compiled = Result<Arc<Program>, Arc<[Problem]>>;
-/// One compilation that several callers wait for; `None` when there is no such version.
+/// One compilation that several callers wait for; `None` if there is no such version.
 type Flight = Arc<OnceCell<Option<Compiled>>>;
 
 /// The programs of one node.
@@ -40,7 +40,7 @@ impl Programs {
         Self { engine, known: Mutex::default() }
     }
 
-    /// The program of this version; `read` gives the definition when it is not in the cache.
+    /// The program of this version; `read` reads the definition if the program is not in the cache.
     pub(crate) async fn get<R>(
         &self,
         id: &VersionId,
@@ -114,7 +114,7 @@ impl Known {
     }
 }
 
-/// A caller's place in a flight. The last one to leave removes the flight.
+/// A caller's reference to a flight. The last one to be dropped removes the flight.
 struct Seat<'p> {
     programs: &'p Programs,
     id: &'p VersionId,
@@ -138,8 +138,8 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// Runs long work on a thread for such work. A runtime with one thread, as the simulation has it,
-/// runs it in place: then the same seed gives the same history.
+/// Runs long work on a thread for blocking work. A runtime with one thread, as in the simulation,
+/// runs it in place, so that the same seed gives the same history.
 ///
 /// # Errors
 /// When the work panics, or the runtime shuts down.

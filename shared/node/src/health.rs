@@ -1,4 +1,4 @@
-//! What a process cannot work without, as checks for `/health/ready`.
+//! The requirements of a process, as checks for `/health/ready`.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub fn health(store: &Arc<dyn Store>, bus: &Arc<dyn Bus>, presence: &Presence) -
 
 impl Node {
     /// Answers health and metrics on the port that `admin-listen` names, until the result is
-    /// dropped; `None` when it names none.
+    /// dropped; `None` if it is not set.
     ///
     /// # Errors
     /// When the address cannot be used.

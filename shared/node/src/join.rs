@@ -12,7 +12,7 @@ use store::Store;
 /// A node that does not renew its presence for this long counts as gone.
 const PRESENCE_TTL: Duration = Duration::from_secs(3);
 
-/// What all roles of one process share. Cheap to clone.
+/// The connections that all roles of one process share. Cheap to clone.
 #[derive(Clone)]
 pub struct Node {
     /// Its name among the live nodes.
@@ -23,7 +23,7 @@ pub struct Node {
     pub bus: Arc<dyn Bus>,
     /// The system's clock.
     pub clock: Arc<dyn Clock>,
-    /// The system's chance.
+    /// The system's randomness.
     pub chance: Arc<dyn Chance>,
     /// The live nodes, this one among them.
     pub presence: Presence,
@@ -31,8 +31,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// Connects to the database and the broker, creates what is missing where the settings say so,
-    /// and joins the live nodes with these roles.
+    /// Connects to the database and the broker, creates missing streams, buckets and tables if the
+    /// settings say so, and joins the live nodes with these roles.
     ///
     /// # Errors
     /// When the broker or the database does not answer, or is not prepared.
@@ -65,7 +65,7 @@ pub fn nonces() -> bus::Chance {
     Arc::new(|| SystemChance.new_id())
 }
 
-/// Opens the database, and migrates its schema where the settings say so.
+/// Opens the database, and migrates its schema if the settings say so.
 ///
 /// # Errors
 /// When it does not answer, or its schema does not fit.
@@ -74,8 +74,8 @@ pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, store::Er
     Ok(Arc::new(store_sql::connect(&settings.database_url, options).await?))
 }
 
-/// Connects to the broker and verifies its topology. Creates what is missing where the settings say
-/// so, now and whenever the broker loses it.
+/// Connects to the broker and verifies its topology. If the settings say so, creates missing
+/// streams and buckets, now and whenever the broker loses them.
 ///
 /// # Errors
 /// When it does not answer, is too old, or is not provisioned.

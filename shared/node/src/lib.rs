@@ -1,7 +1,7 @@
 //! Joins a process to the cluster: the database, the broker, and its place among the live nodes.
 //!
-//! The only crate that names the adapters. It knows which roles a process has, and nothing of
-//! what they do.
+//! The only crate that names the adapters. It knows which roles a process has, but not what they
+//! do.
 
 mod health;
 mod join;

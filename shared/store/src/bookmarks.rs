@@ -1,11 +1,11 @@
-//! Open bookmarks, and how they are found.
+//! Open bookmarks, and queries for them.
 
 use async_trait::async_trait;
 use model::{Bookmark, BookmarkId, DefinitionId, InstanceId, limits};
 
 use crate::Error;
 
-/// A bookmark with the values that find it.
+/// A bookmark with the values by which it is found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredBookmark {
     /// The instance that waits.
@@ -41,7 +41,7 @@ pub fn shard_of(id: &str) -> i32 {
     i32::try_from(hash % shards).unwrap_or_default()
 }
 
-/// Which bookmarks. An empty filter finds none.
+/// A selection of bookmarks. An empty filter finds none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BookmarkFilter {
     /// With this id.
@@ -61,7 +61,7 @@ pub struct BookmarkFilter {
 /// Open bookmarks.
 #[async_trait]
 pub trait Bookmarks: Send + Sync {
-    /// At most `limit` bookmarks that fit all given members, oldest first.
+    /// At most `limit` bookmarks that match all given members, oldest first.
     ///
     /// # Errors
     /// See [`Error`].

@@ -1,6 +1,6 @@
-//! The rules that every implementation keeps, so that all of them refuse the same values.
+//! The rules that every implementation follows, so that all of them refuse the same values.
 //!
-//! PostgreSQL keeps no NUL in a text and cannot index a long text; here that holds for every
+//! PostgreSQL stores no NUL in a text and cannot index a long text; here that holds for every
 //! implementation. A value that breaks a rule is [`Error::Refused`] before anything is written.
 
 use model::{Definition, Instance, Token, Trigger, limits, route_shape};
@@ -45,7 +45,7 @@ pub fn keys<'a>(keys: impl IntoIterator<Item = Option<&'a str>>) -> Result<(), E
 /// Checks an instance's row.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn instance(instance: &Instance) -> Result<(), Error> {
     let parent = instance.parent.as_ref();
     keys([
@@ -70,7 +70,7 @@ pub fn instance(instance: &Instance) -> Result<(), Error> {
 /// Checks a start.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn start(start: &NewInstance) -> Result<(), Error> {
     keys([start.activation_key.as_deref()])?;
     instance(&start.instance)
@@ -79,7 +79,7 @@ pub fn start(start: &NewInstance) -> Result<(), Error> {
 /// Checks a command.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn command(command: &PendingCommand) -> Result<(), Error> {
     keys([
         Some(command.id.as_str()),
@@ -93,7 +93,7 @@ pub fn command(command: &PendingCommand) -> Result<(), Error> {
 /// Checks a bookmark.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn bookmark(stored: &StoredBookmark) -> Result<(), Error> {
     let bookmark = &stored.bookmark;
     keys([
@@ -111,7 +111,7 @@ pub fn bookmark(stored: &StoredBookmark) -> Result<(), Error> {
 /// Checks a token.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn token(token: &Token) -> Result<(), Error> {
     keys([Some(token.hash.as_str()), Some(token.instance_id.as_str())])
 }
@@ -119,15 +119,15 @@ pub fn token(token: &Token) -> Result<(), Error> {
 /// Checks a message to publish.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn outbox_row(row: &OutboxRow) -> Result<(), Error> {
     keys([Some(row.id.as_str()), Some(row.instance_id.as_str())])
 }
 
-/// Checks all that a burst changes.
+/// Checks all changes of a burst.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn burst(burst: &Burst) -> Result<(), Error> {
     keys([burst.activation_key.as_deref()])?;
     instance(&burst.instance)?;
@@ -138,19 +138,19 @@ pub fn burst(burst: &Burst) -> Result<(), Error> {
     burst.tokens.iter().try_for_each(token)
 }
 
-/// A definition version.
+/// Checks a definition version.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn definition(definition: &Definition) -> Result<(), Error> {
     keys([Some(definition.id.as_str()), Some(definition.definition_id.as_str())])?;
     texts([definition.name.as_deref()])
 }
 
-/// A version to publish.
+/// Checks a version to publish.
 ///
 /// # Errors
-/// [`Error::Refused`] says what is wrong.
+/// [`Error::Refused`] names the broken rule.
 pub fn publication(publication: &Publication) -> Result<(), Error> {
     definition(&publication.definition)?;
     if publication.definition.published_at.is_none() {
@@ -199,7 +199,7 @@ pub fn definition_search_text(definition: &Definition) -> String {
     format!("{name}\n{}", definition.definition_id).to_lowercase()
 }
 
-/// The change would be made to a version that was published once.
+/// The error of a change to a version that was published once.
 #[must_use]
 pub fn immutable_version(definition: &Definition) -> Error {
     let (number, id) = (definition.version, &definition.definition_id);
@@ -208,7 +208,7 @@ pub fn immutable_version(definition: &Definition) -> Error {
     ))
 }
 
-/// The row that a publication leaves. A version that was published before keeps its document.
+/// The row after a publication. A version that was published before keeps its document.
 ///
 /// # Errors
 /// [`Error::Refused`] when the version was published before with other content.
@@ -229,14 +229,14 @@ pub fn published_over(
     Ok(Definition { is_latest: true, is_published: true, ..stored })
 }
 
-/// The version id belongs to another definition.
+/// The error of a version id that belongs to another definition.
 #[must_use]
 pub fn foreign_version(definition: &Definition) -> Error {
     let (version, id) = (&definition.id, &definition.definition_id);
     refused(format!("version id {version} belongs to another definition than {id}; use a new one"))
 }
 
-/// The number belongs to another version.
+/// The error of a number that belongs to another version.
 #[must_use]
 pub fn taken_number(definition: &Definition) -> Error {
     let (number, id) = (definition.version, &definition.definition_id);

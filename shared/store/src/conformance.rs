@@ -1,5 +1,5 @@
-//! What every implementation of the port must do. Each case has a fresh store, made by the
-//! implementation's tests:
+//! The behaviour that every implementation of the port must have. Each case has a fresh store, made
+//! by the implementation's tests:
 //!
 //! ```ignore
 //! store::conformance::exercise(async || Arc::new(connect().await) as Arc<dyn Store>).await;
@@ -50,7 +50,7 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     requests::exercise(&make).await;
 }
 
-/// Runs cases one after the other, each with a store of its own.
+/// Runs cases one after the other, each with a fresh store.
 macro_rules! cases {
     ($($case:ident),+ $(,)?) => {
         pub(super) async fn exercise(make: &impl AsyncFn() -> super::Subject) {
@@ -64,7 +64,7 @@ macro_rules! cases {
 }
 use cases;
 
-/// Runs this many tasks at the same time; what each gave back, in order.
+/// Runs this many tasks at the same time; returns their results in order.
 async fn at_once<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Vec<T>
 where
     T: Send + 'static,
@@ -78,7 +78,7 @@ where
     results
 }
 
-/// Waits until it holds; what is promised "soon" has a few seconds.
+/// Waits until the condition holds; a promise of "soon" has a few seconds.
 async fn soon(condition: impl AsyncFn() -> bool) {
     for _ in 0..1_000 {
         if condition().await {

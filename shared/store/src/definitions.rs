@@ -67,11 +67,11 @@ pub struct DefinitionFilter {
     pub by_name: bool,
 }
 
-/// The latest version that a change starts from. A change whose base is not the latest version any
-/// more is not made: see [`Saved::Overtaken`] and [`Published::Overtaken`].
+/// The latest version that a change starts from. If its base is no longer the latest version, the
+/// change is not made: see [`Saved::Overtaken`] and [`Published::Overtaken`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Base {
-    /// Any, and none at all: nothing is compared.
+    /// Any version or none: nothing is compared.
     #[default]
     Any,
     /// The definition has no version.
@@ -88,7 +88,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// This version, or none.
+    /// This version as a base; [`Base::Nothing`] if there is none.
     #[must_use]
     pub fn of(latest: Option<&Definition>) -> Self {
         let Some(latest) = latest else { return Self::Nothing };
@@ -99,7 +99,7 @@ impl Base {
         }
     }
 
-    /// Whether the change may be made over this latest version.
+    /// Whether the change may be made when this is the latest version.
     #[must_use]
     pub fn holds(&self, latest: Option<&Definition>) -> bool {
         *self == Self::Any || *self == Self::of(latest)
@@ -210,7 +210,7 @@ pub trait Definitions: Send + Sync {
     async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error>;
 
     /// Removes one version, if no unfinished instance runs it; starts of it are refused from then
-    /// on. If it was the latest, the version with the highest number that is left becomes it.
+    /// on. If it was the latest, the remaining version with the highest number becomes the latest.
     ///
     /// # Errors
     /// See [`Error`].

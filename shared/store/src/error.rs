@@ -16,7 +16,7 @@ pub enum Error {
     /// The value breaks a rule of the database, such as a length.
     #[error("the database refuses the value: {0}")]
     Refused(String),
-    /// Too much is queued already. Try again later, and take in less.
+    /// Too much work is queued already. Try again later, and accept less work until then.
     #[error("the database is overloaded: {0}")]
     Overloaded(String),
 }

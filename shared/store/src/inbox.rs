@@ -82,15 +82,15 @@ pub trait Inbox: Send + Sync {
     /// See [`Error`].
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error>;
 
-    /// Waiting commands whose bookmark exists since `before` or longer: the node that should apply
-    /// them has died.
+    /// Waiting commands whose bookmark has existed since `before` or longer: the node that should
+    /// apply them has died.
     ///
     /// # Errors
     /// See [`Error`].
     async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
 
-    /// Ends an event as [`Inbox::settle`] does, once. A mark stays: for the same event again nothing
-    /// is accepted, and the result is false.
+    /// Ends an event as [`Inbox::settle`] does, but only once. It leaves a mark: if the same event
+    /// comes again, nothing is accepted and the result is false.
     ///
     /// # Errors
     /// See [`Error`].
@@ -102,7 +102,7 @@ pub trait Inbox: Send + Sync {
         commands: Vec<PendingCommand>,
     ) -> Result<bool, Error>;
 
-    /// Whether an event was handed out, as far as its mark is kept.
+    /// Whether an event was handed out, for as long as its mark is kept.
     ///
     /// # Errors
     /// See [`Error`].
@@ -116,14 +116,14 @@ pub trait Inbox: Send + Sync {
     /// See [`Error`].
     async fn forget_routed(&self, before: Timestamp, limit: u64) -> Result<u64, Error>;
 
-    /// Waiting commands whose time is over, earliest end first.
+    /// Waiting commands that have expired, earliest first.
     ///
     /// # Errors
     /// See [`Error`].
     async fn overdue(&self, now: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error>;
 
-    /// Replaces a waiting command whose time is over by a message in the outbox; false when the
-    /// command is gone, or waits no longer.
+    /// Replaces an expired waiting command by a message in the outbox; false if the command is gone
+    /// or no longer waits.
     ///
     /// # Errors
     /// See [`Error`].

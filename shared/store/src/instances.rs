@@ -42,12 +42,12 @@ pub struct Loaded {
     pub command: Option<Message>,
 }
 
-/// Everything one burst changes: one transaction, or nothing.
+/// All changes of one burst: they are committed in one transaction, or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Burst {
     /// The row after the burst; its `version` is `expected + 1` (1 for an insert).
     pub instance: Instance,
-    /// The condition on the instance, without which nothing is committed.
+    /// The condition that the instance must fulfil for the commit.
     pub expected: Expected,
     /// Held while the instance is unfinished, for activation strategies; set by the first burst
     /// and passed unchanged by later ones. The store clears it when the status is final.
@@ -71,7 +71,7 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// A burst that changes the instance's row alone.
+    /// A burst that changes only the instance's row.
     #[must_use]
     pub const fn new(instance: Instance, expected: Expected) -> Self {
         Self {
@@ -119,7 +119,7 @@ pub enum Commit {
     Gone(VersionId),
 }
 
-/// Which instances.
+/// A selection of instances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceFilter {
     /// Any of these ids; all when empty.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{Error, Listed, Page};
 
-/// An API key. The database keeps its hash alone.
+/// An API key. The database keeps only its hash.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiKey {
     /// Its public id.
@@ -28,7 +28,7 @@ pub struct ApiKey {
 pub struct Audit {
     /// The time of the change.
     pub at: Timestamp,
-    /// The person or program: the id of a key, or the way they came in.
+    /// The person or program: the id of a key, or the way of access.
     pub who: String,
     /// The change, such as `bookmark.resume`.
     pub what: String,

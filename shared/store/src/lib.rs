@@ -1,8 +1,8 @@
 //! The database port: one trait for each noun, a memory twin, and one conformance suite for every
 //! implementation.
 //!
-//! SQL is the truth. An accepted command is kept here before anything acts on it. All that a burst
-//! changes is one transaction with its version check. Callers take only the nouns that they use.
+//! SQL is the truth. An accepted command is kept here before anything acts on it. All changes of a
+//! burst are one transaction with its version check. Callers take only the traits that they use.
 
 mod bookmarks;
 pub mod check;
@@ -57,14 +57,14 @@ pub trait Store:
     + Salvage
     + 'static
 {
-    /// Asks the database for an answer. While its last write has failed, also writes something that
-    /// leaves nothing behind.
+    /// Asks the database for an answer. While its last write has failed, also writes a row and
+    /// removes it.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when it does not answer or takes no writes.
+    /// [`Error::Unavailable`] when it does not answer or cannot write.
     async fn ping(&self) -> Result<(), Error>;
 
-    /// Finishes the queued work, then closes. Both together take a bounded time; what is not
+    /// Finishes the queued work, then closes. Both together take a bounded time; work that is not
     /// finished by then is given up, and its callers get an error.
     async fn close(&self);
 }

@@ -2,7 +2,7 @@
 //!
 //! It does exactly what the SQL adapter does; the conformance suite proves that. It is
 //! deterministic: its maps are ordered, its clock is an argument, and it waits only where a
-//! [`Faults`] hook waits. Nothing of it outlives the process.
+//! [`Faults`] hook waits. Its contents end with the process.
 
 mod bookmarks;
 mod definitions;
@@ -60,7 +60,7 @@ impl MemoryStore {
     }
 
     /// The same database as seen by a client with these faults. Clones made before are not
-    /// affected, so that each simulated node can have faults of its own.
+    /// affected, so that each simulated node can have its own faults.
     #[must_use]
     pub fn with_faults(&self, faults: Arc<dyn Faults>) -> Self {
         Self { tables: Arc::clone(&self.tables), clock: Arc::clone(&self.clock), faults }
@@ -72,7 +72,7 @@ impl MemoryStore {
         self.lock().sizes()
     }
 
-    /// Runs one operation between its two fault points; nothing else runs meanwhile.
+    /// Runs one operation between its two fault points; no other operation runs meanwhile.
     async fn run<T, F>(&self, operation: Operation, apply: F) -> Result<T, Error>
     where
         T: Send,
@@ -89,7 +89,7 @@ impl MemoryStore {
     }
 }
 
-/// It keeps values, not bytes: all of them can be read.
+/// The twin keeps values, not bytes: all of them can be read.
 impl crate::Salvage for MemoryStore {}
 
 #[async_trait]

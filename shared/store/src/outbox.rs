@@ -29,8 +29,8 @@ pub trait Outbox: Send + Sync {
     /// See [`Error`].
     async fn unpublished(&self, before: Timestamp, limit: u64) -> Result<Vec<OutboxRow>, Error>;
 
-    /// Removes the rows of messages that the stream has stored, soon, with one of the next
-    /// transactions.
+    /// Removes the rows of messages that the stream has stored. That happens soon, in one of the
+    /// next transactions.
     ///
     /// # Errors
     /// See [`Error`]. The messages are published again then, and the stream drops the duplicates.

@@ -2,8 +2,8 @@
 
 use model::limits;
 
-/// Which part of a list. Its numbers are within the limits, so that no arithmetic on them
-/// overflows and every database can bind them.
+/// A part of a list. Its numbers are within the limits, so that no arithmetic on them overflows and
+/// every database can bind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     skip: u64,
@@ -12,7 +12,7 @@ pub struct Page {
 
 impl Page {
     /// A page within the limits: `take` is 1 to [`limits::PAGE_ITEMS_MAX`]. A `skip` above
-    /// [`limits::LIST_ITEMS_MAX`] is behind the end of every list, and so is the page then.
+    /// [`limits::LIST_ITEMS_MAX`] is after the end of every list, so such a page is empty.
     #[must_use]
     pub fn new(skip: u64, take: u64) -> Self {
         let take = take.clamp(1, limits::PAGE_ITEMS_MAX);
@@ -32,13 +32,13 @@ impl Page {
         Self::new(0, limits::PAGE_ITEMS_MAX)
     }
 
-    /// How many items are left out at the beginning.
+    /// The number of items that are left out at the beginning.
     #[must_use]
     pub fn skip(self) -> u64 {
         self.skip
     }
 
-    /// How many items the page has at most.
+    /// The number of items that the page has at most.
     #[must_use]
     pub fn take(self) -> u64 {
         self.take
@@ -57,7 +57,7 @@ impl Page {
     }
 }
 
-/// One page, and how many items the whole list has.
+/// One page, and the length of the whole list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed<T> {
     /// The page's items.

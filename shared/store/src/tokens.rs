@@ -14,7 +14,7 @@ pub trait Tokens: Send + Sync {
     /// See [`Error`].
     async fn grant(&self, token: Token) -> Result<(), Error>;
 
-    /// The token, when it can be used at that time.
+    /// The token, if it can be used at that time.
     ///
     /// # Errors
     /// See [`Error`].

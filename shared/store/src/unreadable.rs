@@ -1,5 +1,5 @@
-//! Rows that cannot be read. A read passes over them, so that one bad row stops nothing else;
-//! whoever sweeps puts them among the dead.
+//! Rows that cannot be read. A read leaves them out, so that one bad row stops nothing else; the
+//! sweep moves them to the dead letters.
 
 use std::fmt;
 
@@ -42,20 +42,20 @@ impl fmt::Display for Table {
     }
 }
 
-/// A row that a read came upon and could not read.
+/// A row that a read found and could not decode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// Its table.
     pub table: Table,
     /// Its id.
     pub id: String,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub reason: String,
     /// The value that cannot be read.
     pub bytes: Vec<u8>,
 }
 
-/// What becomes of rows that cannot be read. The default is a store that has none.
+/// The handling of rows that cannot be read. The default is a store that has none.
 #[async_trait]
 pub trait Salvage: Send + Sync {
     /// The rows that reads could not read since the last call, each once, at most
@@ -64,9 +64,9 @@ pub trait Salvage: Send + Sync {
         Vec::new()
     }
 
-    /// Puts a dead letter into the outbox in the place of a row that cannot be read, in one
-    /// transaction; false when the row is gone or has another value by now. An instance keeps its
-    /// row, and a schedule is over until its definition is published again.
+    /// Replaces a row that cannot be read by a dead letter in the outbox, in one transaction; false
+    /// if the row is gone or has another value by now. An instance keeps its row, and a schedule is
+    /// over until its definition is published again.
     ///
     /// # Errors
     /// See [`Error`].

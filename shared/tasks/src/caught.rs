@@ -32,8 +32,8 @@ where
     tokio::spawn(caught(task, future))
 }
 
-/// Runs a closure on a thread for blocking work. Where the caller stops waiting, the closure runs
-/// to its end, and its panic is logged and counted all the same.
+/// Runs a closure on a thread for blocking work. If the caller stops waiting, the closure still
+/// runs to its end, and a panic of it is logged and counted.
 ///
 /// # Errors
 /// When the closure panics, or the runtime ends before the closure begins.
@@ -54,8 +54,8 @@ where
     ended.unwrap_or_else(|error| Err(Panicked { task, message: error.to_string() }))
 }
 
-/// A future that never panics: the panic of the inner future is its error. What the inner future
-/// owns is dropped before the result is ready.
+/// A future that never panics: the panic of the inner future is its error. The inner future is
+/// dropped before the result is ready.
 ///
 /// # Errors
 /// When the inner future panics.
@@ -84,8 +84,8 @@ impl<F: Future> Future for Strikable<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let polled = this.future.poll(cx);
-        // Afterwards, so that of two with the same name the inner one panics: a supervised task
-        // may be spawned under its own name.
+        // The planted panic comes after the inner poll, so that of two tasks with the same name the
+        // inner one panics: a supervised task may be spawned under its own name.
         planted::strike(this.task);
         polled
     }

@@ -1,7 +1,7 @@
 //! Background tasks. None of them ends unseen.
 //!
-//! `tokio::spawn` is banned: a panic in such a task ends it, and nobody hears of it. Choose by what
-//! the task's end means:
+//! `tokio::spawn` is banned: a panic in such a task ends it without a trace. Choose by the
+//! consequence of the task's end:
 //!
 //! | the task | use |
 //! |---|---|

@@ -18,7 +18,7 @@ pub fn plant(task: &str, nth: u32) {
     PLANTED.store(polls_left.len(), Ordering::Relaxed);
 }
 
-/// Panics when a test wants this poll of the task to.
+/// Panics if a test has planted a panic at this poll of the task.
 pub(crate) fn strike(task: &str) {
     if PLANTED.load(Ordering::Relaxed) > 0 && is_due(task) {
         resume_unwind(Box::new(format!("a test planted this panic in {task}")));

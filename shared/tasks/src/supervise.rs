@@ -12,15 +12,15 @@ use crate::{caught, table};
 /// The pause before the first restart, and the longest pause.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_LONGEST: Duration = Duration::from_secs(1);
-/// A run that lasts this long is sound: the next pause is the first one again.
+/// After a run of this length, the next pause is the first one again.
 const SOUND_AFTER: Duration = Duration::from_secs(10);
 
 /// Runs a task in the background, and runs it again after a pause whenever it panics. It is over
-/// when a run ends by itself. `run` makes the future of each run; what the runs share belongs
-/// outside of it, and must be whole after a panic.
+/// when a run ends without a panic. `run` makes the future of each run. Data that the runs share
+/// belongs outside of that future, and must be consistent after a panic.
 ///
 /// `stop` does not end a run: that is for the run to do. It ends the pause, so that the task runs
-/// once more, finishes what is in hand and ends; a panic in that run is the last.
+/// once more, finishes its work in progress and ends; a panic in that run is the last.
 pub fn supervise<F, Fut>(task: &'static str, stop: CancellationToken, run: F) -> JoinHandle<()>
 where
     F: FnMut() -> Fut + Send + 'static,
@@ -30,7 +30,7 @@ where
     tokio::spawn(supervised(task, stop, run))
 }
 
-/// What [`supervise`] runs, as a future: for a task of a `JoinSet`, a `TaskTracker` or a `Life`.
+/// The body of [`supervise`] as a future: for a task of a `JoinSet`, a `TaskTracker` or a `Life`.
 pub async fn supervised<F, Fut>(task: &'static str, stop: CancellationToken, mut run: F)
 where
     F: FnMut() -> Fut,

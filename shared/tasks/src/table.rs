@@ -1,5 +1,5 @@
-//! What the tasks of this process have been through. A long-lived task enters it at its start, a
-//! short one with its first panic; there are as many rows as names.
+//! Panics and restarts of the tasks of this process. A long-lived task is entered at its start, a
+//! short one at its first panic; there is one row for each name.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -53,7 +53,7 @@ pub(crate) fn restarted(task: &'static str) {
     table().entry(task).or_default().restarts += 1;
 }
 
-/// While it lives, its task is down.
+/// While this value lives, its task is down.
 pub(crate) struct Down(&'static str);
 
 impl Down {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// An activity that counts how often definitions with it are compiled.
+/// An activity that counts how often its definitions are compiled.
 struct Counted(Arc<AtomicU32>);
 
 impl engine::Activity for Counted {
@@ -91,7 +91,7 @@ async fn a_broken_version_compiles_once_and_a_failed_read_is_repeated() {
     assert!(programs.get(&"none".into(), || async { Ok(None) }).await.unwrap().is_none());
 }
 
-/// The event loop turns while a definition compiles.
+/// The event loop runs while a definition compiles.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn compiling_leaves_the_event_loop() {
     let (programs, _) = counted();

@@ -1,4 +1,4 @@
-//! Bookmarks as they are looked up.
+//! Look-ups of bookmarks.
 
 use super::sample::{at, bookmark, first, http, id};
 use super::{Subject, cases};

@@ -1,4 +1,4 @@
-//! Bursts: all or nothing, one winner, nobody woken too late.
+//! Bursts: all or nothing, one winner, no lost wake-up.
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
@@ -363,7 +363,7 @@ async fn a_command_that_waits_is_woken_by_its_bookmark(store: Subject) {
     };
     assert_eq!(subjects(&waiting), ["by-bookmark", "by-instance", "by-hash"]);
 
-    // They wait until they are settled.
+    // The commands wait until they are settled.
     let mut burst = next("a", 1);
     burst.created = vec![bookmark("a", "b1")];
     burst.settles = vec!["by-bookmark".into(), "by-instance".into()];

@@ -1,4 +1,4 @@
-//! Definition versions, and what starts them.
+//! Definition versions, and their triggers.
 
 use model::{Definition, Stimulus};
 
@@ -43,7 +43,7 @@ async fn a_draft_is_read_as_it_was_saved(store: Subject) {
     assert_eq!(store.version(&new.id).await.unwrap(), Some(new.clone()));
     assert_eq!(store.version(&"other".into()).await.unwrap(), None);
 
-    // Whatever the document says, a draft is not published.
+    // A draft is not published, whatever its document says.
     new.description = Some("Changed".to_owned());
     new.is_published = true;
     save(&store, &new).await.unwrap();
@@ -111,7 +111,7 @@ async fn an_older_publication_does_not_replace_a_newer_one(store: Subject) {
     assert_eq!(result, Published::Overtaken { by: Some(Box::new(newer)) });
     assert_eq!(find(&store, VersionOption::LatestAndPublished).await, Some(4));
     assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap().len(), 1);
-    // Once the newer one is retracted, nothing stands in the way.
+    // Once the newer version is retracted, the older one may be published.
     store.retract(&"order".into()).await.unwrap();
     assert_eq!(store.publish(publication("order", 3)).await.unwrap(), Published::Done);
     assert_eq!(find(&store, VersionOption::Published).await, Some(3));
@@ -138,7 +138,7 @@ async fn a_change_needs_its_base(store: Subject) {
     );
     assert_eq!(find(&store, VersionOption::Published).await, None);
 
-    // The same content, but published meanwhile.
+    // The same content, but published in the meantime.
     let base = Base::of(Some(&changed));
     let published_at = Some(at(9));
     let definition = Definition { published_at, ..changed };
@@ -155,7 +155,8 @@ async fn a_change_needs_its_base(store: Subject) {
     assert_eq!(find(&store, VersionOption::All).await, None);
 }
 
-/// Eight publishers, each with content of its own, each from the latest version that it reads.
+/// Eight publishers, each with its own content, each starting from the latest version that it
+/// reads.
 async fn concurrent_publications_happen_one_after_the_other(store: Subject) {
     save(&store, &draft("order", 1)).await.unwrap();
     let published = at_once(8, |number| {
@@ -253,7 +254,7 @@ async fn publishing_replaces_what_was_published(store: Subject) {
     assert!(!first.is_latest && !first.is_published);
     let second = store.version(&"order-2".into()).await.unwrap().unwrap();
     assert!(second.is_latest && second.is_published);
-    // Once more changes nothing.
+    // A repeat changes nothing.
     assert_eq!(store.publish(publication("order", 2)).await.unwrap(), Published::Done);
     assert_eq!(find(&store, VersionOption::LatestAndPublished).await, Some(2));
 }
@@ -274,7 +275,7 @@ async fn a_route_belongs_to_one_definition(store: Subject) {
     assert_eq!(refused, Published::RouteTaken { by });
     assert_eq!(store.version(&"invoice-1".into()).await.unwrap(), None);
 
-    // Another name of the parameter makes no other route.
+    // Another name of the parameter does not make another route.
     let mut renamed = with_route("invoice", 1);
     let stimulus = Stimulus::http("Orders/{number?}", "get");
     renamed.triggers = vec![trigger(&renamed.definition, "h", stimulus)];
@@ -282,7 +283,7 @@ async fn a_route_belongs_to_one_definition(store: Subject) {
 
     store.retract(&"order".into()).await.unwrap();
     assert_eq!(store.publish(with_route("invoice", 1)).await.unwrap(), Published::Done);
-    // Events may be received by many.
+    // Several definitions may receive the same event.
     for definition_id in ["a", "b"] {
         let mut publication = publication(definition_id, 1);
         publication.triggers = vec![trigger(&publication.definition, "e", Stimulus::event("E"))];

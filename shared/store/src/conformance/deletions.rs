@@ -20,7 +20,7 @@ fn of_version(name: &str, definition: &str, version: u32) -> NewInstance {
     start
 }
 
-/// The first burst of that start, which ends it.
+/// The first burst of that start; it ends the instance.
 fn ends(start: &NewInstance, expected: Expected) -> Burst {
     let mut burst = first(start.instance.id.as_str());
     burst.expected = expected;
@@ -61,12 +61,12 @@ async fn a_start_of_a_deleted_version_is_refused(store: Subject) {
         assert_eq!(store.commit(ends(&late, expected)).await.unwrap(), refused);
     }
     assert_eq!(store.load(&id("late")).await.unwrap(), None);
-    // A repeat of a start that was done finds the instance.
+    // A repeat of an accepted start finds the instance.
     assert!(matches!(store.accept(before.clone()).await.unwrap(), Accepted::Exists(_)));
     let again = store.commit(ends(&before, Expected::Unstarted)).await.unwrap();
     assert_eq!(again, Commit::Conflict);
 
-    // A version that is there again can be started again.
+    // A version that was published again can be started again.
     store.publish(publication("order", 1)).await.unwrap();
     assert_eq!(store.accept(late).await.unwrap(), Accepted::New);
 }
@@ -83,8 +83,8 @@ async fn a_child_of_a_deleted_version_is_kept_for_its_first_burst(store: Subject
     assert_eq!(refused, Commit::Gone("child-1".into()));
 }
 
-/// Starts come while the definition is deleted, again and again. An instance without its
-/// definition never is.
+/// Starts arrive while the definition is deleted, again and again. An instance never exists without
+/// its definition.
 async fn either_the_start_or_the_deletion_wins(store: Subject) {
     for round in 0..12 {
         let definition = format!("d{round}");

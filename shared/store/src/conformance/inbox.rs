@@ -57,7 +57,7 @@ async fn a_waiting_command_is_left_alone(store: Subject) {
     };
     store.wait(found_out.clone()).await.unwrap();
     assert_eq!(store.unapplied(at(100), 10).await.unwrap(), []);
-    // What it waits for is what was said last; what it is stays.
+    // The conditions of the last call count; the command itself stays.
     let expected = PendingCommand {
         waiting: true,
         accepted_at: at(0),
@@ -169,7 +169,7 @@ async fn waiting_commands_expire(store: Subject) {
     assert_eq!(subjects(&store.unapplied(at(1), 10).await.unwrap()), ["does-not-wait"]);
 }
 
-/// What is said of a command that nobody waited for.
+/// The dead letter of a command that no bookmark waited for.
 fn dead(name: &str) -> OutboxRow {
     let name = format!("{name}.dead");
     OutboxRow { instance_id: id("i"), message: message(&name), created_at: at(1), id: name }

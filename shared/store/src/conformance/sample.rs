@@ -1,4 +1,4 @@
-//! Values to keep.
+//! Sample values.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::{
     StoredBookmark, shard_of,
 };
 
-/// That many milliseconds after a fixed moment.
+/// This many milliseconds after a fixed moment.
 pub(super) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(1_795_000_000_000 + millis)
 }
@@ -60,7 +60,7 @@ pub fn next(id: &str, loaded: i64) -> Burst {
     burst
 }
 
-/// A burst after what was loaded.
+/// A burst after the loaded state.
 pub(super) fn after(loaded: &Loaded) -> Burst {
     let instance = &loaded.instance;
     let mut burst = next(instance.id.as_str(), instance.version);
@@ -110,7 +110,7 @@ pub(super) fn http(instance_id: &str, id: &str, template: &str) -> StoredBookmar
     stored
 }
 
-/// A command for whatever waits for the event of this name.
+/// A command for any bookmark that waits for the event of this name.
 pub(super) fn pending(id: &str, event_name: &str, accepted_at: Timestamp) -> PendingCommand {
     PendingCommand {
         id: id.into(),

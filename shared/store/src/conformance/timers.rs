@@ -1,4 +1,4 @@
-//! What is due.
+//! Due timers.
 
 use model::{ScheduleId, limits};
 

@@ -206,7 +206,7 @@ impl Tables {
             .filter(|other| other.definition_id == of.definition_id && other.id != of.id)
     }
 
-    /// The latest version, when it is not the base; no other answer means that the base holds.
+    /// The error if the latest version is not the base; none if the base holds.
     #[expect(clippy::option_option, reason = "overtaken by a version, or by a deletion")]
     fn overtaking(&self, definition: &Definition, base: &Base) -> Option<Option<Box<Definition>>> {
         let mut versions = self.definitions.values();
@@ -215,7 +215,7 @@ impl Tables {
         (!base.holds(latest)).then(|| latest.cloned().map(Box::new))
     }
 
-    /// A version keeps its definition, and a number belongs to one version.
+    /// Checks that a version keeps its definition, and that a number belongs to one version.
     fn check_identity(&mut self, definition: &Definition) -> Result<(), Error> {
         let known = self.definitions.get(&definition.id);
         if known.is_some_and(|known| known.definition_id != definition.definition_id) {
@@ -227,7 +227,7 @@ impl Tables {
         Ok(())
     }
 
-    /// The trigger of another definition that one of these HTTP triggers would collide with.
+    /// The trigger of another definition that collides with one of these HTTP triggers.
     fn clash(&self, id: &DefinitionId, triggers: &[Trigger]) -> Option<Trigger> {
         let others = self.triggers.iter().filter(|other| other.definition_id != *id);
         check::clash(triggers, others.cloned())
@@ -248,8 +248,8 @@ impl Tables {
         }
     }
 
-    /// Puts these schedules in the place of the definition's earlier ones. One that was there
-    /// keeps its counter; if its recurrence is the same, it goes on where it was.
+    /// Replaces the definition's schedules by these. A schedule that existed keeps its counter;
+    /// with an unchanged recurrence it also keeps its next time.
     fn replace_schedules(&mut self, id: &DefinitionId, schedules: Vec<Schedule>) {
         let earlier = |row: &ScheduleRow| !row.retired && row.schedule.definition_id == *id;
         let active: BTreeSet<ScheduleId> = self

@@ -65,7 +65,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Whether it may change something.
+    /// Whether it can change something.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(
@@ -106,19 +106,19 @@ pub struct Written<'a> {
     pub burst: &'a Burst,
     /// The instance before the burst.
     pub before: Option<&'a Instance>,
-    /// The bookmarks that it burns, as far as they exist.
+    /// The bookmarks that it burns and that exist.
     pub burned: Vec<&'a StoredBookmark>,
     /// The database's clock.
     pub now: Timestamp,
 }
 
-/// Decides what goes wrong, and when. Waiting in a hook delays the operation.
+/// Decides which operations fail, and when. Waiting in a hook delays the operation.
 #[async_trait]
 pub trait Faults: Send + Sync {
     /// Called before the operation does anything.
     ///
     /// # Errors
-    /// The operation fails with it, and has changed nothing.
+    /// The operation fails with this error, and has changed nothing.
     async fn before(&self, _operation: Operation) -> Result<(), Error> {
         Ok(())
     }
@@ -126,22 +126,22 @@ pub trait Faults: Send + Sync {
     /// Called after the operation is done.
     ///
     /// # Errors
-    /// The operation fails with it, and has changed what it changes: its answer is lost.
+    /// The operation fails with this error, although its changes are made: its answer is lost.
     async fn after(&self, _operation: Operation) -> Result<(), Error> {
         Ok(())
     }
 
-    /// How much later the operation is done, when its caller hears at once that the outcome is
-    /// unknown. Asked of commits only.
+    /// The delay of an operation whose caller learns at once that the outcome is unknown. Only
+    /// commits are asked.
     fn late(&self, _operation: Operation) -> Option<Duration> {
         None
     }
 
-    /// Sees each burst as it is written, and can check what must always hold.
+    /// Gets each burst as it is written, and can check invariants.
     fn witness(&self, _written: &Written<'_>) {}
 }
 
-/// Nothing goes wrong.
+/// No faults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFaults;
 

@@ -59,7 +59,7 @@ impl Instances for MemoryStore {
         )]
         tokio::spawn(async move {
             tokio::time::sleep(late).await;
-            // Its caller has its answer already.
+            // The caller has its answer already.
             drop(own.write(&mut own.lock(), burst));
         });
         Err(Error::Unavailable("it is under way, on purpose".to_owned()))

@@ -12,15 +12,15 @@ use super::Sizes;
 use super::requests::RequestRow;
 use crate::{ApiKey, Audit, NewInstance, OutboxRow, PendingCommand, StoredBookmark};
 
-/// An instance and what is kept beside it.
+/// An instance and the values kept beside it.
 pub(super) struct InstanceRow {
     pub(super) instance: Instance,
     pub(super) command: Option<Message>,
     pub(super) activation_key: Option<String>,
 }
 
-/// A schedule. A retired one belongs to nothing that is published; it stays so that its counter
-/// never counts the same occurrence twice.
+/// A schedule. A retired one belongs to no published version; it stays so that its counter never
+/// counts the same occurrence twice.
 pub(super) struct ScheduleRow {
     pub(super) schedule: Schedule,
     pub(super) retired: bool,
@@ -37,7 +37,7 @@ pub(super) struct Tables {
     pub(super) outbox: BTreeMap<String, OutboxRow>,
     pub(super) tokens: BTreeMap<String, Token>,
     pub(super) definitions: BTreeMap<VersionId, Definition>,
-    /// Versions that were deleted: nothing starts them any more.
+    /// Versions that were deleted: they cannot be started any more.
     pub(super) deleted: BTreeSet<VersionId>,
     pub(super) triggers: Vec<Trigger>,
     pub(super) schedules: BTreeMap<ScheduleId, ScheduleRow>,
@@ -66,8 +66,8 @@ impl Tables {
         self.instances.values().find(holds).map(|row| row.instance.id.clone())
     }
 
-    /// Keeps a start without an answer. An instance that exists stays; a start whose activation key
-    /// is taken is kept without it, and its first commit finds that out.
+    /// Keeps a start, without a result. An existing instance stays as it is. A start whose
+    /// activation key is taken is kept without the key; its first commit is then not allowed.
     pub(super) fn accept_quietly(&mut self, start: NewInstance) {
         if self.instances.contains_key(&start.instance.id) {
             return;

@@ -1,4 +1,4 @@
-//! The twin does what every store does, and fails where it is told to.
+//! The twin behaves like every store, and fails where a test injects a fault.
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
