@@ -215,7 +215,7 @@ impl Queue for MemoryBus {
                 // The caller has gone; nobody needs the result.
                 drop(bus.put(message));
             });
-            return Err(Error::Unknown("it is under way, on purpose".to_owned()));
+            return Err(Error::Unknown("injected fault: the call is still in progress".to_owned()));
         }
         if verdict.twice {
             self.put(message.clone())?;

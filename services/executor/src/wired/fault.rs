@@ -48,7 +48,7 @@ impl Faults for Outage {
     async fn before(&self, operation: Operation) -> Result<(), store::Error> {
         if operation == self.operation && self.is_on.load(Ordering::SeqCst) {
             self.count.fetch_add(1, Ordering::SeqCst);
-            return Err(store::Error::Unavailable("on purpose".to_owned()));
+            return Err(store::Error::Unavailable("injected fault".to_owned()));
         }
         Ok(())
     }

@@ -108,7 +108,7 @@ impl Interference {
     /// The answer, unless the fault loses it.
     pub(super) fn answer<T>(self, answer: T) -> Result<T, Error> {
         if self.answer_lost {
-            return Err(Error::Unknown("the answer was lost, on purpose".to_owned()));
+            return Err(Error::Unknown("injected fault: the answer was lost".to_owned()));
         }
         Ok(answer)
     }
@@ -137,8 +137,8 @@ impl dyn Faults {
             Fault::Late(_) => Ok(verdict),
             Fault::AnswerLost => Ok(Interference { answer_lost: true, ..verdict }),
             Fault::Lost if is_one_way(operation) => Ok(Interference { lost: true, ..verdict }),
-            Fault::Lost => Err(Error::Unknown("it was lost, on purpose".to_owned())),
-            Fault::Unavailable => Err(Error::Unavailable("on purpose".to_owned())),
+            Fault::Lost => Err(Error::Unknown("injected fault: the call was lost".to_owned())),
+            Fault::Unavailable => Err(Error::Unavailable("injected fault".to_owned())),
         }
     }
 }

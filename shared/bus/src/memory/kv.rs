@@ -129,7 +129,7 @@ impl Kv for MemoryKv {
         }
         if let Some(late) = verdict.late {
             self.write_late(late, key, Some((value, ttl)), expected, nonce);
-            return Err(Error::Unknown("it is under way, on purpose".to_owned()));
+            return Err(Error::Unknown("injected fault: the call is still in progress".to_owned()));
         }
         verdict.answer(self.write(key, Some((value, ttl)), expected, nonce)?)
     }
@@ -142,7 +142,7 @@ impl Kv for MemoryKv {
         }
         if let Some(late) = verdict.late {
             self.write_late(late, key, None, expected, nonce);
-            return Err(Error::Unknown("it is under way, on purpose".to_owned()));
+            return Err(Error::Unknown("injected fault: the call is still in progress".to_owned()));
         }
         verdict.answer(self.write(key, None, expected, nonce)?)
     }

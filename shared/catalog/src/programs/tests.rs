@@ -84,7 +84,7 @@ async fn a_broken_version_compiles_once_and_a_failed_read_is_repeated() {
         assert!(matches!(ask(&programs, &broken).await, Err(Error::Broken { .. })));
     }
     assert_eq!(count.load(Ordering::SeqCst), 1);
-    let fails = || async { Err(store::Error::Unavailable("on purpose".to_owned())) };
+    let fails = || async { Err(store::Error::Unavailable("injected fault".to_owned())) };
     let published = Definition { is_published: true, ..version("v1") };
     assert!(matches!(programs.get(&published.id, fails).await, Err(Error::Store(_))));
     assert!(ask(&programs, &published).await.unwrap().is_some());

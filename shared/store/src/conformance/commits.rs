@@ -261,7 +261,7 @@ async fn a_finished_instance_gives_its_activation_key_back(store: Subject) {
     let mut new = first("b");
     new.activation_key = key.clone();
     assert_eq!(store.commit(new).await.unwrap(), done());
-    // One that is over at once may not run beside the holder either.
+    // A child that ends at once may not run beside the holder either.
     let mut brief = first("c");
     brief.activation_key = key;
     brief.instance.status = SubStatus::Finished;
@@ -298,7 +298,7 @@ async fn a_child_whose_key_is_taken_is_accepted_without_it(store: Subject) {
     let mut burst = first("a");
     burst.starts = vec![with_key("child-1"), with_key("child-2")];
     assert_eq!(store.commit(burst).await.unwrap(), done());
-    // The first has it; the second finds out with its first burst.
+    // The first child gets the key; the first burst of the second is not allowed.
     for (name, expected) in [("child-2", Commit::NotAllowed(id("child-1"))), ("child-1", done())] {
         let mut burst = next(name, 0);
         burst.activation_key = Some("key".to_owned());
@@ -311,7 +311,7 @@ async fn bookmarks_are_burned_and_created_together(store: Subject) {
     burst.created = vec![bookmark("a", "b1"), bookmark("a", "b2")];
     store.commit(burst).await.unwrap();
     let mut burst = next("a", 1);
-    // The same place is free again at once.
+    // The same bookmark may be created again at once.
     let mut again = bookmark("a", "b3");
     again.bookmark.hash = bookmark("a", "b1").bookmark.hash;
     again.bookmark.activity_instance_id = bookmark("a", "b1").bookmark.activity_instance_id;

@@ -206,7 +206,8 @@ impl Tables {
             .filter(|other| other.definition_id == of.definition_id && other.id != of.id)
     }
 
-    /// The error if the latest version is not the base; none if the base holds.
+    /// The latest version, if it is not the base; the inner option is none if the definition has no
+    /// version. The outer one is none if the base holds.
     #[expect(clippy::option_option, reason = "overtaken by a version, or by a deletion")]
     fn overtaking(&self, definition: &Definition, base: &Base) -> Option<Option<Box<Definition>>> {
         let mut versions = self.definitions.values();

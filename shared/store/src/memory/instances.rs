@@ -62,7 +62,7 @@ impl Instances for MemoryStore {
             // The caller has its answer already.
             drop(own.write(&mut own.lock(), burst));
         });
-        Err(Error::Unavailable("it is under way, on purpose".to_owned()))
+        Err(Error::Unavailable("injected fault: the call is still in progress".to_owned()))
     }
 
     async fn list(&self, filter: &InstanceFilter, page: Page) -> Result<Listed<Instance>, Error> {

@@ -95,7 +95,7 @@ impl store::memory::Faults for NodeStore {
         let is_away = nemesis.is_within(nemesis.plan.store_outage);
         let is_hit = nemesis.dice.hits(nemesis.plan.store_rate);
         if is_away || is_hit || nemesis.crash(&self.node, nemesis.plan.crash_rate / 4) {
-            return Err(store::Error::Unavailable("on purpose".to_owned()));
+            return Err(store::Error::Unavailable("injected fault".to_owned()));
         }
         Ok(())
     }
@@ -108,7 +108,9 @@ impl store::memory::Faults for NodeStore {
         let is_hit = nemesis.dice.hits(nemesis.plan.store_rate);
         if is_hit || nemesis.crash(&self.node, nemesis.plan.crash_rate / 2) {
             nemesis.note(&self.node, "is not told");
-            return Err(store::Error::Unavailable("the answer was lost, on purpose".to_owned()));
+            return Err(store::Error::Unavailable(
+                "injected fault: the answer was lost".to_owned(),
+            ));
         }
         Ok(())
     }
