@@ -1,4 +1,4 @@
-//! Runs one spelling of the schema on both databases.
+//! Runs the same statements on both databases.
 
 use sea_orm_migration::sea_orm::{ConnectionTrait as _, DatabaseBackend, DbErr};
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager, async_trait};

@@ -4,12 +4,12 @@
 //! table that an older program still reads: expand first, contract some releases later. SQLite and
 //! PostgreSQL run the same statements.
 //!
-//! Times are milliseconds since 1970 in UTC. Texts sort by their bytes on both databases. Values that
-//! no query looks into are one document column: JSON where people read it, MessagePack on the path
-//! of every command.
+//! Times are milliseconds since 1970 in UTC. Texts sort by their bytes on both databases. Values
+//! that no query searches share one document column: JSON if people read it, MessagePack on the
+//! path of every command.
 //!
 //! To add one: 1. `m0015_what.rs` with its statements, 2. a line in [`Migrator::migrations`]. For a
-//! column, go on in the table's entity in `shared/store-sql/src/entity`.
+//! column, also change the table's entity in `shared/store-sql/src/entity`.
 
 mod ddl;
 mod m0001_definitions;

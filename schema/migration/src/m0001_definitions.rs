@@ -1,8 +1,8 @@
 //! Definition versions, and the triggers of the published ones.
 
 pub(crate) const STATEMENTS: &[&str] = &[
-    // `document` is the definition in JSON; the flags in their own columns are in force. `search` is
-    // its name and id in lowercase.
+    // `document` is the definition in JSON; the flags in columns take precedence over the document.
+    // `search` is its name and id in lowercase.
     "CREATE TABLE definitions (
         id {text} NOT NULL PRIMARY KEY,
         definition_id {text} NOT NULL,

@@ -1,5 +1,5 @@
-//! Indexes find bookmarks and early commands by everything that a command aims at, not by its hash
-//! alone: many instances wait for the same event, each for one of its own.
+//! Indexes that find bookmarks and early commands by instance or correlation id as well as by hash:
+//! many instances may wait for the same event while a command addresses only one of them.
 
 pub(crate) const STATEMENTS: &[&str] = &[
     "CREATE INDEX bookmarks_aim ON bookmarks (hash, instance_id)",

@@ -1,8 +1,8 @@
 //! Requests with an idempotency key.
 
 pub(crate) const STATEMENTS: &[&str] = &[
-    // The id stands for the key, the caller and the route; the fingerprint for the request's body
-    // and query. The answer is MessagePack; none where it is not kept.
+    // The id is derived from the key, the caller and the route; the fingerprint from the request's
+    // body and query. The answer is MessagePack; null if it is not kept.
     "CREATE TABLE requests (
         id {text} NOT NULL PRIMARY KEY,
         fingerprint {text} NOT NULL,

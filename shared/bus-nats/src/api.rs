@@ -1,5 +1,5 @@
 //! JetStream's own protocol: publishes that are answered with a sequence in a stream, and requests
-//! to the API. Every error number is kept.
+//! to the API. Error numbers are preserved.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::Options;
 use crate::connection::Link;
 use crate::options::ANSWER_MAX;
 
-/// The key has another sequence; the text ends with it.
+/// The key is at another sequence; the text ends with that sequence.
 pub(crate) const WRONG_LAST_SEQUENCE: u64 = 10071;
-/// Another write to the same subject is under way.
+/// Another write to the same subject is in progress.
 pub(crate) const WRONG_LAST_SEQUENCE_CONSTANT: u64 = 10164;
-/// A message of the same id is under way.
+/// A message with the same id is being stored.
 pub(crate) const DUPLICATE_IN_PROCESS: u64 = 10158;
 pub(crate) const STREAM_NOT_FOUND: u64 = 10059;
 pub(crate) const CONSUMER_NOT_FOUND: u64 = 10014;
@@ -41,18 +41,18 @@ pub(crate) struct Stored {
     pub(crate) duplicate: bool,
 }
 
-/// Why a request failed.
+/// The reason why a request failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Refusal {
-    /// Nobody subscribes to the subject: no stream has it, or its leader is being elected.
+    /// The subject has no subscriber: no stream has it, or its leader is being elected.
     Nobody,
-    /// No answer: it may have been done.
+    /// No answer: the request may have been carried out.
     Silence,
-    /// It was not even sent.
+    /// The client did not send it.
     TooLarge(String),
     /// JetStream answered with an error.
     Says { code: u64, text: String },
-    /// Anything else.
+    /// Any other failure.
     Other(String),
 }
 
@@ -64,7 +64,7 @@ impl Refusal {
         }
     }
 
-    /// In the words of the port.
+    /// The error of the port for this failure.
     pub(crate) fn into_error(self, what: &str) -> Error {
         match self {
             Self::Nobody => Error::Unavailable(format!("{what}: nobody answers")),
@@ -103,7 +103,7 @@ impl Api {
         format!("{}.{call}", self.prefix)
     }
 
-    /// Calls the API and gives its answer.
+    /// Calls the API and returns its answer.
     pub(crate) async fn call(&self, call: &str, body: &Value) -> Result<Value, Refusal> {
         let payload = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         self.ask(self.subject(call), HeaderMap::new(), payload.into(), ANSWER_MAX).await
@@ -148,7 +148,7 @@ impl Api {
             }
         })?;
         let answer: Value = serde_json::from_slice(&answer.payload)
-            .map_err(|error| Refusal::Other(format!("the answer is no JSON: {error}")))?;
+            .map_err(|error| Refusal::Other(format!("the answer is not JSON: {error}")))?;
         match answer.get("error") {
             None => Ok(answer),
             Some(error) => Err(Refusal::Says {
@@ -159,7 +159,7 @@ impl Api {
     }
 }
 
-/// Why the client does not send a message of this size.
+/// The reason why the client does not send a message of this size.
 pub(crate) fn too_large(client: &Client, size: usize) -> String {
     format!(
         "{size} bytes and the headers are more than the {} bytes that the server takes \
@@ -174,10 +174,10 @@ pub(crate) fn headers_out(headers: &Headers) -> Result<HeaderMap, Error> {
     for (name, value) in headers {
         let invalid = |what: &str| Error::Corrupt(format!("the header {name:?} {what}"));
         let name: HeaderName =
-            name.parse().map_err(|error| invalid(&format!("is no name: {error}")))?;
+            name.parse().map_err(|error| invalid(&format!("is not a valid name: {error}")))?;
         let value = value.replace(['\r', '\n'], " ");
         let value: HeaderValue =
-            value.parse().map_err(|error| invalid(&format!("has no such value: {error}")))?;
+            value.parse().map_err(|error| invalid(&format!("cannot have this value: {error}")))?;
         out.insert(name, value);
     }
     Ok(out)
@@ -203,7 +203,7 @@ pub(crate) fn message_in(message: &async_nats::Message) -> Message {
     }
 }
 
-/// Nanoseconds, as the API wants durations.
+/// Nanoseconds, as the API expects durations.
 pub(crate) fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

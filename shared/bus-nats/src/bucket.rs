@@ -1,4 +1,4 @@
-//! The names of the buckets, and what marks a key as gone.
+//! The names of the buckets, and the headers that mark a key as removed.
 
 use async_nats::HeaderMap;
 use bus::Bucket;
@@ -17,7 +17,7 @@ pub(crate) fn name(bucket: Bucket) -> &'static str {
     }
 }
 
-/// The message is a tombstone: a purge, or what the server leaves of an expired key.
+/// The message is a tombstone: a purge, or the marker that the server leaves for an expired key.
 pub(crate) fn is_tombstone(headers: Option<&HeaderMap>) -> bool {
     let Some(headers) = headers else { return false };
     let operation = headers.get(OPERATION).map(|operation| operation.as_str());

@@ -1,4 +1,4 @@
-//! One connection: made, watched, and named in the server's list of connections.
+//! One connection: opened, supervised, and named in the server's list of connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const SENDER_CAPACITY: usize = 8_192;
 #[derive(Clone)]
 pub(crate) struct Link {
     pub(crate) client: Client,
-    /// Grows with every time that the connection was made.
+    /// Grows with every connect and reconnect.
     epoch: Arc<watch::Sender<u64>>,
 }
 
@@ -79,12 +79,12 @@ impl Link {
     pub(crate) async fn drain(&self) {
         let drained = tokio::time::timeout(DRAIN_MAX, self.client.drain()).await;
         if !matches!(drained, Ok(Ok(()))) {
-            tracing::debug!("a connection was not drained");
+            tracing::debug!("a connection was closed before it was drained");
         }
     }
 }
 
-/// The server has answered, and does not let this login in.
+/// The server has answered and refuses this login.
 fn is_denial(kind: ConnectErrorKind) -> bool {
     matches!(kind, ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication)
 }
@@ -141,12 +141,12 @@ fn note(event: &Event, purpose: &str, epoch: &watch::Sender<u64>, closed: &Cance
             epoch.send_modify(|epoch| *epoch += 1);
             tracing::info!(purpose, "connected to NATS");
         }
-        // The end that we have asked for.
+        // The disconnect that this process has asked for.
         Event::Disconnected | Event::Draining | Event::Closed if closed.is_cancelled() => {}
         Event::Disconnected => tracing::warn!(purpose, "the connection to NATS is lost"),
         Event::LameDuckMode => tracing::warn!(purpose, "the NATS server is about to stop"),
         Event::SlowConsumer(subscription) => {
-            tracing::warn!(purpose, subscription, "messages were dropped: too slow to take them");
+            tracing::warn!(purpose, subscription, "messages were dropped: the subscriber is too slow");
         }
         other => tracing::warn!(purpose, "NATS says: {other}"),
     }

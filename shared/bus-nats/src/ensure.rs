@@ -1,4 +1,4 @@
-//! Looks at streams and consumers, and makes or changes them.
+//! Compares streams and consumers with the topology, and creates or changes them.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ pub(crate) async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<()
     })
 }
 
-/// What is there, with everything that is wanted written over it.
+/// The existing configuration, overwritten by all wanted settings.
 fn merge(there: &Value, wanted: &Value) -> Value {
     let mut merged = there.clone();
     if let (Some(merged), Some(wanted)) = (merged.as_object_mut(), wanted.as_object()) {
@@ -134,7 +134,7 @@ fn unanswered(refusal: Refusal, what: &str) -> Error {
 fn refused(refusal: Refusal, what: &str) -> Error {
     match refusal {
         Refusal::Says { code, text } => {
-            Error::NotProvisioned(format!("{what} cannot be made or changed: {text} ({code})"))
+            Error::NotProvisioned(format!("{what} cannot be created or changed: {text} ({code})"))
         }
         refusal => unanswered(refusal, what),
     }

@@ -1,8 +1,9 @@
-//! Makes streams and buckets again that the server has lost.
+//! Creates streams and buckets again that the server has lost.
 //!
-//! A single server loses the buckets that it keeps in memory when it restarts. Staunch can live
-//! without what they hold, so they are made again wherever their loss is noticed. The other streams
-//! and buckets are made again only where the options ask for it: elsewhere a person has to look.
+//! A single server loses the buckets that it keeps in memory when it restarts. Staunch can do
+//! without their contents, so they are created again whenever their loss is noticed. The other
+//! streams and buckets are created again only if the options ask for it: otherwise an operator has
+//! to look.
 
 use std::sync::Arc;
 
@@ -15,14 +16,15 @@ use crate::api::{Api, STREAM_NOT_FOUND};
 use crate::ensure::ensure_consumer;
 use crate::topology::Topology;
 
-/// Shared by everything that may notice a loss.
+/// Shared by all code that may notice a loss.
 #[derive(Clone)]
 pub(crate) struct Healer {
     api: Api,
     topology: Arc<Topology>,
-    /// The number of replicas with which everything is made again; none: only what is in memory.
+    /// The number of replicas with which lost streams are created again. None: only the buckets in
+    /// memory are.
     replicas: Option<usize>,
-    /// One at a time.
+    /// Held while one task creates a stream.
     at_work: Arc<Mutex<()>>,
 }
 
@@ -32,10 +34,10 @@ impl Healer {
         Ok(Self { api, topology, replicas, at_work: Arc::default() })
     }
 
-    /// Makes a stream again in the background, if it is gone. An election looks the same from
-    /// outside, and the server answers late then. The caller tries again by itself.
+    /// Creates a stream again in the background, if it is gone. An election looks the same from
+    /// outside, and then the server answers late. The caller repeats its own request.
     pub(crate) fn heal_soon(&self, stream: &str) {
-        // Another task does it already.
+        // Another task is creating one already.
         let Ok(at_work) = Arc::clone(&self.at_work).try_lock_owned() else { return };
         let (healer, stream) = (self.clone(), stream.to_owned());
         let work = async move {
@@ -45,7 +47,7 @@ impl Healer {
         drop(tasks::spawn("bus: make a stream again", work));
     }
 
-    /// Makes a stream again, if it is gone; false when it is gone and may not be made.
+    /// Creates a stream again, if it is gone; false if it is gone and must not be created.
     pub(crate) async fn heal(&self, stream: &str) -> bool {
         let _at_work = self.at_work.lock().await;
         self.check(stream).await
@@ -78,10 +80,10 @@ impl Healer {
         let Some(config) = config else { return false };
         let made = self.api.call(&format!("STREAM.CREATE.{stream}"), &config).await;
         match &made {
-            // The server keeps it in memory and loses it with each restart, as it is meant to.
-            Ok(_) if is_volatile => tracing::info!(stream, "a bucket in memory was made again"),
-            Ok(_) => tracing::warn!(stream, "the server had lost a stream, it was made again"),
-            Err(refusal) => tracing::warn!(stream, ?refusal, "a lost stream cannot be made again"),
+            // The server keeps this bucket in memory, so losing it with a restart is expected.
+            Ok(_) if is_volatile => tracing::info!(stream, "a bucket in memory was created again"),
+            Ok(_) => tracing::warn!(stream, "the server had lost a stream; it was created again"),
+            Err(refusal) => tracing::warn!(stream, ?refusal, "a lost stream cannot be created again"),
         }
         made.is_ok()
     }

@@ -1,8 +1,8 @@
-//! One watch per bucket for the whole process, for all its followers.
+//! One watch per bucket for the whole process, shared by all its followers.
 //!
-//! The watch has a consumer of its own. It starts from a full snapshot after every reconnect, every
-//! gap in the consumer's numbers and every silence: a watch that goes on where it was misses
-//! deletions whose markers have expired meanwhile.
+//! The watch has its own consumer. It starts from a full snapshot after every reconnect, every gap
+//! in the consumer's sequence numbers and every silence: a watch that continued from its last
+//! position would miss deletions whose markers have expired meanwhile.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,11 +23,12 @@ use crate::connection::Link;
 use crate::heal::Healer;
 
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// After two heartbeats and a half without a message, the consumer is gone.
+/// After two and a half heartbeats without a message, the consumer counts as gone.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// Changes that a follower may be behind; one that is further behind starts again with a snapshot.
+/// The number of changes that a follower may be behind; one that is further behind starts again
+/// with a snapshot.
 const BEHIND_MAX: usize = 65_536;
 
 pub(crate) struct Hub {
@@ -59,7 +60,7 @@ impl Hub {
         Arc::new(Self { bucket, api, link, healer, closed: closed.child_token(), state })
     }
 
-    /// A snapshot of what is known, and all changes after it. The first follower starts the watch.
+    /// A snapshot of all known keys, and all changes after it. The first follower starts the watch.
     pub(crate) fn watch(self: &Arc<Self>) -> Watch {
         let mut state = self.state();
         let known = state.live.len() + 2;
@@ -72,7 +73,7 @@ impl Hub {
         let synced = state.is_synced.then_some(Change::Synced);
         let snapshot: Vec<_> = std::iter::once(Change::Reset).chain(sets).chain(synced).collect();
         for change in snapshot {
-            // The channel has room for all of it.
+            // The channel has room for the whole snapshot.
             drop(sender.try_send(change));
         }
         state.followers.push(sender);
@@ -105,11 +106,11 @@ impl Hub {
                 state.live.remove(key);
             }
         }
-        // A follower that is gone or too far behind is removed: its stream ends.
+        // A follower that has ended or is too far behind is removed: its stream ends.
         state.followers.retain(|follower| follower.try_send(change.clone()).is_ok());
     }
 
-    /// Follows the bucket until something breaks.
+    /// Follows the bucket until the watch breaks; returns the reason.
     async fn session(&self) -> Result<String, Error> {
         let mut reconnects = self.link.reconnects();
         let client = self.api.client();
@@ -141,7 +142,7 @@ impl Hub {
             Ok(created) => created,
             Err(refusal) => {
                 if self.healer.heal(&stream).await {
-                    return Ok("the bucket was made again".to_owned());
+                    return Ok("the bucket was created again".to_owned());
                 }
                 return Err(refusal.into_error(&format!("the watch of {}", self.bucket)));
             }
@@ -153,13 +154,13 @@ impl Hub {
         self.check_synced(&mut progress, pending);
         let why = tokio::select! {
             () = self.closed.cancelled() => "the bus is closed".to_owned(),
-            _ = reconnects.changed() => "the connection was made anew".to_owned(),
+            _ = reconnects.changed() => "the connection was opened again".to_owned(),
             why = self.follow(&mut messages, &mut progress) => why,
         };
-        // The server would remove the consumer by itself, after a while.
+        // Without this, the server removes the consumer only after a while.
         let call = self.api.subject(&format!("CONSUMER.DELETE.{stream}.{name}"));
         if let Err(error) = client.publish(call, Bytes::new()).await {
-            tracing::debug!(%error, "a consumer is left to expire");
+            tracing::debug!(%error, "a consumer could not be removed; it will expire");
         }
         Ok(why)
     }
@@ -185,7 +186,7 @@ impl Hub {
         if let Some(status) = message.status {
             return Err(format!("the server says {status}"));
         }
-        let address = AckAddress::of(message).ok_or("a message has no place in the stream")?;
+        let address = AckAddress::of(message).ok_or("a message has no sequence in the stream")?;
         if address.delivered != progress.seen + 1 {
             return Err(format!(
                 "changes {} to {} are missing",
@@ -204,8 +205,8 @@ impl Hub {
         Ok(())
     }
 
-    /// A heartbeat says how far the consumer is. When it has an address, the server waits for an
-    /// answer there before it goes on.
+    /// A heartbeat reports how far the consumer is. If it has a reply address, the server waits for
+    /// an answer there before it goes on.
     async fn beat(&self, message: &Message, progress: &Progress) -> Result<(), String> {
         let header = |name: &str| message.headers.as_ref().and_then(|headers| headers.get(name));
         let stalled = header("Nats-Consumer-Stalled").map(ToString::to_string);
@@ -236,29 +237,30 @@ impl Hub {
 }
 
 struct Progress {
-    /// The consumer's number of the last change that was taken.
+    /// The consumer's sequence number of the last change that was taken.
     seen: u64,
-    /// With this many changes the snapshot is complete; none when it is.
+    /// The number of changes with which the snapshot is complete; none once it is.
     until_synced: Option<u64>,
 }
 
-/// The address that a message is acknowledged to, and what it says about the message.
+/// The address for the acknowledgement of a message, and the facts about the message that it
+/// contains.
 pub(crate) struct AckAddress {
-    /// How often it was delivered.
+    /// The number of deliveries.
     pub(crate) attempt: i64,
-    /// Its place in the stream.
+    /// The message's sequence in the stream.
     pub(crate) sequence: u64,
-    /// Its number among what the consumer has delivered.
+    /// Its number among the consumer's deliveries.
     pub(crate) delivered: u64,
-    /// When it was stored, in nanoseconds.
+    /// The time when it was stored, in nanoseconds.
     pub(crate) stored_nanos: i128,
-    /// How many are waiting behind it.
+    /// The number of messages that wait after it.
     pub(crate) pending: u64,
 }
 
 impl AckAddress {
-    /// Reads `$JS.ACK.<stream>.<consumer>.<attempt>.<sequence>.<delivered>.<time>.<pending>`, in
-    /// the newer form with domain and account before the stream.
+    /// Reads `$JS.ACK.<stream>.<consumer>.<attempt>.<sequence>.<delivered>.<time>.<pending>`; the
+    /// newer form has domain and account before the stream.
     pub(crate) fn of(message: &Message) -> Option<Self> {
         let tokens: Vec<_> = message.reply.as_ref()?.strip_prefix("$JS.ACK.")?.split('.').collect();
         let start = match tokens.len() {

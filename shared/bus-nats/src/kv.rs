@@ -43,13 +43,13 @@ impl NatsKv {
     fn subject(&self, key: &str) -> Result<String, Error> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=/.".contains(&byte);
         if key.split('.').any(str::is_empty) || !key.bytes().all(is_allowed) {
-            return Err(Error::Corrupt(format!("{key:?} is no key: use A-Z a-z 0-9 - _ = / .")));
+            return Err(Error::Corrupt(format!("{key:?} is not a key: use A-Z a-z 0-9 - _ = / .")));
         }
         Ok(format!("$KV.{}.{key}", name(self.bucket)))
     }
 
-    /// The entry at this revision was written by this very try, whose answer was lost. A cluster
-    /// recognises the message id; a single server compares revisions first and refuses.
+    /// The entry at this revision was written by this call's earlier try, whose answer was lost. A
+    /// cluster recognises the message id; a single server compares revisions first and refuses.
     async fn is_own(&self, revision: Revision, nonce: &str) -> bool {
         let Ok(stream) = self.stream().await else { return false };
         let written = stream.get_raw_message(revision).await;
@@ -84,7 +84,7 @@ impl NatsKv {
         headers(&mut all);
         let answer = api.publish(subject, all, value, ANSWER_MAX).await;
         if matches!(answer, Err(Refusal::Nobody)) {
-            // An election, or has the server lost the bucket?
+            // Either a leader is being elected, or the server has lost the bucket.
             self.bus.open()?.healer.heal_soon(&format!("KV_{}", name(self.bucket)));
         }
         match answer {
@@ -96,7 +96,7 @@ impl NatsKv {
                     at => Ok(Put::Lost(at)),
                 }
             }
-            // Another write is under way; which one wins is not known yet.
+            // Another write is in progress; which one wins is not known yet.
             Err(Refusal::Says { code: WRONG_LAST_SEQUENCE_CONSTANT, .. }) => Ok(Put::Lost(None)),
             Err(Refusal::Says { code: DUPLICATE_IN_PROCESS, text }) => Err(Error::Unknown(text)),
             Err(refusal) => {
@@ -106,7 +106,7 @@ impl NatsKv {
     }
 }
 
-/// Whole seconds, which is all the server knows; never shorter than asked for.
+/// Whole seconds, the only unit that the server accepts; rounded up.
 fn seconds(ttl: Duration) -> String {
     let seconds = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
     seconds.max(1).to_string()
@@ -139,7 +139,7 @@ impl Kv for NatsKv {
         purge.await
     }
 
-    /// From the stream's leader: newer than what a follower would say.
+    /// Read from the stream's leader, which is newer than a follower.
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
         let subject = self.subject(key)?;
         let stream = self.stream().await?;

@@ -1,8 +1,8 @@
 //! The NATS adapter: the port of `bus` on JetStream, key-value buckets and the Services API.
 //!
-//! The only crate that knows async-nats. It speaks JetStream's API itself where the client would
-//! lose a header, an error number or a reconnect. It keeps two connections, so that the renewal of a
-//! lease does not wait behind commands. It never decides anything: a lost answer is
+//! The only crate that knows async-nats. It calls JetStream's API directly where the client library
+//! would lose a header, an error number or a reconnect. It keeps two connections, so that the
+//! renewal of a lease does not wait behind commands. It never decides anything: a lost answer is
 //! `Error::Unknown`, and the caller repeats the request with the same id.
 
 mod api;

@@ -1,7 +1,8 @@
-//! Who connects, and to which servers: what the URLs, a credentials file or an NKey seed file say.
+//! The servers, and the login of this process: read from the URLs, a credentials file or an NKey
+//! seed file.
 //!
-//! The client library ignores a user, a password or a token in a URL, so they are taken out of it
-//! here. Nothing in this module shows a secret.
+//! The client library ignores a user, a password or a token in a URL, so this module takes them out
+//! of it. It never shows a secret.
 
 use std::fmt;
 use std::path::Path;
@@ -12,7 +13,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::Options;
 
-/// The servers of one cluster and the login that they all take.
+/// The servers of one cluster, and the login that all of them accept.
 #[derive(Clone)]
 pub(crate) struct Target {
     /// Without users, passwords and tokens.
@@ -20,7 +21,7 @@ pub(crate) struct Target {
     pub(crate) login: Login,
 }
 
-/// Who connects.
+/// The login of this process.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Login {
     Nobody,
@@ -42,10 +43,10 @@ pub(crate) enum Login {
 }
 
 impl Target {
-    /// Reads what the options say.
+    /// Reads servers and login from the options.
     ///
     /// # Errors
-    /// [`Error::Denied`] when a URL or a file cannot be read, or when two of them say who connects.
+    /// [`Error::Denied`] when a URL or a file cannot be read, or when two of them contain a login.
     pub(crate) fn read(options: &Options) -> Result<Self, Error> {
         let mut servers = Vec::new();
         let mut login = Login::Nobody;
@@ -93,7 +94,7 @@ impl Login {
             Self::Token(token) => settings.token(token),
             Self::NKey { seed, .. } => settings.nkey(seed),
             Self::Credentials { path, text } => settings.credentials(&text).map_err(|error| {
-                Error::Denied(format!("{path} is no NATS credentials file: {error}"))
+                Error::Denied(format!("{path} is not a NATS credentials file: {error}"))
             })?,
         })
     }
@@ -117,9 +118,9 @@ pub(crate) fn place(server: &ServerAddr) -> String {
     format!("{}:{}", server.host(), server.port())
 }
 
-/// One server, and the login that its URL has.
+/// One server, and the login in its URL.
 fn read_url(text: &str) -> Result<(ServerAddr, Login), Error> {
-    // The text may have a password in it, so that no error repeats it.
+    // The text may contain a password, so no error repeats it.
     let invalid = |reason: &dyn fmt::Display| {
         Error::Denied(format!("a NATS URL is not like nats://user:password@host:4222: {reason}"))
     };

@@ -1,17 +1,18 @@
-//! Where the servers are, and how to get in.
+//! The addresses of the servers, the login and the limits of the connection.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The oldest server that has what Staunch needs: expiry per key and its markers.
+/// The oldest server with the features that Staunch needs: expiry per key, and markers of expired
+/// keys.
 pub const MINIMUM_VERSION: (u32, u32, u32) = (2, 11, 0);
 
 /// The longest wait for one answer of the server.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(3);
-/// Where the answers to Staunch's own processes arrive.
+/// Prefix of the subjects on which answers to Staunch's own processes arrive.
 const INBOX_PREFIX: &str = "_INBOX_staunch";
 
-/// How to connect.
+/// The settings of a connection.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// One or more servers, separated by commas: `nats://host:4222`, `tls://user:password@host`,
@@ -19,19 +20,19 @@ pub struct Options {
     pub url: String,
     /// The name that the server shows for the connections.
     pub name: String,
-    /// A credentials file (`nsc generate creds`), where the URL has no login.
+    /// A credentials file (`nsc generate creds`), if the URL has no login.
     pub creds: Option<PathBuf>,
-    /// A file with the seed of a user's NKey (`nk -gen user`), where the URL has no login.
+    /// A file with the seed of a user's NKey (`nk -gen user`), if the URL has no login.
     pub nkey: Option<PathBuf>,
     /// Encryption; also asked for by a `tls://` URL.
     pub tls: Tls,
-    /// The JetStream domain, where it is not the server's own.
+    /// The JetStream domain, if it is not the server's own.
     pub domain: Option<String>,
     /// Prefix of the subjects on which answers to this process arrive, pulled commands and watches
     /// among them. Users of NATS with fewer permissions listen below `_INBOX.`, so ours differs.
     pub inbox_prefix: String,
-    /// Makes streams, buckets and the consumer again, with this many replicas, where the server has
-    /// lost them: for development and tests. Without it only the buckets that are kept in memory.
+    /// The server's streams, buckets and consumer are created again when it has lost them, with
+    /// this many replicas: for development and tests. If none, only the buckets in memory are.
     pub keep_provisioned: Option<usize>,
     /// The longest wait for the first connection.
     pub connect_max: Duration,
@@ -40,16 +41,16 @@ pub struct Options {
 /// Certificates.
 #[derive(Clone, Debug, Default)]
 pub struct Tls {
-    /// Refuse a server that does not encrypt.
+    /// Refuse a server without encryption.
     pub is_required: bool,
-    /// Certificates of authorities that are trusted beside the system's.
+    /// Certificates of authorities that are trusted in addition to the system's.
     pub ca: Option<PathBuf>,
     /// The client's certificate and key.
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
 impl Options {
-    /// A server without credentials.
+    /// A server without a login.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Creates and verifies what the topology asks for.
+//! Creates and verifies the streams, consumers and buckets of the topology.
 
 use bus::Error;
 
@@ -7,11 +7,12 @@ use crate::ensure::{compare, consumer_config, ensure_consumer, ensure_stream, st
 use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
 
 impl NatsBus {
-    /// Creates what is missing of the embedded topology, and brings what is there into line.
+    /// Creates what the embedded topology lists and the server lacks, and changes settings that
+    /// differ.
     ///
     /// # Errors
-    /// [`Error::NotProvisioned`] when something is there that cannot be changed, or when the server
-    /// has no room: the text names it.
+    /// [`Error::NotProvisioned`] when a stream or bucket exists that cannot be changed, or when the
+    /// server has no room: the text names it.
     pub async fn provision(&self, replicas: usize) -> Result<(), Error> {
         self.provision_as(&Topology::embedded()?, replicas).await
     }
@@ -34,8 +35,9 @@ impl NatsBus {
         Ok(())
     }
 
-    /// Compares what is there with the embedded topology. Limits and replicas may differ. Buckets
-    /// in memory that a single server has forgotten in a restart are made again first.
+    /// Compares the server's streams, consumers and buckets with the embedded topology. Limits and
+    /// replicas may differ. Buckets in memory that a single server has lost in a restart are
+    /// created again first.
     ///
     /// # Errors
     /// [`Error::NotProvisioned`] names everything that is missing or differs.

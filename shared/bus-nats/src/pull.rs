@@ -18,13 +18,14 @@ use crate::api::{Api, Refusal, nanos};
 use crate::connection::Link;
 use crate::heal::Healer;
 
-/// The longest single request: what the server has forgotten is asked again after it.
+/// The longest single request. After it, the request is repeated in case the server has forgotten
+/// it.
 const REQUEST_MAX: Duration = Duration::from_secs(5);
-/// Longer requests are kept alive with these.
+/// Longer requests get heartbeats at this interval.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// The time after the last sign of life when a request is given up.
+/// The time after the last heartbeat or message when a request is given up.
 const SILENCE_MAX: Duration = Duration::from_millis(2_500);
-/// Between two requests that were refused.
+/// The first pause after a refused request.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
@@ -44,11 +45,11 @@ struct Inbox {
     messages: Subscriber,
 }
 
-/// How one request ended.
+/// The end of one request.
 enum End {
-    /// With messages, or in order without any.
+    /// With messages, or regularly without any.
     Done,
-    /// Other requests wait for the same messages.
+    /// Too many other requests wait for the same messages.
     Crowded,
     /// The request failed; another may succeed.
     Broken(String),
@@ -71,7 +72,7 @@ impl Puller {
             if matches!(end, End::Done) {
                 self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(inbox);
             }
-            // Otherwise the inbox is dropped: the server sees that nobody waits there.
+            // Otherwise the inbox is dropped, so that the server sees that nobody waits there.
             if !taken.is_empty() {
                 return Ok(taken);
             }
@@ -113,10 +114,11 @@ impl Puller {
     ) -> Result<End, Error> {
         let mut reconnects = self.link.reconnects();
         let mut silence_max = expires + SILENCE_MAX;
-        // Both together: answered at once when there is anything, and else when something comes.
+        // With both settings the server answers at once if there is a message, and otherwise as
+        // soon as one comes.
         let mut body =
             json!({ "batch": max, "max_bytes": limits::PULL_BYTES_MAX, "no_wait": true });
-        // The server takes no shorter wait than this for a wait.
+        // The server refuses a shorter wait than this.
         if expires >= FIRST_PAUSE {
             body["expires"] = nanos(expires).into();
         }
@@ -153,9 +155,9 @@ impl Puller {
                 StatusCode::IDLE_HEARTBEAT => continue,
                 StatusCode::TIMEOUT if said.contains("Requests Pending") => End::Crowded,
                 StatusCode::TIMEOUT | StatusCode::NOT_FOUND => End::Done,
-                // Of the request before, which was over with its last message.
+                // The status of the request before, which ended with its last message.
                 _ if taken.is_empty() && said.contains("Batch Completed") => continue,
-                // The next one does not fit beside those that are taken.
+                // The next message does not fit beside those that are taken.
                 _ if !taken.is_empty() && said.contains("MaxBytes") => End::Done,
                 StatusCode::NO_RESPONDERS => End::Broken(NOBODY.to_owned()),
                 status => End::Broken(format!("{status} {said}")),
@@ -163,7 +165,7 @@ impl Puller {
         }
     }
 
-    /// Why pulling does not work: the consumer may not be there at all.
+    /// The reason why pulling fails: the consumer may not exist at all.
     async fn explain(&self, why: String) -> Error {
         let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
         let call = format!("CONSUMER.INFO.{stream}.{consumer}");

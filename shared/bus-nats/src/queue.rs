@@ -46,8 +46,8 @@ fn prefix(stream: Stream) -> &'static str {
 
 #[async_trait]
 impl Queue for NatsBus {
-    /// Repeats with the same message id for about 12 s where the answer is lost or a leader is
-    /// being elected. Without a message id, only what was certainly not stored is repeated.
+    /// Repeats with the same message id for about 12 s if the answer is lost or a leader is being
+    /// elected. A message without an id is repeated only if it was certainly not stored.
     async fn publish(&self, message: Message) -> Result<Receipt, Error> {
         let headers = headers_out(&message.headers)?;
         let has_id = message.id().is_some();
@@ -151,7 +151,7 @@ impl NatsBus {
     /// No stream took a publish: either a leader is being elected, or no stream has the subject.
     async fn check_stream(&self, subject: &str) -> Result<(), Error> {
         let api = &self.open()?.data_api;
-        // No answer here says nothing either; the publish goes on trying.
+        // If this request has no answer either, nothing is known; the publish goes on trying.
         let Ok(names) = api.call("STREAM.NAMES", &json!({ "subject": subject })).await else {
             return Ok(());
         };
@@ -179,7 +179,7 @@ impl NatsBus {
 
     fn delivery(&self, message: &async_nats::Message) -> Option<Delivery> {
         let (Some(place), Some(reply)) = (AckAddress::of(message), message.reply.clone()) else {
-            tracing::warn!(subject = %message.subject, "a pulled message has no place in a stream");
+            tracing::warn!(subject = %message.subject, "a pulled message has no sequence in a stream");
             return None;
         };
         let settle = NatsSettle { bus: self.clone(), address: reply };

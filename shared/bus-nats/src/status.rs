@@ -55,10 +55,10 @@ impl NatsBus {
         Ok(started.elapsed())
     }
 
-    /// Everything at once.
+    /// The whole state.
     ///
     /// # Errors
-    /// When JetStream does not answer, or something is not provisioned.
+    /// When JetStream does not answer, or a stream is not provisioned.
     pub async fn status(&self) -> Result<Status, Error> {
         let round_trip = self.rtt().await?;
         let inner = self.open()?;

@@ -1,4 +1,4 @@
-//! The topology as it stands in `nats/topology.toml`, and as JetStream's API wants it.
+//! The topology of `nats/topology.toml`, and its form in JetStream's API.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub(crate) struct BucketSpec {
 }
 
 impl Topology {
-    /// The one that this build came with.
+    /// The topology that this build contains.
     ///
     /// # Errors
     /// Never, unless the build is broken: a test reads it.
@@ -66,14 +66,14 @@ impl Topology {
         Self::parse(TEXT)
     }
 
-    /// Reads another one, such as one with larger limits.
+    /// Reads another topology, such as one with larger limits.
     ///
     /// # Errors
     /// [`Error::Corrupt`] says where the text is wrong.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let topology: Self = toml::from_str(text)
             .map_err(|error| Error::Corrupt(format!("the topology: {error}")))?;
-        // A message that no pull may take would stop all that come after it.
+        // A message that is too large for a pull would block all messages after it.
         let pulled = |stream: &&StreamSpec| {
             topology.consumer.iter().any(|consumer| consumer.stream == stream.name)
         };
@@ -111,7 +111,7 @@ impl StreamSpec {
         })
     }
 
-    /// What must be as it is written, or messages are lost. Limits may differ.
+    /// Settings that must match exactly, or messages are lost. Limits may differ.
     pub(crate) const CHECKED: [&str; 4] = ["subjects", "retention", "storage", "discard"];
 }
 
@@ -125,8 +125,9 @@ impl ConsumerSpec {
             "ack_policy": "explicit",
             "replay_policy": "instant",
             "ack_wait": nanos(Duration::from_secs(self.ack_wait_seconds)),
-            // Executors count deliveries themselves, and put what fails too often among the dead:
-            // what the server gives up stays in the stream, where nobody sees it.
+            // Executors count deliveries themselves, and move messages that fail too often to the
+            // dead letters: a message that the server gives up stays in the stream without anyone
+            // noticing.
             "max_deliver": -1,
             "max_ack_pending": self.ack_pending_max,
             "max_waiting": self.waiting_max,
@@ -137,7 +138,7 @@ impl ConsumerSpec {
 }
 
 impl BucketSpec {
-    /// A single server forgets it when it restarts.
+    /// A single server loses it when it restarts.
     pub(crate) fn is_volatile(&self) -> bool {
         self.storage == "memory"
     }

@@ -93,7 +93,7 @@ impl Wire for NatsBus {
             served.push(endpoint.map(|request| incoming(&request.message)));
         }
         let requests = futures::stream::select_all(served);
-        // The service answers `nats micro` for as long as its requests are read.
+        // The service answers `nats micro` as long as its requests are read.
         let requests = requests.map(move |request| {
             let _kept = &service;
             request

@@ -1,5 +1,5 @@
-//! What nats-server and async-nats really do, where Staunch builds on it. Each test prints what it
-//! has found; `docs/nats-behaviour.md` records it. Run with `--nocapture`.
+//! The behaviour of nats-server and async-nats on which Staunch relies. Each test prints its
+//! observations; `docs/nats-behaviour.md` records them. Run with `--nocapture`.
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(
@@ -55,7 +55,7 @@ async fn work_queue(context: &Context) -> stream::Stream {
     context.create_stream(config).await.unwrap()
 }
 
-/// A raw write to a bucket, and what JetStream answers.
+/// A raw write to a bucket, and the answer of JetStream.
 async fn write(context: &Context, subject: &str, headers: &[(&'static str, String)]) -> Value {
     let mut all = HeaderMap::new();
     for (name, value) in headers {
@@ -228,14 +228,14 @@ async fn a_repeated_swap_is_recognised_by_a_cluster_and_not_by_every_single_serv
         println!("{replicas} replicas: first {first}, again {again}, without a number {plain}");
         assert_eq!(first["seq"], 1);
         assert_eq!(plain["duplicate"], true);
-        // From 2.12 on, a single server compares before it looks for the message id.
+        // From 2.12 on, a single server compares revisions before it looks for the message id.
         if replicas == 3 || again["error"]["err_code"] != 10071 {
             assert_eq!((&again["seq"], &again["duplicate"]), (&1.into(), &true.into()));
         }
     }
 }
 
-/// Check 9, and what answers to old deliveries do.
+/// Check 9, and the effects of answers to old deliveries.
 #[tokio::test]
 async fn a_late_answer_counts() {
     let server = nats().await;
@@ -267,7 +267,7 @@ async fn a_late_answer_counts() {
     println!("a late ack removes a message that was delivered again");
 }
 
-/// What ends a pull that has a bound of bytes.
+/// The end of a pull that has a limit in bytes.
 #[tokio::test]
 async fn a_pull_with_a_bound_of_bytes_ends_with_a_status() {
     let server = nats().await;
@@ -328,7 +328,7 @@ async fn a_watch_for_new_values_after_a_restart() {
     println!("after a restart, a watch for new values shows {seen:?}");
 }
 
-/// A tombstone that expires leaves nothing: the next write is from nothing.
+/// A tombstone that expires leaves nothing: the next write starts from sequence 0.
 #[tokio::test]
 async fn a_tombstone_with_an_expiry_vanishes_without_another_one() {
     let server = nats().await;

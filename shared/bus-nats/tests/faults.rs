@@ -1,4 +1,5 @@
-//! What the adapter makes of a server that crashes, is wiped, is cut off, or is not as it should be.
+//! The behaviour of the adapter when a server crashes, is wiped, is cut off, or differs from the
+//! topology.
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(
@@ -43,7 +44,7 @@ async fn put(kv: &dyn Kv, key: &str, at: u64) -> u64 {
     }
 }
 
-/// What the watch shows when it is synced for the next time.
+/// The contents of the watch when it is next synced.
 async fn snapshot(watch: &mut Watch) -> BTreeMap<String, u64> {
     let mut live = BTreeMap::new();
     loop {
@@ -102,7 +103,7 @@ async fn a_watch_starts_again_from_a_snapshot_after_a_crash() {
     server.server().kill().unwrap();
     server.server().restart().await.unwrap();
     assert_eq!(snapshot(&mut watch).await.len(), 2);
-    // What vanishes while nobody watches is missing from the next snapshot.
+    // A key that vanishes while no watch runs is missing from the next snapshot.
     server.wipe().await;
     let other = connect(Options::new(server.url())).await.unwrap();
     other.provision(1).await.unwrap();
@@ -297,7 +298,7 @@ async fn a_wiped_server_is_provisioned_again_where_that_is_asked_for() {
     .await;
 }
 
-/// Check 7: how long nothing is delivered when the consumer's leader dies.
+/// Check 7: the time without a delivery after the consumer's leader dies.
 #[tokio::test]
 async fn a_cluster_that_loses_a_server_goes_on() {
     let mut cluster = nats_cluster().await;

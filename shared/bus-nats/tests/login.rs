@@ -1,4 +1,4 @@
-//! Every way to say who connects, on servers that ask for it.
+//! Every form of login, on servers that require one.
 
 #![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::{TestNats, nats_with};
 
-/// A server with this configuration, and the directory that has it.
+/// A server with this configuration, and its directory.
 async fn server(configuration: &str) -> (TestNats, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("server.conf");
@@ -21,7 +21,7 @@ async fn server(configuration: &str) -> (TestNats, TempDir) {
     (nats_with(|options| options.config = Some(path)).await, directory)
 }
 
-/// Options that connect to the server, with this in front of its host.
+/// Options that connect to the server, with this login before its host.
 fn options(server: &TestNats, login: &str) -> Options {
     Options::new(server.url().replace("nats://", &format!("nats://{login}")))
 }
@@ -33,7 +33,7 @@ async fn must_enter(options: Options) {
     bus.close().await;
 }
 
-/// The server refuses this, at once, and the error says so without the secret.
+/// The server refuses this login at once, and the error names the user without the secret.
 async fn must_stay_out(options: Options, server: &TestNats, who: &str) {
     let began = Instant::now();
     let error = connect(options).await.map(drop).unwrap_err();
@@ -71,7 +71,7 @@ async fn users_and_nkeys_of_an_account_enter() {
     must_enter(with_seed("user.nk", &user)).await;
     must_stay_out(with_seed("stranger.nk", &stranger), &server, &stranger.public_key()).await;
 
-    // A user who may do nothing here is let in, and hears what is missing.
+    // A user without permissions is let in, and the error names the missing permission.
     let other = connect(options(&server, "other:hush@")).await.unwrap();
     let error = other.provision(1).await.unwrap_err().to_string();
     assert!(error.contains("JetStream"), "{error}");
@@ -124,7 +124,7 @@ async fn a_credentials_file_enters() {
     let no_creds =
         Options { creds: Some(directory.path().join("empty.creds")), ..options(&server, "") };
     let error = connect(no_creds).await.map(drop).unwrap_err().to_string();
-    assert!(error.contains("empty.creds is no NATS credentials file"), "{error}");
+    assert!(error.contains("empty.creds is not a NATS credentials file"), "{error}");
 }
 
 /// A JWT as `nsc` makes it.

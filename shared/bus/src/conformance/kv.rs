@@ -119,7 +119,7 @@ async fn a_value_expires_where_watches_see_it(kv: &dyn Kv) {
     assert!(!is_there && tombstone > first);
     put(kv, "a", "2", tombstone, Some(1)).await;
     assert!(change_of(&mut watch, "a").await.0);
-    assert!(!change_of(&mut watch, "a").await.0, "a key that was made again expires too");
+    assert!(!change_of(&mut watch, "a").await.0, "a key that was created again expires too");
 }
 
 async fn an_expiry_is_renewed_and_taken_back(kv: &dyn Kv) {

@@ -19,7 +19,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Grows with every acquisition of any key, until the bucket is made anew.
+    /// Grows with every acquisition of any key, until the bucket is created anew.
     #[must_use]
     pub fn token(&self) -> u64 {
         self.held.token

@@ -29,7 +29,7 @@ pub(super) struct Inner {
     pub(super) view: Mutex<View>,
     pub(super) queue: Queue,
     pub(super) presence: Mutex<Live>,
-    /// Held leases by key (one at a time, by the queue), and nonces of acquisitions under way.
+    /// Held leases by key (one at a time, by the queue), and nonces of acquisitions in progress.
     pub(super) held: Mutex<BTreeMap<String, Arc<Held>>>,
     pub(super) trying: Mutex<BTreeSet<String>>,
     /// The nodes that wait for leases of this node, by the nonce of the lease.
