@@ -99,7 +99,7 @@ fn verdict(delivery: &Delivery, stop: &Stop) -> Verdict {
 }
 
 /// The id of a command without one: the same on every delivery, and not used again when the stream is
-/// made anew and counts from 1.
+/// created anew and counts from 1.
 fn fallback_id(delivery: &Delivery) -> String {
     let stored_at = delivery.stored_at.as_millis().to_string();
     model::derived(&["message", &delivery.sequence.to_string(), &stored_at])

@@ -9,7 +9,8 @@ pub(crate) enum Cell {
     Bytes(Option<Vec<u8>>),
 }
 
-/// One row of cells: those of the entity in the order of its columns, then what a statement adds.
+/// One row of cells: those of the entity in the order of its columns, then those that a statement
+/// adds.
 pub(crate) type Row = Vec<Cell>;
 
 impl Cell {
@@ -21,7 +22,7 @@ impl Cell {
         Self::Number(Some(number.into()))
     }
 
-    /// About how many bytes it takes in a statement.
+    /// The approximate number of bytes that it takes in a statement.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.as_ref().map_or(0, String::len),

@@ -1,4 +1,4 @@
-//! How documents are kept: MessagePack on the path of every command, JSON where people look.
+//! The encoding of documents: MessagePack on the path of every command, JSON where people read it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,7 +29,7 @@ pub(crate) fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Er
     serde_json::from_str(text).map_err(|error| Error::Corrupt(format!("{what}: {error}")))
 }
 
-/// A count as it is kept.
+/// A count in the form that the database keeps.
 pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }

@@ -1,7 +1,7 @@
 //! The columns of a table, as its entity declares them, for the statements of the pipeline.
 //!
-//! An entity in `entity/` is the one declaration of a table. From it follow the names and kinds of
-//! columns here, the cells of a row, and the lists in the texts of `statements`.
+//! An entity in `entity/` is the only declaration of a table. The names and kinds of columns here,
+//! the cells of a row, and the lists in the texts of `statements` are derived from it.
 
 use sea_orm::sea_query::{ColumnType, Value};
 use sea_orm::{
@@ -12,7 +12,7 @@ use store::Error;
 
 use crate::cell::{Cell, Row};
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// The kind that an entity declares by the type of its field.
+    /// The kind of a column, from the type of the entity's field.
     fn of(kind: &ColumnType) -> Option<Self> {
         match kind {
             ColumnType::String(_) | ColumnType::Text => Some(Self::Text),
@@ -54,7 +54,7 @@ impl Kind {
 pub(crate) struct BoundColumn {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// Where its cell is in a row.
+    /// The position of its cell in a row.
     pub(crate) at: usize,
 }
 
@@ -73,7 +73,7 @@ impl Columns {
         Self(E::Column::iter().enumerate().map(bound).collect())
     }
 
-    /// Columns of rows that are made for one statement alone.
+    /// Columns of rows that are made for a single statement.
     pub(crate) fn new(columns: &[(&'static str, Kind)]) -> Self {
         let bound = |(at, (name, kind)): (usize, &(&'static str, Kind))| BoundColumn {
             name,
@@ -83,14 +83,14 @@ impl Columns {
         Self(columns.iter().enumerate().map(bound).collect())
     }
 
-    /// All but these.
+    /// All columns but these.
     pub(crate) fn without<C: ColumnTrait>(&self, left_out: &[C]) -> Self {
         let stays =
             |column: &&BoundColumn| left_out.iter().all(|other| other.as_str() != column.name);
         Self(self.0.iter().filter(stays).copied().collect())
     }
 
-    /// These and one more, whose cell follows those of the entity's row.
+    /// These columns and one more, whose cell follows those of the entity's row.
     pub(crate) fn and(&self, name: &'static str, kind: Kind, at: usize) -> Self {
         let more = BoundColumn { name, kind, at };
         Self(self.0.iter().copied().chain([more]).collect())
@@ -109,7 +109,7 @@ impl Columns {
         self.listed(|name| name.to_owned())
     }
 
-    /// The names, each written anew by this function.
+    /// The names, each rewritten by this function.
     pub(crate) fn listed(&self, write: impl Fn(&str) -> String) -> String {
         self.0.iter().map(|column| write(column.name)).collect::<Vec<_>>().join(", ")
     }

@@ -1,4 +1,4 @@
-//! The store: opened, checked, closed.
+//! Opens, checks and closes the store.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ pub struct SqlStore {
     pub(crate) notes: Arc<Notes>,
 }
 
-/// Connects to `sqlite://path` (made with its folder where it is missing), `sqlite::memory:` or
-/// `postgres://…`.
+/// Connects to `sqlite://path` (the file and its folder are created if they are missing),
+/// `sqlite::memory:` or `postgres://…`.
 ///
 /// # Errors
 /// [`Error::Unavailable`] when it cannot be reached, [`Error::Schema`] when the schema is older
@@ -66,7 +66,7 @@ impl SqlStore {
         self.pipeline.published(ids);
     }
 
-    /// One attempt after the other, while it fails for a passing reason.
+    /// Repeats an attempt while it fails with a temporary error.
     pub(crate) async fn tried<T, F>(&self, attempt: impl FnMut() -> F + Send) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Failure>> + Send,
@@ -90,8 +90,8 @@ impl Store for SqlStore {
         })
         .await?;
         let Err(failing) = self.database.writes.check() else { return Ok(()) };
-        // A node that is not ready gets no work, so nothing else would find out that the database
-        // takes writes again.
+        // A node that is not ready gets no work, so only this write finds out that the database
+        // accepts writes again.
         match self.database.try_to_write().await {
             Ok(()) => Ok(()),
             Err(_) => Err(failing),

@@ -1,4 +1,4 @@
-//! The connections of one database, and how statements are tried on them.
+//! The connections of one database, and the retries of statements on them.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -25,14 +25,14 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_LONGEST: Duration = Duration::from_millis(500);
 
 /// The rows that [`Database::try_to_write`] writes and removes. On SQLite it is as large as a
-/// burst, because a few bytes may find room in a file that is full.
+/// burst, because a few bytes may fit into a file that is full.
 const PROBE_SQLITE: &str = "INSERT INTO outbox (id, instance_id, created_at, message)
     VALUES ('', '', 0, zeroblob(65536)) ON CONFLICT (id) DO NOTHING";
 const PROBE_POSTGRES: &str = "INSERT INTO outbox (id, instance_id, created_at, message)
     VALUES ('', '', 0, '') ON CONFLICT (id) DO NOTHING";
 const PROBE_END: &str = "DELETE FROM outbox WHERE id = ''";
 
-/// The connections, and how they are used.
+/// The connections, and the rules for their use.
 pub(crate) struct Database {
     pub(crate) pools: Pools,
     /// For statements that write.
@@ -43,7 +43,7 @@ pub(crate) struct Database {
     pub(crate) counters: Counters,
     pub(crate) texts: Texts,
     pub(crate) writes: Writes,
-    /// The store is closing: what fails is not tried again.
+    /// The store is closing: failed attempts are not repeated.
     is_closing: AtomicBool,
 }
 
@@ -91,7 +91,7 @@ impl Database {
         Ok(self.writer.begin_with_options(options).await?)
     }
 
-    /// Runs a statement that commits by itself, on PostgreSQL alone, and returns the ids that the
+    /// Runs a statement that commits by itself, on PostgreSQL only, and returns the ids that the
     /// statement returns. An error counts as certain only when the server itself reports it.
     pub(crate) async fn at_once(
         &self,
@@ -102,7 +102,7 @@ impl Database {
             return Err(Error::Unavailable("this is not PostgreSQL".to_owned()).into());
         };
         let mut session = writer.acquire().await?;
-        // The texts are made of constants; see `joined`.
+        // The texts consist of constants; see `joined`.
         let query = sqlx::query_scalar_with(sqlx::AssertSqlSafe(text), arguments);
         query.fetch_all(&mut *session).await.map_err(|error| {
             let answered = matches!(error, sqlx::Error::Database(_));
@@ -115,7 +115,7 @@ impl Database {
         matches!(self.pools, Pools::Postgres { .. })
     }
 
-    /// A connection that sees everything committed, for statements that find their rows by key.
+    /// A connection that sees all committed rows, for statements that find their rows by key.
     pub(crate) async fn read(&self) -> Result<Tx, Failure> {
         Ok(match &self.pools {
             Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
@@ -123,8 +123,8 @@ impl Database {
         })
     }
 
-    /// Tries again while an attempt fails for a passing reason: a bounded number of times, each
-    /// within a bounded time, and not at all once the store is closing.
+    /// Repeats an attempt while it fails with a temporary error: a limited number of times, each
+    /// within a limited time, and not at all once the store is closing.
     pub(crate) async fn retried<T, F>(
         &self,
         mut attempt: impl FnMut() -> F + Send,
@@ -152,7 +152,7 @@ impl Database {
         }
     }
 
-    /// Writes something that leaves nothing behind, once, and records whether that succeeded.
+    /// Writes a row and removes it, once, and records whether that succeeded.
     pub(crate) async fn try_to_write(&self) -> Result<(), Error> {
         let attempt = async {
             let tx = self.begin_change().await?;
@@ -171,7 +171,7 @@ impl Database {
         written
     }
 
-    /// From now on what fails is not tried again.
+    /// From now on failed attempts are not repeated.
     pub(crate) fn begin_close(&self) {
         self.is_closing.store(true, Relaxed);
     }

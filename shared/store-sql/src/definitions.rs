@@ -25,7 +25,7 @@ use filter::{condition, is, ordered};
 use registration::{put_schedules, put_triggers, unregister};
 
 /// Every change of definitions on PostgreSQL takes this advisory lock first: changes happen one
-/// after the other, so what one reads stays true until it commits.
+/// after the other, so the rows that one reads stay the same until it commits.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7815629411)";
 
 #[async_trait]
@@ -285,11 +285,12 @@ async fn promote(tx: &DatabaseTransaction, definition_id: &str) -> Result<(), Fa
     Ok(())
 }
 
-/// Which instances a deletion looks at.
+/// The instances that a deletion examines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
     Ever,
-    /// Within the last hour, by the database's clock: more than clocks differ.
+    /// Those accepted within the last hour, by the database's clock. An hour is more than clocks
+    /// differ.
     Lately,
 }
 
@@ -316,12 +317,13 @@ async fn unfinished(
     Ok((instances > 0).then_some(Deleted::InUse { instances }))
 }
 
-/// From here to the end of the transaction no start is written; answers whether one was written
-/// since the caller looked. A start that waits meanwhile sees the deleted versions. Only instances
-/// made lately can be new since then, so this takes no longer for a large table.
+/// From here to the end of the transaction no start is written. Returns an instance that was
+/// written since the caller looked, if there is one. A start that waits meanwhile sees the deleted
+/// versions. Only instances accepted recently can be new since then, so this takes no longer for a
+/// large table.
 ///
-/// A start may hold a schedule that the deletion is about to retire: then one of them waits for
-/// the other, and this side gives up soon and tries again.
+/// A start may hold a schedule that the deletion is about to retire: then each waits for the other,
+/// and this side gives up soon and tries again.
 async fn hold_starts(tx: &DatabaseTransaction, used: Expr) -> Result<Option<Deleted>, Failure> {
     if tx.get_database_backend() == DatabaseBackend::Postgres {
         tx.execute_unprepared("SET LOCAL lock_timeout = '300ms'").await?;
@@ -330,7 +332,7 @@ async fn hold_starts(tx: &DatabaseTransaction, used: Expr) -> Result<Option<Dele
     unfinished(tx, used, Made::Lately).await
 }
 
-/// Remembers the versions that are about to be deleted, those with this value in the column.
+/// Records the versions that are about to be deleted: those with this value in the column.
 async fn mark_deleted(
     tx: &DatabaseTransaction,
     column: &'static str,
@@ -357,8 +359,8 @@ async fn latest(
     Ok(found.map(read).transpose()?)
 }
 
-/// The stored row of this version. A version keeps its definition, and a number belongs to one
-/// version.
+/// The stored row of this version. Checks that a version keeps its definition, and that a number
+/// belongs to one version.
 async fn known(
     tx: &DatabaseTransaction,
     definition: &Definition,
@@ -380,7 +382,7 @@ async fn known(
     Ok(known)
 }
 
-/// The published version, where its number is higher.
+/// The published version, if its number is higher.
 async fn newer_published(
     tx: &DatabaseTransaction,
     definition: &Definition,
@@ -394,7 +396,7 @@ async fn newer_published(
     Ok(found.map(read).transpose()?)
 }
 
-/// The trigger of another definition that one of these HTTP triggers would collide with.
+/// The trigger of another definition that collides with one of these HTTP triggers.
 async fn clash(
     tx: &DatabaseTransaction,
     id: &DefinitionId,
@@ -413,7 +415,7 @@ async fn clash(
     Ok(check::clash(triggers, others.collect::<Result<Vec<_>, _>>()?))
 }
 
-/// Takes a flag from all other versions.
+/// Clears a flag of all other versions.
 async fn clear(
     tx: &DatabaseTransaction,
     definition: &Definition,
@@ -460,7 +462,7 @@ async fn put(tx: &DatabaseTransaction, definition: &Definition) -> Result<(), Fa
     Ok(())
 }
 
-/// The columns have the flags in force; the document has the rest.
+/// The flags come from the columns, the rest from the document.
 fn read(row: Model) -> Result<Definition, Error> {
     let document: Definition = parse("a definition", &row.document)?;
     Ok(Definition { is_latest: row.is_latest, is_published: row.is_published, ..document })

@@ -1,5 +1,5 @@
-//! The tables, one entity each: the one declaration of their columns beside the migrations, with
-//! the functions that make a row of a value and a value of a row.
+//! The tables, one entity each: the only declaration of their columns beside the migrations, with
+//! the functions that convert between rows and values.
 #![expect(unreachable_pub, reason = "what SeaORM's macros generate around them is public")]
 
 pub(crate) mod api_key;

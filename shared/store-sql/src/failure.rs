@@ -1,4 +1,4 @@
-//! What a database error means for the caller, and whether trying again can help.
+//! The meaning of a database error for the caller, and whether a retry can help.
 
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 use store::Error;
@@ -6,12 +6,12 @@ use store::Error;
 /// The unique index that refuses the second of two starts with one activation key.
 const ACTIVATION_KEY: &str = "instances_activation_key";
 
-/// Why an attempt failed.
+/// The failure of an attempt.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
-    /// Nothing was written; the same may work a moment later.
+    /// Nothing was written; the same attempt may succeed a moment later.
     Passing(Error),
-    /// Nothing was written, and trying again changes nothing.
+    /// Nothing was written, and a retry changes nothing.
     Final(Error),
     /// The answer to COMMIT was lost: it may have been written.
     Unknown(Error),
@@ -32,7 +32,7 @@ impl Failure {
         }
     }
 
-    /// An error at COMMIT. It is certain only when the server itself reports it (`answered`).
+    /// An error at COMMIT. It is certain only if the server itself reports it (`answered`).
     pub(crate) fn at_commit(error: impl Into<Self>, answered: bool) -> Self {
         match error.into() {
             failure if answered => failure,
@@ -120,7 +120,7 @@ pub(crate) fn is_answer(error: &DbErr) -> bool {
 fn postgres(code: &str, text: String) -> Failure {
     match (code.get(..2).unwrap_or_default(), code) {
         (_, "42P01" | "42703") => Failure::Final(Error::Schema(text)),
-        // The statement took too long; it would take as long again.
+        // The statement took too long; a retry would take as long.
         (_, "57014") => Failure::Final(Error::Unavailable(text)),
         // A standby that is not promoted yet refuses writes.
         (_, "25006") | ("08" | "40" | "53" | "55" | "57", _) => {

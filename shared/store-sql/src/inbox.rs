@@ -17,7 +17,7 @@ use crate::pipeline::{Work, WorkEnd};
 use crate::search::bounded;
 use crate::unreadable::Named;
 
-/// Each way to aim a command has an index on the bookmarks that finds its bookmarks and no others.
+/// Each way to address a command has an index on the bookmarks that finds only its bookmarks.
 const WAKEABLE: &str = "SELECT p.* FROM pending_resumes AS p
     WHERE p.waiting AND p.accepted_at <= $1 AND (
         (p.hash IS NOT NULL AND p.instance_id IS NOT NULL AND EXISTS (SELECT 1 FROM bookmarks AS b
@@ -45,7 +45,7 @@ const WAKEABLE: &str = "SELECT p.* FROM pending_resumes AS p
 const FORGET: &str = "DELETE FROM routed_events WHERE id IN (
         SELECT id FROM routed_events WHERE routed_at < $1 ORDER BY routed_at, id LIMIT $2)";
 
-/// Events are the commands that wait by hash.
+/// The commands that wait by hash are events.
 const FORGET_WAITING: &str = "DELETE FROM pending_resumes WHERE waiting AND hash IS NOT NULL
     AND EXISTS (SELECT 1 FROM routed_events AS r WHERE r.id = pending_resumes.id)";
 

@@ -22,7 +22,7 @@ use crate::pipeline::{Work, WorkEnd};
 use crate::search::{bounded, contains};
 use crate::unreadable::Named;
 
-/// Tries of a start whose id exists at the insert and is deleted before the load.
+/// Tries of a start whose id exists at the insert but is deleted before the load.
 const ACCEPTS_MAX: usize = 3;
 
 #[async_trait]
@@ -167,7 +167,7 @@ impl SqlStore {
     }
 }
 
-/// The columns of the instances without those that only bursts need: these read as empty.
+/// The columns of the instances without those that only bursts need: these are read as empty.
 fn without_documents(query: Select<Entity>) -> Select<Entity> {
     let light =
         Column::iter().filter(|column| !matches!(column, Column::State | Column::StartCommand));

@@ -13,14 +13,14 @@ use crate::tx::add_array;
 /// One statement among several that PostgreSQL runs as one.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// What the other parts call its result.
+    /// The name of its result in the other parts.
     pub(crate) name: &'static str,
     pub(crate) sql: &'static LazyLock<Sql>,
-    /// Has a column `instance_id`, and is run for the instances that the heads have let in.
+    /// Has a column `instance_id`, and runs only for the instances whose heads have succeeded.
     pub(crate) follows: bool,
 }
 
-/// A part and the rows it is run for.
+/// A part and its rows.
 pub(crate) type PartRows<'a> = (&'static Part, Vec<&'a Row>);
 
 /// The texts that were needed so far, by the names of their parts.
@@ -37,16 +37,16 @@ impl Texts {
     }
 }
 
-/// The text of several statements as one. The heads return the ids that have won, and so does the
-/// whole.
+/// The text of several statements as one. The heads return the ids that have won; the whole
+/// statement returns these ids, too.
 fn joined(heads: &[&'static Part], rest: &[&'static Part]) -> String {
     let mut first = 1;
     let mut clause = |part: &Part| {
         let mut rows = postgres_rows(&part.sql.columns, first);
         first += part.sql.columns.len();
         if part.follows {
-            // As a value, not as a condition: PostgreSQL hashes the winners once, instead of
-            // joining them with every row.
+            // An array value and not a condition: PostgreSQL then hashes the winners once, instead
+            // of joining them with every row.
             rows = format!(
                 "(SELECT * FROM {rows} WHERE (n.instance_id IN (SELECT id FROM won)) IS TRUE) AS n"
             );

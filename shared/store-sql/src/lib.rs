@@ -1,12 +1,13 @@
 //! The database port on SQLite and PostgreSQL. The only crate that knows SQL.
 //!
-//! Ordinary queries go through SeaORM's entities. Every command's writes (accept, commit, settle) go
-//! through one pipeline: jobs that wait at the same moment share a transaction and one statement
-//! per table, each job with its own version check; see `pipeline`. Instances are loaded in the same
-//! way; see `loads`.
+//! Ordinary queries go through SeaORM's entities. Every command's writes (accept, commit, settle)
+//! go through one pipeline: jobs that wait at the same time share a transaction and one statement
+//! per table, each job with its own version check; see `pipeline`. Instances are loaded in groups,
+//! too; see `loads`.
 //!
 //! To add a column: 1. a migration in `schema/migration`, 2. the table's entity in `entity/`, with
-//! its line in the two functions that write and read a row. The statements follow from the entity.
+//! its line in the two functions that write and read a row. The statements are derived from the
+//! entity.
 
 mod bookmarks;
 mod cell;

@@ -1,8 +1,8 @@
-//! Instances that are asked for at the same moment are read by one statement.
+//! Instances that are requested at the same time are read by one statement.
 //!
-//! Readers take the loads that wait right now and never wait for more, so that a single load is as
+//! Readers take the loads that wait at this moment and never wait for more, so a single load is as
 //! fast as it would be alone. A statement that fails as a whole is repeated for each load, so that
-//! only the bad one fails.
+//! only the failing load gets an error.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::failure::Failure;
 use crate::pools::READERS;
 use crate::statements::SELECT_INSTANCES;
 
-/// Instances that one statement reads, at most: a state may have 8 MiB.
+/// The number of instances that one statement reads: a state may have 8 MiB.
 const TOGETHER_MAX: usize = 16;
 
 type LoadResult = Result<Option<Loaded>, Error>;
 
-/// A request for an instance, and where its answer goes.
+/// A request for an instance, and the channel for its answer.
 struct Load {
     id: InstanceId,
     answer: oneshot::Sender<LoadResult>,
@@ -50,7 +50,7 @@ impl Loads {
         Self(loads)
     }
 
-    /// Reads an instance together with what else is asked for.
+    /// Reads an instance together with others that are requested now.
     pub(crate) async fn load(&self, database: &Database, id: &InstanceId) -> LoadResult {
         let (answer, answered) = oneshot::channel();
         let load = Load { id: id.clone(), answer };
@@ -70,7 +70,7 @@ async fn read_all(database: Arc<Database>, waiting: Waiting) {
         if taken == 0 {
             return;
         }
-        // A burst may have been given up while it waited.
+        // A caller may have gone while its request waited.
         together.retain(|load| !load.answer.is_closed());
         answer(&database, std::mem::take(&mut together)).await;
     }

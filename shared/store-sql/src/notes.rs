@@ -1,4 +1,4 @@
-//! Rows that reads could not read, kept until a sweep moves them to the dead letters.
+//! Rows that reads could not decode, kept until a sweep moves them to the dead letters.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use model::limits::UNREADABLE_ROWS_MAX;
 use store::{Table, Unreadable};
 
-/// The rows that reads could not read, by table and id.
+/// The rows that reads could not decode, by table and id.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(Mutex<BTreeMap<(Table, String), Unreadable>>);
 

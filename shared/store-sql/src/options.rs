@@ -1,22 +1,23 @@
-//! How a database is used.
+//! The settings of a database connection.
 
 use std::time::Duration;
 
-/// How a database is used. The defaults suit a node in production.
+/// The settings of a database connection. The defaults suit a node in production.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Connections that read, at most. Beside them SQLite has one that writes, PostgreSQL one for
-    /// each committer and four more.
+    /// The largest number of connections that read. In addition SQLite has one that writes;
+    /// PostgreSQL has one for each committer and four more.
     pub max_connections: u32,
-    /// Brings the schema up to date first. Without it an old schema is refused.
+    /// Brings the schema up to date first. Otherwise an old schema is refused.
     pub migrate: bool,
     /// Transactions that commit bursts at the same time; on SQLite always one.
     pub committers: usize,
-    /// Bursts in one transaction, at most.
+    /// The largest number of bursts in one transaction.
     pub batch_max: usize,
-    /// Bytes in one transaction, at most; a larger burst has a transaction of its own.
+    /// The largest number of bytes in one transaction; a larger burst has its own transaction.
     pub batch_bytes_max: usize,
-    /// Bursts that wait for a transaction, at most; a large burst counts once for each 64 KiB.
+    /// The largest number of bursts that wait for a transaction; a large burst counts once for each
+    /// 64 KiB.
     pub queue_max: usize,
     /// How long a burst waits for room in the queue before it is refused as overload.
     pub queue_wait: Duration,
@@ -24,11 +25,11 @@ pub struct Options {
     pub acquire_timeout: Duration,
     /// How long one statement may take; a transaction has three times as long.
     pub statement_timeout: Duration,
-    /// Tries of a transaction that fails for a passing reason, at most.
+    /// The largest number of tries of a transaction that fails with a temporary error.
     pub tries_max: u32,
-    /// How long published outbox rows wait for a transaction that removes them, at most.
+    /// The longest time that published outbox rows wait for a transaction that removes them.
     pub published_wait: Duration,
-    /// How long closing waits for what is queued and for connections that are in use.
+    /// The longest time that closing waits for queued work and for connections in use.
     pub close_max: Duration,
 }
 

@@ -1,12 +1,12 @@
-//! The group-commit pipeline: jobs that wait at the same moment share a transaction.
+//! The group-commit pipeline: jobs that wait at the same time share a transaction.
 //!
 //! There is one bounded queue and a few committers. A committer takes the jobs that wait right now
 //! (it never waits for more), runs one statement per table, and answers each caller. The first
-//! statement decides which jobs are in: a burst whose version is not the one it loaded is thrown
-//! out alone, and nothing of it is written. A transaction that fails as a whole is repeated job by
-//! job, so that only the bad job fails. Two jobs of the same instance, command or activation key
-//! never run at the same time. A committer that panics is started again; its callers hear that
-//! the outcome is unknown, and the keys of its batch are free.
+//! statement decides which jobs are written: a burst whose instance no longer has the version it
+//! loaded is rejected alone, and nothing of it is written. A transaction that fails as a whole is
+//! repeated job by job, so that only the failing job gets an error. Two jobs of the same instance,
+//! command or activation key never run at the same time. A committer that panics is started again;
+//! its callers get an unknown outcome, and the keys of its batch are released.
 
 mod apply;
 mod committer;
@@ -30,7 +30,8 @@ use crate::database::Database;
 /// The queue and its committers.
 pub(crate) struct Pipeline {
     queue: Arc<Queue>,
-    /// A committer that panicked begins again at once, and for the last time.
+    /// Cancelled at close: a committer that panicked then runs once more at once, to finish the
+    /// queue.
     stop: CancellationToken,
     committers: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -50,7 +51,7 @@ impl Pipeline {
         Self { queue, stop, committers: Mutex::new(committers) }
     }
 
-    /// Waits until the work is done, together with the other work that waits.
+    /// Waits until the work is done, together with other work that waits.
     pub(crate) async fn run(&self, database: &Database, work: Work) -> Result<WorkEnd, Error> {
         let (answer, answered) = oneshot::channel();
         self.queue.push(&database.counters, work, answer).await?;
@@ -73,7 +74,7 @@ impl Pipeline {
         self.queue.len()
     }
 
-    /// Takes nothing more, and waits until everything taken is done or the deadline has passed.
+    /// Accepts no more work, and waits until all accepted work is done or the deadline has passed.
     pub(crate) async fn close(&self, deadline: Instant) {
         self.queue.close();
         self.stop.cancel();

@@ -17,7 +17,7 @@ use crate::options::Options;
 
 /// Statements that a connection keeps prepared.
 const STATEMENTS_MAX: usize = 512;
-/// A PostgreSQL connection that was idle for longer than this is tested before it is used.
+/// A PostgreSQL connection that was idle for longer than this is tested before use.
 const IDLE_MAX: Duration = Duration::from_secs(5);
 /// When several processes open a new SQLite file, one of them sets the journal mode and SQLite
 /// refuses the others at once. They try again this many times.
@@ -26,14 +26,14 @@ const OPEN_PAUSE: Duration = Duration::from_millis(50);
 /// PostgreSQL ends a transaction that does nothing for this many milliseconds.
 const IDLE_IN_TRANSACTION_MAX: &str = "4000";
 
-/// Statements that read instances at the same time.
+/// The number of statements that read instances at the same time.
 pub(crate) const READERS: usize = 2;
-/// Connections to PostgreSQL for look-ups after commits and for rare changes, beside those of the
-/// committers and the readers of instances.
+/// The number of connections to PostgreSQL for look-ups after commits and for rare changes, beside
+/// those of the committers and the readers of instances.
 const OTHERS: usize = 2;
 
-/// The pipeline finds its rows by key. PostgreSQL plans so only when the tables have statistics: a
-/// plan that was made for an empty table would read the whole table from then on.
+/// The pipeline finds its rows by key. PostgreSQL plans that only if the tables have statistics: a
+/// plan made for an empty table would go on reading the whole table.
 const BY_KEY: [(&str, &str); 4] = [
     ("enable_seqscan", "off"),
     ("enable_hashjoin", "off"),
@@ -89,7 +89,7 @@ impl Pools {
     }
 }
 
-/// How SQLite connections are opened.
+/// The settings of SQLite connections.
 pub(crate) fn sqlite_settings(url: &str, options: &Options) -> Result<SqliteConnectOptions, Error> {
     let settings = SqliteConnectOptions::from_str(url).map_err(failed)?;
     Ok(settings
@@ -199,8 +199,8 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
     Ok(Pools::Postgres { writer, reader })
 }
 
-/// Says why a server takes no connection, with its address. A pool says only that it waited for too
-/// long, so this opens one more connection for the reason.
+/// The reason why a server accepts no connection, with its address. A pool only reports that it
+/// waited for too long, so this opens one more connection to find the reason.
 async fn refused(settings: &PgConnectOptions, error: sqlx::Error, options: &Options) -> Error {
     let reason = match error {
         sqlx::Error::PoolTimedOut => {

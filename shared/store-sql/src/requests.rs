@@ -12,7 +12,7 @@ use store::{Claim, Error, KeyedRequest, Requests, check};
 use crate::connect::SqlStore;
 use crate::entity::request::{Column, Entity, Model};
 
-/// Claims that are tried when the row that was in the way is gone a moment later.
+/// The number of tries of a claim when the row that blocked it disappears a moment later.
 const TRIES: u32 = 3;
 
 #[async_trait]
@@ -85,8 +85,8 @@ impl Requests for SqlStore {
 }
 
 impl SqlStore {
-    /// Writes the row of a request, in the place of one that has expired; false where another row
-    /// is in the way.
+    /// Writes the row of a request, replacing an expired one; false if a row that is still valid
+    /// blocks it.
     async fn claimed(&self, request: &KeyedRequest, now: Timestamp) -> Result<bool, Error> {
         let row = Model {
             id: request.id.to_string(),

@@ -11,8 +11,9 @@ use crate::database::Database;
 use crate::failure::Failure;
 use crate::options::Options;
 
-/// A process that migrates a PostgreSQL database holds this advisory lock. An index on a large
-/// table takes longer than other statements may, and so does the wait for another process.
+/// A process that migrates a PostgreSQL database holds this advisory lock. Building an index on a
+/// large table may exceed the time limit of other statements, and so may the wait for another
+/// process.
 const LOCK: [&str; 2] =
     ["SET LOCAL statement_timeout = '10min'", "SELECT pg_advisory_xact_lock(7815629410)"];
 
@@ -43,7 +44,8 @@ pub(crate) fn known() -> Vec<String> {
     Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect()
 }
 
-/// The missing migrations. Migrations of a newer program do no harm: they only add.
+/// The missing migrations. Migrations of a newer program do no harm: they only add tables and
+/// columns.
 pub(crate) async fn pending(database: &impl ConnectionTrait) -> Result<Vec<String>, Error> {
     let applied = applied(database).await.map_err(|error| Failure::from(error).into_error())?;
     let known = known();

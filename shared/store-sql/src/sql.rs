@@ -1,8 +1,8 @@
-//! Statements for one row or many, in one spelling for both databases.
+//! Statements for one row or many, written once for both databases.
 //!
 //! One row binds its cells. Many rows are arrays on PostgreSQL (`unnest`) and one JSON text on
-//! SQLite (`json_each`), so that the text of a statement does not depend on the number of rows and
-//! stays prepared.
+//! SQLite (`json_each`), so the text of a statement does not depend on the number of rows and stays
+//! prepared.
 
 use crate::columns::{Columns, Kind};
 
@@ -19,7 +19,7 @@ pub(crate) struct Sql {
 }
 
 impl Sql {
-    /// Inserts rows; `tail` says what happens on a conflict.
+    /// Inserts rows; `tail` is the clause for conflicts.
     pub(crate) fn insert(table: &str, columns: Columns, tail: &str) -> Self {
         let names = columns.names();
         let head = format!("INSERT INTO {table} ({names})");

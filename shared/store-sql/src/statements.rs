@@ -1,4 +1,4 @@
-//! The statements of the pipeline. Their columns follow from the entities in `entity/`.
+//! The statements of the pipeline. Their columns are derived from the entities in `entity/`.
 
 use std::sync::LazyLock;
 
@@ -27,14 +27,14 @@ pub(crate) static ACCEPT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::insert_where("instances", INSTANCE.clone(), NOT_DELETED, tail)
 });
 
-/// Starts that a burst or a schedule makes, of deleted versions too: their first burst is refused
-/// and ends them.
+/// Starts that a burst or a schedule creates, also of deleted versions: their first burst is
+/// refused and ends them.
 pub(crate) static INSERT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::insert("instances", INSTANCE.clone(), "ON CONFLICT (id) DO NOTHING RETURNING id")
 });
 
-/// First bursts whose instance nobody has loaded before; returns the ids that were free or
-/// unstarted. A first burst has no start command, so that the row loses its own.
+/// First bursts of instances that have never been loaded; returns the ids that were free or
+/// unstarted. A first burst has no start command, so the row loses its own.
 pub(crate) static START_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     let changed = INSTANCE.without(&instance::ACCEPTED).assigned("excluded");
     let tail = format!(
@@ -70,7 +70,7 @@ pub(crate) static SELECT_HOLDERS: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-/// Instances as bursts begin with them.
+/// Instances as bursts load them.
 pub(crate) static SELECT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     let read = INSTANCE.listed(|name| {
         let unread = instance::UNREAD.iter().find(|(column, _)| column.as_str() == name);
@@ -80,8 +80,8 @@ pub(crate) static SELECT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(keys(&[("id", Text)]), &text)
 });
 
-/// Of the starts that were not written, those whose definition version was deleted. Where an
-/// instance of that id has at least that version, it stood in the way.
+/// Of the starts that were not written, those whose definition version was deleted. An instance
+/// with that id and at least that version has prevented the start itself.
 pub(crate) static SELECT_GONE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
         keys(&[("id", Text), ("version_id", Text), ("version", Number)]),
@@ -135,7 +135,7 @@ pub(crate) static INSERT_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::insert("tokens", Columns::of::<token::Entity>(), "ON CONFLICT (hash) DO NOTHING")
 });
 
-/// Uses up tokens that are good at that time; returns their hashes.
+/// Uses up tokens that are valid at that time; returns their hashes.
 static TAKE_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
         keys(&[("hash", Text), ("at", Number)]),
@@ -145,13 +145,13 @@ static TAKE_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-/// Marks events as handed out; returns those that were not.
+/// Marks events as handed out; returns those that were not handed out before.
 static TAKE_EVENTS: LazyLock<Sql> = LazyLock::new(|| {
     let columns = Columns::of::<routed_event::Entity>();
     Sql::insert("routed_events", columns, "ON CONFLICT (id) DO NOTHING RETURNING id")
 });
 
-/// Removes waiting commands whose time is over; returns their ids.
+/// Removes waiting commands that have expired; returns their ids.
 static TAKE_OVERDUE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
         keys(&[("id", Text), ("at", Number)]),
@@ -172,7 +172,7 @@ static ADVANCE_SCHEDULES: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-/// Something that one caller alone can take. Its statement returns the key to that caller.
+/// An item that only one caller can take. Its statement returns the key to that caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     /// A token is used up.
@@ -181,7 +181,7 @@ pub(crate) enum Gate {
     Schedule,
     /// An event is handed out.
     Event,
-    /// The time of a waiting command is over.
+    /// A waiting command has expired.
     Overdue,
 }
 
@@ -198,9 +198,9 @@ impl Gate {
     }
 }
 
-/// Waiting commands that these bookmarks may answer. Each way to aim a command has an index that
-/// finds these commands and no others. [`store::PendingCommand::is_answered_by`] decides which of
-/// them are answered.
+/// Waiting commands that these bookmarks may answer. Each way to address a command has an index
+/// that finds only these commands. [`store::PendingCommand::is_answered_by`] decides which of them
+/// are answered.
 pub(crate) static SELECT_ANSWERED: LazyLock<Sql> = LazyLock::new(|| {
     const AIMS: [&str; 5] = [
         "hash IS NOT NULL

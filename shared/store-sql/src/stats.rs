@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Upper bounds of the buckets of [`Stats::transaction_time`], in microseconds; one more bucket
-/// has everything above.
+/// counts all higher values.
 pub(crate) const BOUNDS_US: [u64; 12] =
     [250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
@@ -15,13 +15,13 @@ pub struct Stats {
     pub batches: u64,
     /// Bursts, starts and commands in them.
     pub bursts: u64,
-    /// The most that shared one transaction.
+    /// The largest number of them that shared one transaction.
     pub batch_max: u64,
-    /// Bursts thrown out because another burst of the same instance was first.
+    /// Bursts rejected because another burst of the same instance was first.
     pub conflicts: u64,
-    /// Repeated attempts, each after a passing error.
+    /// Repeated attempts, each after a temporary error.
     pub retries: u64,
-    /// Batches that failed as a whole and were tried one by one.
+    /// Batches that failed as a whole and were repeated job by job.
     pub splits: u64,
     /// Bursts that found no place in the queue.
     pub overloaded: u64,

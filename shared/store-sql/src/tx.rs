@@ -20,7 +20,7 @@ pub(crate) enum Tx {
 }
 
 impl Tx {
-    /// Runs the statement over these rows in one round trip; does nothing when there are no rows.
+    /// Runs the statement for these rows in one round trip; does nothing if there are no rows.
     pub(crate) async fn run(&mut self, sql: &'static Sql, rows: &[&Row]) -> Result<(), Failure> {
         if rows.is_empty() {
             return Ok(());
@@ -38,7 +38,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Runs the statement over these rows and returns the rows that it returns.
+    /// Runs the statement for these rows and returns its result rows.
     pub(crate) async fn fetch(
         &mut self,
         sql: &'static Sql,

@@ -1,4 +1,4 @@
-//! Rows that cannot be read: noted by the reads that come upon them, moved to the dead letters.
+//! Rows that cannot be read: noted by the reads that find them, moved to the dead letters.
 
 use async_trait::async_trait;
 use sea_orm::sea_query::OnConflict;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub(crate) type Named = (String, Vec<u8>);
 
 impl SqlStore {
-    /// Reads rows one by one. One that cannot be read is noted and passed over.
+    /// Reads rows one by one. A row that cannot be read is noted and left out.
     pub(crate) fn readable<R, T>(
         &self,
         table: Table,
@@ -63,8 +63,8 @@ impl Salvage for SqlStore {
     }
 }
 
-/// What takes the value out of the way; the value is compared, because the row may have been
-/// written anew. A row of a list stays: nothing waits for it.
+/// The statement that removes the value; it compares the value, because the row may have been
+/// rewritten meanwhile. A row that only lists read stays: nothing waits for it.
 fn burial(table: Table) -> Option<&'static str> {
     match table {
         Table::Starts => {

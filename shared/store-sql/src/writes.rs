@@ -1,4 +1,4 @@
-//! Whether the database takes writes. Whoever writes records it; the health check reads it.
+//! Whether the database accepts writes. Every write records its result; the health check reads it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// good again after the next write that succeeds.
 #[derive(Debug, Default)]
 pub(crate) struct Writes {
-    /// True while `failing` holds something, so that a success costs one atomic read.
+    /// True while `failing` has a value, so that a success costs one atomic read.
     is_failing: AtomicBool,
     failing: Mutex<Option<Failing>>,
 }
@@ -22,8 +22,8 @@ struct Failing {
 }
 
 impl Writes {
-    /// Records how a write ended. Only [`Error::Unavailable`] says something about the database;
-    /// the other errors are about the value.
+    /// Records the result of a write. Only [`Error::Unavailable`] is about the database; the other
+    /// errors are about the value.
     pub(crate) fn record<T>(&self, result: Result<T, &Error>) {
         match result {
             Ok(_) if self.is_failing.load(Relaxed) => self.succeeded(),
@@ -32,7 +32,7 @@ impl Writes {
         }
     }
 
-    /// Says since when and why no write has succeeded.
+    /// The error, with time and reason, if writes fail now.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &*self.lock() {
             None => Ok(()),

@@ -1,5 +1,5 @@
-//! Many instances wait for the same event, each for one of its own: what is aimed at one of them is
-//! found without a look at the others.
+//! Many instances wait for the same event while a command addresses only one of them: its look-up
+//! does not read the rows of the others.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use model::{Bookmark, CommandId, Instance, SubStatus, Timestamp};
@@ -11,9 +11,9 @@ use store::{
 };
 use store_sql::{Options, SqlStore, connect};
 
-/// Instances, and early events for each of them.
+/// The number of instances, and of early events for each of them.
 const MANY: usize = 400;
-/// Rows that one look-up may read on average: its own, and what is dead around it.
+/// The number of rows that one look-up may read on average: its own, and dead rows around it.
 const ROWS_MAX: i64 = 8;
 const HASH: &str = "the-same-for-all";
 
@@ -21,7 +21,8 @@ fn id(number: usize) -> String {
     format!("instance-{number:04}")
 }
 
-/// One that comes too early, for this instance alone, by its id or by its correlation id.
+/// A command that comes too early, addressed to this instance alone, by its id or by its
+/// correlation id.
 fn early(number: usize) -> PendingCommand {
     let by_id = number.is_multiple_of(2);
     PendingCommand {
@@ -37,7 +38,7 @@ fn early(number: usize) -> PendingCommand {
     }
 }
 
-/// The first burst of an instance, which leaves it waiting.
+/// The first burst of an instance, which then waits.
 fn waits(number: usize) -> Burst {
     let correlation_id = Some(format!("correlation-{number}"));
     let bookmark = Bookmark {
@@ -92,7 +93,7 @@ async fn each_finds_its_own(store: &SqlStore) {
     assert_eq!(wakeable.len(), MANY);
 }
 
-/// What PostgreSQL has read of a table, with and without an index.
+/// The number of rows that PostgreSQL has read of a table, with and without an index.
 async fn rows_read(database: &mut PgConnection, table: &str) -> i64 {
     let statement = "SELECT (SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = $1)
         + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = $1)::bigint";
@@ -112,7 +113,7 @@ async fn on_postgres_each_finds_its_own_and_reads_no_other() {
     let options = Options { migrate: true, ..Options::default() };
     let store = connect(&server.url(), options).await.unwrap();
     each_finds_its_own(&store).await;
-    // A session that ends has told what it has read.
+    // A session reports its counters to PostgreSQL when it ends.
     store.close().await;
     let mut database = PgConnection::connect(&server.url()).await.unwrap();
     let rounds = i64::try_from(MANY).unwrap();

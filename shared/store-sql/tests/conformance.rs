@@ -1,4 +1,4 @@
-//! Both databases do what every store does.
+//! Both databases pass the conformance suite of stores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,6 @@
-//! A process that has no free file descriptor cannot open connections. It says so, and goes on by
-//! itself once descriptors are free. This test takes all of its process, so it is alone here.
+//! A process without a free file descriptor cannot open connections. The store reports that, and
+//! recovers when descriptors are free. This test uses up the descriptors of its process, so it has
+//! the process to itself.
 
 use std::fs::File;
 use std::time::Duration;
@@ -35,7 +36,7 @@ async fn connections_are_opened_again_when_descriptors_are_free() {
         let result = connect(url, options.clone()).await.map(drop);
         assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
     }
-    // Open connections go on.
+    // Connections that are open already still work.
     assert_eq!(store.commit(next("a", 1)).await.unwrap(), done);
 
     drop(held);

@@ -1,4 +1,4 @@
-//! A background task that panics leaves no key busy and no caller waiting, and begins anew.
+//! A background task that panics leaves no key busy and no caller waiting, and is started again.
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
@@ -13,8 +13,8 @@ use testkit::{eventually, sqlite_url};
 
 const SOON: Duration = Duration::from_secs(30);
 
-/// Commits the next burst of an instance until that succeeds, as an executor does: where the
-/// outcome is unknown it loads again.
+/// Commits the next burst of an instance until that succeeds. If the outcome is unknown it loads
+/// again, as an executor does.
 async fn advance(store: &SqlStore, id: &InstanceId, to: i64) {
     loop {
         let Ok(loaded) = store.load(id).await else { continue };
@@ -54,7 +54,7 @@ async fn panics_leave_nothing_behind(store: SqlStore) {
             tasks::plant(task, 5);
             let what = format!("{task} panics");
             eventually(&what, SOON, async || {
-                // The planted panic needs a task at work.
+                // The planted panic happens only when the task runs.
                 advance(&store, &"poke".into(), version(&store, "poke").await + 1).await;
                 panics(task) >= before + time
             })
@@ -83,11 +83,11 @@ fn panics(task: &str) -> u64 {
     tasks::figures().iter().find(|figure| figure.task == task).map_or(0, |figure| figure.panics)
 }
 
-/// One test for both databases: the names of tasks are those of the process.
+/// One test for both databases, because the names of tasks are global in the process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_leaves_nothing_busy_and_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
-    // A slow disk is not what this test is about.
+    // Long timeouts: this test is not about a slow disk.
     let options = Options { migrate: true, acquire_timeout: SOON, ..Options::default() };
     let store = connect(&sqlite_url(folder.path()), options.clone()).await.unwrap();
     panics_leave_nothing_behind(store).await;

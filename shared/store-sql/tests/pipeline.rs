@@ -1,5 +1,5 @@
-//! The group-commit pipeline: what fails fails alone, what is taken is done, and a database that
-//! goes away comes back.
+//! The group-commit pipeline: a bad job fails alone, accepted work is finished, and the store
+//! survives a restart of the database.
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -64,7 +64,7 @@ async fn sqlite(folder: &tempfile::TempDir) -> SqlStore {
     connect(&sqlite_url(folder.path()), options).await.unwrap()
 }
 
-/// Every seventh burst writes a journal row that is there already: the database refuses it.
+/// Every seventh burst writes a journal row that exists already: the database refuses it.
 async fn fails_alone(store: SqlStore) {
     for number in 0..60 {
         assert_eq!(store.commit(burst(&format!("i{number}"), 0)).await.unwrap(), done());
@@ -193,7 +193,7 @@ async fn a_full_queue_is_overload_and_a_locked_database_is_waited_for() {
             tokio::spawn(async move { store.commit(burst(&format!("i{number}"), 0)).await })
         })
         .collect();
-    // One is being written, two wait, there is no place for the others.
+    // One job is being written, two wait, and there is no room for the others.
     eventually("seven find no place", SOON, async || store.stats().overloaded == 7).await;
     assert_eq!(store.stats().queued, 2);
     // Readers do not wait for the writer.
@@ -230,7 +230,7 @@ async fn a_lock_that_is_never_given_back_is_unavailable() {
     store.close().await;
 }
 
-/// What was answered is there afterwards; what was not answered may be loaded and repeated.
+/// Answered bursts survive the crash; those without an answer may be loaded and repeated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_crashes_loses_nothing_that_was_answered() {
     let Some(mut server) = testkit::own_postgres(true).await else { return };

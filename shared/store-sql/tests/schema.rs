@@ -1,4 +1,4 @@
-//! The schema comes once, and a database without it is refused.
+//! The schema is created once, and a database without it is refused.
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -68,7 +68,7 @@ async fn many_may_migrate_postgres_at_once() {
     may_come_from_many_at_once(&database.url()).await;
 }
 
-/// A migration may take as long as it has to, and who waits for it waits so long.
+/// A migration may take as long as it needs, and so may the wait of another process for it.
 #[tokio::test]
 async fn a_migration_is_not_bound_by_the_time_of_other_statements() {
     const STATEMENT_MAX: Duration = Duration::from_millis(250);

@@ -1,5 +1,5 @@
-//! One row that cannot be read stops nothing else: the sweep mends the others, and moves the bad row
-//! to the dead letters with its reason.
+//! One row that cannot be read stops nothing else: the sweep handles the others, and moves the bad
+//! row to the dead letters with its reason.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn schedule(id: &str, at: Timestamp) -> Schedule {
     }
 }
 
-/// Two rows of every kind: `good-…`, and `bad-…`, which is to be spoilt.
+/// Two rows of every kind: `good-…`, and `bad-…`, which will be damaged.
 async fn fill(store: &SqlStore, at: Timestamp) {
     for of in ["good", "bad"] {
         let id = |kind: &str| format!("{of}-{kind}");
@@ -125,7 +125,7 @@ async fn fill(store: &SqlStore, at: Timestamp) {
     store.publish(publication).await.unwrap();
 }
 
-/// What no version of this program writes.
+/// Values that no version of this program writes.
 async fn spoil(url: &str) {
     let mut connection = SqliteConnection::connect(url).await.unwrap();
     for statement in [
@@ -150,7 +150,7 @@ async fn replica(store: &SqlStore, bus: &MemoryBus) -> Context {
     let nodes = bus.kv(Bucket::Nodes);
     let presence = Presence::join(nodes, me, Duration::from_secs(5), nonces.clone()).await.unwrap();
     let (store, bus) = (Arc::new(store.clone()), Arc::new(bus.clone()));
-    // Its letters are not left to their publisher for a while.
+    // The sweep publishes the letters at once, without leaving time to their publisher.
     let config = Config { outbox_after: Duration::ZERO, ..Config::default() };
     Context::new("timer-1", store, bus, presence, nonces, config)
 }
@@ -169,8 +169,8 @@ async fn a_bad_row_of_any_kind_goes_to_the_dead_letters_and_the_others_are_mende
 
     let mut sweep = Sweep::new(cx.clone());
     let mended = sweep.run_once().await.unwrap();
-    // The head of `bad-stopped` cannot be shown, but it is told to go on. The four bad values of
-    // starts, commands and outbox are moved; the good outbox row is published.
+    // Lists cannot show the head of `bad-stopped`, but the instance gets its command to go on. The
+    // four bad values of starts, commands and outbox are moved; the good outbox row is published.
     let expected = Mended {
         published: 1,
         started: 1,

@@ -1,4 +1,4 @@
-//! A database that takes no writes is reported, recovers, and can be closed.
+//! A database that accepts no writes is reported, recovers, and can be closed.
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
@@ -27,7 +27,7 @@ fn large(id: &str) -> Burst {
     burst
 }
 
-/// Commits until the database is full; how many were committed.
+/// Commits until the database is full; returns the number of commits.
 async fn fill(store: &SqlStore) -> usize {
     for number in 0..1_000 {
         match store.commit(large(&format!("fill-{number}"))).await {
@@ -41,7 +41,7 @@ async fn fill(store: &SqlStore) -> usize {
     panic!("the database is never full");
 }
 
-/// The store says that it cannot write, and why; reading goes on.
+/// The store reports that it cannot write, and why; reading still works.
 async fn is_full(store: &SqlStore, there: &str, because: &str) {
     let error = store.ping().await.unwrap_err();
     assert!(matches!(error, Error::Unavailable(_)), "{error}");
@@ -54,7 +54,7 @@ async fn is_full(store: &SqlStore, there: &str, because: &str) {
     }
 }
 
-/// There is room again: the store finds out by itself, with and without work.
+/// There is room again: the store notices by itself, with and without work.
 async fn goes_on(store: &SqlStore) {
     eventually("the store is ready again", SOON, async || store.ping().await.is_ok()).await;
     let done = Commit::Done { waiting: Vec::new() };
@@ -62,7 +62,7 @@ async fn goes_on(store: &SqlStore) {
     store.ping().await.unwrap();
 }
 
-/// The database of this store can have that many pages, on each connection.
+/// Limits the database of this store to this many pages, on each connection.
 async fn limit_pages(store: &SqlStore, url: &str, pages: &str) {
     let Pools::Sqlite { writer, .. } = &store.database.pools else { panic!("this is SQLite") };
     let settings = sqlite_settings(url, &options()).unwrap();
@@ -85,7 +85,7 @@ async fn sqlite_goes_on_after_a_full_disk() {
     store.close().await;
 }
 
-/// As many commits as there are wait for a full database when the store closes.
+/// All commits that may be in progress wait for a full database when the store closes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_with_a_full_disk_closes() {
     let folder = tempfile::tempdir().unwrap();
@@ -107,7 +107,7 @@ async fn a_store_with_a_full_disk_closes() {
     }
 }
 
-/// PostgreSQL reports a full disk as 53100; a trigger does so here for as long as it exists.
+/// PostgreSQL reports a full disk as 53100; here a trigger does so for as long as it exists.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_goes_on_after_a_full_disk() {
     let Some(database) = testkit::postgres().await else { return };

@@ -1,4 +1,4 @@
-//! Which definitions a caller asks for, and in which order.
+//! The conditions and the order of a query for definitions.
 
 use sea_orm::sea_query::NullOrdering;
 use sea_orm::{ColumnTrait as _, Condition, Order, QueryOrder as _, Select};

@@ -1,4 +1,4 @@
-//! What starts a definition: its triggers and schedules.
+//! The registration of a definition: its triggers and schedules.
 
 use std::collections::BTreeMap;
 
@@ -30,8 +30,8 @@ pub(super) async fn put_triggers(
     Ok(())
 }
 
-/// Puts these schedules in the place of the definition's earlier ones. One that was there keeps
-/// its counter; if its recurrence is the same, it goes on where it was.
+/// Replaces the definition's schedules by these. A schedule that existed keeps its counter; with an
+/// unchanged recurrence it also keeps its next time.
 pub(super) async fn put_schedules(
     tx: &DatabaseTransaction,
     id: &DefinitionId,
@@ -61,7 +61,7 @@ pub(super) async fn put_schedules(
     Ok(())
 }
 
-/// Nothing starts it any more: neither its triggers nor its schedules.
+/// Removes the triggers and retires the schedules: nothing starts the definition any more.
 pub(super) async fn unregister(
     tx: &DatabaseTransaction,
     triggers: trigger::Column,

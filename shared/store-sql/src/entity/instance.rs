@@ -40,7 +40,7 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
-/// The accepted row sets these for good.
+/// Columns that the accepted row sets once.
 pub(crate) const ACCEPTED: [Column; 5] = [
     Column::Id,
     Column::DefinitionId,
@@ -49,10 +49,11 @@ pub(crate) const ACCEPTED: [Column; 5] = [
     Column::CreatedAt,
 ];
 
-/// The first burst sets these for good.
+/// Columns that the first burst sets once.
 pub(crate) const STARTED: [Column; 2] = [Column::VersionId, Column::DefinitionVersion];
 
-/// Only conditions use these. Reading leaves them empty, with this text in the place of the column.
+/// Columns that only conditions use. Reading leaves them empty: this text takes the place of the
+/// column.
 pub(crate) const UNREAD: [(Column, &str); 2] =
     [(Column::ActivationKey, "NULL"), (Column::Search, "''")];
 
@@ -117,7 +118,7 @@ impl Model {
         })
     }
 
-    /// The instance of a row, with its start command while it has one.
+    /// The instance of a row, with its start command if it still has one.
     pub(crate) fn loaded(mut self) -> Result<Loaded, Error> {
         let command = self.start_command.take();
         let command = command.map(|command| unpack("a start command", &command)).transpose()?;

@@ -23,8 +23,8 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
-    /// The row of a burst; none when nothing happened. The entries are without the names of their
-    /// members, which would be more than half of the bytes.
+    /// The row of a burst; none if the burst has no entries. The entries are stored without field
+    /// names, which would take more than half of the bytes.
     pub(crate) fn of(instance_id: &str, entries: &[Entry]) -> Result<Option<Self>, Error> {
         let Some(first) = entries.first() else { return Ok(None) };
         Ok(Some(Self {

@@ -26,7 +26,7 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
-/// The first row of a command sets these for good.
+/// Columns that the first row of a command sets once.
 pub(crate) const ACCEPTED: [Column; 3] = [Column::Id, Column::AcceptedAt, Column::Command];
 
 impl Model {

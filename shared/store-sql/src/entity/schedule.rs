@@ -28,7 +28,7 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
-    /// The row of a schedule that is in force.
+    /// The row of an active schedule.
     pub(crate) fn of(schedule: &Schedule) -> Result<Self, Error> {
         Ok(Self {
             id: schedule.id.to_string(),

@@ -1,5 +1,5 @@
-//! One batch as statements: the heads decide which works are in, then one statement per table writes
-//! the rest of these.
+//! One batch as statements: the heads decide which works are written, then one statement per table
+//! writes the rest of those.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +87,7 @@ async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<WorkEnd>, Failure> {
     let holder = |work: &Work| holders.get(work.activation_key.as_ref()?).cloned();
     let blocked = |work: &Work| match (&work.head, holder(work)) {
         (_, None) => false,
-        // The row itself holds the key: it is there already.
+        // The row that holds the key is this work's own.
         (Head::Update { .. } | Head::Start(_), Some(holder)) => holder != work.id,
         (_, Some(_)) => true,
     };
@@ -146,8 +146,8 @@ async fn decide(tx: &mut Tx, works: &[&Work]) -> Result<Vec<WorkEnd>, Failure> {
     Ok(works.iter().map(answer).collect())
 }
 
-/// The works among these that are starts of deleted versions. Asks only when a start was not
-/// written, which is rare.
+/// The works among these that are starts of deleted versions. Queries the database only if a start
+/// was not written, which is rare.
 pub(crate) async fn gone<'w>(
     tx: &mut Tx,
     lost: impl Iterator<Item = &'w Work>,
@@ -156,7 +156,7 @@ pub(crate) async fn gone<'w>(
     ids(tx, &sql::SELECT_GONE, &rows.iter().collect::<Vec<_>>()).await
 }
 
-/// The keys of the works that pass their gates; each kind of gate is one statement.
+/// The keys of the works that pass their gates; one statement for each kind of gate.
 async fn gates(tx: &mut Tx, works: &[&Work]) -> Result<BTreeSet<String>, Failure> {
     let mut passed = BTreeSet::new();
     for kind in Gate::ALL {
@@ -198,7 +198,7 @@ async fn keep(
 }
 
 /// Inserts the starts of children and receivers. A start whose activation key is taken is kept
-/// without it, and its first burst finds that out.
+/// without the key; its first burst is then not allowed.
 async fn insert_starts(tx: &mut Tx, winners: &[&Work]) -> Result<(), Failure> {
     let starts: Vec<&Start> = winners.iter().flat_map(|work| &work.starts).collect();
     let mut taken: BTreeSet<String> =

@@ -17,15 +17,15 @@ use crate::database::Database;
 use crate::failure::Failure;
 use crate::stats::Counters;
 
-/// Lookups of waiting commands that run beside the next transactions.
+/// The number of lookups of waiting commands that run beside the next transactions.
 const LOOKUPS_MAX: usize = 8;
 
 type Caller = oneshot::Sender<Result<WorkEnd, Error>>;
-/// A lookup that panics drops its callers, and these load again.
+/// A lookup that panics drops its callers, who then load again.
 type Lookups = JoinSet<Result<(), Panicked>>;
 
-/// Works until the queue is closed and empty. A panic drops the batch at hand: its keys are free,
-/// and its callers hear that the outcome is unknown.
+/// Works until the queue is closed and empty. A panic drops the current batch: its keys are
+/// released, and its callers get an unknown outcome.
 pub(crate) async fn run(database: Arc<Database>, queue: Arc<Queue>) {
     let mut lookups = JoinSet::new();
     while let Some(batch) = queue.take().await {
@@ -38,7 +38,7 @@ pub(crate) async fn run(database: Arc<Database>, queue: Arc<Queue>) {
     while lookups.join_next().await.is_some() {}
 }
 
-/// Writes a batch, or, where it fails as a whole, its jobs one by one.
+/// Writes a batch, or, if it fails as a whole, its jobs one by one.
 async fn write(database: &Arc<Database>, queue: &Queue, lookups: &mut Lookups, batch: Batch<'_>) {
     let Batch { jobs, published, keys: _keys } = batch;
     let works: Vec<&Work> = jobs.iter().map(|job| &job.work).collect();
@@ -65,7 +65,7 @@ async fn write(database: &Arc<Database>, queue: &Queue, lookups: &mut Lookups, b
     }
 }
 
-/// One transaction, repeated while it fails for a passing reason.
+/// One transaction, repeated while it fails with a temporary error.
 async fn attempt(
     database: &Database,
     works: &[&Work],
@@ -91,7 +91,7 @@ async fn attempt(
     Ok(answers)
 }
 
-/// Answers the callers. Those that made bookmarks are answered after one more look at the commands
+/// Answers the callers. Those that created bookmarks are answered after a look-up of the commands
 /// that wait for these bookmarks.
 fn answer(database: &Arc<Database>, lookups: &mut Lookups, jobs: Vec<Job>, ends: Vec<WorkEnd>) {
     let mut callers = Vec::new();
@@ -113,7 +113,7 @@ fn answer(database: &Arc<Database>, lookups: &mut Lookups, jobs: Vec<Job>, ends:
     }
 }
 
-/// The callers apply what is found now. Where the lookup fails, the sweep finds it later.
+/// The callers apply the commands found now. If the look-up fails, the sweep finds them later.
 async fn look_up(
     database: Arc<Database>,
     callers: Vec<Caller>,
@@ -135,7 +135,7 @@ async fn look_up(
     }
 }
 
-/// A caller that is gone reads the database when it comes back.
+/// A caller that has gone reads the database when it comes back.
 fn send(caller: Caller, end: Result<WorkEnd, Error>) {
     drop(caller.send(end));
 }

@@ -19,7 +19,7 @@ pub(crate) enum Key {
     Gate(String),
 }
 
-/// Decides whether the rest is written.
+/// The part of a work that decides whether the rest is written.
 #[derive(Debug)]
 pub(crate) enum Head {
     /// A start that must be new.
@@ -28,13 +28,14 @@ pub(crate) enum Head {
     Insert(Row),
     /// The first burst of an instance that is new, or accepted and not yet run.
     Start(Row),
-    /// A burst of an instance that must still have the version, which is the last cell of the row.
+    /// A burst of an instance that must still have the expected version, which is the last cell of
+    /// the row.
     Update { row: Row, expected: i64 },
     /// A command; its caller learns whether it is new.
     Keep(Row),
-    /// Something that one caller alone can take: a token, an occurrence of a schedule.
+    /// An item that only one caller can take: a token, an occurrence of a schedule.
     Gate { gate: Gate, row: Row, key: String },
-    /// Nothing: the rest is written in any case.
+    /// No condition: the rest is always written.
     Always,
 }
 
@@ -49,11 +50,11 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) head: Head,
-    /// The head's instance; empty where it has none.
+    /// The head's instance; empty if it has none.
     pub(crate) id: InstanceId,
     /// The activation key that the head asks for.
     pub(crate) activation_key: Option<String>,
-    /// What a start or first burst runs.
+    /// The version that a start or first burst runs.
     pub(crate) version_id: VersionId,
     pub(crate) burned: Vec<Row>,
     pub(crate) created: Vec<Row>,
@@ -69,18 +70,18 @@ pub(crate) struct Work {
     pub(crate) keys: Vec<Key>,
 }
 
-/// How the work ended.
+/// The end of a work.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum WorkEnd {
     /// It is written.
     Done,
-    /// The id of the start or of the command was there, or another caller has passed the gate.
+    /// The id of the start or of the command existed, or another caller has passed the gate.
     Known,
     /// The activation key is taken.
     NotAllowed(InstanceId),
     /// A start of a definition version that was deleted.
     Gone,
-    /// A burst, thrown out or committed.
+    /// A burst, rejected or committed.
     Committed(Commit),
 }
 
@@ -166,7 +167,7 @@ impl Work {
         Ok(work)
     }
 
-    /// Puts a message into the outbox in the place of a command whose time is over.
+    /// Replaces an expired command by a message in the outbox.
     pub(crate) fn bury(id: &CommandId, now: Timestamp, dead: &OutboxRow) -> Result<Self, Error> {
         let row = vec![Cell::text(id.as_str()), Cell::number(now.as_millis())];
         let mut work = Self::gate(Gate::Overdue, row, id.as_str());
@@ -201,7 +202,7 @@ impl Work {
         Ok(work)
     }
 
-    /// About how many bytes it writes.
+    /// The approximate number of bytes that it writes.
     pub(crate) fn bytes(&self) -> usize {
         let head = match &self.head {
             Head::Accept(row)

@@ -1,4 +1,5 @@
-//! The jobs that wait for a transaction: bounded, in order, never two of the same key at once.
+//! The jobs that wait for a transaction: bounded, in order, and never two with the same key in
+//! progress.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +13,17 @@ use super::job::{Key, Work, WorkEnd};
 use crate::options::Options;
 use crate::stats::Counters;
 
-/// Published outbox rows that wait for their removal, at most. Rows above this are left to the
-/// sweep, which publishes them again; the stream drops the duplicates.
+/// The largest number of published outbox rows that wait for their removal. Further rows are left
+/// to the sweep, which publishes them again; the stream drops the duplicates.
 const PUBLISHED_MAX: usize = 100_000;
 /// Published outbox rows that one transaction removes.
 const PUBLISHED_BATCH: usize = 2_000;
-/// With this many rows the next transaction removes them. Fewer wait a moment, because one more
-/// statement is a round trip that bursts wait for.
+/// With this many rows the next transaction removes them. Fewer rows wait a moment, because another
+/// statement is a round trip for which the bursts have to wait.
 const PUBLISHED_ENOUGH: usize = 128;
 /// Bytes that take one permit of the queue.
 const PERMIT_BYTES: usize = 64 * 1024;
-/// Jobs that one batch looks at.
+/// The number of jobs that are examined for one batch.
 const SCAN_MAX: usize = 1_024;
 
 /// Work, and the caller that waits for it.
@@ -30,7 +31,7 @@ pub(crate) struct Job {
     pub(crate) work: Work,
     pub(crate) answer: oneshot::Sender<Result<WorkEnd, Error>>,
     bytes: usize,
-    /// Its permits, given back when its transaction is over.
+    /// Its permits, released when its transaction is over.
     _room: OwnedSemaphorePermit,
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) keys: BusyKeys<'a>,
 }
 
-/// The keys of a batch. They are free again when this is dropped, also by a panic.
+/// The keys of a batch. They are released when this is dropped, also by a panic.
 pub(crate) struct BusyKeys<'a> {
     queue: &'a Queue,
     keys: Vec<Key>,
@@ -58,7 +59,7 @@ struct State {
     waiting: VecDeque<Job>,
     busy: HashSet<Key>,
     published: Vec<String>,
-    /// The time when the first of them came.
+    /// The time when the first of the published rows came.
     published_since: Option<Instant>,
     closed: bool,
 }
@@ -89,7 +90,7 @@ impl Queue {
         }
     }
 
-    /// Puts work at the end; waits a bounded time for room.
+    /// Puts work at the end of the queue; waits a limited time for room.
     pub(crate) async fn push(
         &self,
         counters: &Counters,
@@ -120,7 +121,7 @@ impl Queue {
 
     pub(crate) fn published(&self, ids: Vec<String>) {
         let mut state = self.lock();
-        // After closing there may be no next transaction; the sweep publishes them again.
+        // After closing there may be no next transaction; the sweep publishes the rows again.
         if state.closed {
             return;
         }
@@ -153,12 +154,12 @@ impl Queue {
                     return None;
                 }
             }
-            // After either of the two there may be something to do.
+            // In both cases there may be something to do.
             drop(tokio::time::timeout(self.published_wait, changed).await);
         }
     }
 
-    /// The batch is over; its keys are free.
+    /// Releases the keys of a batch that is over.
     fn release(&self, keys: &[Key]) {
         let mut state = self.lock();
         for key in keys {
@@ -178,14 +179,14 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Drops the jobs that still wait. Their callers hear that nothing is known about them.
+    /// Drops the jobs that still wait. Their callers get an unknown outcome.
     pub(crate) fn give_up(&self) {
         let waiting = std::mem::take(&mut self.lock().waiting);
         drop(waiting);
     }
 
-    /// Takes the jobs that may run now, in order, and makes their keys busy. A job with a busy key
-    /// stays, and so does every later job with one of the same keys.
+    /// Takes the jobs that may run now, in order, and marks their keys as busy. A job with a busy
+    /// key stays, and so does every later job with one of its keys.
     fn fill(&self, state: &mut State) -> (Vec<Job>, Vec<Key>) {
         let mut jobs: Vec<Job> = Vec::new();
         let mut taken = Vec::new();

@@ -1,5 +1,5 @@
-//! A batch of bursts alone as one statement, on PostgreSQL: one round trip that commits, in the place
-//! of one for each table. Every other batch goes the longer way of `apply`.
+//! A batch that consists only of bursts, as one statement, on PostgreSQL: one round trip that also
+//! commits, instead of one for each table. All other batches use `apply`.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
-    /// The batch, when it holds only bursts that touch no other tables than every burst does.
+    /// The batch, if it holds only bursts that use no other tables than every burst does.
     pub(crate) fn of(works: &'a [&'a Work], published: &'a [Row]) -> Option<Self> {
         let is_plain = |work: &&Work| {
             matches!(work.head, Head::Start(_) | Head::Update { .. })
@@ -31,7 +31,7 @@ impl<'a> Whole<'a> {
                 && work.commands.is_empty()
                 && work.waits.is_empty()
                 && work.tokens.is_empty()
-                // A new bookmark may replace a burned one; within one statement it would still
+                // A new bookmark may replace a burned one, but within one statement it would still
                 // collide with it.
                 && (work.burned.is_empty() || work.created.is_empty())
         };
