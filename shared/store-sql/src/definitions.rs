@@ -317,13 +317,12 @@ async fn unfinished(
     Ok((instances > 0).then_some(Deleted::InUse { instances }))
 }
 
-/// From here to the end of the transaction no start is written. Returns an instance that was
-/// written since the caller looked, if there is one. A start that waits meanwhile sees the deleted
-/// versions. Only instances accepted recently can be new since then, so this takes no longer for a
-/// large table.
+/// From here to the end of the transaction no start is written. If one was written since the caller
+/// looked, returns [`Deleted::InUse`]. A start that waits meanwhile sees the deleted versions. Only
+/// instances accepted recently can be new since then, so this takes no longer for a large table.
 ///
-/// A start may hold a schedule that the deletion is about to retire: then each waits for the other,
-/// and this side gives up soon and tries again.
+/// A start may hold a schedule that the deletion is about to retire: then one of them waits for the
+/// other, and this side gives up soon and tries again.
 async fn hold_starts(tx: &DatabaseTransaction, used: Expr) -> Result<Option<Deleted>, Failure> {
     if tx.get_database_backend() == DatabaseBackend::Postgres {
         tx.execute_unprepared("SET LOCAL lock_timeout = '300ms'").await?;
