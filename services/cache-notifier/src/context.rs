@@ -1,4 +1,4 @@
-//! The parts of the process that the cache notifier works with.
+//! The connections and settings of the cache notifier.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub const ROLE: &str = "cache-notifier";
 /// The roles of the nodes that cache pointers: a publication waits for them.
 const CACHING: [&str; 2] = ["ingress", "executor"];
 
-/// The parts of the process that the cache notifier works with. Cheap to clone.
+/// The connections and settings of the cache notifier. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     pub(crate) node: Arc<str>,
@@ -62,7 +62,7 @@ impl Context {
         self.members(|role| CACHING.contains(&role))
     }
 
-    /// Whether this node does the work that one node does for all.
+    /// Whether this node does the work that only one notifier does.
     pub(crate) fn is_first(&self) -> bool {
         owner_of(0, &self.members(|role| role == ROLE)) == Some(&*self.node)
     }

@@ -12,7 +12,7 @@ pub enum Error {
     /// The task that writes the pointer has a bug.
     #[error(transparent)]
     Panicked(#[from] tasks::Panicked),
-    /// The pointer and the database do not come to agree.
+    /// The pointer and the database still differ after several writes.
     #[error("definition {0} keeps being published and retracted; it is compared again soon")]
     Restless(model::DefinitionId),
 }

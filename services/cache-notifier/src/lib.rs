@@ -1,5 +1,5 @@
 //! Cache notifier: informs every node which version of a definition is published, and answers the
-//! publisher when all of them know.
+//! publisher when all nodes have it.
 //!
 //! The database has the truth; the pointer in the key-value store repeats it a moment later, and
 //! every node follows the pointers. This service writes pointers from what it reads in the

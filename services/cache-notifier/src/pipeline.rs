@@ -23,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{Context, Error, pointer};
 use coalesce::{Topic, Waiter};
 
-/// A notifier that started lately may not know every node yet. It waits this long for positions of
-/// nodes that it does not know.
+/// A notifier that started recently may not know every node yet. It waits this long for positions
+/// of nodes that it does not know.
 const YOUNG_WAIT: Duration = Duration::from_millis(100);
 
 /// One notifier replica.
@@ -41,7 +41,7 @@ pub struct Notifier {
 type Written = (DefinitionId, Result<Noticed, Error>);
 
 impl Notifier {
-    /// Listens from now on.
+    /// Subscribes to requests and positions.
     ///
     /// # Errors
     /// When the bus cannot be asked.
@@ -63,8 +63,8 @@ impl Notifier {
         })
     }
 
-    /// Serves requests until `stop`. Then it answers every publisher that still waits with what is
-    /// known by then.
+    /// Serves requests until `stop`. Then it answers every publisher that still waits, with the
+    /// positions known by then.
     pub async fn serve(mut self, stop: &CancellationToken) {
         let mut members = self.cx.presence.changed();
         loop {
@@ -115,7 +115,7 @@ impl Notifier {
                 cx.trail.at(Point::Heard).await;
                 pointer::write(&cx, &definition_id, version).await
             });
-            // A definition whose write does not end is not written again.
+            // A definition whose write never ends is not written again.
             let written = written.await.unwrap_or_else(|panicked| Err(panicked.into()));
             Some((definition_id, written))
         });
@@ -189,7 +189,8 @@ impl Notifier {
         }
     }
 
-    /// Answers the publishers whose answer is complete, or whose time is over; with `now`, all.
+    /// Answers the publishers whose answer is complete or whose time is over; with `now`, all of
+    /// them.
     fn answer(&mut self, definition_id: &DefinitionId, now: bool) {
         let is_young = self.is_young();
         let Some(topic) = self.topics.get_mut(definition_id) else { return };
@@ -232,8 +233,8 @@ impl Notifier {
         }
     }
 
-    /// Whether it may not know every node yet: when the list of nodes was lost just before its
-    /// start, the next renewals fill it again.
+    /// Whether it started so recently that it may not know every node yet: if the list of nodes was
+    /// lost just before its start, the next renewals fill it again.
     fn is_young(&self) -> bool {
         self.born.elapsed() < self.cx.presence.ttl()
     }
@@ -259,14 +260,14 @@ fn reply(
     });
 }
 
-/// Runs what nothing here waits for.
+/// Runs work whose result the deciding task does not need.
 fn beside(
     work: &mut JoinSet<Option<Written>>,
     task: &'static str,
     future: impl Future<Output = ()> + Send + 'static,
 ) {
-    // A panic is logged and counted: nodes are asked again, and a publisher waits no longer than
-    // it wants to.
+    // A panic is logged and counted. The nodes are asked again, and a publisher waits no longer
+    // than its time limit.
     work.spawn(tasks::caught(task, future).map(|_| None));
 }
 

@@ -1,4 +1,4 @@
-//! Writes the pointer of a definition: the version that the database says is published.
+//! Writes the pointer of a definition: the version that is published according to the database.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) async fn write(
                 let version = version.max(pointer.version);
                 cx.pointers.put(definition_id, None, version).await?
             }
-            // It never was published, so no node has it.
+            // The definition was never published, so no node has it.
             (None, None) => 0,
         };
         cx.trail.at(Point::Pointed).await;
@@ -54,7 +54,7 @@ pub(crate) async fn write(
         let number = pointed.as_ref().map_or(version, |pointer| pointer.version);
         if points_to == published.as_ref().map(|(id, _)| id.clone()) {
             // This reads the nodes after the pointer is written; a node joins before it reads the
-            // pointers. So each node is asked, or has the pointer.
+            // pointers. So each node either is asked or has the pointer.
             cx.presence.look().await?;
             return Ok(Noticed {
                 definition_id: definition_id.clone(),

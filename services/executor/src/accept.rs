@@ -1,4 +1,4 @@
-//! What is accepted and has not run: the rows of starts and of other commands.
+//! Commands that are accepted and have not run: the rows of starts and of other commands.
 
 use engine::Program;
 use model::{CommandId, Instance, InstanceId, Timestamp};
@@ -7,7 +7,8 @@ use store::{NewInstance, PendingCommand};
 
 use crate::work::Work;
 
-/// Why a burst cannot be written: something in it is too large, or has no form.
+/// The reason why a burst cannot be written: it contains a value that is too large or cannot be
+/// encoded.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unfit(pub(crate) String);
@@ -30,13 +31,13 @@ pub(crate) fn pending(start: &Start, work: &Work, now: Timestamp) -> Instance {
     }
 }
 
-/// Where an accepted command comes from.
+/// The instance and command from which an accepted command descends.
 pub(crate) struct Descent<'a> {
     pub(crate) traceparent: Option<&'a str>,
     pub(crate) lineage: Lineage,
 }
 
-/// A start that is accepted with a transaction: its row and its command.
+/// A start that is accepted in a transaction: its row and its command.
 pub(crate) fn accepted(
     mut start: Start,
     id: CommandId,
@@ -67,7 +68,7 @@ pub(crate) fn child_id(child: &InstanceId) -> CommandId {
     CommandId::new(model::derived(&["child", child.as_str()]))
 }
 
-/// A command for an instance that is accepted with a transaction: its row.
+/// A command for an instance that is accepted in a transaction: its row.
 pub(crate) fn accepted_command(id: CommandId, command: Message, now: Timestamp) -> PendingCommand {
     PendingCommand {
         id,

@@ -1,8 +1,9 @@
-//! One instance in this process: its mailbox, its tenures, and what comes next in each.
+//! One instance in this process: its mailbox, its tenures, and the order of the work in each.
 //!
-//! An actor lives from the first command to the last. A tenure is the time in which it works on the
-//! instance; the commands of a tenure share one lease, which goes back when none is left. While
-//! outgoing calls run, the actor goes on taking commands, so that a cancel reaches the instance.
+//! An actor lives from the first command of the instance to the last. A tenure is the time in which
+//! it works on the instance; the commands of a tenure share one lease, which is released when no
+//! command is left. While outgoing calls run, the actor goes on taking commands, so that a cancel
+//! reaches the instance.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use crate::route;
 use crate::stop::{Stop, Verdict};
 use crate::tenure::{Origin, Tenure, TenureEnd};
 
-/// When a command comes again whose calls vanished.
+/// The pause before a command is delivered again whose calls have vanished.
 const STUCK_PAUSE: Duration = Duration::from_secs(5);
 
 /// The name of the task of each actor.
@@ -32,7 +33,7 @@ struct Actor {
     mailbox: Mailbox,
 }
 
-/// What is done next.
+/// The next step of a tenure.
 enum Next {
     /// Work on the instance.
     Work(Origin),
@@ -67,8 +68,8 @@ pub(crate) async fn apply(
     }
 }
 
-/// Lets an actor live. After a panic its commands are delivered again, its lease expires, and the
-/// next command of the instance makes a new actor.
+/// Runs an actor. After a panic its commands are delivered again, its lease expires, and the next
+/// command of the instance starts a new actor.
 async fn watched(cx: Cx, id: InstanceId, actor: Actor) {
     if tasks::caught(TASK, actor.live()).await.is_err() {
         cx.mailboxes.forget_closed(&id);
@@ -97,7 +98,7 @@ impl Actor {
         }
     }
 
-    /// Commands and owed work take turns, so that neither keeps the other waiting for long.
+    /// Commands and owed work take turns, so that neither waits long for the other.
     async fn next(&mut self, tenure: &mut Tenure) -> Next {
         loop {
             tenure.collect();
@@ -107,7 +108,7 @@ impl Actor {
             if !tenure.hold.is_good() {
                 return Next::End(TenureEnd::Lost);
             }
-            // Another node goes on with what is unfinished: it may never end.
+            // Another node continues unfinished work: that work might never end here.
             if tenure.unfinished && self.cx.has_given_up() {
                 return Next::End(TenureEnd::Stopped);
             }
@@ -140,7 +141,7 @@ impl Actor {
         }
     }
 
-    /// Waits until there is something to do. None when it is worth looking again.
+    /// Waits until there is something to do. None if the caller should look again.
     async fn wait(&mut self, tenure: &mut Tenure) -> Option<Next> {
         let wake_at = tenure.pause.map(|(until, _)| until);
         tokio::select! {
@@ -156,8 +157,8 @@ impl Actor {
         }
     }
 
-    /// Looks up the receivers of a kept event or task. Resumes for this instance come before
-    /// whatever else waits: the next event is for the bookmark after this one.
+    /// Looks up the receivers of a kept event or task. Resumes for this instance come before other
+    /// waiting work: the next event is for the bookmark after this one.
     async fn route(&self, tenure: &mut Tenure, command: &Command) {
         match route::wake(&self.cx, command, &self.id).await {
             Ok(mine) => mine.into_iter().rev().for_each(|own| tenure.woken.push_front(own)),
@@ -165,7 +166,7 @@ impl Actor {
         }
     }
 
-    /// Ends a tenure. What is left of it goes to the actor that holds the instance next.
+    /// Ends a tenure. Work that is left goes to the actor that holds the instance next.
     async fn close(&mut self, mut tenure: Tenure, end: TenureEnd) {
         tenure.calls.abort_all();
         match end {
@@ -177,7 +178,7 @@ impl Actor {
             TenureEnd::Lost => {
                 METRICS.lease_lost();
                 tracing::warn!(instance = %self.id, "lease lost, what is in hand is dropped");
-                // A late acknowledgement would delete what the new holder still needs.
+                // A late acknowledgement would delete messages that the new holder still needs.
                 tenure.end_tails(|| Verdict::Drop);
             }
             TenureEnd::Stopped => tenure.end_tails(|| Verdict::Retry(Duration::ZERO)),

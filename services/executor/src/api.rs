@@ -1,8 +1,8 @@
-//! The NATS face of the executor: requests under `staunch.api.…` take the bodies of commands and
-//! are answered with the outcome, so that a NATS client needs nothing else.
+//! The executor's NATS API: requests under `staunch.api.…` have the bodies of commands and are
+//! answered with the outcome, so that a NATS client needs nothing else.
 //!
-//! A request becomes a command whose outcome goes to the subject of the requester. The stream stores
-//! the command first; the executor that applies it answers.
+//! A request becomes a command whose outcome goes to the subject of the requester. The stream
+//! stores the command first; the executor that applies it answers.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ use crate::record::Record;
 const TASK: &str = "executor: request";
 const NAME: &str = "staunch-executor";
 const DESCRIPTION: &str = "Applies commands to workflow instances";
-/// The number of requests that are worked on at the same time.
+/// The number of requests that are processed at the same time.
 const REQUESTS_MAX: usize = 256;
 /// The header of the Services API that marks an error.
 const ERROR: &str = "Nats-Service-Error";
 const ERROR_CODE: &str = "Nats-Service-Error-Code";
 
-/// Why a request is not accepted, in the form of RFC 9457.
+/// The reason why a request is refused, in the form of RFC 9457.
 struct RequestProblem {
     status: u16,
     title: &'static str,
@@ -79,7 +79,8 @@ pub(crate) async fn answer(
     requests_in_hand.wait().await;
 }
 
-/// Answers one request: with a problem where the answer is not found, cannot be sent, or panics.
+/// Answers one request. The answer is a problem if the instance is not found, if the answer cannot
+/// be sent, or after a panic.
 async fn respond(cx: &Cx, request: Incoming) {
     let Incoming { message, reply } = request;
     let reply = match reply.as_deref().map(subject::check_reply).transpose() {
@@ -175,7 +176,7 @@ async fn view(cx: &Cx, id: &str) -> Result<Value, RequestProblem> {
     })?;
     let state = match cx.catalog.program(&row.version_id).await {
         Ok(Some(program)) => record.state.view(&program),
-        // Without the version the workflow state cannot be shown; the rest can.
+        // Without the version, the workflow state cannot be shown; the rest can.
         Ok(None) | Err(catalog::Error::Broken { .. }) => Value::Null,
         Err(error) => return Err(RequestProblem::unavailable(&error)),
     };

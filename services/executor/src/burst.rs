@@ -1,5 +1,5 @@
-//! A burst between load and commit: the instance as the tenure knows it, and what the burst makes of
-//! it. Nothing here waits or writes.
+//! A burst between load and commit: the instance as the tenure knows it, and the changes of the
+//! burst. Nothing here waits or writes.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::work::Work;
 /// An instance as the tenure knows it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    /// The row; none while nothing is stored.
+    /// The row; none if none is stored.
     pub(crate) row: Option<Instance>,
     /// The id of the accepted start, while the instance is pending.
     pub(crate) accepted: Option<CommandId>,
@@ -25,16 +25,16 @@ pub(crate) struct Known {
     pub(crate) sight: Sight,
 }
 
-/// How reliable the knowledge about an instance is.
+/// When the instance was read, and so how far the knowledge about it can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sight {
     /// It was read or written under the lease.
     #[default]
     Sure,
-    /// It was read while the lease was asked for. A turn may use it, because the commit checks the
-    /// version; a refusal may not.
+    /// It was read while the lease was being acquired. A turn may use it, because the commit checks
+    /// the version; a refusal may not.
     Early,
-    /// It was not read: the instance is taken for one that has not run.
+    /// It was not read: the burst assumes that the instance has not run.
     None,
 }
 
@@ -60,10 +60,10 @@ impl Known {
     }
 }
 
-/// Why a burst commits nothing.
+/// The reason why a burst commits nothing.
 #[derive(Debug)]
 pub(crate) enum Unchanged {
-    /// The command was applied before: its sender may still have to be answered.
+    /// The command was applied before: its sender may still need an answer.
     Applied,
     /// There was nothing to do.
     Nothing,
@@ -71,31 +71,31 @@ pub(crate) enum Unchanged {
     Refused(Refusal, String),
 }
 
-/// What a burst makes of an instance. Nothing of it has happened yet.
+/// The changes of a burst to an instance. None of them is committed yet.
 pub(crate) struct Ran {
     pub(crate) before: Before,
     pub(crate) record: Record,
     pub(crate) effects: Vec<Effect>,
     pub(crate) journal: Vec<Entry>,
-    /// The version that runs, once that is decided.
+    /// The version that runs, once it is known.
     pub(crate) version: Option<(VersionId, u32)>,
     pub(crate) work: Work,
-    /// The instance itself changed, not only what is remembered beside it.
+    /// The instance itself changed, and not only the data remembered beside it.
     pub(crate) has_moved: bool,
     pub(crate) now: Timestamp,
 }
 
-/// The instance before the burst, from which the difference is taken.
+/// The instance before the burst, the base of the difference.
 pub(crate) struct Before {
-    /// The row; none when the burst makes the instance.
+    /// The row; none if the burst creates the instance.
     pub(crate) row: Option<Instance>,
     /// The bookmarks that are in the database.
     pub(crate) open: BTreeSet<BookmarkId>,
-    /// What the row has to be for the commit to succeed.
+    /// The condition on the row for the commit.
     pub(crate) expected: Expected,
 }
 
-/// Why an instance ends without the engine.
+/// The reason why an instance ends without the engine.
 pub(crate) struct Ending {
     status: SubStatus,
     /// (code, message)
@@ -177,7 +177,7 @@ impl Ran {
     }
 }
 
-/// Splits what is known into the state before the burst and the record that the burst changes.
+/// Splits the known instance into the state before the burst and the record that the burst changes.
 pub(crate) fn split(known: Known) -> (Before, Record) {
     let open = known.record.open().map(|open| open.id.clone()).collect();
     let expected = match &known.row {
@@ -188,7 +188,7 @@ pub(crate) fn split(known: Known) -> (Before, Record) {
     (Before { row: known.row, open, expected }, known.record)
 }
 
-/// Ends a state as the engine would.
+/// Ends a state as the engine does.
 fn halt(state: &mut State, end: Ending, now: Timestamp) -> Vec<Entry> {
     state.status = end.status;
     state.bookmarks.clear();
@@ -223,7 +223,7 @@ fn halt(state: &mut State, end: Ending, now: Timestamp) -> Vec<Entry> {
     }]
 }
 
-/// Notes what a redelivery is recognised by.
+/// Records the ids by which a redelivery is recognised.
 pub(crate) fn remember(record: &mut Record, work: &Work) {
     if let Some(sequence) = &work.sequence
         && record.order(sequence) == Order::Next

@@ -1,7 +1,8 @@
 //! Outgoing HTTP calls: the port, the real client and its twin.
 //!
 //! A call is made after its intent is committed, and again after a crash, always with the same
-//! `Idempotency-Key`. A failed call is an answer for the workflow too, so nothing here returns an error.
+//! `Idempotency-Key`. A failed call is an answer for the workflow too, so no function here returns
+//! an error.
 
 mod client;
 mod guard;
@@ -19,12 +20,12 @@ pub use memory::MemoryCalls;
 /// Makes outgoing calls.
 #[async_trait]
 pub trait Calls: Send + Sync {
-    /// Makes the call and gives its answer, within `limits::CALL_TIME_MAX`. Dropping the future
-    /// gives the call up. `traceparent` is sent along.
+    /// Makes the call and returns its answer, within `limits::CALL_TIME_MAX`. Dropping the future
+    /// cancels the call. `traceparent` is sent along.
     async fn perform(&self, call: &Call, traceparent: Option<&str>) -> CallEnd;
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallEnd {
     /// The server answered.
@@ -33,7 +34,7 @@ pub enum CallEnd {
         status_code: u16,
         /// Header names, in lower case, and values.
         headers: Map,
-        /// A JSON body parsed, any other as text, none as null.
+        /// A JSON body parsed, any other body as text, none as null.
         content: Value,
     },
     /// The server did not answer.
@@ -45,7 +46,7 @@ pub enum CallEnd {
     },
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The whole answer did not come in time.

@@ -1,5 +1,5 @@
-//! Chains: instances of which each starts the next without waiting for it. A chain may go on for
-//! ever, but not at any speed: a runaway would take the cluster.
+//! Chains: instances each of which starts the next without waiting for it. A chain may go on for
+//! ever, but at a limited rate: a runaway chain would take up the whole cluster.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,24 +8,24 @@ use std::time::Duration;
 use model::DefinitionId;
 use tokio::time::Instant;
 
-/// The longest time for which a start is sent back.
+/// The longest delay of a start that is sent back.
 const LATER_MAX: Duration = Duration::from_secs(30);
-/// Definitions whose rate is remembered, before those that are free again are forgotten.
+/// The number of definitions whose rate is remembered, before unused ones are forgotten.
 const REMEMBERED_MAX: usize = 1_000;
 
-/// Holds the starts out of long chains to a rate, each definition for itself.
+/// Limits the rate of starts from long chains, for each definition separately.
 #[derive(Default)]
 pub(crate) struct Chains(Mutex<BTreeMap<DefinitionId, Rate>>);
 
 struct Rate {
     /// The next start may be applied from then on.
     free_at: Instant,
-    /// The next start that is sent back comes again then.
+    /// The time for which the last start that was sent back is scheduled.
     booked_until: Instant,
 }
 
 impl Chains {
-    /// None when the start may be applied now; otherwise when it is to come again.
+    /// None if the start may be applied now; otherwise the time until it should be delivered again.
     pub(crate) fn hold(&self, definition: &DefinitionId, per_second: u32) -> Option<Duration> {
         let every = Duration::from_secs(1) / per_second.max(1);
         let now = Instant::now();

@@ -5,28 +5,30 @@ use std::time::Duration;
 use model::limits;
 
 /// How long a command waits here for a lease that another node holds. That node may hold the lease
-/// during an outgoing call, and takes commands meanwhile: a command that is sent back may be
-/// delivered to that node.
+/// during an outgoing call, and accepts commands meanwhile: a command that is sent back may be
+/// delivered to it.
 const LEASE_WAIT: Duration = Duration::from_secs(2);
 
 /// Settings of an executor.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Bursts that run at the same time.
+    /// The number of bursts that run at the same time.
     pub concurrency: usize,
-    /// Commands in hand at the same time: those that run, wait for a lease, or for a call.
+    /// The number of commands in progress at the same time: those that run, wait for a lease, or
+    /// wait for a call.
     pub in_hand_max: usize,
-    /// Bytes of the commands in hand; at least the bytes of one pull.
+    /// The bytes of the commands in progress; at least the bytes of one pull.
     pub in_hand_bytes_max: usize,
-    /// Commands taken in one pull.
+    /// The number of commands taken in one pull.
     pub batch: usize,
     /// How long a pull waits for the first command. A graceful stop waits for the end of a pull.
     pub pull_wait: Duration,
-    /// Commands of one instance that queue here. Further ones are sent back for later.
+    /// The number of commands of one instance that queue here. Further ones are sent back for
+    /// later.
     pub mailbox: usize,
     /// The time after which an unanswered delivery comes again. The consumer has the same.
     pub ack_wait: Duration,
-    /// How leases are held and waited for.
+    /// The times of leases.
     pub terms: bus::Terms,
     /// How long a graceful stop waits for outgoing calls. Another node makes a longer call again, with
     /// the same key.
@@ -35,13 +37,13 @@ pub struct Config {
     pub unknown_grace: Duration,
     /// Outgoing calls may go to private and local addresses.
     pub allow_private_addresses: bool,
-    /// Long turns, and turns of definitions with scripts, run on threads of their own, off the event
+    /// Long turns, and turns of definitions with scripts, run on separate threads, off the event
     /// loop.
     pub offload_turns: bool,
     /// Activity executions of an instance without a wait, before it ends with an incident.
     pub steps_without_wait_max: u64,
-    /// Starts in a second that are applied for one definition, out of chains in which each instance
-    /// starts the next without waiting for it.
+    /// The number of starts per second that are applied for one definition, from chains in which
+    /// each instance starts the next without waiting for it.
     pub chained_starts_per_second: u32,
     /// The address of this installation, without a slash at the end. URLs in workflows begin with it.
     pub base_url: String,
@@ -88,7 +90,7 @@ impl From<&chassis::Settings> for Config {
 }
 
 impl Config {
-    /// The pause between two progress messages for a delivery in hand.
+    /// The pause between two progress messages for a delivery in progress.
     #[must_use]
     pub fn progress_every(&self) -> Duration {
         (self.ack_wait / 3).max(Duration::from_millis(1))

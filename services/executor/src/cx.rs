@@ -1,4 +1,4 @@
-//! What every step of the pipeline is handed: the node's ports, bounds and life.
+//! The context of every step of the pipeline: the node's ports, limits and life cycle.
 
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ use crate::mailbox::Mailboxes;
 use crate::sample::Sampler;
 use crate::stop::Stop;
 
-/// What every step of the pipeline is handed.
+/// The context of every step of the pipeline.
 pub(crate) type Cx = Arc<Inner>;
 
 pub(crate) struct Inner {
@@ -39,15 +39,15 @@ pub(crate) struct Inner {
     pub(crate) leases: Leases,
     /// Permits for bursts: the number that may run at the same time.
     pub(crate) bursts: Semaphore,
-    /// Permits for turns with scripts, one for each core. More of them would slow each other down,
-    /// against a time limit that each of them has, and would take memory.
+    /// Permits for turns with scripts, one for each core. More of them at the same time would slow
+    /// each other down while each has a time limit, and would take memory.
     pub(crate) scripts: Arc<Semaphore>,
-    /// Permits for turns that go on with others: half of the cores, so that an endless loop leaves
-    /// the other half to whoever comes. They are given in the order in which they are asked for.
+    /// Permits for turns that continue others: half of the cores, so that endless loops leave the
+    /// other half free. They are given in the order of the requests.
     pub(crate) long_turns: Arc<Semaphore>,
     pub(crate) mailboxes: Mailboxes,
     pub(crate) chains: Chains,
-    /// Which refused commands are logged.
+    /// Decides which refused commands are logged.
     pub(crate) refusals: Sampler,
     pub(crate) tasks: TaskTracker,
     pub(crate) stopping: CancellationToken,
@@ -64,22 +64,22 @@ impl Inner {
         self.chance.seed()
     }
 
-    /// Passes a point.
+    /// Reports that this node has reached a point.
     pub(crate) async fn at(&self, point: Point) {
         self.trail.at(point).await;
     }
 
-    /// Waits for the right to run a burst.
+    /// Waits for a permit to run a burst.
     pub(crate) async fn burst_permit(&self) -> Result<SemaphorePermit<'_>, Stop> {
         self.bursts.acquire().await.map_err(closed)
     }
 
-    /// Waits for the right to run a turn with scripts.
+    /// Waits for a permit to run a turn with scripts.
     pub(crate) async fn script_permit(&self) -> Result<OwnedSemaphorePermit, Stop> {
         Arc::clone(&self.scripts).acquire_owned().await.map_err(closed)
     }
 
-    /// Waits for the right to run a turn that goes on with another.
+    /// Waits for a permit to run a turn that continues another.
     pub(crate) async fn long_turn_permit(&self) -> Result<SemaphorePermit<'_>, Stop> {
         self.long_turns.acquire().await.map_err(closed)
     }
@@ -106,7 +106,7 @@ impl Inner {
         self.stopping.cancelled().await;
     }
 
-    /// A stop waits no longer for outgoing calls, nor for turns that go on.
+    /// A stop no longer waits for outgoing calls, nor for turns that continue others.
     pub(crate) fn has_given_up(&self) -> bool {
         self.give_up_at.get().is_some_and(|at| Instant::now() >= *at)
     }
@@ -124,7 +124,7 @@ fn closed(error: AcquireError) -> Stop {
     Stop::later(error.to_string())
 }
 
-/// Threads that run at the same time here; 1 where the system does not say.
+/// The number of threads that run at the same time here; 1 if the system does not report it.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }

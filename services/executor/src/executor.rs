@@ -1,4 +1,4 @@
-//! One executor: how it is built, and what its owner may do with it: handle a delivery, stop, kill.
+//! One executor: its construction, and the operations of its owner: handle a delivery, stop, kill.
 
 use std::sync::{Arc, OnceLock};
 
@@ -21,7 +21,7 @@ use crate::mailbox::Mailboxes;
 use crate::sample::Sampler;
 use crate::trodden::trodden;
 
-/// What an executor is built from.
+/// The parts of an executor.
 #[derive(Clone)]
 pub struct Context {
     /// This node's name, unique in the cluster.
@@ -42,7 +42,7 @@ pub struct Context {
     pub presence: Presence,
     /// Outgoing calls.
     pub calls: Arc<dyn Calls>,
-    /// Receives the point that each command passes; none in production.
+    /// Receives the points that commands reach; none in production.
     pub points: Option<Arc<dyn Points>>,
     /// Settings.
     pub config: Config,
@@ -53,7 +53,7 @@ pub struct Context {
 pub struct Executor(Cx);
 
 impl Executor {
-    /// An executor that does nothing until it is handed deliveries. Needs a tokio runtime.
+    /// An executor that does nothing until it gets deliveries. Needs a tokio runtime.
     #[must_use]
     pub fn start(context: Context) -> Self {
         let Context { node, store, bus, engine, catalog, clock, chance, .. } = context;
@@ -99,22 +99,23 @@ impl Executor {
         Self(cx)
     }
 
-    /// Takes one delivery to its end: acknowledged, sent back, parked, or left to come again.
-    /// Never fails.
+    /// Processes one delivery to its end: acknowledged, sent back, moved to the dead letters, or
+    /// left to be delivered again. Never fails.
     pub async fn handle(&self, delivery: Delivery) {
         let work = Box::pin(handle::handle(&self.0, delivery));
         self.0.gone.run_until_cancelled(work).await.unwrap_or_default();
     }
 
-    /// Begins a stop: outgoing calls get `Config::call_grace` more. Another node makes longer ones
-    /// again.
+    /// Begins a stop: outgoing calls have `Config::call_grace` left. Another node repeats longer
+    /// ones.
     pub fn begin_stop(&self) {
         let cx = &self.0;
         cx.give_up_at.get_or_init(|| Instant::now() + cx.config.call_grace);
         cx.stopping.cancel();
     }
 
-    /// Finishes what is in hand and gives every lease back. Call it when no delivery comes any more.
+    /// Finishes the work in progress and releases every lease. Call it when no delivery comes any
+    /// more.
     pub async fn stop(&self) {
         self.begin_stop();
         let cx = &self.0;

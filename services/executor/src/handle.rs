@@ -1,4 +1,4 @@
-//! One delivery, from the stream to its answer. While it is in hand, the stream gets progress
+//! One delivery, from the stream to its answer. While it is in progress, the stream gets progress
 //! messages.
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::{actor, route};
 /// The name of the task of each delivery.
 const TASK: &str = "executor: delivery";
 
-/// Takes one delivery to its end. Never fails: every outcome is a verdict, and so is a panic.
+/// Processes one delivery to its end. Never fails: every outcome is a verdict, and so is a panic.
 pub(crate) async fn handle(cx: &Cx, delivery: Delivery) {
     if let Err(panicked) = tasks::caught(TASK, take(cx, &delivery)).await {
         let stop = Stop::Panicked(panicked.to_string());
@@ -70,7 +70,7 @@ async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
     }
 }
 
-/// When a start out of a long chain comes again, if there were too many of them just now.
+/// The delay of a start from a long chain, if too many of them came just now.
 fn held(cx: &Cx, command: &Command) -> Option<Duration> {
     let Body::Start(start) = &command.body else { return None };
     let chain = command.lineage.chain;
@@ -105,8 +105,8 @@ fn fallback_id(delivery: &Delivery) -> String {
     model::derived(&["message", &delivery.sequence.to_string(), &stored_at])
 }
 
-/// Sends progress messages for the delivery while the work runs. When the lease is lost, the work ends
-/// without an answer, and the command is delivered again.
+/// Sends progress messages for the delivery while the work runs. If the lease is lost, the work
+/// ends without an answer, and the command is delivered again.
 async fn hold(cx: &Cx, delivery: &Delivery, work: impl Future<Output = Verdict>) -> Verdict {
     let every = cx.config.progress_every();
     let mut ticks = interval_at(Instant::now() + every, every);

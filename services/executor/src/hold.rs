@@ -1,4 +1,4 @@
-//! What a tenure holds its instance by: the lease, or nothing yet.
+//! The lease with which a tenure holds its instance, or nothing yet.
 
 use bus::{Busy, Lease};
 use chassis::Point;
@@ -10,19 +10,19 @@ use crate::metrics::METRICS;
 use crate::stop::Stop;
 
 /// The lease on an instance, or nothing yet. The first burst of an instance whose id nobody else
-/// can know goes without a lease: two writes would cost more than they save, and if another node
-/// runs the same start after all, one of the two commits.
+/// can know runs without a lease: the two writes would cost more than they save, and if another
+/// node runs the same start after all, only one of the two commits.
 #[derive(Debug, Default)]
 pub(crate) struct Hold(Option<(Lease, Instant)>);
 
 impl Hold {
-    /// The lease is there.
+    /// The lease is taken.
     pub(crate) fn is_taken(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Takes the lease, unless it is there. Waits for another holder at most as long as the terms
-    /// say.
+    /// Takes the lease, unless it is taken already. Waits for another holder at most as long as the
+    /// terms allow.
     pub(crate) async fn take(&mut self, cx: &Cx, id: &InstanceId) -> Result<(), Stop> {
         if self.0.is_none() {
             self.0 = Some((acquire(cx, id).await?, Instant::now()));
@@ -30,7 +30,7 @@ impl Hold {
         Ok(())
     }
 
-    /// Another node had the lease when it was asked for, and gave it back only then.
+    /// Another node held the lease when it was asked for, and released it later.
     pub(crate) fn was_contended(&self) -> bool {
         self.0.as_ref().is_some_and(|(lease, _)| lease.contended())
     }
@@ -48,7 +48,7 @@ impl Hold {
         }
     }
 
-    /// Gives the lease back, if there is one.
+    /// Releases the lease, if there is one.
     pub(crate) async fn release(self, cx: &Cx) {
         let Some((lease, since)) = self.0 else { return };
         cx.at(Point::BeforeRelease).await;

@@ -19,7 +19,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// A job, and where its verdict arrives.
+    /// A job, and the channel on which its verdict arrives.
     pub(crate) fn new(
         command: Command,
         delivery: &Delivery,
@@ -35,7 +35,7 @@ impl Job {
         (Box::new(job), receiver)
     }
 
-    /// The command is delivered for the first time, and it makes an instance whose id nobody else
+    /// The command is delivered for the first time, and it starts an instance whose id nobody else
     /// can know yet.
     pub(crate) fn is_unheard_of(&self) -> bool {
         let Body::Start(start) = &self.command.body else { return false };
@@ -47,7 +47,7 @@ impl Job {
     }
 
     pub(crate) fn end(self, verdict: Verdict) {
-        // Nobody listens when the process is being killed.
+        // Sending fails only while the process is being killed; then the verdict is not needed.
         drop(self.verdict.send(verdict));
     }
 
@@ -80,7 +80,7 @@ impl Tail {
         self.is_answered
     }
 
-    /// The subject for the outcome, if the outcome is due now. It is due once.
+    /// The subject for the outcome, if the outcome is due now. It is due only once.
     pub(crate) fn answer(&mut self, rests: bool, has_answer: bool) -> Option<String> {
         let is_due = match self.job.command.reply_when {
             ReplyWhen::Committed => true,

@@ -4,7 +4,7 @@
 //! it, `handle` takes one delivery, `actor` decides what one instance does next, and `route` finds
 //! the receivers of events and tasks. Below it are the types that the steps share: `cx`, `work`,
 //! `job`, `tenure`, `burst`, `record`, `stop`. The lease saves work; the version check in `commit`
-//! saves truth: delete every lease and results stay right. Nothing here knows NATS or SQL: only
+//! saves truth: delete every lease and results stay right. No module here knows NATS or SQL: only
 //! `main.rs` names the adapters.
 
 mod accept;

@@ -1,5 +1,5 @@
-//! The mailboxes of the instances that are worked on here. An instance with a mailbox has an
-//! actor, which is the only reader of it.
+//! The mailboxes of the instances that this process works on. An instance with a mailbox has an
+//! actor, the only reader of the mailbox.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,8 +23,8 @@ impl Mailboxes {
         self.lock().len()
     }
 
-    /// Puts a command into the mailbox of its instance. Gives a new mailbox, with the command in
-    /// it, when the instance had none: the caller starts an actor that reads it. A command that
+    /// Puts a command into the mailbox of its instance. If the instance had none, returns a new
+    /// mailbox that contains the command: the caller starts an actor that reads it. A command that
     /// finds a full mailbox is sent back.
     pub(crate) fn post(&self, id: &InstanceId, job: Box<Job>, capacity: usize) -> Option<Mailbox> {
         let mut mailboxes = self.lock();
@@ -37,20 +37,20 @@ impl Mailboxes {
                     job.stop(&Stop::soon(reason));
                     return None;
                 }
-                // The actor's task has died.
+                // The task of the actor has ended by a panic.
                 Err(TrySendError::Closed(job)) => job,
             },
             None => job,
         };
         let (sender, mailbox) = mpsc::channel(capacity.max(1));
-        // A fresh mailbox has room for one.
+        // A new mailbox has room for one command.
         drop(sender.try_send(job));
         mailboxes.insert(id.clone(), sender);
         Some(mailbox)
     }
 
-    /// The next command of an instance. Without one the mailbox is removed, and the next command
-    /// makes a new one.
+    /// The next command of an instance. If there is none, the mailbox is removed, and the next
+    /// command creates a new one.
     pub(crate) fn next(&self, id: &InstanceId, mailbox: &mut Mailbox) -> Option<Box<Job>> {
         let mut mailboxes = self.lock();
         let job = mailbox.try_recv().ok();
@@ -60,7 +60,7 @@ impl Mailboxes {
         job
     }
 
-    /// Removes the mailbox of an actor that died.
+    /// Removes the mailbox of an actor that has died.
     pub(crate) fn forget_closed(&self, id: &InstanceId) {
         let mut mailboxes = self.lock();
         if mailboxes.get(id).is_some_and(mpsc::Sender::is_closed) {

@@ -1,6 +1,6 @@
 //! command in -> lock -> load -> run -> commit -> perform -> publish, release -> settle
 //!
-//! [`apply`] is that path; each verb has a file of its own, and so has each exception: a burst that
+//! [`apply`] is that path; each verb has its own file, and so has each exception: a burst that
 //! commits nothing (`unchanged`), an accepted start that hits a bug (`end_pending`), a command that
 //! was applied before (`again`), that changes nothing (`refuse`), that comes too early (`keep`), or
 //! that an activation strategy forbids (`not_allowed`). The types enforce the order: `Ready` comes
@@ -47,22 +47,23 @@ use run::run;
 use settle::settle;
 use unchanged::{locked_out, stopped, unchanged};
 
-/// How often a burst that lost its version is run again before its command is sent back.
+/// The number of times that a burst with a version conflict is run again before its command is sent
+/// back.
 const CONFLICTS_MAX: usize = 16;
 
-/// How a burst ended.
+/// The result of a burst.
 enum Burst {
     Committed(Box<Done>),
     Unchanged(Unchanged),
 }
 
-/// Takes one piece of work from the lock to the acknowledgement. Gives the reason if the tenure
-/// ends with it.
+/// Processes one piece of work from the lock to the acknowledgement. Returns the reason if the
+/// tenure ends with it.
 ///
-/// The release is sent first, so that a node that is woken by what is published or answered does
-/// not meet a busy lease; nothing depends on its success, so nothing waits for it. Both come before
-/// the acknowledgement: after a crash in between, the command is delivered again and finds that it
-/// was applied.
+/// The release is sent first, so that a node that is woken by a published message or an answer does
+/// not meet a busy lease. No later step depends on its success, so none waits for it. Release and
+/// publish come before the acknowledgement: after a crash in between, the command is delivered
+/// again and is found to have been applied.
 pub(crate) async fn apply(
     cx: &Cx,
     tenure: &mut Tenure,
@@ -91,14 +92,14 @@ pub(crate) async fn apply(
     None
 }
 
-/// One burst, with one of the permits that the node has for bursts, within a span of its own.
+/// One burst, with one of the node's permits for bursts, within its own span.
 async fn burst(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Stop> {
     let began = Instant::now();
     let span = tracing::info_span!("burst", instance = %tenure.id, command = %work.id);
     chassis::link(&span, work.traceparent.as_deref());
     let advanced = async {
-        // Before the permit for the burst: bursts that go on wait for each other, and for nobody
-        // else's permits.
+        // This permit comes before the permit for the burst: bursts that continue others wait for
+        // each other, and hold no permit meanwhile.
         let long = match work.cause {
             Cause::Continue => Some(cx.long_turn_permit().await?),
             Cause::Command(_) | Cause::CallEnded { .. } => None,
@@ -122,9 +123,9 @@ async fn burst(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Stop>
     advanced
 }
 
-/// From load to commit: again when another writer has changed the instance meanwhile.
+/// From load to commit; repeated if another writer has changed the instance meanwhile.
 async fn advance(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Stop> {
-    // Without the lease the instance is taken for a new one, and not looked for.
+    // Without the lease the instance is assumed to be new, and is not read.
     if !tenure.hold.is_taken() {
         tenure.known = Some(Known::unseen());
     }

@@ -1,10 +1,10 @@
 //! Poison: a command that kills its process on every try.
 //!
-//! The number of deliveries alone does not show poison: a long outage of the database raises it too.
-//! So the executor writes a mark before it tries a command that has come often, and removes the mark
-//! when the try ends, well or not. A mark of a process that no longer lives means that the process
-//! died during the try. A dead process counts as living until its presence expires, so a mark lists
-//! every process that has tried and may still live.
+//! The number of deliveries alone does not show poison: a long outage of the database raises it
+//! too. So the executor writes a mark before it tries a command that has been delivered often, and
+//! removes the mark when the try ends, with or without success. A mark of a process that no longer
+//! lives means that the process died during the try. A dead process counts as living until its
+//! presence expires, so a mark lists every process that has tried and may still live.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) enum Mark {
     Poison { crashes: i64 },
 }
 
-/// Looks at a delivery before the try, and writes a mark if it is a suspect.
+/// Writes a mark before the try, if the delivery is a suspect.
 pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     if delivery.attempt < SUSPECT_FROM {
         return Mark::None;
@@ -45,7 +45,8 @@ pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     let Some(own) = lives.iter().find(|life| is_of(life, &cx.node)) else { return Mark::None };
     let found = entry.as_ref().and_then(|entry| entry.value.as_ref()).and_then(read);
     let (before, tried) = found.unwrap_or_default();
-    // A process that lives tries the command now, or could not remove its mark, or has died just now.
+    // The process may be trying the command now, may have failed to remove its mark, or may have
+    // died just now.
     let (mut unsure, died): (Vec<_>, Vec<_>) =
         tried.into_iter().partition(|by| lives.contains(by) && by != own);
     let crashes = before + i64::try_from(died.iter().filter(|by| *by != own).count()).unwrap_or(0);
@@ -71,7 +72,7 @@ pub(crate) async fn clear(cx: &Cx, mark: Mark) {
     }
 }
 
-/// The processes that live, as `<node>@<start>`: a restarted node is another process.
+/// The live processes, as `<node>@<start>`: a restarted node is another process.
 fn lives(cx: &Cx) -> Vec<String> {
     let live = cx.presence.live().into_iter();
     live.map(|member| format!("{}@{}", member.node, member.started_at.as_millis())).collect()

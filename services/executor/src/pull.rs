@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use crate::executor::Executor;
 use crate::metrics::METRICS;
 
-/// The permits of one command in hand: one for the command, and one for each of its bytes.
+/// The permits of one command in progress: one for the command, and one for each of its bytes.
 type Held = (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>);
 
 /// A pull that takes this much longer than its wait is stuck.
@@ -23,10 +23,10 @@ const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_LONGEST: Duration = Duration::from_secs(5);
 const WATCH_EVERY: Duration = Duration::from_secs(10);
 
-/// What the pulls of one executor share.
+/// The state that the pulls of one executor share.
 struct Pulls<'a> {
     executor: &'a Executor,
-    /// Permits for commands in hand.
+    /// Permits for commands in progress.
     hands: Arc<Semaphore>,
     hands_max: usize,
     /// Permits for their bytes.
@@ -35,7 +35,7 @@ struct Pulls<'a> {
     stop: CancellationToken,
 }
 
-/// Pulls until `stop`, then finishes what is in hand. After a panic the pulls go on.
+/// Pulls until `stop`, then finishes the work in progress. After a panic the pulls go on.
 pub(crate) async fn pull(executor: &Executor, stop: CancellationToken) {
     let config = &executor.cx().config;
     let hands_max = config.in_hand_max.max(1);
@@ -68,7 +68,7 @@ impl Pulls<'_> {
                         watchdog.heard = Instant::now();
                     }
                     for delivery in deliveries {
-                        // Commands that the server sends beyond the request go without permits.
+                        // Commands that the server sends beyond the request run without permits.
                         let held = (room.split(1), share.split(delivery.message.payload.len()));
                         let work = work(self.executor.clone(), delivery, held);
                         drop(tasks::spawn("executor: hand", self.in_hand.track_future(work)));
@@ -87,7 +87,7 @@ impl Pulls<'_> {
     }
 }
 
-/// Permits for some commands; none when a stop came first.
+/// Permits for some commands; none if a stop came first.
 async fn room(
     hands: &Arc<Semaphore>,
     batch: usize,
@@ -103,7 +103,7 @@ async fn room(
     Some(room)
 }
 
-/// Permits for the bytes of one pull; none when a stop came first.
+/// Permits for the bytes of one pull; none if a stop came first.
 async fn share(bytes: &Arc<Semaphore>, stop: &CancellationToken) -> Option<OwnedSemaphorePermit> {
     let pull = u32::try_from(limits::PULL_BYTES_MAX).unwrap_or(u32::MAX);
     stop.run_until_cancelled(Arc::clone(bytes).acquire_many_owned(pull)).await?.ok()

@@ -14,7 +14,8 @@ const SENDERS_MAX: usize = 1_000;
 /// The largest answer for an HTTP client that is kept for a redelivery, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes that an outcome may have beside the output and the response: incidents and bookmarks.
+/// The number of bytes that an outcome may have beside the output and the response: incidents and
+/// bookmarks.
 const OUTCOME_OVERHEAD: usize = 256 * 1024;
 
 /// The content of `Instance::state`.
@@ -36,7 +37,7 @@ pub struct Record {
     pub unfinished: bool,
     /// The newest response of `WriteHttpResponse`, and the commands that it answers.
     pub answer: Option<KeptAnswer>,
-    /// How the instance descends from others.
+    /// The descent of the instance.
     #[serde(skip_serializing_if = "is_root")]
     pub lineage: Lineage,
 }
@@ -59,14 +60,14 @@ pub struct KeptAnswer {
     pub answer: HttpAnswer,
 }
 
-/// Where a command stands in the order of its sender.
+/// The place of a command in the order of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// It is the next.
     Next,
     /// It, or one after it, was applied.
     Past,
-    /// Others come before it; this number is due.
+    /// Others come before it; the number `due` is the next.
     Early {
         /// The next number.
         due: u64,
@@ -74,10 +75,10 @@ pub(crate) enum Order {
 }
 
 impl Record {
-    /// Reads a row's state; an empty one is a fresh record.
+    /// Reads a row's state; an empty one gives a new record.
     ///
     /// # Errors
-    /// When the bytes are no record, or nest too deep to be read.
+    /// When the bytes are not a record, or nest too deep to be read.
     pub fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
         if bytes.is_empty() {
             return Ok(Self::default());
@@ -88,7 +89,7 @@ impl Record {
     /// Writes a row's state.
     ///
     /// # Errors
-    /// When a value has no form in MessagePack.
+    /// When a value cannot be encoded as MessagePack.
     pub fn encode(&self) -> Result<Vec<u8>, rmp_serde::encode::Error> {
         rmp_serde::to_vec_named(self)
     }
@@ -156,9 +157,9 @@ impl Record {
         }
     }
 
-    /// Keeps an answer that is small, for a redelivery, or that is too large for the outcome, which
-    /// then comes without it. An answer in between is only in the outcome.
-    /// `size` are the bytes of the answer as JSON.
+    /// Keeps a small answer, for a redelivery, and an answer that is too large for the outcome,
+    /// which is then sent without it. An answer in between is only in the outcome. `size` is the
+    /// size of the answer as JSON, in bytes.
     pub(crate) fn keep_answer(
         &mut self,
         commands: Vec<CommandId>,

@@ -9,7 +9,7 @@ use crate::burst::Known;
 use crate::cx::Cx;
 use crate::metrics::METRICS;
 
-/// The outcome of a command for an instance as it stands now.
+/// The outcome of a command for the current state of an instance.
 pub(crate) fn outcome(id: &InstanceId, known: Option<&Known>) -> Outcome {
     let mut outcome = Outcome { workflow_instance_id: Some(id.clone()), ..Outcome::default() };
     let Some(Known { row: Some(row), record, .. }) = known else { return outcome };
@@ -42,8 +42,8 @@ pub(crate) async fn send(cx: &Cx, reply_to: &str, outcome: &Outcome) {
     cx.at(Point::Replied).await;
 }
 
-/// An outcome that is too large for a message goes without its output, and if that does not help,
-/// without its response too: the receiver reads the instance.
+/// An outcome that is too large for a message is sent without its output, and if that is not
+/// enough, also without its response: the receiver reads the instance.
 async fn send_whole_or_cut(cx: &Cx, reply_to: &str, outcome: &Outcome) -> Result<(), bus::Error> {
     let mut left = try_send(cx, reply_to, outcome).await;
     for keeps_response in [true, false] {

@@ -5,8 +5,8 @@ use chassis::Life;
 use crate::executor::{Context, Executor};
 use crate::{api, pull};
 
-/// Runs an executor until the life ends: it stops pulling, finishes what is in hand, and gives its
-/// leases back. A kill drops everything at once.
+/// Runs an executor until the life ends: it stops pulling, finishes the work in progress, and
+/// releases its leases. A kill drops everything at once.
 ///
 /// # Errors
 /// When the service cannot be registered with the bus.

@@ -1,5 +1,5 @@
-//! Events and tasks: finds the bookmarks and triggers that wait for them, by hash. Each receiver gets
-//! a command of its own. One transaction accepts these commands and ends the event; they are
+//! Events and tasks: finds the bookmarks and triggers that wait for them, by hash. Each receiver
+//! gets its own command. One transaction accepts these commands and ends the event; they are
 //! published afterwards.
 
 use chassis::Point;
@@ -18,10 +18,10 @@ use crate::stop::Stop;
 const EVENT_KEY: &str = "__EventPayloadWorkflowInput";
 /// The input under which a task's result arrives.
 const TASK_KEY: &str = "RunTaskInput";
-/// Receivers accepted in one transaction.
+/// The number of receivers accepted in one transaction.
 const CHUNK: usize = 1_000;
 
-/// An event or a task: what to look for, and what the receivers get.
+/// An event or a task: the hashes to look up, and the input of the receivers.
 struct Stimulated<'a> {
     command: &'a Command,
     kind: &'static str,
@@ -39,7 +39,7 @@ pub(crate) struct Fanned {
     starts: Vec<Message>,
 }
 
-/// What became of an event or a task.
+/// The result of routing an event or a task.
 enum Routed {
     /// Its receivers have their commands.
     Fanned(Fanned),
@@ -227,7 +227,7 @@ async fn accept(
         starts.push(start);
     }
     let id = &stimulated.command.id;
-    // No command has this id, so this ends no command.
+    // No command has this id, so the transaction ends none.
     let part = CommandId::new(format!("{id}.part"));
     if commands.len() > CHUNK && cx.store.is_routed(id).await? {
         return Ok(None);

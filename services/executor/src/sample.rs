@@ -1,5 +1,5 @@
-//! Log lines that may come in floods: the first one is written, then one per interval, with the
-//! number of those that were held back.
+//! Limits floods of log lines: the first line is written, then one per interval, with the number of
+//! lines that were held back.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Why a command goes no further, and what its delivery is answered. The only place where errors
-//! become a verdict.
+//! The reason why a command goes no further, and the answer to its delivery. The only place where
+//! errors become a verdict.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use std::time::Duration;
@@ -11,15 +11,15 @@ const RETRY_LONGEST: Duration = Duration::from_secs(30);
 const RETRY: Backoff = Backoff::new(Duration::from_millis(100), RETRY_LONGEST);
 const SOON: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
-/// Why a command goes no further now.
+/// The reason why a command goes no further now.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A dependency failed, or another node works on the instance: retry with growing pauses.
     Later(String),
-    /// The command came before what it needs: retry soon.
+    /// The command came before something that it needs: retry soon.
     Soon(String),
-    /// The command can never be applied, because of what it asks for. Its sender is answered; a
-    /// command without a sender that waits for the answer goes to the dead letters.
+    /// The command can never be applied, because of its content. Its sender is answered; a command
+    /// without a sender that waits for the answer goes to the dead letters.
     Refused(Refusal, String),
     /// The command can never be applied.
     Dead(Refusal, String),
@@ -31,7 +31,7 @@ pub(crate) enum Stop {
     Panicked(String),
 }
 
-/// What a delivery is answered.
+/// The answer to a delivery.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     /// Acknowledge it: the command is done.
@@ -109,7 +109,7 @@ impl From<store::Error> for Stop {
     fn from(error: store::Error) -> Self {
         let reason = error.to_string();
         match error {
-            // An operator mends a schema that does not fit; the command can wait for it.
+            // An operator has to correct a schema that does not fit; the command can wait for that.
             store::Error::Unavailable(_)
             | store::Error::Overloaded(_)
             | store::Error::Schema(_) => Self::Later(reason),

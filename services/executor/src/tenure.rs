@@ -1,5 +1,5 @@
 //! A tenure: the time in which an actor works on its instance, from taking the lease to giving it
-//! back, and what the actor remembers meanwhile.
+//! back, and the data that the actor keeps meanwhile.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -24,7 +24,7 @@ const PAUSE_LONGEST: Duration = Duration::from_secs(5);
 /// The end of an outgoing call: the input that resumes its bookmark, or a panic.
 pub(crate) type Answered = Result<(BookmarkId, Map), Panicked>;
 
-/// What an actor remembers while it works on its instance.
+/// The data that an actor keeps while it works on its instance.
 #[derive(Default)]
 pub(crate) struct Tenure {
     pub(crate) id: InstanceId,
@@ -33,7 +33,7 @@ pub(crate) struct Tenure {
     pub(crate) known: Option<Known>,
     /// Commands that are committed and not acknowledged.
     pub(crate) tails: Vec<Tail>,
-    /// Kept commands whose bookmark is there now.
+    /// Kept commands whose bookmark exists now.
     pub(crate) woken: VecDeque<Command>,
     pub(crate) calls: JoinSet<Answered>,
     pub(crate) in_flight: BTreeMap<BookmarkId, AbortHandle>,
@@ -41,26 +41,26 @@ pub(crate) struct Tenure {
     pub(crate) results: VecDeque<(BookmarkId, Map)>,
     /// The last turn ran out of its budget: `Input::Continue` is due.
     pub(crate) unfinished: bool,
-    /// Owed work waits until then, because a dependency failed it.
+    /// Owed work waits until then, because a dependency failed.
     pub(crate) pause: Option<(Instant, Backoff)>,
     /// Owed work comes before the next command.
     pub(crate) is_owed_first: bool,
     pub(crate) traceparent: Option<String>,
-    /// Nothing is left to do, and the hold is given away.
+    /// Nothing is left to do, and the hold has been handed over for release.
     pub(crate) is_over: bool,
 }
 
-/// Where a piece of work comes from, and who waits for its end.
+/// The source of a piece of work, and the receiver of its result.
 pub(crate) enum Origin {
     /// A delivery: the stream waits for its verdict, and its sender perhaps for the outcome.
     Delivered(Box<Job>),
     /// A command that was kept until its bookmark was there. Its row stays until it is applied.
     Kept(Box<Command>),
-    /// The tenure owes it to its instance.
+    /// Work that the tenure owes its instance.
     Owed(Owed),
 }
 
-/// What a tenure owes its instance.
+/// The kinds of work that a tenure owes its instance.
 pub(crate) enum Owed {
     /// The turn that ran out of its budget goes on.
     Continue,
@@ -68,11 +68,11 @@ pub(crate) enum Owed {
     Result(BookmarkId, Map),
 }
 
-/// Why a tenure ends.
+/// The reasons why a tenure ends.
 pub(crate) enum TenureEnd {
     /// Nothing is left to do.
     Idle,
-    /// The lease could not be had.
+    /// The lease could not be taken.
     LockedOut(Stop),
     /// Another node has taken the lease.
     Lost,
@@ -102,7 +102,7 @@ impl Tenure {
         self.known.as_ref().is_some_and(Known::rests)
     }
 
-    /// The work that an origin brings.
+    /// The work of an origin.
     pub(crate) fn work(&mut self, origin: &Origin, now: Timestamp) -> Work {
         match origin {
             Origin::Delivered(job) => {
@@ -139,7 +139,8 @@ impl Tenure {
         }
     }
 
-    /// Kept commands have their bookmark, unless they have come here for another one already.
+    /// The bookmark of these kept commands exists now. Commands that were added here before are not
+    /// added again.
     pub(crate) fn wake(&mut self, kept: &[Message]) {
         for message in kept {
             match Command::decode(message, "") {
@@ -174,7 +175,7 @@ impl Tenure {
         self.pause = Some((Instant::now() + backoff.next(), backoff));
     }
 
-    /// Takes the answers of calls that are there.
+    /// Collects the answers of calls that have arrived.
     pub(crate) fn collect(&mut self) {
         while let Some(answer) = self.calls.try_join_next() {
             self.answered(answer);
@@ -184,14 +185,14 @@ impl Tenure {
     pub(crate) fn answered(&mut self, answer: Result<Answered, JoinError>) {
         match answer {
             Ok(Ok((bookmark_id, input))) => {
-                // The answer of a call that was given up is of no use.
+                // The call was cancelled, so its answer is not needed.
                 if self.in_flight.remove(&bookmark_id).is_some() {
                     self.results.push_back((bookmark_id, input));
                 }
             }
-            // The command is delivered again, and the call is made again with the same key.
+            // The command is delivered again, and the call is repeated with the same key.
             Ok(Err(_)) => self.in_flight.retain(|_, call| !call.is_finished()),
-            // The call was given up.
+            // The call was cancelled.
             Err(_) => {}
         }
     }
@@ -225,8 +226,8 @@ impl Tenure {
         }
     }
 
-    /// Ends the tenure if nothing is left to do for it, here or in the mailbox: gives the hold,
-    /// which is to be released.
+    /// Ends the tenure if no work is left, here or in the mailbox: returns the hold, which is to be
+    /// released.
     pub(crate) fn leave(&mut self, mailbox: &Mailbox) -> Option<Hold> {
         if !(self.is_idle() && mailbox.is_empty()) {
             return None;

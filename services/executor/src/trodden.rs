@@ -1,5 +1,5 @@
-//! The lease bucket of tests that watch the points: each write, a renewal too, passes a point before
-//! and after.
+//! The lease bucket in tests that watch the points: each write, also a renewal, reports a point
+//! before and after.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use bus::{Entry, Error, Kv, Put, Revision, Watch};
 use bytes::Bytes;
 use chassis::{Point, Trail};
 
-/// The bucket with points around its writes; the bucket itself when no test watches.
+/// The bucket, with points around its writes if a test watches them.
 pub(crate) fn trodden(kv: Arc<dyn Kv>, trail: &Trail) -> Arc<dyn Kv> {
     if trail.is_watched() { Arc::new(Trodden { kv, trail: trail.clone() }) } else { kv }
 }

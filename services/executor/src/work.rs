@@ -17,12 +17,12 @@ pub(crate) struct Work {
     pub(crate) traceparent: Option<String>,
     /// The commands whose HTTP clients wait for the response of `WriteHttpResponse`.
     pub(crate) responders: Vec<CommandId>,
-    /// When the stream stored the command. A command that comes too early is kept for a bounded time
-    /// from then on.
+    /// When the stream stored the command. A command that comes too early is kept for a limited
+    /// time from then on.
     pub(crate) stored_at: Timestamp,
     /// The command was kept until its bookmark was there. Its row stays until it is applied.
     pub(crate) is_woken: bool,
-    /// How the sender of the command descends from other instances.
+    /// The descent of the sender of the command.
     pub(crate) lineage: Lineage,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Work {
 pub(crate) enum Cause {
     /// A command. Shared, because its input may be large.
     Command(Arc<Body>),
-    /// The turn that ran out of its budget goes on.
+    /// A turn that used up its budget goes on.
     Continue,
     /// A call has its answer.
     CallEnded { bookmark_id: BookmarkId, input: Map },
@@ -90,7 +90,7 @@ impl Work {
         }
     }
 
-    /// The event that the resume comes from.
+    /// The event that caused the resume.
     pub(crate) fn event(&self) -> Option<&CommandId> {
         match self.body() {
             Some(Body::Resume(resume)) => resume.event_id.as_ref(),
@@ -113,7 +113,7 @@ pub(crate) fn responds(command: &Command) -> bool {
     }
 }
 
-/// The id of the command in a message, where the message names it.
+/// The id of the command in a message, if the message names it.
 pub(crate) fn id_of(message: &Message) -> Option<CommandId> {
     message.header(header::COMMAND_ID).or(message.id()).map(CommandId::new)
 }

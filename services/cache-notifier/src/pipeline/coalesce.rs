@@ -15,7 +15,7 @@ pub(super) struct Waiter {
     pub(super) written_at: Option<Instant>,
 }
 
-/// The requests about one definition, and what the nodes have answered.
+/// The requests about one definition, and the positions of the nodes.
 #[derive(Default)]
 pub(super) struct Topic {
     pub(super) waiters: Vec<Waiter>,

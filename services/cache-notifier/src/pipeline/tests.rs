@@ -21,7 +21,7 @@ struct World {
     chance: Arc<AtomicU64>,
 }
 
-/// A node that caches pointers and says how far it is.
+/// A node that caches pointers and reports its position.
 struct Node {
     pointers: Pointers,
     _presence: Presence,
@@ -166,7 +166,7 @@ async fn the_answer_comes_when_every_live_node_has_the_pointer() {
     for node in &nodes {
         assert_eq!(points_to(node), Some("order-1".to_owned()));
     }
-    // Again: nothing changes, and the answer is the same.
+    // A repeat changes nothing, and the answer is the same.
     assert_eq!(world.announce(1).await, noticed);
 }
 
@@ -250,7 +250,7 @@ async fn an_older_version_that_is_published_again_is_pointed_to() {
     world.publish(1).await;
     world.publish(2).await;
     assert_eq!(world.announce(2).await.version, 2);
-    // While a newer version is published, an older one cannot be.
+    // While a newer version is published, an older one cannot be published.
     world.store.retract(&"order".into()).await.unwrap();
     world.publish(1).await;
     let noticed = world.announce(1).await;

@@ -21,7 +21,7 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 /// Calls over the network.
 pub struct HttpCalls {
     guard: Guard,
-    /// The client; the reason where there is none, such as certificates that cannot be read.
+    /// The client, or the reason why there is none, such as certificates that cannot be read.
     client: Result<Client, String>,
 }
 
@@ -34,7 +34,7 @@ struct Hop {
 }
 
 impl HttpCalls {
-    /// A client that calls only what the guard allows.
+    /// A client that calls only addresses that the guard allows.
     #[must_use]
     pub fn new(guard: Guard) -> Self {
         Self::over(guard, Resolver(guard, SystemNames))
@@ -42,7 +42,7 @@ impl HttpCalls {
 
     /// A client that checks URLs with the guard, and looks names up with the resolver.
     fn over(guard: Guard, resolver: Resolver<impl Names>) -> Self {
-        // The first provider of a process stays; all of ours are the same.
+        // The first provider that is installed in a process stays; ours are all the same.
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = Client::builder()
             .redirect(redirect::Policy::none())
@@ -221,7 +221,7 @@ fn failed(error: &reqwest::Error) -> CallEnd {
     CallEnd::Error { kind, message: explain(error) }
 }
 
-/// The texts of an error and of all its causes: the outermost one of the library says little.
+/// The texts of an error and of all its causes: the library's outermost error alone says little.
 fn explain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,5 +1,6 @@
-//! Where outgoing calls may go. The author of a workflow, and the sender of its input, must not
-//! reach what only this machine can reach: loopback, private networks, cloud metadata.
+//! The addresses that outgoing calls may use. The author of a workflow, and the sender of its
+//! input, must not reach addresses that only this machine can reach: loopback, private networks,
+//! cloud metadata.
 //!
 //! A name is looked up once for each connection, and the client connects to an address that was
 //! checked; literal addresses are checked before. Every redirect is checked like the first URL.
@@ -11,7 +12,7 @@ use ipnet::{Ipv4Net, Ipv6Net};
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// A call that is not made; says why.
+/// A call that is not made, with the reason.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct Forbidden(pub String);
@@ -41,8 +42,8 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u8); 14] = [
     // Multicast, reserved, broadcast.
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
-/// Where all public IPv6 addresses are; loopback, unique local, link local, site local, multicast,
-/// and the addresses that stand for IPv4 ones are elsewhere.
+/// The network of all public IPv6 addresses. Outside of it are loopback, unique local, link local,
+/// site local, multicast, and the addresses that stand for IPv4 ones.
 const GLOBAL_V6: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 /// IPv6 networks inside [`GLOBAL_V6`] that are not the public internet.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u8); 3] = [
@@ -54,10 +55,10 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u8); 3] = [
 ];
 
 impl Guard {
-    /// Checks a URL before it is asked for: its scheme, and its address where it names one.
+    /// Checks a URL before the call: its scheme, and its address if it contains one.
     ///
     /// # Errors
-    /// [`Forbidden`] says what is wrong with it.
+    /// [`Forbidden`] has the reason.
     pub fn check(self, url: &Url) -> Result<(), Forbidden> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Forbidden(format!("{url} is not called: use http or https")));
@@ -110,8 +111,8 @@ fn is_in_v6((net, bits): (Ipv6Addr, u8), address: Ipv6Addr) -> bool {
     Ipv6Net::new(net, bits).is_ok_and(|net| net.contains(&address))
 }
 
-/// The IPv4 address that an IPv6 address is another name of: mapped, or by NAT64. The NAT64 prefix
-/// for local use (`64:ff9b:1::/48`) is not among them: it is no public address at all.
+/// The IPv4 address for which an IPv6 address stands: mapped, or by NAT64. The NAT64 prefix for
+/// local use (`64:ff9b:1::/48`) is not among them: it is not a public address at all.
 fn stands_for(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low] => Some(v4(high, low)),
@@ -140,7 +141,7 @@ pub(super) trait Names: Clone + Send + Sync + 'static {
     fn addresses(&self, name: String) -> impl Future<Output = io::Result<Vec<IpAddr>>> + Send;
 }
 
-/// The names that the system knows.
+/// The names that the system resolves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SystemNames;
 
@@ -234,7 +235,7 @@ mod tests {
             "http://[::ffff:127.0.0.1]/",
             "http://[::ffff:169.254.169.254]/",
             "http://[::ffff:0:127.0.0.1]/",
-            // NAT64, for everybody and for local use.
+            // NAT64, public and for local use.
             "http://[64:ff9b::a00:1]/",
             "http://[64:ff9b::7f00:1]/",
             "http://[64:ff9b:1::]/",

@@ -1,21 +1,21 @@
-//! What a child that has ended hands to the parent that waits for it: the input of the resume.
+//! The input with which a child that has ended resumes its waiting parent.
 
 use model::{Instance, InstanceId, Map, limits};
 use protocol::{ContentType, encode_body};
 use serde_json::{Value, json};
 
-/// The member of the input that says how the child ended; the other members are its output.
+/// The member of the input with the child's end; the other members are the child's output.
 const CHILD_KEY: &str = "__Child";
-/// The member of [`CHILD_KEY`] that says why the parent does not get what it waits for.
+/// The member of [`CHILD_KEY`] with the reason why the parent does not get the output.
 const REFUSED: &str = "refused";
-/// Outputs that a refusal names.
+/// The number of outputs that a refusal names.
 const NAMED_MAX: usize = 3;
 
-/// The child's output, and how it ended.
+/// The input for a parent: the child's output and its end.
 pub(super) fn ended(row: &Instance, output: &Map) -> Map {
     let mut input = output.clone();
     let mut child = how(row);
-    // The output is there once, as the other members, unless one of them has the name of this one.
+    // The output is there once, as the other members, unless one of them has this name, too.
     if output.contains_key(CHILD_KEY) {
         child["output"] = Value::Object(output.clone());
     }
@@ -23,7 +23,7 @@ pub(super) fn ended(row: &Instance, output: &Map) -> Map {
     input
 }
 
-/// How the child ended, and why its output does not come with it.
+/// The child's end, and the reason why its output is not sent with it.
 pub(super) fn refused(row: &Instance, output: &Map) -> Map {
     let mut child = how(row);
     child["output"] = json!({});
@@ -31,7 +31,7 @@ pub(super) fn refused(row: &Instance, output: &Map) -> Map {
     Map::from_iter([(CHILD_KEY.to_owned(), child)])
 }
 
-/// Why a child is not started: its parent gets this in place of an end.
+/// The reason why a child was not started: its parent gets it instead of an end.
 pub(super) fn not_started(instance_id: &InstanceId, reason: String) -> Map {
     let child = json!({
         "workflowInstanceId": instance_id, "status": "Finished", "subStatus": "Faulted",
@@ -48,7 +48,8 @@ fn how(row: &Instance) -> Value {
     })
 }
 
-/// Whether an output is small enough for a parent. `encoded` are the bytes of the whole command.
+/// Whether an output is small enough for a parent. `encoded` is the size of the whole command in
+/// bytes.
 pub(super) fn fits(output: &Map, encoded: usize) -> bool {
     encoded <= limits::CHILD_OUTPUT_BYTES_MAX || size(output) <= limits::CHILD_OUTPUT_BYTES_MAX
 }
@@ -71,7 +72,7 @@ fn too_large(row: &Instance, output: &Map) -> String {
     )
 }
 
-/// Bytes as MessagePack; all there are for what has no form in it.
+/// The size as MessagePack in bytes; the largest number for a value that cannot be encoded.
 fn size(value: &impl serde::Serialize) -> usize {
     encode_body(ContentType::MessagePack, value).map_or(usize::MAX, |bytes| bytes.len())
 }

@@ -18,23 +18,23 @@ use crate::metrics::METRICS;
 use crate::stop::Stop;
 use crate::tenure::Tenure;
 
-/// The pause after a commit in doubt, before the instance is read again.
+/// The pause after a commit with an unknown outcome, before the instance is read again.
 const DOUBT_PAUSE: Duration = Duration::from_millis(50);
 /// Timers that are due within this time are announced. Their owners find the others in the database.
 const ARMED_WITHIN: Duration = Duration::from_secs(60);
 
-/// How a commit ended.
+/// The result of a commit.
 #[derive(Debug)]
 pub(crate) enum Committed {
-    /// It is written, and the tenure knows the instance as it is now.
+    /// It is written, and the tenure knows the new state of the instance.
     Done(Box<Done>),
-    /// Another writer was first, or the result is in doubt: load and run again.
+    /// Another writer was first, or the outcome is unknown: load and run again.
     Conflict,
     /// The activation strategy forbids the instance.
     NotAllowed(model::InstanceId),
 }
 
-/// A committed burst, and what follows from it.
+/// A committed burst, and its consequences.
 #[derive(Debug)]
 pub(crate) struct Done {
     /// The status before the burst; none when the instance is new.
@@ -46,7 +46,7 @@ pub(crate) struct Done {
     pub(crate) woken: Vec<Message>,
 }
 
-/// Messages that a commit allows to be published. Made here only.
+/// Messages that a commit allows to be published. Only `commit` can make it.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(super) outbox: Vec<store::OutboxRow>,
@@ -56,8 +56,8 @@ pub(crate) struct Outgoing {
     pub(super) journal: Option<Message>,
 }
 
-/// Writes the burst, if the instance is still at the version that was loaded.
-/// An instance that goes on after its burst needs the lease first.
+/// Writes the burst, if the instance is still at the version that was loaded. An instance that goes
+/// on after its burst needs the lease first.
 pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result<Committed, Stop> {
     if ran.goes_on() {
         tenure.hold.take(cx, &tenure.id).await?;
@@ -65,8 +65,8 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
     let was = ran.before.row.as_ref().map(|row| row.status);
     let Draft { burst, known, journal, answer } = fit(cx, &mut ran).await?;
     cx.at(Point::BeforeCommit).await;
-    // Another node may have the lease by now. Its burst does the same, and a commit here would only
-    // make it run twice.
+    // Another node may have the lease by now. Its burst does the same work, and a commit here would
+    // only make it run twice.
     if !tenure.hold.is_good() {
         return Err(Stop::Fenced);
     }
@@ -85,7 +85,7 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
             cx.at(Point::Conflicted).await;
             Ok(Committed::Conflict)
         }
-        // Loading again finds that the version is not there any more, and refuses the start.
+        // Loading again finds that the version was deleted, and refuses the start.
         Ok(Commit::Gone(version_id)) => {
             cx.catalog.forget(&version_id);
             Ok(Committed::Conflict)
@@ -97,8 +97,8 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
             tokio::time::sleep(DOUBT_PAUSE).await;
             Ok(Committed::Conflict)
         }
-        // The workflow has set something that the database refuses, such as a long correlation id.
-        // A burst without a version runs no workflow.
+        // The workflow has set a value that the database refuses, such as a long correlation id. A
+        // burst without a version runs no workflow.
         Err(store::Error::Refused(reason)) if ran.before.row.is_some() && ran.version.is_some() => {
             let before = load::read(cx, &tenure.id).await?;
             let ended = Ran::ended(cx.now(), before, &ran.work, Ending::not_storable(reason));

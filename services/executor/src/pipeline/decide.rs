@@ -1,4 +1,4 @@
-//! What a command means for an instance: the rules of starting, resuming and cancelling. Pure.
+//! The meaning of a command for an instance: the rules of starting, resuming and cancelling. Pure.
 
 use engine::{Input, Resume};
 use model::SubStatus;
@@ -8,7 +8,7 @@ use crate::burst::Known;
 use crate::record::Order;
 use crate::work::{Cause, Work};
 
-/// What a piece of work means for an instance.
+/// The meaning of a piece of work for an instance.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Meaning {
     /// A turn with this input.
@@ -17,15 +17,16 @@ pub(crate) enum Meaning {
     Start,
     /// The instance ends without a first turn.
     CancelPending,
-    /// The command was applied before, or what is left of it is what its holder owes anyway.
+    /// The command was applied before, or its tenure already owes the instance the rest of its
+    /// work.
     Tail,
-    /// Nothing, and nobody needs to know.
+    /// It changes nothing, and nobody needs an answer.
     Nothing,
-    /// Nothing, for this reason.
+    /// It changes nothing, for this reason.
     Refuse(Refusal, String),
     /// It is kept until there is a bookmark for it.
     Wait,
-    /// Commands of the same sender come before it.
+    /// Earlier commands of the same sender are still missing.
     Early {
         /// The number that is due.
         due: u64,
@@ -73,7 +74,7 @@ fn asked(known: &Known, body: &Body, work: &Work) -> Meaning {
             Some(row) if row.status == SubStatus::Executing => Meaning::Tail,
             _ => Meaning::Nothing,
         },
-        // Events and tasks are looked up first; what reaches an instance is a resume or a start.
+        // Events and tasks are routed first; an instance gets them as a resume or a start.
         Body::Event(_) | Body::Task(_) => Meaning::Nothing,
     }
 }

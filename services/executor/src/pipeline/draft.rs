@@ -82,11 +82,11 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
     Ok(Draft { burst, known, journal, answer })
 }
 
-/// The row after the burst. Its state is still the one before.
+/// The row after the burst. Its state is still the old one.
 fn row(ran: &Ran) -> Result<Instance, Unfit> {
     let state = &ran.record.state;
     let status = match state.status {
-        // Work in hand: if this node dies, the sweep has it done.
+        // Work in progress: if this node dies, the sweep has another node finish it.
         status if status.is_final() => status,
         _ if ran.record.unfinished || !state.calls.is_empty() => SubStatus::Executing,
         status => status,
@@ -113,8 +113,8 @@ fn row(ran: &Ran) -> Result<Instance, Unfit> {
     Ok(row)
 }
 
-/// The bookmarks that are gone, and those that are new. Bookmarks of calls are not stored: only the
-/// tenure resumes them.
+/// The bookmarks that were removed, and those that are new. Bookmarks of calls are not stored: only
+/// the tenure resumes them.
 fn bookmarks(ran: &Ran, row: &Instance) -> (Vec<BookmarkId>, Vec<StoredBookmark>) {
     let (before, after) = (&ran.before.open, &ran.record);
     let open: BTreeSet<_> = after.open().map(|open| &open.id).collect();
@@ -130,7 +130,7 @@ fn bookmarks(ran: &Ran, row: &Instance) -> (Vec<BookmarkId>, Vec<StoredBookmark>
     (burned, created.collect())
 }
 
-/// The answer for an HTTP client, and its bytes as JSON.
+/// The answer for an HTTP client, and its size as JSON in bytes.
 fn answer_of(response: &engine::Response) -> (HttpAnswer, usize) {
     let answer = HttpAnswer {
         status_code: response.status_code,

@@ -7,8 +7,9 @@ use crate::stop::Stop;
 use crate::tenure::Tenure;
 use crate::work::Work;
 
-/// Ends an instance that was accepted and whose first turn hit a bug: the sweep would start it
-/// again for ever. The instance says why it ended. Any other bug goes on as it came.
+/// Ends an instance that was accepted and whose first turn hit a bug: otherwise the sweep would
+/// start it again for ever. The instance has the reason as its incident. Any other bug is returned
+/// unchanged.
 pub(crate) async fn end_pending(
     cx: &Cx,
     tenure: &Tenure,

@@ -10,8 +10,8 @@ use crate::cx::Cx;
 use crate::stop::Stop;
 use crate::work::Work;
 
-/// Keeps a resume until the instance has a bookmark for it. The caller reads the instance again
-/// afterwards: both sides write first and look second, so one of them always sees the other.
+/// Keeps a resume until the instance has a bookmark for it. The caller then reads the instance
+/// again: both sides write first and look second, so one of them always sees the other.
 pub(crate) async fn keep(cx: &Cx, work: &Work) -> Result<(), Stop> {
     let Some(Body::Resume(resume)) = work.body() else { return Ok(()) };
     let mut command = Command::new(work.id.clone(), Body::Resume(resume.clone()));

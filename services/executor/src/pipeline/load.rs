@@ -1,5 +1,5 @@
-//! load: reads the instance, decides what the work means for it, and gets the program. After this
-//! nothing waits for the world until the commit.
+//! load: reads the instance, decides the meaning of the work for it, and gets the program. After
+//! this, no step waits for the outside world until the commit.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::record::Record;
 use crate::stop::Stop;
 use crate::work::{Work, id_of};
 
-/// What comes after load.
+/// The next step after load.
 pub(crate) enum Found {
-    /// `run` comes next.
+    /// The next step is `run`.
     Ready(Box<Ready>),
-    /// `commit` comes next: there is nothing to run.
+    /// The next step is `commit`: there is nothing to run.
     Ended(Box<Ran>),
     /// It was applied before.
     Applied,
@@ -33,7 +33,7 @@ pub(crate) enum Found {
     Unseen,
 }
 
-/// What a turn needs. Made here only.
+/// The arguments of a turn. Only `load` can make it.
 pub(crate) struct Ready {
     pub(super) before: Known,
     pub(super) program: Arc<Program>,
@@ -41,7 +41,7 @@ pub(crate) struct Ready {
     pub(super) work: Work,
 }
 
-/// Reads the instance, unless the tenure knows it, and decides what the work means for it.
+/// Reads the instance, unless the tenure knows it, and decides the meaning of the work for it.
 pub(crate) async fn load(
     cx: &Cx,
     id: &InstanceId,
@@ -122,7 +122,7 @@ async fn start(
     work: &Work,
 ) -> Result<Found, Stop> {
     let Some(Body::Start(start)) = work.body() else { return Ok(Found::Nothing) };
-    // The others count this node as gone, so it may have missed a publication.
+    // The other nodes count this node as gone, so it may have missed a publication.
     if cx.presence.is_cut_off() {
         return Err(Stop::later("this node is cut off and starts nothing new".to_owned()));
     }
@@ -158,7 +158,8 @@ async fn start(
     }
 }
 
-/// The version that the start names, or the one that its row was accepted for, or the published one.
+/// The version that the start names, else the one for which its row was accepted, else the
+/// published one.
 async fn program(
     cx: &Cx,
     before: &Known,
@@ -191,8 +192,8 @@ fn broken(error: catalog::Error) -> Result<String, Stop> {
     }
 }
 
-/// Commands of one sender may overtake each other on the way. They are waited for, for a bounded
-/// time.
+/// Commands of one sender may overtake each other on the way. The missing ones are waited for, for
+/// a limited time.
 fn early(now: Timestamp, work: &Work, due: u64) -> Stop {
     let number = work.sequence.as_ref().map_or(0, |sequence| sequence.number);
     let reason = format!("number {due} of this sender is due, and this is number {number}");
@@ -202,7 +203,7 @@ fn early(now: Timestamp, work: &Work, due: u64) -> Stop {
     Stop::soon(reason)
 }
 
-/// A command may overtake the start of its instance. The start is waited for, for a bounded time.
+/// A command may overtake the start of its instance. The start is waited for, for a limited time.
 fn unknown(cx: &Cx, id: &InstanceId, work: &Work) -> Stop {
     let reason = format!("instance {id} does not exist");
     if cx.now().since(work.stored_at) < cx.config.unknown_grace {

@@ -81,7 +81,7 @@ impl Messages<'_> {
         Ok(())
     }
 
-    /// How what this instance causes descends from it.
+    /// The descent of commands that this instance sends.
     fn descends(&self, waits: bool) -> Lineage {
         let Lineage { depth, chain } = self.ran.record.lineage;
         if waits {
@@ -91,7 +91,7 @@ impl Messages<'_> {
         }
     }
 
-    /// In place of a child that would be too deep, the instance gets the reason: an incident of the
+    /// A child would be too deep, so the instance gets the reason instead: an incident of the
     /// activity that waits.
     fn too_deep(&mut self, dispatch: &Dispatch) -> Result<(), Unfit> {
         let Some(bookmark_id) = &dispatch.bookmark_id else { return Ok(()) };
@@ -116,7 +116,7 @@ impl Messages<'_> {
         })
     }
 
-    /// `started` with the first commit; then how the burst left the instance.
+    /// `started` with the first commit; then the state in which the burst left the instance.
     pub(super) fn lifecycle(&mut self) -> Result<(), Unfit> {
         if self.row.version == 1 {
             self.lifecycle_event("started")?;
@@ -132,7 +132,7 @@ impl Messages<'_> {
 
     fn lifecycle_event(&mut self, what: &str) -> Result<(), Unfit> {
         let (row, state) = (self.row, &self.ran.record.state);
-        // The number keeps the order for the sweep, which sorts by id where the times are equal.
+        // The number keeps the order for the sweep, which sorts by id if the times are equal.
         let number = self.outbox.len();
         let id = format!("{}.{}.{number}.{what}", row.id, row.version);
         let event = LifecycleEvent {
@@ -150,7 +150,8 @@ impl Messages<'_> {
         };
         let subject = subject::lifecycle(&row.definition_id, &row.id, what);
         match self.outbox(id.clone(), subject.clone(), &event) {
-            // An output that fits the state may not fit a message. The event says that it lacks it.
+            // An output that fits the state may not fit a message. The event marks that it lacks
+            // the output.
             Err(_) => {
                 let event = LifecycleEvent { output: None, is_cut: true, ..event };
                 self.outbox(id, subject, &event)

@@ -13,8 +13,8 @@ use crate::stop::Stop;
 use crate::tenure::Tenure;
 use crate::work::Work;
 
-/// Refuses a start because instance `by` is unfinished. A row that was accepted before this was
-/// known ends without having run.
+/// Refuses a start because instance `by` is unfinished. If the start has a row already, the
+/// instance ends without having run.
 pub(crate) async fn not_allowed(
     cx: &Cx,
     tenure: &mut Tenure,

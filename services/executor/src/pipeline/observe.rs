@@ -1,4 +1,4 @@
-//! What logs and metrics say about a burst.
+//! The log lines and metrics of a burst.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::stop::Stop;
 use crate::tenure::Tenure;
 use crate::work::Work;
 
-/// One line per change in the life of an instance. `was` is where it was before.
+/// One line per change in the life of an instance. `was` is the status before.
 pub(crate) fn committed(tenure: &Tenure, was: Option<SubStatus>, work: &Work, took: Duration) {
     METRICS.burst(took);
     let Some(Known { row: Some(row), record, .. }) = &tenure.known else { return };
@@ -30,7 +30,8 @@ pub(crate) fn committed(tenure: &Tenure, was: Option<SubStatus>, work: &Work, to
     );
 }
 
-/// One line for a bug; other reasons are logged where the command is sent back or parked.
+/// One line for a bug; other reasons are logged when the command is sent back or moved to the dead
+/// letters.
 pub(crate) fn stopped(tenure: &Tenure, work: &Work, stop: &Stop) {
     if let Stop::Bug(reason) = stop {
         tracing::error!(instance = %tenure.id, command = %work.id, reason, "bug");

@@ -14,10 +14,11 @@ use crate::tenure::Tenure;
 /// The name of the task of each call, and of the client inside it.
 const TASK: &str = "executor: call";
 const CLIENT: &str = "executor: call client";
-/// How often a call is tried whose client panics.
+/// The number of tries of a call whose client panics.
 const PANICS_MAX: usize = 3;
 
-/// Begins the calls that are committed and not under way; gives up those that are no longer wanted.
+/// Begins the calls that are committed and not in progress; cancels those that are no longer
+/// wanted.
 pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
     let Some(known) = &tenure.known else { return };
     tenure.unfinished = known.record.unfinished;
@@ -41,8 +42,8 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
     }
 }
 
-/// Makes one committed call, and gives the input that resumes its bookmark. After a crash the call
-/// is made again, with the same key.
+/// Makes one committed call, and returns the input that resumes its bookmark. After a crash the
+/// call is repeated, with the same key.
 async fn make(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, Map) {
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
@@ -53,7 +54,7 @@ async fn make(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, M
     (call.bookmark_id, end.into_input())
 }
 
-/// How the call ended. A bug in the client is no reason to make the same call for ever: after some
+/// The result of the call. A bug in the client must not repeat the same call for ever: after some
 /// tries the workflow gets an error.
 async fn answer(cx: &Cx, call: &Call, traceparent: Option<&str>) -> CallEnd {
     let mut reason = String::new();

@@ -1,5 +1,5 @@
 //! publish: the messages that a commit allows. Each has the same id on every try, and stays in the
-//! database until the stream has it: the sweep publishes what fails here.
+//! database until the stream has it: the sweep publishes messages that fail here.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const TRIES_MAX: u32 = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// Publishes the messages of a commit. Does not fail: the sweep publishes what is left.
+/// Publishes the messages of a commit. Does not fail: the sweep publishes the rest.
 pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
     let Outgoing { outbox, commands, armed, journal } = outgoing;
     if outbox.is_empty() && commands.is_empty() && armed.is_empty() && journal.is_none() {

@@ -10,8 +10,8 @@ use crate::stop::Stop;
 use crate::tenure::Tenure;
 use crate::work::Work;
 
-/// Ends a command that changes nothing: removes its row. A command that has a number in the order
-/// of its sender uses the number up, in a commit of its own.
+/// Ends a command that changes nothing: removes its row. If the command has a number in the order
+/// of its sender, the number is used up by a separate commit.
 pub(crate) async fn refuse(
     cx: &Cx,
     tenure: &mut Tenure,

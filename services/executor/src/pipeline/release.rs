@@ -1,9 +1,9 @@
-//! release: the lease goes back, when no more work for the instance waits here.
+//! release: gives the lease back when no more work for the instance waits here.
 
 use crate::cx::Cx;
 use crate::hold::Hold;
 
-/// Gives the lease back, if the tenure has ended and had one.
+/// Releases the lease, if the tenure has ended and had one.
 pub(crate) async fn release(cx: &Cx, hold: Option<Hold>) {
     if let Some(hold) = hold {
         hold.release(cx).await;

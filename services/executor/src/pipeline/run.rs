@@ -28,12 +28,12 @@ struct Slice {
 ///
 /// A short turn runs where it is. A long one leaves the event loop: a definition with scripts from
 /// the start, any other one after [`limits::STEPS_INLINE_MAX`] steps, if there is a free permit for
-/// long turns; without one the burst ends there and the rest of its work waits for its turn.
+/// long turns; without one the burst ends there, and its rest waits for such a permit.
 pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     cx.at(Point::BeforeRun).await;
     let Ready { before, program, input, work } = *ready;
     let has_scripts = program.has_scripts();
-    // Waits before the clock is read, which goes on meanwhile.
+    // Waits before the clock is read, because time goes on during the wait.
     let core =
         if cx.config.offload_turns && has_scripts { Some(cx.script_permit().await?) } else { None };
     let env = Env {
@@ -58,7 +58,7 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     let slice = Slice { program, state, input, env, bounds };
     let turn = match (core, &work.cause) {
         (Some(core), _) => elsewhere(cx, slice.of(limits::SCRIPT_STEPS_PER_TURN_MAX), core).await?,
-        // Its burst has a permit for long turns.
+        // The burst of a continued turn has a permit for long turns already.
         (None, Cause::Continue) => elsewhere(cx, slice, ()).await?,
         (None, _) => short_then_long(cx, slice).await?,
     };
@@ -69,7 +69,7 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     Ok(Ran { before, record, effects, journal, version, work, has_moved: true, now })
 }
 
-/// Runs the first steps here, and the rest, if there is any, elsewhere.
+/// Runs the first steps here, and the rest, if there is any, on another thread.
 async fn short_then_long(cx: &Cx, slice: Slice) -> Result<Turn, Stop> {
     let Slice { program, state, input, env, bounds } = slice;
     let short = Bounds { steps: bounds.steps.min(limits::STEPS_INLINE_MAX), ..bounds };
@@ -92,8 +92,8 @@ async fn short_then_long(cx: &Cx, slice: Slice) -> Result<Turn, Stop> {
     Ok(Turn { effects, journal, ..second })
 }
 
-/// Runs a slice off the event loop. `held` is given back when it ends, also where nobody waits for
-/// the slice any more.
+/// Runs a slice off the event loop. `held` is released when it ends, even if the caller has stopped
+/// waiting for the slice.
 async fn elsewhere(cx: &Cx, slice: Slice, held: impl Send + 'static) -> Result<Turn, Stop> {
     if !cx.config.offload_turns {
         return slice.turn(cx);
@@ -108,7 +108,7 @@ async fn elsewhere(cx: &Cx, slice: Slice, held: impl Send + 'static) -> Result<T
 }
 
 impl Slice {
-    /// The same with at most this many steps.
+    /// The same slice with at most this many steps.
     fn of(self, steps: usize) -> Self {
         let bounds = Bounds { steps: self.bounds.steps.min(steps), ..self.bounds };
         Self { bounds, ..self }
@@ -129,7 +129,7 @@ fn turn(
     bounds: Bounds,
 ) -> Result<Turn, Stop> {
     let turn = || cx.engine.turn_within(program, state, input, env, bounds);
-    // What a panic leaves behind is thrown away, and the engine itself has no state.
+    // The state after a panic is thrown away, and the engine itself has no state.
     catch_unwind(AssertUnwindSafe(turn)).map_err(|panic| Stop::Bug(text_of(&*panic)))
 }
 

@@ -11,8 +11,8 @@ use crate::stop::{Verdict, retry_pause};
 use crate::tenure::Tenure;
 use crate::work::id_of;
 
-/// Acknowledges the commands of an instance that rests. While calls run or a turn is to go on,
-/// they stay unacknowledged, so that a crash has them delivered again.
+/// Acknowledges the commands of an instance that rests. While calls run or a turn has to go on,
+/// they stay unacknowledged, so that they are delivered again after a crash.
 pub(crate) fn settle(tenure: &mut Tenure) {
     if tenure.rests() {
         tenure.end_tails(|| Verdict::Ack);
@@ -76,13 +76,13 @@ async fn refuse(
     ack(cx, delivery).await
 }
 
-/// The subject for the outcome, if it is one that carries nothing but answers.
+/// The subject for the outcome, if only answers may be sent there.
 fn reply_to(message: &Message) -> Option<&str> {
     message.header(header::REPLY_TO).and_then(|reply_to| subject::check_reply(reply_to).ok())
 }
 
-/// Nothing is dropped without a trace: the message goes to the dead with the reason, its row goes,
-/// and its sender is told.
+/// No command is dropped without a trace: the message goes to the dead letters with the reason, its
+/// row is removed, and its sender gets the reason.
 async fn park(
     cx: &Cx,
     delivery: &Delivery,
@@ -93,7 +93,7 @@ async fn park(
     let again = retry_pause(*attempt, *sequence);
     cx.at(Point::BeforePark).await;
     match cx.bus.publish(dead(message, *sequence, reason)).await {
-        // A message at the very limit has no room for the reason; what is kept is what fits.
+        // A message of the largest size leaves no room for the reason; as much as fits is kept.
         Err(bus::Error::TooLarge(_)) => {
             let cut = Message { payload: Vec::new(), ..dead(message, *sequence, reason) };
             cx.bus.publish(cut).await?;
@@ -129,8 +129,8 @@ async fn park(
     ack(cx, delivery).await
 }
 
-/// The message as it was, with the reason. Its id is of its own, so that a replay of the original
-/// is not taken for a duplicate.
+/// The message as it was, with the reason. It gets a new id, so that a replay of the original is
+/// not taken for a duplicate.
 fn dead(message: &Message, sequence: u64, reason: &str) -> Message {
     let mut dead = message.clone();
     dead.subject = subject::dead(&message.subject);

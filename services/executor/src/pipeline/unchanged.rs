@@ -1,4 +1,4 @@
-//! Instead of a commit: what becomes of work that changed nothing, and whether its tenure goes on.
+//! Instead of a commit: the handling of work that changed nothing, and whether its tenure goes on.
 
 use protocol::{Outcome, Refusal};
 
@@ -33,7 +33,7 @@ pub(crate) async fn unchanged(cx: &Cx, tenure: &mut Tenure, origin: Origin, why:
     }
 }
 
-/// Does what follows from the last commit, again: nothing new was committed.
+/// Repeats the steps that follow the last commit: nothing new was committed.
 async fn go_on(cx: &Cx, tenure: &mut Tenure) {
     perform(cx, tenure);
     for (reply_to, outcome) in tenure.replies(None) {
@@ -42,8 +42,8 @@ async fn go_on(cx: &Cx, tenure: &mut Tenure) {
     settle(tenure);
 }
 
-/// Ends work whose burst went no further. Owed work that a dependency failed is tried again while
-/// the lease is held, so that a call that has its answer is not made a second time.
+/// Ends work whose burst stopped. Owed work that failed because of a dependency is tried again
+/// while the lease is held, so that a call that has its answer is not made a second time.
 pub(crate) fn stopped(tenure: &mut Tenure, origin: Origin, stop: Stop) -> Option<TenureEnd> {
     let is_lost = matches!(stop, Stop::Fenced);
     match origin {

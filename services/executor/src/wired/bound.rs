@@ -1,4 +1,4 @@
-//! The number of commands, bytes and scripts that an executor has in hand.
+//! The number of commands, bytes and scripts that an executor works on at the same time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

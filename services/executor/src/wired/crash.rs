@@ -65,7 +65,7 @@ impl Points for CrashAt {
     }
 }
 
-/// Everything an instance can do: an outgoing call, an event, a child, waiting, a line each.
+/// Every kind of work of an instance: an outgoing call, an event, a child, waiting, a line each.
 async fn publish_all(world: &World) {
     const URL: &str = "http://example.test/x";
     world.calls.respond(URL, 200, json!({}));
@@ -132,8 +132,8 @@ impl World {
     }
 }
 
-/// Runs a story for each point, with a crash at the nth command there. Returns the points that no
-/// command came to.
+/// Runs the workflow for each point, with a crash at the nth command there. Returns the points that
+/// no command reached.
 async fn stories(nth: usize) -> Vec<Point> {
     let mut missed = Vec::new();
     for point in Point::EXECUTOR {
@@ -146,7 +146,7 @@ async fn stories(nth: usize) -> Vec<Point> {
 
 #[tokio::test(start_paused = true)]
 async fn a_crash_at_any_point_loses_nothing_and_does_nothing_twice() {
-    // Points of paths that this story does not take: conflicts and dead commands.
+    // Points of paths that this workflow does not take: conflicts and dead commands.
     assert_eq!(stories(1).await, [Point::Conflicted, Point::BeforePark, Point::Parked]);
 }
 

@@ -1,4 +1,4 @@
-//! Events: which instances they resume, start, or wait for.
+//! Events: the instances that they resume, start, or wait for.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn an_event_that_comes_again_does_not_reach_who_came_since() {
     assert_eq!(outcome.affected, Some(1));
     world.until_status("i", SubStatus::Finished).await;
     for (instance, refusal) in [("i2", Refusal::AlreadyDone), ("i3", Refusal::AlreadyDone)] {
-        // The stream has forgotten that it had the event.
+        // The duplicate window of the stream is over.
         tokio::time::sleep(Duration::from_secs(130)).await;
         if instance == "i3" {
             world.start("wait", instance, json!({})).await;

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use crate::wired::world::{Peculiar, World, cancel, line, resume, sequence, start, wait_for};
 
-/// One operation of the database fails while this lasts.
+/// Makes one operation of the database fail while this lasts.
 pub(crate) struct Outage {
     operation: Operation,
     is_on: AtomicBool,
@@ -362,7 +362,7 @@ async fn a_state_that_grows_too_large_ends_the_instance_with_an_incident() {
     world.until_quiet().await;
 }
 
-/// Writes of node `a` to one bucket fail while this lasts.
+/// Makes writes of node `a` to one bucket fail while this lasts.
 struct Unheard {
     bucket: Bucket,
     is_on: AtomicBool,

@@ -1,4 +1,4 @@
-//! Data that is too large for a message: it comes another way, or is refused with the reason.
+//! Data that is too large for a message: it is delivered another way, or refused with the reason.
 
 use model::{SubStatus, limits};
 use protocol::{Body, ReplyWhen};

@@ -1,4 +1,4 @@
-//! Commands with a sequence apply in that order, also when they come in another.
+//! Commands with a sequence are applied in that order, even if they arrive in another.
 
 use model::SubStatus;
 use protocol::{Command, Refusal, ReplyWhen, Sequence};

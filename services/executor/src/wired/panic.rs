@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::wired::world::{Peculiar, World, line, resume, sequence, start, wait_for};
 use crate::{Point, Points};
 
-/// Panics when a command is at this point, this often.
+/// Panics when a command reaches this point, this many times.
 struct PanicAt {
     point: Point,
     left: AtomicUsize,
@@ -40,7 +40,7 @@ impl Points for PanicAt {
     }
 }
 
-/// An instance that calls out, waits, and goes on.
+/// An instance that makes a call, waits, and goes on.
 async fn publish_story(world: &World) {
     const URL: &str = "http://example.test/x";
     world.calls.respond(URL, 200, json!({}));

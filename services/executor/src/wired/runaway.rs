@@ -1,5 +1,5 @@
-//! Workflows that never end by themselves: they are stopped, or held to a rate, and leave room for
-//! the others.
+//! Workflows that never end by themselves: they are stopped, or limited to a rate, and leave room
+//! for the others.
 
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -62,7 +62,7 @@ async fn endless_loops_leave_room_for_an_unrelated_start() {
         // Each burst of a loop is 10,000 steps. All the loops together have half of the cores.
         assert!(meanwhile <= 8, "{meanwhile} bursts of the loops ran before an unrelated start");
     }
-    // Long before the end of the drain, which would end in a kill.
+    // Long before the end of the drain, after which the node would be killed.
     tokio::time::timeout(Duration::from_secs(20), node.stop()).await.unwrap();
 }
 
@@ -108,7 +108,7 @@ async fn a_chain_that_never_ends_is_held_to_a_rate_and_goes_on() {
     assert_eq!(outcome.sub_status, Some(SubStatus::Finished));
 }
 
-/// Writes down on which thread it runs.
+/// Records the thread on which it runs.
 struct Where(Arc<std::sync::Mutex<Vec<ThreadId>>>);
 
 impl Activity for Where {

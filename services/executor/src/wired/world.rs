@@ -55,7 +55,7 @@ impl Node {
     }
 }
 
-/// How one node differs from the others.
+/// The settings in which one node differs from the others.
 #[derive(Default)]
 pub(crate) struct Peculiar {
     pub(crate) points: Option<Arc<dyn Points>>,
@@ -251,7 +251,7 @@ impl World {
         self.until("the stream is empty", async || self.bus.backlog().await.unwrap() == 0).await;
     }
 
-    /// What the timer service's sweep does: publishes what a crash left behind.
+    /// The work of the timer service's sweep: publishes messages that a crash left behind.
     pub(crate) async fn sweep(&self) {
         let late = Timestamp::from_millis(i64::MAX);
         let mut messages = self.store.unstarted(late, 1_000).await.unwrap();

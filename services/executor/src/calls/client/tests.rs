@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use super::*;
 
-/// A server that gives these answers, one per connection, and tells what it was asked.
+/// A server that gives these answers, one per connection, and reports the requests.
 async fn server(answers: Vec<String>) -> (String, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -30,7 +30,7 @@ async fn server(answers: Vec<String>) -> (String, mpsc::UnboundedReceiver<String
             asked.send(request).unwrap();
             stream.write_all(answer.as_bytes()).await.unwrap();
         }
-        // Keeps the port, so that a hanging call finds nobody who answers.
+        // Keeps the port open, so that a hanging call gets no answer.
         std::future::pending::<()>().await;
     });
     (format!("http://{address}"), requests)
@@ -127,7 +127,7 @@ async fn private_addresses_are_refused_whichever_way_they_are_named() {
     }
 }
 
-/// Names that all lead to this machine, as an attacker's name server may have it; counts look-ups.
+/// Names that all resolve to this machine, as with an attacker's name server; counts look-ups.
 #[derive(Clone, Default)]
 struct Own(Arc<AtomicUsize>);
 
@@ -138,7 +138,7 @@ impl Names for Own {
     }
 }
 
-/// Checks URLs as in production, and calls names that lead to this machine.
+/// Checks URLs as in production, and calls names that resolve to this machine.
 fn calls_by_name(names: Own) -> HttpCalls {
     HttpCalls::over(Guard { allow_private: false }, Resolver(Guard { allow_private: true }, names))
 }
@@ -178,7 +178,7 @@ async fn every_redirect_is_checked() {
     assert!(asked.try_recv().is_err(), "nobody was asked");
 }
 
-/// One name leads to this machine; the others are looked up and checked as in production.
+/// One name resolves to this machine; the others are looked up and checked as in production.
 #[derive(Clone)]
 struct Guarded {
     own: &'static str,
