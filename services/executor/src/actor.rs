@@ -62,7 +62,7 @@ pub(crate) async fn apply(
         Ok(verdict) => verdict,
         Err(_) if cx.is_gone() => Verdict::Drop,
         Err(_) => {
-            let reason = "the task that worked on the instance ended without a verdict";
+            let reason = "the task of the instance ended without a verdict";
             Stop::Panicked(reason.to_owned()).verdict(delivery.attempt, delivery.sequence)
         }
     }
@@ -177,7 +177,7 @@ impl Actor {
             }
             TenureEnd::Lost => {
                 METRICS.lease_lost();
-                tracing::warn!(instance = %self.id, "lease lost, what is in hand is dropped");
+                tracing::warn!(instance = %self.id, "the lease was lost; the work in progress is dropped");
                 // A late acknowledgement would delete messages that the new holder still needs.
                 tenure.end_tails(|| Verdict::Drop);
             }

@@ -118,7 +118,7 @@ async fn hold(cx: &Cx, delivery: &Delivery, work: impl Future<Output = Verdict>)
             verdict = &mut work => return verdict,
             _ = ticks.tick() => {
                 if let Err(error) = delivery.settle.progress().await {
-                    tracing::debug!(%error, ?delivery, "a sign of life was not sent");
+                    tracing::debug!(%error, ?delivery, "a progress message was not sent");
                 }
             }
         }

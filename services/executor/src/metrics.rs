@@ -53,18 +53,27 @@ impl Metrics {
             })
             .build();
         Self {
-            statuses: count("staunch_instances", "Instances that came to a sub-status"),
+            statuses: count("staunch_instances", "Instances that reached a sub-status"),
             bursts: time("staunch_burst_duration", "From load to commit"),
             commits: time("staunch_commit_duration", "One commit, waiting for its group included"),
-            conflicts: count("staunch_commit_conflicts", "Bursts that lost their version"),
-            lease_waits: time("staunch_lease_wait", "From asking for a lease to having it"),
-            lease_holds: time("staunch_lease_hold", "From having a lease to giving it back"),
-            lease_failures: count("staunch_lease_failures", "Leases that could not be had"),
+            conflicts: count(
+                "staunch_commit_conflicts",
+                "Bursts whose instance another writer had changed",
+            ),
+            lease_waits: time(
+                "staunch_lease_wait",
+                "From the request for a lease to its acquisition",
+            ),
+            lease_holds: time(
+                "staunch_lease_hold",
+                "From the acquisition of a lease to its release",
+            ),
+            lease_failures: count("staunch_lease_failures", "Leases that could not be taken"),
             lease_losses: count("staunch_lease_losses", "Leases lost while they were held"),
             calls: time("staunch_call_duration", "Outgoing HTTP calls"),
             redeliveries: count("staunch_redeliveries", "Commands delivered again"),
             retries: count("staunch_retries", "Commands sent back for later"),
-            dead: count("staunch_dead_letters", "Commands parked among the dead"),
+            dead: count("staunch_dead_letters", "Commands moved to the dead letters"),
             refusals: count(
                 "staunch_refusals",
                 "Commands refused, with the reason for their sender",
@@ -86,7 +95,10 @@ impl Metrics {
                 .u64_gauge("staunch_queue_backlog")
                 .with_description("Commands stored and not acknowledged")
                 .build(),
-            stalls: count("staunch_pull_stalls", "Times that nothing came though commands waited"),
+            stalls: count(
+                "staunch_pull_stalls",
+                "Times when commands waited and none was delivered",
+            ),
         }
     }
 

@@ -91,7 +91,7 @@ pub(crate) fn refusal(outcome: &Outcome) -> Option<Problem> {
         }
         Refusal::Dead => {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
-            Problem::new(status, "dead", says("it was tried too often and is among the dead"))
+            Problem::new(status, "dead", says("it was tried too often and is in the dead letters"))
         }
     };
     Some(match &outcome.workflow_instance_id {

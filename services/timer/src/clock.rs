@@ -1,9 +1,10 @@
 //! The database's clock, as this node knows it. Nothing fires before this clock reaches its time,
 //! whatever the clock of this machine says.
 //!
-//! A reading is true at some moment between the question and its answer. Counting on from the
-//! answer is late by at most the way back, and never early. Of several readings the one with the
-//! quickest answer counts (F. Cristian, "Probabilistic clock synchronization", 1989).
+//! A reading is taken at some moment between the request and its answer. Counting on from the
+//! arrival of the answer is late by at most the time of its way back, and never early. Of several
+//! readings the one with the quickest answer counts (F. Cristian, "Probabilistic clock
+//! synchronization", 1989).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +15,9 @@ use tokio::time::Instant;
 
 /// The longest wait for a reading.
 const READING_TIME_MAX: Duration = Duration::from_secs(5);
-/// A slower reading cannot show whether the clock was set back; it replaces the one before.
+/// A slower reading cannot show whether the clock was set back, so it always replaces the one before.
 const QUICK: Duration = Duration::from_millis(50);
-/// This machine's clock runs faster than the database's by at most one part in this number.
+/// The most by which this machine's clock runs faster than the database's: one part in this number.
 /// Crystals are four times better; a clock that is being slewed may be worse.
 const DRIFT: u32 = 5_000;
 /// Two roundings to milliseconds.
@@ -48,7 +49,7 @@ impl Reading {
     }
 }
 
-/// The database's clock, from all readings together.
+/// The database's clock, computed from all readings.
 pub(crate) struct DatabaseClock {
     store: Arc<dyn Store>,
     /// The reading that gives the latest time.
@@ -86,7 +87,7 @@ impl DatabaseClock {
         let took = reading.arrived - reading.asked;
         let fits = |best: &Reading| {
             let known = best.reached(reading.arrived);
-            // A time that the clock cannot have reached: it was set back.
+            // If `known` is later than this, the clock was set back.
             took <= QUICK && reading.time < known && known <= reading.time.after(took + ROUNDING)
         };
         if !self.best.as_ref().is_some_and(fits) {
@@ -94,8 +95,8 @@ impl DatabaseClock {
         }
     }
 
-    /// A time that the database's clock has reached for certain, unless it was set back by less
-    /// than a reading takes. None before the first reading.
+    /// A time that the database's clock has certainly reached, unless it was set back by less than
+    /// the duration of a reading. None before the first reading.
     pub(crate) fn now(&self) -> Option<Timestamp> {
         Some(self.best?.reached(Instant::now()))
     }
@@ -104,9 +105,9 @@ impl DatabaseClock {
     pub(crate) fn instant_of(&self, time: Timestamp) -> Option<Instant> {
         let best = self.best?;
         let wait = time.since(best.time);
-        // What is left out for drift comes on top, and a little for rounding.
+        // Adds the allowance for drift, and a little for rounding.
         let wait = wait + wait / (DRIFT - 1) + Duration::from_micros(1);
-        // An instant that does not fit is too far away to matter.
+        // An instant that cannot be represented is too far away to matter.
         let far = Duration::from_secs(86_400);
         Some(best.arrived.checked_add(wait).unwrap_or(best.arrived + far))
     }
@@ -142,7 +143,7 @@ mod tests {
         let mut clock = clock();
         read(&mut clock, 1, 10_000).await;
         tokio::time::advance(millis(100)).await;
-        // It was read at the beginning of its way, since when the first has gone on.
+        // It was read at the beginning of its round trip; since then the first has gone on.
         read(&mut clock, 20, 10_101).await;
         assert_eq!(now(&clock), 10_119, "what the first says, less the drift");
         tokio::time::advance(millis(1_000)).await;
@@ -156,7 +157,7 @@ mod tests {
         read(&mut clock, 1, 10_000).await;
         read(&mut clock, 10, 9_000).await;
         assert_eq!(now(&clock), 9_000);
-        // One that took long may say anything.
+        // A slow reading may give any time.
         read(&mut clock, 2_000, 9_500).await;
         assert_eq!(now(&clock), 9_500);
     }

@@ -1,41 +1,42 @@
-//! How the timer service works. The defaults suit most installations.
+//! The settings of the timer service. The defaults suit most installations.
 
 use std::time::Duration;
 
 /// Settings of the timer service.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What is due within this time is kept in memory.
+    /// Timers that are due within this time are kept in memory.
     pub window: Duration,
-    /// The database is asked for what comes next this often.
+    /// The interval between queries of the database for the next timers.
     pub scan_every: Duration,
-    /// Rows that one scan asks for, beyond those that are known already.
+    /// The number of rows that one scan reads, beyond those that are known already.
     pub scan_rows: u64,
-    /// Timers kept in memory at most; the rest stays in the database.
+    /// The largest number of timers kept in memory; the others stay in the database.
     pub window_max: usize,
-    /// Firings under way at the same time.
+    /// The largest number of firings in progress at the same time.
     pub in_flight_max: usize,
-    /// The database's clock is read again when something is due and the last reading is older.
+    /// The database's clock is read again if a timer is due and the last reading is older.
     pub clock_every: Duration,
-    /// How long a claim stands without being marked done.
+    /// How long a claim is valid without being marked done.
     pub claim_ttl: Duration,
     /// How long a fired timer is remembered.
     pub done_ttl: Duration,
     /// A fired timer whose bookmark is still open after this time is fired again.
     pub refire_after: Duration,
-    /// An occurrence of a schedule that is older than this is missed.
+    /// An occurrence of a schedule that is older than this counts as missed.
     pub misfire_after: Duration,
-    /// The sweep runs this often.
+    /// The interval between sweeps.
     pub sweep_every: Duration,
-    /// Items of each kind that one sweep mends, beyond those it has mended lately.
+    /// The number of items of each kind that one sweep handles, beyond those that it has handled
+    /// lately.
     pub sweep_rows: u64,
     /// Outbox rows older than this are published by the sweep.
     pub outbox_after: Duration,
     /// Accepted commands older than this are published again by the sweep.
     pub inbox_after: Duration,
-    /// Instances that have been at it for longer than this are told to go on.
+    /// Instances that have been executing for longer than this get a command to go on.
     pub unfinished_after: Duration,
-    /// The longest wait for what is in hand when the service stops.
+    /// The longest wait for work in progress when the service stops.
     pub drain: Duration,
 }
 
@@ -63,7 +64,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The settings of the process, where it has any for timers.
+    /// The settings of the process, as far as it has any for timers.
     #[must_use]
     pub fn from_settings(settings: &chassis::Settings) -> Self {
         Self { scan_every: settings.timer_scan(), drain: settings.drain(), ..Self::default() }

@@ -1,4 +1,4 @@
-//! What the timer service works with.
+//! The connections and settings of the timer service.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::Config;
 use crate::metrics::Metrics;
 use crate::schedule::Versions;
 
-/// What the timer service works with. Cheap to clone.
+/// The connections and settings of the timer service. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     pub(crate) node: Arc<str>,
@@ -25,8 +25,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// A timer replica under this node's name. The node is among the live ones with the role
-    /// [`crate::ROLE`], or it fires nothing.
+    /// A timer replica under this node's name. It fires nothing unless the node is among the live
+    /// ones with the role [`crate::ROLE`].
     #[must_use]
     pub fn new(
         node: &str,
@@ -51,7 +51,7 @@ impl Context {
         }
     }
 
-    /// The same replica; it reports the points that it passes.
+    /// The same replica, which reports the points that it reaches.
     #[must_use]
     pub fn watched(self, points: Option<Arc<dyn Points>>) -> Self {
         Self { trail: Trail::new(&self.node, points), ..self }

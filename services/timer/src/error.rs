@@ -1,4 +1,4 @@
-//! What can go wrong while firing.
+//! Errors of firing.
 
 /// An error of the timer service.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the same may work a moment later; else it is about one row, and no others.
+    /// Whether a retry may succeed. If not, the error is about this one row only.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {

@@ -1,9 +1,9 @@
 //! Timer: fires what is due, once, across all replicas, and never early.
 //!
 //! The database holds the timers. A claim in the key-value store decides which replica fires; the
-//! bookmark that burns decides which firing counts. Replicas share the shards by rendezvous over
-//! the live nodes, without a leader: where two see different members, both try and one wins. This
-//! service never changes an instance; it publishes commands.
+//! bookmark that burns decides which firing counts. Replicas divide the shards by rendezvous
+//! hashing over the live nodes, without a leader: if two see different members, both try and one
+//! wins. This service never changes an instance; it publishes commands.
 
 mod clock;
 mod config;

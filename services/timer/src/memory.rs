@@ -1,4 +1,4 @@
-//! What was done lately and may have to be done again, after growing pauses.
+//! Actions that were done lately and may have to be repeated, after growing pauses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 /// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(600);
 
-/// Remembers keys for as long as they keep coming up.
+/// Remembers keys for as long as they keep coming back.
 pub(crate) struct Memory<K> {
     entries: BTreeMap<K, Entry>,
     first_pause: Duration,
@@ -22,14 +22,14 @@ struct Entry {
     backoff: Backoff,
 }
 
-/// What a try now would be.
+/// The kind of a try now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Try {
     /// The first one lately.
     First,
     /// Another one, after the pause.
     Again,
-    /// Another one within the pause.
+    /// Another one, within the pause.
     TooSoon,
 }
 
@@ -38,7 +38,7 @@ impl<K: Ord> Memory<K> {
         Self { entries: BTreeMap::new(), first_pause }
     }
 
-    /// What a try of this key would be. This call changes nothing.
+    /// The kind of a try of this key now. This call changes nothing.
     pub(crate) fn try_of(&self, key: &K) -> Try {
         match self.entries.get(key) {
             None => Try::First,
@@ -47,7 +47,7 @@ impl<K: Ord> Memory<K> {
         }
     }
 
-    /// Notes that this key was done now. Each time the pause doubles.
+    /// Records that this key was done now. Each time the pause doubles.
     pub(crate) fn done(&mut self, key: K) {
         let first = Backoff::new(self.first_pause, PAUSE_MAX);
         let mut backoff = self.entries.get(&key).map_or(first, |entry| entry.backoff);
@@ -55,7 +55,7 @@ impl<K: Ord> Memory<K> {
         self.entries.insert(key, Entry { done_at, again_at: done_at + pause, pause, backoff });
     }
 
-    /// Forgets keys whose pause ended long ago: they do not come up any more.
+    /// Forgets keys whose pause ended long ago: they no longer come up.
     pub(crate) fn prune(&mut self) {
         let now = Instant::now();
         self.entries.retain(|_, entry| entry.again_at + entry.pause + self.first_pause > now);

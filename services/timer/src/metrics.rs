@@ -1,4 +1,4 @@
-//! What the timer service counts.
+//! The metrics of the timer service.
 
 use std::time::Duration;
 

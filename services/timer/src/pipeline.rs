@@ -1,7 +1,6 @@
-//! due -> claim -> publish -> settle: what happens to a timer and to a schedule whose time has
-//! come.
+//! due -> claim -> publish -> settle: the path of a timer or schedule that is due.
 //!
-//! [`replica`](crate::replica) decides what is due and runs these; each step has a file of its own.
+//! [`replica`](crate::replica) decides what is due and runs this path; each step has its own file.
 
 mod claim;
 pub(crate) mod due;
@@ -20,7 +19,7 @@ use crate::schedule::{self, Fired};
 use crate::{Context, Error};
 use claim::Won;
 
-/// How the firing of a timer ended.
+/// The result of firing a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// This replica has published the command.
@@ -62,7 +61,7 @@ pub(crate) async fn fire_timer(
     Ok(Ending::Fired)
 }
 
-/// Fires what is due of a schedule at `now`, a time of the database's clock.
+/// Fires the occurrences of a schedule that are due at `now`, a time of the database's clock.
 ///
 /// # Errors
 /// When the database or the bus fails, or the schedule's definition cannot be read.

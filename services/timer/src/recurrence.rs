@@ -1,4 +1,5 @@
-//! When a schedule fires: its nominal times, and which missed ones it makes up for.
+//! The times at which a schedule fires: its nominal times, and the missed ones that it makes up
+//! for.
 //!
 //! Pure: the time is an argument. The next time is computed from a nominal time, not from the last
 //! firing, so nothing drifts. It is always after now, so a timer that was down does not fire its
@@ -8,24 +9,24 @@ use std::time::Duration;
 
 use model::{Calendar, InvalidCalendar, Misfire, Recurrence, Timestamp};
 
-/// Missed occurrences that are counted, and that are made up for at once, at most.
+/// The largest number of missed occurrences that are counted, and that are made up for at once.
 pub const MISSED_MAX: u32 = 1_000;
 /// The shortest interval.
 const INTERVAL_MIN: Duration = Duration::from_secs(1);
 
-/// What a due schedule does.
+/// The actions of a due schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The nominal times to start for, oldest first.
     pub fire: Vec<Timestamp>,
-    /// Occurrences that are passed over, counted up to [`MISSED_MAX`].
+    /// The number of occurrences that are skipped, counted up to [`MISSED_MAX`].
     pub missed: u32,
     /// The next nominal time, after now; none when it is over.
     pub next_at: Option<Timestamp>,
 }
 
-/// The first nominal time after `after`; none when there is none. For a recurrence that counts
-/// from somewhere (`Every`), `nominal` is a time that it counts from.
+/// The first nominal time after `after`; none when there is none. A recurrence with an interval
+/// (`Every`) counts from `nominal`.
 ///
 /// # Errors
 /// [`InvalidCalendar`] says what is wrong with the expression or the zone.
@@ -54,8 +55,8 @@ pub fn next_after(
     }
 }
 
-/// What a schedule whose next nominal time `next_at` has come does at `now`. Occurrences that are
-/// older than `grace` when a newer one is due as well, or under [`Misfire::Skip`], are missed.
+/// The actions at `now` of a schedule whose next nominal time `next_at` has come. Occurrences that
+/// are older than `grace` when a newer one is due as well, or under [`Misfire::Skip`], are missed.
 ///
 /// # Errors
 /// [`InvalidCalendar`] says what is wrong with the expression or the zone.
@@ -89,7 +90,7 @@ pub fn plan(
 }
 
 /// The nominal times from `next_at` to `now`, newest first, at most [`MISSED_MAX`]. `next_at` is
-/// one of them, whatever the expression says.
+/// one of them, even if the expression does not contain it.
 fn newest_due(
     recurrence: &Recurrence,
     next_at: Timestamp,

@@ -1,5 +1,5 @@
-//! One timer replica. One task owns the window of what is due next and decides; firings and scans
-//! of the database run beside it, so that a slow answer delays nothing else.
+//! One timer replica. One task owns the window of the next timers and decides; firings and scans of
+//! the database run beside it, so that a slow answer delays nothing else.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use crate::{Context, Error, shards, unreadable};
 const PAUSE: Duration = Duration::from_millis(250);
 /// The longest such pause.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
-/// Between two scans, however empty the window is.
+/// The pause between two scans, even if the window is empty.
 const SCAN_GAP: Duration = Duration::from_millis(250);
 
 /// One timer replica.
@@ -36,7 +36,8 @@ pub struct Timer {
     clock: DatabaseClock,
     shards: Vec<i32>,
     window: Window,
-    /// Fired and perhaps not yet burned: found open for long enough, they are fired again.
+    /// Keys that were fired and whose bookmark may still be open: if it stays open long enough,
+    /// they are fired again.
     fired: Memory<Key>,
     in_flight: BTreeSet<Key>,
     work: JoinSet<Result<Done, Panicked>>,
@@ -48,14 +49,14 @@ pub struct Timer {
     backoff: Backoff,
 }
 
-/// Something that ran beside the deciding task.
+/// The result of work that ran beside the deciding task.
 enum Done {
     Scan(Result<Found, store::Error>),
     Timer(DueTimer, Result<Ending, bus::Error>),
     Schedule(Box<(Schedule, Result<Fired, Error>)>),
 }
 
-/// What a scan found.
+/// The result of a scan.
 struct Found {
     began: Instant,
     /// The database's clock.
@@ -67,7 +68,7 @@ struct Found {
 }
 
 impl Timer {
-    /// A replica that has looked at nothing yet.
+    /// A replica that has not read anything yet.
     #[must_use]
     pub fn new(cx: Context) -> Self {
         Self {
@@ -86,14 +87,14 @@ impl Timer {
         }
     }
 
-    /// Fires what is due until `stop`, then finishes what is in hand.
+    /// Fires due timers and schedules until `stop`, then finishes the work in progress.
     ///
     /// # Errors
-    /// When announcements cannot be listened to.
+    /// When announcements cannot be subscribed to.
     pub async fn serve(mut self, stop: &CancellationToken) -> Result<(), Error> {
         let mut armed = self.cx.bus.subscribe(subject::TIMER_ARMED).await?;
         let mut members = self.cx.presence.changed();
-        // The subscription does not report changes from before it.
+        // The subscription does not report changes that happened before it.
         self.share_out();
         loop {
             self.fire_due().await;
@@ -118,7 +119,8 @@ impl Timer {
         Ok(())
     }
 
-    /// Scans once and fires what is due now; the number of firings.
+    /// Scans once and fires the timers and schedules that are due now; returns the number of
+    /// firings.
     pub async fn run_once(&mut self) -> u64 {
         self.share_out();
         self.scan_at = Instant::now();
@@ -150,7 +152,7 @@ impl Timer {
         }
     }
 
-    /// The members have changed: so may the own shards.
+    /// The members have changed, and so may the node's own shards.
     fn share_out(&mut self) {
         let shards = shards::owned(&self.cx.presence, &self.cx.node);
         if shards == self.shards {
@@ -302,14 +304,14 @@ impl Timer {
         self.paused_until = Instant::now() + self.backoff.next();
     }
 
-    /// A firing or a scan panicked: the next scan finds again what it had in hand.
+    /// A firing or a scan panicked: the next scan finds its timers again.
     fn recover(&mut self, panicked: &Panicked) {
         tracing::error!(%panicked, "a firing broke off; the next scan finds it again");
         self.in_flight.clear();
         self.is_scanning = false;
     }
 
-    /// Starts to fire what is due, as much as may be under way at once.
+    /// Starts firings of due timers, up to the limit of firings at the same time.
     async fn fire_due(&mut self) {
         let Some(first) = self.window.first_at() else { return };
         if self.paused_until > Instant::now() || !self.has_room() {
@@ -358,7 +360,7 @@ impl Timer {
         };
     }
 
-    /// When there is something to do, if nothing happens before.
+    /// The time of the next thing to do, unless an event comes before.
     fn wake_at(&self) -> Instant {
         let may_scan = !self.is_scanning && !self.shards.is_empty();
         let scan = Some(self.scan_at).filter(|_| may_scan);

@@ -4,7 +4,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Context, Sweep, Timer};
 
-/// Fires what is due and sweeps, until the process is told to stop; then finishes what is in hand.
+/// Fires due timers and sweeps, until the process is asked to stop; then finishes the work in
+/// progress.
 ///
 /// # Errors
 /// When the bus does not answer at the start.

@@ -15,17 +15,17 @@ use store::{Firing, NewInstance};
 use crate::recurrence::{self, Plan};
 use crate::{Context, Error};
 
-/// Version numbers remembered at most.
+/// The largest number of versions whose numbers are remembered.
 const VERSIONS_MAX: usize = 10_000;
 
 /// The numbers of definition versions, which never change.
 #[derive(Default)]
 pub(crate) struct Versions(Mutex<BTreeMap<VersionId, u32>>);
 
-/// How the firing of a schedule ended.
+/// The result of firing a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fired {
-    /// This replica fired it; carries the schedule as it is now.
+    /// This replica fired it; contains the new state of the schedule.
     Done { schedule: Schedule, started: Vec<Timestamp>, missed: u32 },
     /// Another replica fired it, or the schedule is gone.
     Elsewhere,
@@ -51,7 +51,7 @@ impl Versions {
     }
 }
 
-/// Fires what is due of a schedule at `now`, a time of the database's clock.
+/// Fires the occurrences of a schedule that are due at `now`, a time of the database's clock.
 pub(crate) async fn fire(cx: &Context, schedule: Schedule, now: Timestamp) -> Result<Fired, Error> {
     let Some(next_at) = schedule.next_at else { return Ok(Fired::Elsewhere) };
     let Schedule { recurrence, misfire, .. } = &schedule;
@@ -92,7 +92,7 @@ pub(crate) async fn fire(cx: &Context, schedule: Schedule, now: Timestamp) -> Re
     Ok(Fired::Done { schedule, started: times, missed })
 }
 
-/// The instance that an occurrence starts, and its command. The same occurrence gives the same.
+/// The instance that an occurrence starts, and its command. The same occurrence gives the same ids.
 fn start(
     schedule: &Schedule,
     number: u32,
@@ -111,6 +111,6 @@ fn start(
     let command = Command::new(CommandId::new(id), Body::Start(body)).encode()?;
     let (definition_id, version_id) = (schedule.definition_id.clone(), schedule.version_id.clone());
     let instance = Instance::new(instance_id, definition_id, version_id, number, now);
-    // The first burst finds out whether the activation strategy allows it.
+    // The first burst checks the activation strategy.
     Ok(NewInstance { instance, command, activation_key: None })
 }

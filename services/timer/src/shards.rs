@@ -1,4 +1,4 @@
-//! Which shards are this node's, by rendezvous over the live nodes with the role `timer`.
+//! The shards of this node, by rendezvous hashing over the live nodes with the role `timer`.
 
 use bus::{Presence, owner_of};
 use model::limits;
@@ -12,7 +12,7 @@ pub(crate) fn owned(presence: &Presence, node: &str) -> Vec<i32> {
     (0..limits::TIMER_SHARDS).filter(|shard| owner_of(*shard, &nodes) == Some(node)).collect()
 }
 
-/// Whether this node is the one that does what one node does for all: it owns shard 0.
+/// Whether this node does the work that only one node does: it owns shard 0.
 pub(crate) fn is_first(presence: &Presence, node: &str) -> bool {
     owner_of(0, &members(presence)) == Some(node)
 }

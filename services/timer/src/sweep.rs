@@ -1,6 +1,6 @@
-//! The sweep: publishes what a crash left behind, wakes commands whose bookmark has come, and moves
-//! expired commands to the dead letters. The replica that owns shard 0 sweeps for all. Two sweeps
-//! at once do no harm, because every message keeps its id.
+//! The sweep: publishes messages that a crash left behind, wakes commands whose bookmark now
+//! exists, and moves expired commands to the dead letters. The replica that owns shard 0 sweeps for
+//! all. Two sweeps at once do no harm, because every message keeps its id.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use crate::{Context, Error, shards, unreadable};
 
 /// Messages published at the same time.
 const PUBLISHING_MAX: usize = 32;
-/// Rows of one query at most, however many were mended lately.
+/// The largest number of rows of one query, however many were handled lately.
 const ROWS_MAX: u64 = 10_000;
-/// The pause before the same row is mended again; it doubles each time.
+/// The pause before the same row is handled again; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The sweeper of one replica.
@@ -28,7 +28,7 @@ pub struct Sweep {
     lately: Memory<String>,
 }
 
-/// What one sweep has mended.
+/// The numbers of items that one sweep has handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
     /// Outbox rows that their node did not publish.
@@ -37,7 +37,7 @@ pub struct Mended {
     pub started: u64,
     /// Accepted commands that no executor has applied.
     pub applied: u64,
-    /// Waiting commands whose bookmark is there.
+    /// Waiting commands whose bookmark exists.
     pub woken: u64,
     /// Instances with unfinished work and no executor.
     pub performed: u64,
@@ -48,7 +48,7 @@ pub struct Mended {
 }
 
 impl Mended {
-    /// True when there was nothing to mend.
+    /// True if there was nothing to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -56,7 +56,7 @@ impl Mended {
 }
 
 impl Sweep {
-    /// A sweeper that has mended nothing yet.
+    /// A sweeper that has handled nothing yet.
     #[must_use]
     pub fn new(cx: Context) -> Self {
         Self { cx, lately: Memory::new(FIRST_PAUSE) }
@@ -86,10 +86,11 @@ impl Sweep {
         }
     }
 
-    /// Sweeps once, whoever owns shard 0. Each step runs, whatever became of those before it.
+    /// Sweeps once, even if this node does not own shard 0. Each step runs, also after a failure of
+    /// an earlier one.
     ///
     /// # Errors
-    /// The failure of the first step that failed; what the others mended stays mended.
+    /// The failure of the first step that failed; the work of the other steps remains done.
     pub async fn run_once(&mut self) -> Result<Mended, Error> {
         self.lately.prune();
         self.cx.trail.at(Point::BeforeSweep).await;
@@ -109,7 +110,7 @@ impl Sweep {
         let expired = self.ended("expired", expired, &mut failed);
         let forgotten = self.forget_routed(now).await;
         self.ended("routed", forgotten, &mut failed);
-        // Last: it moves what the steps before it could not read.
+        // The last step: it moves the rows that the steps before it could not read.
         let unreadable = unreadable::bury(&self.cx, now).await;
         let unreadable = self.ended("unreadable", unreadable, &mut failed);
         let mended = Mended { published, started, applied, woken, performed, expired, unreadable };
@@ -117,7 +118,8 @@ impl Sweep {
         failed.map_or(Ok(mended), Err)
     }
 
-    /// What a step mended; its failure is logged and counted, and the first one is kept.
+    /// The number of items that a step handled; its failure is logged and counted, and the first
+    /// failure is kept.
     fn ended(
         &self,
         step: &'static str,
@@ -157,7 +159,7 @@ impl Sweep {
             performed,
             expired,
             unreadable,
-            "the sweep mended what was left behind"
+            "the sweep repaired what was left behind"
         );
     }
 
@@ -200,7 +202,7 @@ impl Sweep {
         ending.map(|()| count)
     }
 
-    /// Publishes waiting commands whose bookmark is there, under a new message id: the first id may
+    /// Publishes waiting commands whose bookmark exists, under a new message id: the first id may
     /// still be within the stream's duplicate window.
     async fn wakeable(&mut self, now: Timestamp) -> Result<u64, Error> {
         let before = now.before(self.cx.config.outbox_after);
@@ -240,11 +242,11 @@ impl Sweep {
         for command in &overdue {
             self.cx.trail.at(Point::BeforeBurial).await;
             let row = buried(command, now);
-            // One transaction removes the row and adds the letter: neither is ever lost.
+            // One transaction removes the row and adds the letter, so neither is ever lost.
             match store.bury(&command.id, now, row.clone()).await {
                 Ok(true) => {
                     tracing::warn!(command = %command.id, instance = ?command.instance_id,
-                        "no bookmark came for this command in time; it is among the dead");
+                        "no bookmark came for this command in time; it is moved to the dead letters");
                     dead.push((row.id, row.message));
                 }
                 Ok(false) => {}
@@ -265,7 +267,8 @@ impl Sweep {
         Ok(self.cx.store.forget_routed(before, self.cx.config.sweep_rows).await?)
     }
 
-    /// Publishes messages; the keys of those that the stream has, and the passing failure, if any.
+    /// Publishes messages; returns the keys of those that the stream has stored, and the temporary
+    /// failure, if there was one.
     async fn publish(&self, messages: Vec<(String, Message)>) -> (Vec<String>, Result<(), Error>) {
         let bus = &self.cx.bus;
         let mut publishing = futures::stream::iter(messages)
@@ -303,7 +306,8 @@ impl Sweep {
         self.lately.try_of(&key.to_owned()) != Try::TooSoon
     }
 
-    /// Asks for as many more rows as were mended lately, so that these do not hide others.
+    /// The number of rows to ask for. Rows that were handled lately come on top, so that they do not
+    /// hide others.
     fn rows(&self) -> u64 {
         let known = u64::try_from(self.lately.len()).unwrap_or(u64::MAX);
         self.cx.config.sweep_rows.saturating_add(known).min(ROWS_MAX)

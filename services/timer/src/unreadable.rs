@@ -1,5 +1,5 @@
-//! Moves rows that cannot be read to the dead letters, with the reason and the bytes. Whoever reads
-//! many rows at a time does this afterwards: the sweep, and the scan for schedules.
+//! Moves rows that cannot be read to the dead letters, with the reason and the bytes. The sweep,
+//! and the scan for schedules, do this after reading many rows.
 
 use model::{InstanceId, Timestamp, limits};
 use protocol::{Headers, Message, header, subject};
@@ -7,8 +7,8 @@ use store::{OutboxRow, Unreadable};
 
 use crate::{Context, Error};
 
-/// Moves what reads of this process could not read; the number of rows that were moved. The outbox
-/// publishes their letters.
+/// Moves the rows that this process could not read; returns the number of rows that were moved. The
+/// outbox publishes their letters.
 ///
 /// # Errors
 /// When the database fails; the rows that are left are found again by the next read of them.
@@ -33,8 +33,8 @@ pub(crate) async fn bury(cx: &Context, now: Timestamp) -> Result<u64, Error> {
     failed.map(|()| buried)
 }
 
-/// The dead letter of a row: on `staunch.dead.row.<table>.<id>`, with what can be kept of its
-/// bytes.
+/// The dead letter of a row: on `staunch.dead.row.<table>.<id>`, with as many of its bytes as can
+/// be kept.
 fn letter(row: &Unreadable, now: Timestamp) -> OutboxRow {
     let table = row.table.name();
     let id = format!("{table}.{}.unreadable", row.id);

@@ -37,7 +37,7 @@ impl World {
         Self::with_database_clock(|now| now)
     }
 
-    /// A world whose database has a clock of its own.
+    /// A world whose database has its own clock.
     pub(crate) fn with_database_clock(
         database: impl Fn(Timestamp) -> Timestamp + Send + Sync + 'static,
     ) -> Self {
@@ -51,7 +51,7 @@ impl World {
         }
     }
 
-    /// A world whose bus fails as it is told.
+    /// A world with these faults of the bus.
     pub(crate) fn with_bus_faults(faults: Arc<dyn Faults>) -> Self {
         let world = Self::new();
         let clock = world.clock;

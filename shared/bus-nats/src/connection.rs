@@ -146,7 +146,11 @@ fn note(event: &Event, purpose: &str, epoch: &watch::Sender<u64>, closed: &Cance
         Event::Disconnected => tracing::warn!(purpose, "the connection to NATS is lost"),
         Event::LameDuckMode => tracing::warn!(purpose, "the NATS server is about to stop"),
         Event::SlowConsumer(subscription) => {
-            tracing::warn!(purpose, subscription, "messages were dropped: the subscriber is too slow");
+            tracing::warn!(
+                purpose,
+                subscription,
+                "messages were dropped: the subscriber is too slow"
+            );
         }
         other => tracing::warn!(purpose, "NATS says: {other}"),
     }

@@ -83,7 +83,9 @@ impl Healer {
             // The server keeps this bucket in memory, so losing it with a restart is expected.
             Ok(_) if is_volatile => tracing::info!(stream, "a bucket in memory was created again"),
             Ok(_) => tracing::warn!(stream, "the server had lost a stream; it was created again"),
-            Err(refusal) => tracing::warn!(stream, ?refusal, "a lost stream cannot be created again"),
+            Err(refusal) => {
+                tracing::warn!(stream, ?refusal, "a lost stream cannot be created again")
+            }
         }
         made.is_ok()
     }

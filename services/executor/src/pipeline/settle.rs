@@ -113,7 +113,7 @@ async fn park(
             attempt,
             reason,
             held_back,
-            "command parked among the dead"
+            "command moved to the dead letters"
         );
     }
     cx.at(Point::Parked).await;

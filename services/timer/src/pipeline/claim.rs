@@ -1,5 +1,5 @@
-//! Claims a firing, so that one replica does the work. A claim that is lost or won twice by mistake
-//! costs work and nothing else: the bookmark burns once.
+//! Claims a firing, so that one replica does the work. A claim that is lost, or won twice by
+//! mistake, only costs work: the bookmark burns once.
 
 use bus::{Claim, Claimed, Error};
 use chassis::Point;
@@ -8,11 +8,11 @@ use store::DueTimer;
 
 use crate::Context;
 
-/// Who fires the timer.
+/// The replica that fires the timer.
 pub(super) enum Won {
-    /// This replica.
+    /// This one.
     Ours(Claimed),
-    /// Nobody: it was fired before.
+    /// None: it was fired before.
     Before,
     /// Another live node.
     Elsewhere,

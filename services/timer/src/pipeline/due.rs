@@ -1,5 +1,5 @@
-//! What is due next in this node's shards, in memory. The database has all of it; the next scan
-//! finds again what is dropped here.
+//! The next timers and schedules of this node's shards, in memory. The database has all of them;
+//! the next scan finds again those that are dropped here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ impl Due {
     }
 }
 
-/// The near future, bounded, earliest first.
+/// The timers and schedules of the near future: bounded, earliest first.
 pub(crate) struct Window {
     timers: BTreeSet<DueTimer>,
     schedules: BTreeMap<(Timestamp, ScheduleId), Schedule>,
@@ -72,7 +72,7 @@ impl Window {
         }
     }
 
-    /// When the first is due.
+    /// The time when the first is due.
     pub(crate) fn first_at(&self) -> Option<Timestamp> {
         let timer = self.timers.first().map(|timer| timer.due_at);
         let schedule = self.schedules.first_key_value().map(|((at, _), _)| *at);
@@ -82,7 +82,7 @@ impl Window {
         }
     }
 
-    /// Removes and gives the first one that is due at `now`.
+    /// Removes and returns the first one that is due at `now`.
     pub(crate) fn pop_due(&mut self, now: Timestamp) -> Option<Due> {
         if self.schedules.first_key_value().is_some_and(|((at, _), _)| *at <= now) {
             return self.schedules.pop_first().map(|(_, schedule)| Due::Schedule(schedule));
@@ -93,7 +93,7 @@ impl Window {
         None
     }
 
-    /// Drops what is in other shards than these.
+    /// Drops the timers and schedules of other shards than these.
     pub(crate) fn keep(&mut self, shards: &[i32]) {
         self.timers.retain(|timer| shards.contains(&timer.shard));
         self.schedules.retain(|_, schedule| shards.contains(&schedule.shard));

@@ -1,4 +1,4 @@
-//! Ends a firing: its claim is marked done for everyone, or given back.
+//! Ends a firing: its claim is marked done for all nodes, or given back.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use store::DueTimer;
 use super::whole_ms;
 use crate::Context;
 
-/// Counts and logs a firing, and marks its claim done. Where marking fails, the claim expires, and
-/// the replica that finds the bookmark open fires it again under the same id.
+/// Counts and logs a firing, and marks its claim done. If marking fails, the claim expires, and the
+/// replica that finds the bookmark open fires it again under the same id.
 pub(super) async fn done(
     cx: &Context,
     due: &DueTimer,

@@ -73,8 +73,8 @@ fn cron_times_are_those_of_the_calendar() {
 
 #[test]
 fn clock_changes_neither_lose_nor_repeat_a_daily_time() {
-    // Spring: 02:30 does not exist on 2026-03-29 in Berlin; the first moment after the gap stands
-    // in for it.
+    // Spring: 02:30 does not exist on 2026-03-29 in Berlin; the first moment after the gap takes
+    // its place.
     assert_eq!(
         times(&cron("30 2 * * *", "Europe/Berlin"), "2026-03-27T12:00:00Z", 4),
         [
@@ -89,7 +89,7 @@ fn clock_changes_neither_lose_nor_repeat_a_daily_time() {
         times(&cron("30 2 * * *", "Europe/Berlin"), "2026-10-24T12:00:00Z", 3),
         ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z", "2026-10-27T01:30:00Z"]
     );
-    // What runs every half hour goes on through both.
+    // A schedule for every half hour fires through both changes.
     assert_eq!(
         times(&cron("*/30 * * * *", "Europe/Berlin"), "2026-10-24T23:45:00Z", 6),
         [

@@ -48,7 +48,7 @@ async fn replicas_that_see_different_members_still_fire_once() {
     for _ in 0..50 {
         world.waiting_until(start()).await;
     }
-    // Each believes for a moment that it is alone.
+    // For a moment each replica believes that it is alone.
     let mut alone = Timer::new(world.replica("timer-1").await);
     let shards = alone.shards.clone();
     assert_eq!(shards.len(), 64);
@@ -80,7 +80,7 @@ async fn the_claims_of_a_killed_replica_are_taken_over() {
     let world = World::new();
     let dead = world.join("timer-dead").await;
     let bookmark = world.waiting_until(start()).await;
-    // It claims, and dies before it publishes.
+    // A replica claims the timer, and dies before it publishes.
     let claims = Claims::new(
         world.bus.kv(Bucket::Timers),
         "timer-dead",

@@ -84,7 +84,7 @@ async fn accepted_commands_that_nobody_took_go_out_again_under_their_own_id() {
     assert_eq!(mended, Mended { started: 1, applied: 1, ..Mended::default() });
     let ids: Vec<_> = world.commands().await.into_iter().map(|(_, c)| c.id.to_string()).collect();
     assert_eq!(ids, ["s", "r"]);
-    // Not again at once, but again after a while, in case the broker has lost it.
+    // Not again at once, but after a while, in case the broker has lost it.
     assert!(sweep.run_once().await.unwrap().is_empty());
     world.bus.wipe();
     tokio::time::advance(seconds(31)).await;
