@@ -121,7 +121,7 @@ async fn got(
     match rest.and_then(|rest| rest.split_once('.')) {
         Some(("get", id)) => view(cx, id).await.map(Some),
         Some(_) => accept(cx, message, reply).await.map(|()| None),
-        None => Err(RequestProblem::bad(format!("{} is no request", message.subject))),
+        None => Err(RequestProblem::bad(format!("{} is not a request", message.subject))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What every request works with: the shared parts of the process, and the memory of ingress.
+//! The state that all requests share: the connections of the process, and the memory of ingress.
 //! Nothing here outlives the process.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::waiters::Waiters;
 
-/// The time that requests still wait for outcomes when the server stops.
+/// How long requests still wait for outcomes after the server has begun to stop.
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
 
 /// One ingress.
@@ -40,7 +40,7 @@ pub(crate) struct App {
     pub(crate) edit_locks: EditLocks,
     pub(crate) metrics: Metrics,
     pub(crate) health: Health,
-    /// One permit per request at work.
+    /// One permit per request in progress.
     pub(crate) room: Arc<Semaphore>,
     /// One permit per byte of their bodies.
     pub(crate) bodies: Semaphore,
@@ -82,7 +82,7 @@ impl App {
         Ok(Arc::new(app))
     }
 
-    /// Runs a task that the end of ingress waits for.
+    /// Runs a task that must end before ingress ends.
     pub(crate) fn spawn<F>(&self, name: &'static str, task: F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -100,7 +100,7 @@ impl App {
         self.cx.chance.new_id()
     }
 
-    /// 256 bits that nobody can guess, in hexadecimal.
+    /// 256 bits that cannot be guessed, in hexadecimal.
     pub(crate) fn secret(&self) -> String {
         self.cx.chance.seed().iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -115,7 +115,7 @@ impl App {
         }
     }
 
-    /// Writes an entry of the audit log. Where that fails, the change stays.
+    /// Writes an entry of the audit log. If that fails, the change stays.
     pub(crate) async fn audit(&self, caller: &Caller, what: &str, target: &str, details: Value) {
         let entry = Audit {
             at: self.now(),
@@ -150,7 +150,7 @@ impl App {
         self.draining.is_cancelled()
     }
 
-    /// Completes a moment after draining has begun: then callers are answered 202.
+    /// Completes a short time after draining has begun: then waiting callers are answered with 202.
     pub(crate) async fn drained(&self) {
         self.draining.cancelled().await;
         tokio::time::sleep(DRAIN_GRACE).await;
@@ -172,7 +172,7 @@ impl App {
         Ok(())
     }
 
-    /// Refuses a start while this node may know an old published version.
+    /// Refuses a start while this node may know only an old published version.
     pub(crate) fn must_be_current(&self) -> Result<(), Problem> {
         if self.cx.presence.is_cut_off() {
             return Err(Problem::unavailable(

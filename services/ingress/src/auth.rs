@@ -2,7 +2,8 @@
 //!
 //! Keys are looked up by their SHA-256 and compared in constant time; a key itself is neither kept
 //! nor logged. One table, [`permission`], has the permission of every route; a route that is not in
-//! it is refused. On loopback without authentication, [`origin`] refuses other web pages.
+//! it is refused. On loopback without authentication, [`origin`] refuses requests of foreign web
+//! pages.
 
 pub(crate) mod caller;
 pub(crate) mod origin;
@@ -32,7 +33,7 @@ pub(crate) async fn guard(
     let template = request.extensions().get::<MatchedPath>().cloned();
     let template = template.as_ref().map(MatchedPath::as_str);
     let need = template.map_or(Need::Public, |path| need(request.method(), path));
-    // A method that is not in the table is refused, whatever the router has.
+    // A method that is not in the table is refused, even if the router has it.
     let others = template.map(permission::methods).unwrap_or_default();
     if need == Need::Unlisted && !others.is_empty() {
         return Problem::method_not_allowed(request.method().as_str(), &others).into_response();
@@ -59,7 +60,8 @@ async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Pr
     };
     let caller = match (&app.config.auth, need) {
         (Auth::None, _) => Caller::local(),
-        // A workflow may read an `Authorization` header of its own: only our scheme is looked at.
+        // A workflow may use the `Authorization` header with another scheme: only our scheme is
+        // read.
         (Auth::ApiKey, Need::Public) => match given_key(headers) {
             Some(key) => known(app, key).await?.unwrap_or_else(Caller::nobody),
             None => Caller::nobody(),

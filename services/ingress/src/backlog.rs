@@ -1,8 +1,8 @@
 //! The number of commands that wait for an executor, and whether more are accepted.
 //!
-//! The stream is asked when a request needs the number and the last answer is old. One task asks at
-//! a time, and no request waits for it. While the stream does not answer, commands are accepted:
-//! they are kept in the database.
+//! The stream is asked if a request needs the number and the last answer is old. One task at a time
+//! asks, and no request waits for it. While the stream does not answer, commands are accepted: the
+//! database keeps them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,10 +15,10 @@ use tokio::time::Instant;
 const FRESH: Duration = Duration::from_millis(200);
 /// An answer that is older than this is ignored.
 const STALE: Duration = Duration::from_secs(2);
-/// Time in which nothing is accepted after the stream was full.
+/// Time in which no command is accepted after the stream was full.
 const FULL_PAUSE: Duration = Duration::from_secs(1);
 
-/// What ingress knows of the stream of commands.
+/// The last known state of the stream of commands.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     max: u64,
@@ -34,18 +34,18 @@ struct Times {
 }
 
 impl Backlog {
-    /// A backlog of which nothing is known yet. More than `max` waiting commands are too many.
+    /// A backlog of unknown length. More than `max` waiting commands are too many.
     pub(crate) fn new(max: u64) -> Self {
         let (waiting, is_asking) = (AtomicU64::new(0), AtomicBool::new(false));
         Self { max, waiting, is_asking, times: Mutex::default() }
     }
 
-    /// Notes that the stream has refused a command: nothing is accepted for a moment.
+    /// Records that the stream has refused a command: none is accepted for a moment.
     pub(crate) fn is_full(&self) {
         self.times().full_until = Some(Instant::now() + FULL_PAUSE);
     }
 
-    /// True when nothing is to be accepted now.
+    /// True if no command may be accepted now.
     pub(crate) fn is_too_long(&self) -> bool {
         let times = self.times();
         let is_full = times.full_until.is_some_and(|until| Instant::now() < until);
@@ -53,7 +53,7 @@ impl Backlog {
         is_full || is_known && self.waiting.load(Ordering::Relaxed) > self.max
     }
 
-    /// True when it is time to ask the stream, and no task does; then the caller has to ask.
+    /// True if the stream has to be asked and no task is asking; then the caller has to ask.
     pub(crate) fn is_to_be_asked(&self) -> bool {
         let is_old = self.times().asked_at.is_none_or(|at| at.elapsed() >= FRESH);
         is_old && !self.is_asking.swap(true, Ordering::Relaxed)

@@ -45,7 +45,7 @@ async fn bytes(request: Request) -> Result<Bytes, Problem> {
     read(request.into_body(), limit).await
 }
 
-/// The number of bytes that the body of a request may have.
+/// The largest body of a request, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BytesMax(pub(crate) usize);
 
@@ -56,8 +56,8 @@ impl BytesMax {
     }
 }
 
-/// Reads a body to its end. One that declares more bytes than the limit is refused before any of
-/// them is read, and its client is not told to go on.
+/// Reads a body to its end. A body that declares more bytes than the limit is refused before any of
+/// them is read, and the client gets no `100 Continue`.
 pub(crate) async fn read(body: axum::body::Body, limit: usize) -> Result<Bytes, Problem> {
     let declared = body.size_hint().lower();
     if usize::try_from(declared).is_ok_and(|declared| declared <= limit) {
@@ -67,7 +67,7 @@ pub(crate) async fn read(body: axum::body::Body, limit: usize) -> Result<Bytes, 
     }
 }
 
-/// The bodies of all requests at work are as large as they may be together.
+/// The bodies of all requests in progress have reached their common limit.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no room for the body")]
 pub(crate) struct NoRoom;

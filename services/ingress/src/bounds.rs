@@ -1,4 +1,4 @@
-//! The bounds of names and lists that come with requests.
+//! The limits of names and lists in requests.
 
 use model::limits;
 
@@ -21,7 +21,7 @@ pub(crate) fn optional(what: &str, text: Option<&str>) -> Result<(), Problem> {
     text.map_or(Ok(()), |text| name(what, text))
 }
 
-/// Refuses a list that is too long, or has a member that is.
+/// Refuses a list that is too long, or has a member that is too long.
 pub(crate) fn list(what: &str, items: &[String]) -> Result<(), Problem> {
     count(what, items.len())?;
     items.iter().try_for_each(|item| name(what, item))

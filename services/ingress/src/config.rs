@@ -1,4 +1,4 @@
-//! The configuration of ingress, and the values that are refused at the start.
+//! The configuration of ingress, and the checks of its values at the start.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -6,17 +6,17 @@ use std::time::Duration;
 use chassis::Settings;
 use model::limits;
 
-/// How callers prove who they are.
+/// The ways in which callers authenticate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Auth {
-    /// They do not: for development, on loopback only.
+    /// None: for development, on loopback only.
     #[default]
     None,
-    /// By `Authorization: ApiKey <key>`.
+    /// `Authorization: ApiKey <key>`.
     ApiKey,
 }
 
-/// Why a configuration is refused.
+/// The reason why a configuration is refused.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Invalid {
     /// Every caller would be let in.
@@ -25,21 +25,21 @@ pub enum Invalid {
          --listen 127.0.0.1:5001, or --auth api-key"
     )]
     Open(SocketAddr),
-    /// This way of authentication does not exist yet.
+    /// This way of authentication is not supported yet.
     #[error("--auth jwt is not available: use --auth api-key, or --auth none on loopback")]
     Jwt,
-    /// There is no such way of authentication.
-    #[error("{0:?} is no way to authenticate: use none or api-key")]
+    /// This way of authentication is unknown.
+    #[error("{0:?} is not an authentication method: use none or api-key")]
     Unknown(String),
     /// The key is too short: it could be guessed.
     #[error("the API key has {0} characters: use at least {min}", min = KEY_CHARS_MIN)]
     WeakKey(usize),
-    /// The text is no URL.
-    #[error("the base URL {0:?} is none: use one such as https://workflows.example.com")]
+    /// The text is not a URL.
+    #[error("the base URL {0:?} is not valid: use one such as https://workflows.example.com")]
     BaseUrl(String),
 }
 
-/// Characters of the API key that the configuration gives.
+/// The smallest length of the API key in the configuration, in characters.
 const KEY_CHARS_MIN: usize = 16;
 
 /// The configuration of ingress.
@@ -47,27 +47,26 @@ const KEY_CHARS_MIN: usize = 16;
 pub struct Config {
     /// The address that it listens on.
     pub listen: SocketAddr,
-    /// Connections that are open at the same time; fewer where the process may not open as many
-    /// files.
+    /// The largest number of open connections; fewer if the process may not open as many files.
     pub connections_max: usize,
-    /// The beginning of URLs in answers; the address that it listens on when none is given.
+    /// The beginning of URLs in answers; if none, the address that it listens on.
     pub base_url: Option<String>,
-    /// How callers prove who they are.
+    /// How callers authenticate.
     pub auth: Auth,
-    /// A key with all permissions, to make other keys with.
+    /// A key with all permissions, with which other keys can be created.
     pub api_key: Option<String>,
     /// Origins whose web pages may use the API; none when empty.
     pub cors_origins: Vec<String>,
-    /// The most bytes of a request's body; definitions may have more.
+    /// The largest body of a request, in bytes; definitions may be larger.
     pub body_bytes_max: usize,
-    /// The longest wait for an instance to answer, where its endpoint sets none.
+    /// The longest wait for an instance to answer, unless its endpoint sets one.
     pub answer_time_max: Duration,
-    /// The most requests at work at the same time; more are refused with 503.
+    /// The largest number of requests in progress; further ones are refused with 503.
     pub requests_max: usize,
-    /// The most bytes of their bodies together; a body beyond that is refused with 503.
+    /// The largest size of their bodies together, in bytes; a body beyond that is refused with 503.
     pub bodies_bytes_max: usize,
-    /// The most commands that may wait for an executor; while more wait, starts and resumes are
-    /// refused with 503.
+    /// The largest number of commands that may wait for an executor; above it, starts and resumes
+    /// are refused with 503.
     pub backlog_max: u64,
 }
 
@@ -106,7 +105,7 @@ impl Config {
     /// The configuration of ingress in these settings.
     ///
     /// # Errors
-    /// [`Invalid`] says what to use instead.
+    /// [`Invalid`] names a value that works.
     pub fn from_settings(settings: &Settings) -> Result<Self, Invalid> {
         let auth = match settings.auth {
             chassis::Auth::None => Auth::None,
@@ -130,7 +129,7 @@ impl Config {
     /// Refuses a configuration that lets everybody in, or that cannot work.
     ///
     /// # Errors
-    /// [`Invalid`] says what to use instead.
+    /// [`Invalid`] names a value that works.
     pub fn check(&self) -> Result<(), Invalid> {
         if self.auth == Auth::None && !self.listen.ip().is_loopback() {
             return Err(Invalid::Open(self.listen));

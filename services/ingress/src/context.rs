@@ -1,4 +1,4 @@
-//! The shared parts of the process that ingress works with.
+//! The connections of the process that ingress works with.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use chassis::{Chance, Clock, Trail};
 use engine::Engine;
 use store::Store;
 
-/// The shared parts of the process that ingress works with. Cheap to clone.
+/// The connections of the process that ingress works with. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     /// The database.
     pub store: Arc<dyn Store>,
     /// The message bus.
     pub bus: Arc<dyn Bus>,
-    /// Compiles definitions and finds what starts them.
+    /// Compiles definitions and finds their triggers.
     pub engine: Arc<Engine>,
     /// Published versions.
     pub catalog: Catalog,
@@ -25,6 +25,6 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// Ids and seeds.
     pub chance: Arc<dyn Chance>,
-    /// Reply where each request is; nobody in production.
+    /// Receives the point that each request has reached; unused in production.
     pub trail: Trail,
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI description of every route, made from what stands beside the handlers.
+//! The OpenAPI description of every route, generated from the annotations of the handlers.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -54,7 +54,7 @@ fn document() -> OpenApi {
     document
 }
 
-/// Gives every operation a name of its own: `get_workflow_instances_id`.
+/// Gives every operation a unique name: `get_workflow_instances_id`.
 fn name_operations(document: &mut OpenApi) {
     let prefix = format!("{}/", MOUNTS[0]);
     let below: BTreeSet<String> = document

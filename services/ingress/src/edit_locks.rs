@@ -1,6 +1,6 @@
 //! Locks for changes of definitions: one change of a definition at a time within one node.
 //!
-//! They save work only. The store lets one of several concurrent changes through, and the others
+//! They only save work: the store accepts one of several concurrent changes, and the others have to
 //! compile again.
 
 use std::array;
@@ -22,7 +22,7 @@ impl Default for EditLocks {
 }
 
 impl EditLocks {
-    /// Waits for the changes that came before. The lock lasts until the guard is dropped.
+    /// Waits for earlier changes. The lock lasts until the guard is dropped.
     pub(crate) async fn lock(&self, id: &DefinitionId) -> MutexGuard<'_, ()> {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);

@@ -1,8 +1,9 @@
 //! `/workflows/*`: workflows that begin with, or wait at, an HttpEndpoint.
 //!
 //! Triggers come first, then bookmarks; the specific template comes before the general. A request
-//! that fits several equally is ambiguous, as in Elsa. The answer is what `WriteHttpResponse` wrote.
-//! It is sent after the commit, so that what a client saw is kept.
+//! that matches several equally is ambiguous, as in Elsa. The answer is the one that
+//! `WriteHttpResponse` wrote. It is sent after the commit, so that a client never sees a result
+//! that is lost later.
 
 mod form;
 mod limits;
@@ -36,9 +37,9 @@ use limits::Limits;
 use table::{Freshness, Table};
 use template::{Template, segments};
 
-/// The most bookmarks that the refusal of an ambiguous request names.
+/// The largest number of bookmarks that the refusal of an ambiguous request names.
 const BOOKMARKS_MAX: u64 = 10;
-/// Bookmarks whose methods are listed in the answer to a method that none waits for.
+/// The number of bookmarks whose methods are listed in the answer to a method for which none waits.
 const METHODS_MAX: u64 = 100;
 
 /// A request on its way to a workflow.
@@ -52,13 +53,13 @@ struct Visit {
     method: String,
     asking: Asking,
     prefer: Prefer,
-    /// It is for this instance only.
+    /// The only instance that it is for, if given.
     instance_id: Option<InstanceId>,
-    /// It is for instances with this correlation id only.
+    /// The only correlation id that it is for, if given.
     correlation_id: Option<String>,
 }
 
-/// What takes a request.
+/// The receiver of a request.
 enum Target {
     Trigger { trigger: Trigger, template: String, values: Map },
     Bookmark { bookmark: Box<StoredBookmark>, template: String, values: Map },
@@ -119,7 +120,7 @@ impl Visit {
     }
 }
 
-/// Finds what takes the request.
+/// Finds the receiver of the request.
 async fn target(app: &App, visit: &Visit) -> Result<Target, Problem> {
     let table = app.routes.triggers(&app.cx).await?;
     let mut allowed = Vec::new();
@@ -261,7 +262,7 @@ async fn waiting_methods(app: &App, visit: &Visit) -> Result<Vec<String>, Proble
     Ok(found.iter().filter_map(|found| by_hash.get(&found.bookmark.hash).cloned()).collect())
 }
 
-/// The refusal of a request that fits several workflows, in Elsa's words.
+/// The refusal of a request that matches several workflows, in Elsa's words.
 fn ambiguous(workflows: Vec<serde_json::Value>) -> Problem {
     let message = "The call is ambiguous and matches multiple workflows.";
     Problem::conflict("ambiguous", message)
@@ -353,7 +354,7 @@ async fn resume_with(
     answer(app, visit, &instance_id, reply).await
 }
 
-/// The answer: what the workflow wrote, or the status of its instance.
+/// The answer: the one that the workflow wrote, or the status of its instance.
 async fn answer(
     app: &App,
     visit: &Visit,

@@ -1,4 +1,5 @@
-//! When expired requests with an `Idempotency-Key` are removed: now and then, by one request.
+//! The time of removals of expired requests with an `Idempotency-Key`: from time to time one
+//! request starts a removal.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -12,7 +13,7 @@ const PAUSE_MS: i64 = 60_000;
 pub(crate) struct Expiry(AtomicI64);
 
 impl Expiry {
-    /// Whether it is time for the next removal; true for one of those who ask at the same time.
+    /// Whether the next removal is due; true for only one of several simultaneous calls.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         let (last, now) = (self.0.load(Ordering::Relaxed), now.as_millis());
         now.saturating_sub(last) >= PAUSE_MS

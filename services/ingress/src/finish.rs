@@ -1,5 +1,5 @@
-//! Makes every error a problem that names its path, also errors that no handler made: unknown
-//! paths, wrong methods, panics.
+//! Turns every error into a problem that names its path, including errors that no handler made:
+//! unknown paths, wrong methods, panics.
 
 use std::any::Any;
 
@@ -13,10 +13,10 @@ use axum::response::{IntoResponse as _, Response};
 use crate::respond::Verbatim;
 use crate::{App, Problem};
 
-/// The most bytes of a foreign error text that are kept.
+/// The number of bytes of a foreign error text that are kept.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// Makes every error a problem.
+/// Turns every error into a problem.
 pub(crate) async fn finish(request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
@@ -69,8 +69,8 @@ pub(crate) async fn nothing_here(request: Request) -> Problem {
     ))
 }
 
-/// The answer after a panic: a fault of this server, which it survives. The log has the incident
-/// number that the caller is given.
+/// The answer after a panic: a fault of this server, which goes on running. The log has the
+/// incident number that the caller gets.
 pub(crate) fn panicked(app: &App, panic: &(dyn Any + Send)) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");

@@ -1,4 +1,4 @@
-//! Ingress without a port, for a process that hands requests to it by itself.
+//! Ingress without a port, for a process that hands it requests directly.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::context::Context;
 use crate::router;
 use crate::serve::Error;
 
-/// One ingress that answers requests, and listens nowhere.
+/// One ingress that answers requests but does not listen.
 pub struct Gateway {
     app: Arc<App>,
     router: Router,
 }
 
 impl Gateway {
-    /// Opens the inbox for outcomes, and answers from now on.
+    /// Opens the inbox for outcomes; from then on it can answer.
     ///
     /// # Errors
-    /// [`Error`] says why it does not start.
+    /// [`Error`] has the reason why it does not start.
     pub async fn open(cx: Context, config: Config) -> Result<Self, Error> {
         config.check()?;
         let app = App::start(cx, config).await?;
@@ -44,12 +44,12 @@ impl Gateway {
         self.app.drain();
     }
 
-    /// Ends what runs beside the requests, and waits for it.
+    /// Ends the background tasks, and waits for their end.
     pub async fn close(&self) {
         self.app.close().await;
     }
 
-    /// Ends what runs beside the requests, as the end of the process would.
+    /// Ends the background tasks at once, as the end of the process would.
     pub fn abandon(&self) {
         self.app.abandon();
     }

@@ -2,9 +2,9 @@
 //! restart.
 //!
 //! Before a request with a key does anything, the key is claimed in the database, with a
-//! fingerprint of the request. A repeated request gets the answer that is kept there. Where none is
-//! kept yet, it is done again: its command has the same id, so nothing is done twice. The same key
-//! with another request is refused.
+//! fingerprint of the request. A repeated request gets the answer that is kept there. If none is
+//! kept yet, the request is carried out again: its command has the same id, so it has no second
+//! effect. The same key with another request is refused.
 
 use std::sync::Arc;
 
@@ -25,23 +25,23 @@ use crate::pipeline::identify::{key_id, key_in};
 use crate::respond::Verbatim;
 use crate::{App, Problem};
 
-/// Says that the answer is a kept one.
+/// Marks an answer as a kept one.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// Requests that are removed at once when they have expired.
+/// The number of expired requests that one removal removes.
 const FORGOTTEN_AT_ONCE: u64 = 1_000;
 
-/// An answer as it is kept.
+/// An answer in the form in which it is kept.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptAnswer {
     status: u16,
     /// Names and values.
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
-    /// The answer is a workflow's own.
+    /// A workflow wrote the answer.
     is_verbatim: bool,
 }
 
-/// Gives the kept answer to a repeated request; keeps the answer to a new one.
+/// Sends the kept answer to a repeated request; keeps the answer to a new one.
 pub(crate) async fn replay(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     match repeated(&app, request, next).await {
         Ok(response) => response,
@@ -73,7 +73,7 @@ async fn repeated(app: &Arc<App>, request: Request, next: Next) -> Result<Respon
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
     let status = response.status();
     if claim == Claim::New && is_refusal(&response) {
-        // Nothing was done: the caller may mend the request and use its key again.
+        // Nothing was done: the caller may correct the request and use its key again.
         let released = app.cx.store.release(&claimed).await;
         log(released, "an Idempotency-Key was not given back");
     }
@@ -94,7 +94,7 @@ fn id_of(request: &Request) -> Result<Option<CommandId>, Problem> {
     Ok(Some(key_id(request.method(), request.uri().path(), key, caller)))
 }
 
-/// The hash of what a request says beside its route.
+/// The hash of the contents of a request, without its route.
 fn fingerprint(query: Option<&str>, body: &[u8]) -> String {
     let mut hash = Sha256::new();
     hash.update(query.unwrap_or_default());
@@ -119,7 +119,7 @@ fn secret() -> Problem {
     )
 }
 
-/// The request was refused before it did anything.
+/// The request was refused before it had any effect.
 fn is_refusal(response: &Response) -> bool {
     let status = response.status();
     let is_verbatim = response.extensions().get::<Verbatim>().is_some();
@@ -127,7 +127,7 @@ fn is_refusal(response: &Response) -> bool {
     status.is_client_error() && !may_have_done && !is_verbatim
 }
 
-/// Keeps an answer that is final, and gives it back.
+/// Keeps an answer that is final, and returns it.
 async fn keep(
     app: &App,
     request: &KeyedRequest,
@@ -161,7 +161,7 @@ fn written(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
     headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect()
 }
 
-/// The kept answer once more.
+/// The kept answer as a response.
 fn again(kept: &[u8]) -> Result<Response, Problem> {
     let kept: KeptAnswer = rmp_serde::from_slice(kept).map_err(|error| {
         tracing::error!(%error, "the kept answer to a request with an Idempotency-Key is unreadable");
@@ -182,14 +182,14 @@ fn again(kept: &[u8]) -> Result<Response, Problem> {
     Ok(response)
 }
 
-/// What was asked for is done: that it could not be noted changes nothing for the caller.
+/// The request was carried out; a failure to record that changes nothing for the caller.
 fn log(noted: Result<(), store::Error>, what: &str) {
     if let Err(error) = noted {
         tracing::warn!(%error, "{what}");
     }
 }
 
-/// Removes expired requests in the background, where nobody has for a while.
+/// Removes expired requests in the background, if that has not been done for a while.
 fn forget_expired(app: &Arc<App>, now: Timestamp) {
     if app.expiry.is_due(now) {
         let shared = Arc::clone(app);

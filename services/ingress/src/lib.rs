@@ -1,8 +1,8 @@
-//! Ingress: the HTTP gateway. [`pipeline`] is the way of a request, in order.
+//! Ingress: the HTTP gateway. [`pipeline`] is the path of a request, in order.
 //!
-//! Ingress owns the REST API, the endpoints of workflows, and links with tokens. It keeps nothing:
-//! what it accepts is in the database before it answers. It compiles definitions to validate and
-//! index them, and never runs a turn. It accepts new instances, and changes none.
+//! Ingress owns the REST API, the endpoints of workflows, and links with tokens. It keeps nothing
+//! itself: accepted requests are in the database before it answers. It compiles definitions to
+//! validate and index them, and never runs a turn. It accepts new instances, and changes none.
 
 mod app;
 mod auth;

@@ -1,5 +1,5 @@
-//! Bounds the load: the requests at work, the bytes of their bodies, their time. Refuses every new
-//! request while the server stops.
+//! Limits the load: the requests in progress, the bytes of their bodies, their time. Refuses every
+//! new request while the server stops.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::auth::permission::WORKFLOWS;
 use crate::body::{NoRoom, TooSlow};
 use crate::{App, Problem};
 
-/// Time of a request beyond its wait for an outcome.
+/// Time that a request may take in addition to its wait for an outcome.
 const MARGIN: Duration = Duration::from_secs(30);
 /// The longest time of a request to a workflow, whose endpoint sets its own wait.
 const WORKFLOW_TIME_MAX: Duration = Duration::from_secs(3_600);
@@ -63,14 +63,14 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: N
     }
 }
 
-/// The part of the room for all bodies that one request has, until it is answered.
+/// The part of the common limit of bodies that one request takes, until it is answered.
 struct Share {
     app: Arc<App>,
     bytes: AtomicUsize,
 }
 
 impl Share {
-    /// Takes more of the room; false when there is too little.
+    /// Takes more of the common limit; false if too little is left.
     fn grow(&self, bytes: usize) -> bool {
         let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
         let Ok(taken) = self.app.bodies.try_acquire_many(permits) else {
@@ -89,8 +89,8 @@ impl Drop for Share {
     }
 }
 
-/// A body whose bytes count as they arrive, so that bytes that are declared and not sent take no
-/// room. It fails when they do not arrive in time.
+/// A body whose bytes count as they arrive, so that bytes that are declared but not sent take no
+/// room. It fails if they do not arrive in time.
 struct Counted {
     body: Body,
     share: Arc<Share>,
@@ -145,7 +145,7 @@ impl HttpBody for Counted {
     }
 }
 
-/// Gives the body to the request, counted; an empty one as it is.
+/// Wraps the body of a request so that it is counted; an empty one stays as it is.
 fn counted(body: Body, share: Arc<Share>) -> Body {
     if body.is_end_stream() { body } else { Body::new(Counted::new(body, share)) }
 }

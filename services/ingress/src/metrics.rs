@@ -41,7 +41,7 @@ impl Metrics {
 
     /// Counts a request that was answered.
     pub(crate) fn answered(&self, method: &str, route: &str, status: u16, took: Duration) {
-        // A client could make up any number of methods; each would be a label.
+        // A client could invent any number of methods, and each would become a label.
         let known = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
         let method = known.into_iter().find(|known| *known == method).unwrap_or("OTHER");
         let labels = [

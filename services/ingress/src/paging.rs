@@ -1,4 +1,4 @@
-//! Which part of a list a request asks for: `page` and `pageSize`, or `skip` and `take`.
+//! The part of a list that a request asks for: `page` and `pageSize`, or `skip` and `take`.
 
 use model::limits;
 use store::Page;
@@ -6,23 +6,23 @@ use store::Page;
 use crate::Problem;
 use crate::body::Params;
 
-/// Items on a page where the request does not say.
+/// The number of items on a page if the request gives none.
 const SIZE: u64 = 100;
 
 /// The part of a list, as a request names it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
-    /// Pages to leave out.
+    /// The number of pages to leave out.
     pub(crate) page: Option<u64>,
     pub(crate) page_size: Option<u64>,
-    /// Items to leave out; instead of `page`.
+    /// The number of items to leave out; instead of `page`.
     pub(crate) skip: Option<u64>,
     /// Another name of `page_size`.
     pub(crate) take: Option<u64>,
 }
 
 impl Part {
-    /// As the query names it.
+    /// The part that the query names.
     pub(crate) fn of(params: &Params) -> Result<Self, Problem> {
         Ok(Self {
             page: params.read("page")?,
@@ -32,8 +32,8 @@ impl Part {
         })
     }
 
-    /// The page of the list. More than [`limits::PAGE_ITEMS_MAX`] items come in several pages: the
-    /// answer's total says so.
+    /// The page of the list. A page has at most [`limits::PAGE_ITEMS_MAX`] items; the total in the
+    /// answer shows that there are more.
     pub(crate) fn page(self) -> Result<Page, Problem> {
         let size = self.page_size.or(self.take).unwrap_or(SIZE);
         let take = Page::new(0, size).take();
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(page(None, None).unwrap(), Page::new(0, 100));
         assert_eq!(page(Some(3), Some(20)).unwrap(), Page::new(60, 20));
         assert_eq!(page(Some(3), Some(0)).unwrap(), Page::new(3, 1));
-        // The page after a full one begins where that one has ended.
+        // The page after a full one begins where the full one ends.
         assert_eq!(page(Some(1), Some(u64::MAX)).unwrap(), Page::new(1_000, 1_000));
         for number in [1 << 63, u64::MAX, limits::PAGE_SKIP_MAX + 1] {
             let detail = page(Some(number), None).unwrap_err().detail().to_owned();

@@ -1,8 +1,8 @@
 //! request -> authenticate -> validate -> identify -> accept -> publish -> reply
 //!
 //! The router's layers authenticate the sender; a handler reads its request, and calls [`start`] or
-//! [`command`] here. What is accepted is kept: the sweep publishes what cannot be published now, so
-//! the caller is answered 202 and never an error.
+//! [`command`] here. An accepted change is kept: if it cannot be published now, the sweep publishes
+//! it, so the caller gets 202 and never an error.
 
 pub(crate) mod accept;
 pub(crate) mod identify;
@@ -25,16 +25,16 @@ use publish::{Publication, publish};
 use reply::{Patience, Reply, Sent, Wait};
 use validate::Beginning;
 
-/// What a start came to.
+/// The result of a start.
 #[derive(Debug)]
 pub(crate) struct Started {
     /// The row: as accepted now, or as found under the same id.
     pub(crate) instance: Instance,
-    /// What is known about it.
+    /// The known part of its outcome.
     pub(crate) reply: Reply,
 }
 
-/// The whole way of a start.
+/// The whole path of a start.
 pub(crate) async fn start(
     app: &Arc<App>,
     asking: &Asking,
@@ -60,7 +60,7 @@ pub(crate) async fn start(
     }
 }
 
-/// The way of every other change, from its acceptance on.
+/// The path of every other change, from its acceptance on.
 pub(crate) async fn command(
     app: &Arc<App>,
     asking: &Asking,
@@ -76,7 +76,7 @@ pub(crate) async fn command(
     app.cx.trail.at(Point::Accepted).await;
     let publication = publish(app, message).await;
     if publication == Publication::Before && is_new && asking.is_keyed && !has_company {
-        // The stream has seen the command, and the burst that applied it took its row away.
+        // The stream already had the command, and the burst that applied it removed its row.
         app.cx.store.settle(&asking.id, Vec::new(), Vec::new()).await?;
         return Ok(Reply::Done);
     }
@@ -84,7 +84,7 @@ pub(crate) async fn command(
     Ok(reply::wait(app, sent, wait, patience).await)
 }
 
-/// Publishes a command that is accepted, and waits for its outcome.
+/// Publishes an accepted command, and waits for its outcome.
 pub(crate) async fn send(
     app: &App,
     asking: &Asking,

@@ -69,7 +69,7 @@ pub(crate) struct SavedDefinition {
     workflow_definition: Value,
     /// It was published before, with this content.
     already_published: bool,
-    /// Always 0: no workflow that uses this one is changed.
+    /// Always 0: workflows that use this one are not changed.
     consuming_workflow_count: u32,
     /// Always empty: with a problem, the answer is 400.
     #[schema(value_type = Vec<Object>)]
@@ -80,7 +80,7 @@ pub(crate) struct SavedDefinition {
     /// Nodes that have not confirmed it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Vec<String>>,
-    /// Revision of the published pointer; 0 where the cluster could not be reached yet.
+    /// Revision of the published pointer; 0 if the cluster could not be reached yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
 }
@@ -109,7 +109,7 @@ pub(crate) fn definition(definition: &Definition) -> Value {
     value
 }
 
-/// Adds to a definition in full which nodes have the new version.
+/// Adds the nodes that have the new version to a definition in full.
 pub(crate) fn with_news(mut value: Value, noticed: Option<&Noticed>) -> Value {
     if let (Some(value), Some(noticed)) = (value.as_object_mut(), noticed) {
         value.insert("everywhere".to_owned(), json!(noticed.everywhere));

@@ -1,7 +1,7 @@
-//! Every refusal is an RFC 9457 problem: what is wrong, where, and what to do instead.
+//! Every refusal is an RFC 9457 problem: the mistake, its place, and the correction.
 //!
-//! A problem never carries a secret, a stack or a token. Its `type` is a stable URN; its `instance`
-//! is the path of the request, filled in by [`crate::finish`].
+//! A problem never contains a secret, a stack trace or a token. Its `type` is a stable URN; its
+//! `instance` is the path of the request, filled in by [`crate::finish`].
 
 use axum::Json;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// Seconds after which an overloaded server may be asked again.
+/// Seconds after which a client may try an overloaded server again.
 const RETRY_SECONDS: u64 = 1;
 
 /// The refusal of a request.
@@ -40,7 +40,7 @@ pub(crate) struct ProblemBody {
     /// The HTTP status.
     #[schema(value_type = u16)]
     status: u16,
-    /// What is wrong here, and what to do instead.
+    /// The mistake in this request, and its correction.
     detail: String,
     /// The path of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ impl Problem {
         Self(Box::new(Inner { status, slug, detail, headers, members }))
     }
 
-    /// 400: the request makes no sense.
+    /// 400: the request cannot be understood.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad-request", detail)
     }
@@ -139,13 +139,13 @@ impl Problem {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", detail)
     }
 
-    /// 500: a fault of this server. The log says what happened; the caller is not told.
+    /// 500: a fault of this server. The log has the details; the caller does not get them.
     pub(crate) fn internal() -> Self {
         let detail = "something went wrong in the server; its log says what";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
     }
 
-    /// With the number under which the log has what happened.
+    /// Adds the number under which the log has the details.
     pub(crate) fn incident(mut self, number: &str) -> Self {
         self.0.detail =
             format!("something went wrong in the server; its log has incident {number}");
@@ -164,7 +164,7 @@ impl Problem {
         self
     }
 
-    /// The detail: what is wrong, and what to do instead.
+    /// The detail: the mistake, and its correction.
     pub(crate) fn detail(&self) -> &str {
         &self.0.detail
     }
@@ -192,7 +192,7 @@ impl Problem {
         Self::new(status, slug, if text.is_empty() { reason } else { text })
     }
 
-    /// The answer, with the path of the request where it is known.
+    /// The answer, with the path of the request if it is known.
     pub(crate) fn respond(&self, instance: Option<String>) -> Response {
         let problem = &self.0;
         let body = ProblemBody {

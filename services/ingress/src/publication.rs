@@ -25,7 +25,7 @@ use barrier::announce;
 use index::Index;
 pub(crate) use precondition::{Precondition, etag};
 
-/// A definition after a change, and the nodes that know of it.
+/// A definition after a change, and the nodes that have it.
 #[derive(Debug)]
 pub(crate) struct Saved {
     /// The stored version.

@@ -1,6 +1,6 @@
 //! Reads instances: the row, and the parts of its state that answers need.
 //!
-//! The executor writes the state. Only the members named here are read, so it may have more.
+//! The executor writes the state. Only the members named here are read, so the state may have more.
 
 use engine::State;
 use model::{Bookmark, BookmarkId, CommandId, Instance, InstanceId, SubStatus};
@@ -75,7 +75,7 @@ impl Seen {
         state.bookmarks.values().filter(|open| !state.calls.contains_key(&open.id))
     }
 
-    /// The open bookmarks that a resume without a bookmark id may mean: all but timers.
+    /// The open bookmarks that a resume without a bookmark id may mean: all except timers.
     pub(crate) fn resumable(&self) -> Vec<&Bookmark> {
         self.open().filter(|open| open.due_at.is_none()).collect()
     }
@@ -90,18 +90,18 @@ impl Seen {
         self.record.applied.contains(id)
     }
 
-    /// What `WriteHttpResponse` answered to this command, where it is still kept.
+    /// The answer of `WriteHttpResponse` to this command, if it is still kept.
     pub(crate) fn answer_for(&self, id: &CommandId) -> Option<&HttpAnswer> {
         let kept = self.record.answer.as_ref()?;
         kept.commands.contains(id).then_some(&kept.answer)
     }
 
-    /// The state as people and programs read it.
+    /// The state in a form for people and programs.
     pub(crate) async fn view(&self, app: &App) -> Value {
         let program = app.cx.catalog.program(&self.instance.version_id).await;
         let mut view = match program {
             Ok(Some(program)) => self.record.state.view(&program),
-            // The version was deleted, or cannot be read here: show what needs no program.
+            // The version was deleted, or cannot be read here: show the parts that need no program.
             Ok(None) | Err(_) => self.bare(),
         };
         if let Some(view) = view.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Answers that are more than JSON: those that a workflow wrote, and 202.
+//! Answers that are more than JSON: answers that a workflow wrote, and 202.
 
 use axum::Json;
 use axum::body::Body;
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use crate::Problem;
 
-/// Elsa's header with the instance that answers.
+/// Elsa's header with the id of the instance that answers.
 pub(crate) const INSTANCE_HEADER: HeaderName =
     HeaderName::from_static("x-elsa-workflow-instance-id");
 
-/// Marks a response that a workflow wrote: it is sent as it is, whatever its status.
+/// Marks a response that a workflow wrote: it is sent unchanged, whatever its status.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verbatim;
 
@@ -32,7 +32,7 @@ pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
     let headers = response.headers_mut();
     for (name, value) in &answer.headers {
         let name = HeaderName::try_from(name.as_str());
-        // Headers that HTTP does not allow are left out, and those that the server sets itself.
+        // Headers that HTTP does not allow, and headers that the server sets itself, are left out.
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value))
             && name != CONTENT_LENGTH
             && name != TRANSFER_ENCODING
@@ -69,7 +69,7 @@ pub(crate) fn of_instance(id: &InstanceId, response: impl IntoResponse) -> Respo
     response
 }
 
-/// The problem for a refused command; `None` where the answer is 202.
+/// The problem for a refused command; `None` if the answer is 202.
 pub(crate) fn refusal(outcome: &Outcome) -> Option<Problem> {
     let refusal = outcome.refusal?;
     let detail = outcome.message.clone();

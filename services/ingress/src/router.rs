@@ -1,5 +1,5 @@
-//! All routes, and the layers that every request passes: trace, headers for browsers, problems,
-//! panics, CORS, origin, load, authentication, idempotency.
+//! All routes, and the layers that every request goes through: trace, headers for browsers,
+//! problems, panics, CORS, origin, load, authentication, idempotency.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     for mount in MOUNTS {
         router = router.nest(mount, api.clone());
     }
-    // No server but this one sees the description: the validator of a stranger is off.
+    // The description is sent to no other server: Swagger's online validator is off.
     let docs = SwaggerConfig::from("/openapi.json").validator_url("none");
     let docs = SwaggerUi::new("/docs").config(docs);
     let broken = Arc::clone(&app);
@@ -53,7 +53,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// These routes, with bodies of at most so many bytes, and with repeated keys answered.
+/// These routes, with this limit for bodies, and with answers to repeated idempotency keys.
 fn of_size(app: &Arc<App>, routes: Routes, bytes_max: usize) -> Router<Arc<App>> {
     let routes: Router<Arc<App>> = routes.into();
     routes

@@ -18,7 +18,7 @@ use crate::{App, Config, Context, router};
 /// The name under which ingress registers with the NATS Services API.
 const SERVICE: &str = "staunch-ingress";
 
-/// Why ingress does not start.
+/// The reason why ingress does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The configuration is refused.
@@ -41,7 +41,7 @@ pub enum Error {
 /// `life` stops.
 ///
 /// # Errors
-/// [`Error`] says why it does not start.
+/// [`Error`] has the reason why it does not start.
 pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAddr, Error> {
     config.check()?;
     let listening = |source| Error::Listen { address: config.listen, source };
@@ -61,7 +61,8 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     });
     let stopping = life.stop();
     life.spawn("ingress", async move {
-        // With its state set once: a router without would be built anew for each connection.
+        // The router gets its state once here: otherwise it would be built anew for each
+        // connection.
         let router: Router = router::router(Arc::clone(&app)).with_state(());
         let connections_max = http::connections_max(app.config.connections_max);
         http::serve(listener, TowerToHyperService::new(router), connections_max, stopping).await;
@@ -73,7 +74,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
 /// Runs ingress until `life` stops.
 ///
 /// # Errors
-/// [`Error`] says why it does not start.
+/// [`Error`] has the reason why it does not start.
 pub async fn run(cx: Context, config: Config, life: Life) -> Result<(), Error> {
     start(cx, config, &life).await?;
     life.stop().cancelled().await;

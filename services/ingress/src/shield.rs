@@ -1,4 +1,5 @@
-//! What browsers are told about every answer: what may run on a page, and who may show it.
+//! The security headers of every answer: which code may run on a page, and which sites may embed
+//! it.
 
 use axum::extract::Request;
 use axum::http::header::{
@@ -10,16 +11,16 @@ use axum::response::Response;
 
 use crate::respond::Verbatim;
 
-/// An answer of the API: nothing of it runs, and no page shows it.
+/// An answer of the API: no code of it runs, and no page embeds it.
 const API_POLICY: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; \
      form-action 'none'";
-/// The API browser: its own scripts and styles, and nothing from elsewhere.
+/// The API browser: only its own scripts and styles.
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; \
      connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/// Adds the headers. An answer that a workflow wrote keeps its own, and gets no policy for scripts:
-/// its page may have some.
+/// Adds the headers. An answer that a workflow wrote keeps its own headers, and gets no policy for
+/// scripts, because its page may have some.
 pub(crate) async fn shield(request: Request, next: Next) -> Response {
     let is_docs = request.uri().path().starts_with("/docs");
     let mut response = next.run(request).await;
@@ -34,7 +35,7 @@ pub(crate) async fn shield(request: Request, next: Next) -> Response {
     response
 }
 
-/// Sets a header that is not there.
+/// Sets a header unless it is set.
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers.entry(name).or_insert(HeaderValue::from_static(value));
 }

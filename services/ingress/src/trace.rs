@@ -47,7 +47,8 @@ pub(crate) async fn observe(
     let span = tracing::info_span!("http", %method, route);
     chassis::set_parent(&span, incoming.as_deref());
     let own = span.in_scope(chassis::inject);
-    // Without a tracer, the trace of the caller is passed on as it is; without one, a new one begins.
+    // Without a tracer, the trace of the caller is passed on as it is; if there is none, a new one
+    // begins.
     let trace = Trace(own.or(incoming).unwrap_or_else(|| fresh(&app)));
     request.extensions_mut().insert(trace.clone());
     let began = Instant::now();

@@ -2,7 +2,7 @@
 //! subject token for each command.
 //!
 //! Two requests of the same command (an idempotency key used twice) share a token, and both get the
-//! outcome. The bound on requests at work bounds the number that wait.
+//! outcome. The limit on requests in progress limits the number that wait.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ impl Waiters {
     }
 
     /// Hands outcomes to the requests that wait for them, until the bus is closed. A later run,
-    /// after a panic, has no subscription yet and makes a new one.
+    /// after a panic, has no subscription yet and opens a new one.
     pub(crate) async fn listen(self, bus: Arc<dyn Bus>, open: Option<Subscription>) {
         let subject = format!("{}.*", self.0.inbox);
         let subscription = match open {
@@ -112,7 +112,7 @@ impl Wait {
         self.for_a_moment(time).await
     }
 
-    /// The outcome, where it comes within that time; otherwise the wait goes on.
+    /// The outcome, if it comes within that time; otherwise the wait goes on.
     pub(crate) async fn for_a_moment(&mut self, time: std::time::Duration) -> Option<Outcome> {
         tokio::time::timeout(time, &mut self.receiver).await.ok().and_then(Result::ok)
     }

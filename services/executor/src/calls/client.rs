@@ -94,9 +94,9 @@ impl Calls for HttpCalls {
 impl Hop {
     fn first(call: &Call, traceparent: Option<&str>) -> Result<Self, Forbidden> {
         let url = Url::parse(&call.url)
-            .map_err(|error| Forbidden(format!("{:?} is no URL: {error}", call.url)))?;
+            .map_err(|error| Forbidden(format!("{:?} is not a URL: {error}", call.url)))?;
         let method = Method::from_bytes(call.method.as_bytes())
-            .map_err(|error| Forbidden(format!("{:?} is no method: {error}", call.method)))?;
+            .map_err(|error| Forbidden(format!("{:?} is not a method: {error}", call.method)))?;
         let mut headers = HeaderMap::new();
         for (name, value) in &call.headers {
             set(&mut headers, name, value)?;
@@ -151,7 +151,7 @@ impl Hop {
 
 fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Forbidden> {
     let name = HeaderName::from_bytes(name.as_bytes())
-        .map_err(|error| Forbidden(format!("{name:?} is no header name: {error}")))?;
+        .map_err(|error| Forbidden(format!("{name:?} is not a header name: {error}")))?;
     let value = HeaderValue::from_str(value)
         .map_err(|error| Forbidden(format!("header {name} has an impossible value: {error}")))?;
     headers.insert(name, value);

@@ -1,4 +1,4 @@
-//! The sender of a request, and what they may do.
+//! The sender of a request, and the sender's permissions.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -8,8 +8,8 @@ use crate::problem::Problem;
 /// The sender of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Caller {
-    /// The id of their key, or `local`, `anonymous`, `bootstrap`: for the audit log and idempotency
-    /// keys.
+    /// The id of the caller's key, or `local`, `anonymous`, `bootstrap`: for the audit log and
+    /// idempotency keys.
     pub(crate) who: String,
     pub(super) permissions: Vec<String>,
 }
@@ -25,12 +25,12 @@ impl Caller {
         Self { who: "anonymous".to_owned(), permissions: Vec::new() }
     }
 
-    /// True when they have no credentials.
+    /// True if the caller has no credentials.
     pub(crate) fn is_nobody(&self) -> bool {
         self.permissions.is_empty()
     }
 
-    /// True when they have the permission: by its name, by its verb (`read:*`) or by `*`.
+    /// True if the caller has the permission: by its name, by its verb (`read:*`) or by `*`.
     pub(crate) fn may(&self, permission: &str) -> bool {
         self.permissions.iter().any(|granted| {
             let of_verb = |verb: &str| permission.split(':').next() == Some(verb);

@@ -1,9 +1,9 @@
 //! Protects a server without authentication from web pages. It listens on loopback only, but a page
 //! in a browser on this machine can send requests to loopback.
 //!
-//! The `Origin` and `Sec-Fetch-Site` headers tell that a page is of another origin. The `Host`
-//! header tells that a foreign name leads to this machine (DNS rebinding). A link with a token needs
-//! nothing but its token, and may be opened from anywhere.
+//! The `Origin` and `Sec-Fetch-Site` headers show that a page has another origin. The `Host` header
+//! shows that a foreign name resolves to this machine (DNS rebinding). A link with a token needs
+//! only its token, and may be opened from anywhere.
 
 use std::sync::Arc;
 

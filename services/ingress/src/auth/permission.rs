@@ -1,30 +1,30 @@
-//! Which permission each route needs, named as Elsa names them: one table, nothing elsewhere.
+//! The permission that each route requires, named as Elsa names it. This table is the only place.
 
 use std::collections::BTreeSet;
 
 use axum::http::Method;
 
-/// What a caller has to have for a route.
+/// The credentials that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// Nothing; the route may ask for something of its own, such as a token.
+    /// None; the route may require something else, such as a token.
     Public,
-    /// Nothing where only this machine reaches the server; a valid key elsewhere.
+    /// None if only this machine can reach the server; otherwise a valid key.
     Inside,
-    /// A valid key; the handler asks for the permission that the body needs.
+    /// A valid key; the handler checks the permission that the body requires.
     Key,
     /// This permission.
     Permission(&'static str),
-    /// The route is not in the table: nobody may.
+    /// The route is not in the table: every caller is refused.
     Unlisted,
 }
 
 use Need::{Inside, Key, Permission as P, Public};
 
-/// Where the API is mounted.
+/// The paths at which the API is mounted.
 pub(crate) const MOUNTS: [&str; 2] = ["/elsa/api", "/api"];
 
-/// Where workflows are reached.
+/// The path below which workflows receive requests.
 pub(crate) const WORKFLOWS: &str = "/workflows";
 
 /// The routes below each mount.
@@ -82,7 +82,7 @@ const API: &[(&str, &str, Need)] = &[
         P("delete:workflow-definitions"),
     ),
     ("GET", "/workflow-instances", P("read:workflow-instances")),
-    // Starts (exec:workflow-definitions) or lists (read:workflow-instances), as its body says.
+    // Starts (exec:workflow-definitions) or lists (read:workflow-instances), depending on its body.
     ("POST", "/workflow-instances", Key),
     ("GET", "/workflow-instances/{id}", P("read:workflow-instances")),
     ("DELETE", "/workflow-instances/{id}", P("delete:workflow-instances")),
@@ -133,18 +133,18 @@ const ROOT: &[(&str, &str, Need)] = &[
     ("GET", "/openapi.json", Public),
 ];
 
-/// Paths that are public with everything below them, for any method: workflows check their callers
-/// themselves, and the pages of the API browser have no secret.
+/// Paths that are public, with all paths below them and for every method: workflows check their
+/// callers themselves, and the pages of the API browser contain no secret.
 const OPEN: &[&str] = &[WORKFLOWS, "/docs"];
 
-/// Every permission that a route asks for.
+/// Every permission that a route requires.
 #[must_use]
 pub fn permissions() -> BTreeSet<&'static str> {
     let needs = API.iter().chain(ROOT).map(|row| row.2);
     needs.filter_map(|need| if let P(name) = need { Some(name) } else { None }).collect()
 }
 
-/// What a caller has to have for the route with this template.
+/// The credentials that the route with this template requires.
 pub(crate) fn of(method: &Method, template: &str) -> Need {
     if let Some(need) = find(ROOT, method, template) {
         return need;
@@ -159,12 +159,13 @@ pub(crate) fn of(method: &Method, template: &str) -> Need {
     in_api.and_then(|template| find(API, method, template)).unwrap_or(Need::Unlisted)
 }
 
-/// Whether the route with this template is a link that carries its authority in a token.
+/// Whether the route with this template is a link whose token is its authorization.
 pub(crate) fn is_token_link(template: &str) -> bool {
     matches!(unmounted(template), "/bookmarks/resume" | "/events/trigger")
 }
 
-/// Whether the answer of the route with this template has a secret: it is kept nowhere.
+/// Whether the answer of the route with this template contains a secret: such an answer is never
+/// kept.
 pub(crate) fn answers_secret(template: &str) -> bool {
     let template = unmounted(template);
     template == "/api-keys" || template == "/workflow-instances/{id}/bookmarks/{bookmarkId}/url"
@@ -178,7 +179,7 @@ pub(crate) fn methods(template: &str) -> Vec<String> {
     api.chain(root).map(|row| row.0.to_owned()).collect()
 }
 
-/// The path below the mount, so that both mounts mean the same.
+/// The path below the mount, so that a route has one meaning under both mounts.
 pub(crate) fn unmounted(path: &str) -> &str {
     let rest = MOUNTS.iter().find_map(|mount| path.strip_prefix(mount));
     rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)

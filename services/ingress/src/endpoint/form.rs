@@ -1,4 +1,4 @@
-//! Forms with files: `multipart/form-data` (RFC 7578), read from a body that is in memory already.
+//! Forms with files: `multipart/form-data` (RFC 7578), read from a body in memory.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Problem;
 
-/// The most parts of one form.
+/// The largest number of parts of one form.
 const PARTS_MAX: usize = 1_000;
 
 /// The content of a form.
@@ -19,7 +19,7 @@ pub(super) struct Form {
     pub(super) files: Vec<Value>,
 }
 
-/// Reads a form of the content type's boundary.
+/// Reads a form with the boundary of the content type.
 pub(super) fn multipart(content_type: &str, bytes: &[u8]) -> Result<Form, Problem> {
     let boundary = parameter(content_type, "boundary")
         .ok_or_else(|| Problem::bad_request("the multipart form has no boundary"))?;

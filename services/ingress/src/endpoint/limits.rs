@@ -1,4 +1,4 @@
-//! The limits of an endpoint: its callers, the bytes of their bodies, the time of their wait.
+//! The limits of an endpoint: its callers, the size of their bodies, the time of their wait.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::body;
 pub(super) struct Limits {
     authorize: bool,
     policy: Option<String>,
-    /// The longest wait of the caller; the server's own limit where none is given.
+    /// The longest wait of the caller; the server's own limit if none is given.
     pub(super) answer_time: Option<Duration>,
     bytes_max: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! A request as a workflow sees it: the input `__HttpRequest`.
+//! A request as the input of a workflow: `__HttpRequest`.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
@@ -42,7 +42,7 @@ pub(super) fn input(
     Ok(input)
 }
 
-/// The content of a body: JSON as it is, a form as its fields, text as text, anything else in
+/// The content of a body: JSON as it is, a form as its fields, text as text, any other type in
 /// base64.
 fn content(
     headers: &HeaderMap,
@@ -59,7 +59,7 @@ fn content(
             json::check_integers(bytes)
                 .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
             let body = serde_json::from_slice(bytes)
-                .map_err(|error| Problem::bad_request(format!("the body is no JSON: {error}")))?;
+                .map_err(|error| Problem::bad_request(format!("the body is not JSON: {error}")))?;
             Ok((body, Form::default()))
         }
         Some("application/x-www-form-urlencoded") => {
@@ -92,7 +92,7 @@ fn query(text: &str) -> Map {
     values
 }
 
-/// Headers in their usual case, without credentials.
+/// Headers in their usual spelling, without credentials.
 fn headers(headers: &HeaderMap) -> Map {
     let mut values = Map::new();
     for (name, value) in headers {

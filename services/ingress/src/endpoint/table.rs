@@ -1,8 +1,8 @@
 //! The HTTP triggers and the templates of HTTP bookmarks.
 //!
 //! Triggers are kept in a table, which is read again when a pointer has changed: a request that
-//! comes after a publication was answered with `everywhere` finds the new triggers. Templates of
-//! bookmarks are read again when no trigger fits a path.
+//! comes after the answer `everywhere` to a publication finds the new triggers. Templates of
+//! bookmarks are read again if no trigger matches a path.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use crate::problem::Problem;
 const AGE_MAX: Duration = Duration::from_secs(30);
 /// For a path that is not in the table, the table is read again when it is older than this.
 const MISS_AGE: Duration = Duration::from_secs(1);
-/// The greatest number of templates of bookmarks.
+/// The largest number of templates of bookmarks.
 const TEMPLATES_MAX: u64 = 10_000;
 
 /// The HTTP triggers, by template.
@@ -31,21 +31,21 @@ const TEMPLATES_MAX: u64 = 10_000;
 pub(crate) struct Table {
     routes: Vec<Route>,
     literal: BTreeMap<String, usize>,
-    /// Those with parameters, the specific first.
+    /// Templates with parameters, the most specific first.
     general: Vec<(Rank, usize)>,
 }
 
 #[derive(Debug)]
 struct Route {
     template: Template,
-    /// By lowercase method.
+    /// Triggers by lowercase method.
     triggers: BTreeMap<String, Vec<Trigger>>,
 }
 
-/// A template that a path fits.
+/// A template that matches a path.
 #[derive(Debug)]
 pub(crate) struct Fit<'a> {
-    /// Fits of the same rank are equally specific.
+    /// Templates of the same rank are equally specific.
     pub(crate) rank: Rank,
     /// The template.
     pub(crate) template: &'a str,
@@ -60,7 +60,7 @@ impl Fit<'_> {
         self.triggers.get(method).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The methods that there are triggers for, in capitals.
+    /// The methods of the triggers, in capitals.
     pub(crate) fn methods(&self) -> impl Iterator<Item = String> {
         self.triggers.keys().map(|method| method.to_ascii_uppercase())
     }
@@ -90,7 +90,7 @@ impl Table {
         table
     }
 
-    /// Every template that fits, the specific first.
+    /// Every template that matches, the most specific first.
     pub(crate) fn find(&self, segments: &[String]) -> Vec<Fit<'_>> {
         let path = format!("/{}", segments.join("/")).to_lowercase();
         let literal = self.literal.get(&path).map(|&number| (Rank::new(), number));
@@ -106,16 +106,16 @@ impl Table {
     }
 }
 
-/// How new the templates of bookmarks have to be.
+/// The required age of the templates of bookmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
-    /// As they are known, without a look-up.
+    /// The known ones, without a look-up.
     Known,
-    /// Read after the request came.
+    /// Templates read after the request came.
     Now,
 }
 
-/// The routes that are known, and how to keep up with changes.
+/// The known routes, and the state of following their changes.
 pub(crate) struct Routes {
     changes: Mutex<Receiver<(DefinitionId, Pointer)>>,
     /// The number of reasons so far to read the table again.
@@ -126,7 +126,7 @@ pub(crate) struct Routes {
 
 struct Known {
     table: Arc<Table>,
-    /// The number of reasons that there were when the table was read.
+    /// The number of reasons at the time when the table was read.
     answers: Option<u64>,
     read_at: Instant,
 }
@@ -157,7 +157,7 @@ impl Routes {
     /// The triggers, at least as new as any pointer that this node has applied.
     pub(crate) async fn triggers(&self, cx: &Context) -> Result<Arc<Table>, Problem> {
         self.look_for_changes();
-        // Without the watch nobody says what has changed.
+        // Without the watch, changes go unnoticed.
         let is_blind = !cx.catalog.is_trusted();
         let asked_at = Instant::now();
         let mut known = self.known.lock().await;
@@ -171,7 +171,7 @@ impl Routes {
         Ok(Arc::clone(&known.table))
     }
 
-    /// The triggers once more, for a path that fits none; `None` when they were just read.
+    /// The triggers once more, for a path that matches none; `None` if they have just been read.
     pub(crate) async fn triggers_again(&self, cx: &Context) -> Result<Option<Arc<Table>>, Problem> {
         let mut known = self.known.lock().await;
         if known.read_at.elapsed() < MISS_AGE {
@@ -181,8 +181,8 @@ impl Routes {
         Ok(Some(Arc::clone(&known.table)))
     }
 
-    /// Templates of bookmarks, the specific first. Requests that ask at the same time share one
-    /// look-up.
+    /// Templates of bookmarks, the most specific first. Requests that ask at the same time share
+    /// one look-up.
     pub(super) async fn bookmarks(
         &self,
         cx: &Context,

@@ -1,5 +1,4 @@
-//! Route templates such as `orders/{id}`, matched without regard to case, the specific before the
-//! general.
+//! Route templates such as `orders/{id}`, matched in any case, the most specific first.
 //!
 //! A template may have `{name}`, `{name?}`, `{name=default}`, `{name:int}` and other constraints,
 //! `{*rest}` at the end, and one parameter with text around it, as in `report-{year}.pdf`.
@@ -10,7 +9,8 @@ use serde_json::Value;
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template {
-    /// The text in lower case, with one slash in front; the hash of its bookmarks is made of it.
+    /// The text in lower case, with one slash in front; the hash of its bookmarks is computed from
+    /// it.
     pub(crate) text: String,
     parts: Vec<Part>,
 }
@@ -45,14 +45,14 @@ enum Constraint {
 }
 
 impl Template {
-    /// Reads a template. A part that is no parameter is literal text.
+    /// Reads a template. A part that is not a parameter is literal text.
     pub(crate) fn parse(text: &str) -> Self {
         let text = format!("/{}", text.trim_matches('/')).to_lowercase();
         let parts = text.split('/').filter(|part| !part.is_empty()).map(Part::parse).collect();
         Self { text, parts }
     }
 
-    /// True when it has no parameters, so that only one path fits.
+    /// True if it has no parameters, so that it matches only one path.
     pub(crate) fn is_literal(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, Part::Literal(_)))
     }
@@ -74,7 +74,7 @@ impl Template {
         self.parts.iter().map(rank).collect()
     }
 
-    /// The values of its parameters, if the path fits.
+    /// The values of its parameters, if the path matches.
     pub(crate) fn matches(&self, segments: &[String]) -> Option<Map> {
         let mut values = Map::new();
         let mut rest = segments;
@@ -150,7 +150,7 @@ impl Parameter {
     fn value(&self, segment: &str) -> Option<String> {
         let lower = segment.to_lowercase();
         let fits = lower.strip_prefix(&self.before)?.strip_suffix(&self.after)?;
-        // Where lowercasing moves bytes around, the lowercase value is the best there is.
+        // If lowercasing changes the positions of bytes, the lowercase value has to do.
         let value = segment
             .get(self.before.len()..segment.len().saturating_sub(self.after.len()))
             .filter(|_| lower.len() == segment.len())

@@ -1,6 +1,6 @@
-//! Accepts a change: what is accepted is in the database, and is done.
+//! Accepts a change: an accepted change is in the database, and will be carried out.
 //!
-//! A start whose caller waits has its row by its first burst
+//! The row of a start whose caller waits is written by its first burst
 //! (`docs/decisions/007-who-waits-is-accepted-by-the-first-burst.md`).
 
 use std::time::Duration;
@@ -16,19 +16,19 @@ use super::reply::{self, Patience, Sent, Wait};
 use crate::app::App;
 use crate::problem::Problem;
 
-/// How long a start whose caller waits has no row but the one that its first burst will write.
+/// How long a start whose caller waits may be without a row.
 const ROWLESS_MAX: Duration = Duration::from_secs(1);
 
 /// A start that is kept.
 pub(crate) enum Kept {
-    /// It has not run yet: its command is to be published.
+    /// It has not run yet: its command has to be published.
     Open(Box<Instance>),
-    /// It has run: it was asked for before, under the same key.
+    /// It has run: it was requested before, under the same key.
     Done(Box<Instance>),
 }
 
-/// Accepts a start. An instance of the same id is what a repeated start with a key finds; without a
-/// key it is a conflict.
+/// Accepts a start. With a key, an existing instance of the same id means that the start is a
+/// repeat; without a key it is a conflict.
 pub(crate) async fn start(app: &App, asking: &Asking, new: NewInstance) -> Result<Kept, Problem> {
     let instance = Box::new(new.instance.clone());
     app.cx.trail.at(Point::BeforeAccept).await;
@@ -39,8 +39,8 @@ pub(crate) async fn start(app: &App, asking: &Asking, new: NewInstance) -> Resul
         }
         Accepted::Exists(found) if !asking.is_keyed => Err(exists(&found)),
         Accepted::Exists(found) if found.version > 0 => Ok(Kept::Done(found)),
-        // The request that was first may have ended before it published. Under the same message id
-        // nothing is done twice.
+        // The first request may have ended before it published. A repeat under the same message id
+        // has no second effect.
         Accepted::Exists(found) => Ok(Kept::Open(found)),
         Accepted::Gone => {
             app.cx.catalog.forget(&instance.version_id);
@@ -61,20 +61,20 @@ pub(crate) async fn start(app: &App, asking: &Asking, new: NewInstance) -> Resul
     }
 }
 
-/// Accepts any other command; false where its row is there already.
+/// Accepts any other command; false if its row exists already.
 pub(crate) async fn command(app: &App, pending: PendingCommand) -> Result<bool, Problem> {
     app.cx.trail.at(Point::BeforeAccept).await;
     Ok(app.cx.store.accept_command(pending).await?)
 }
 
-/// True when no other request can start this instance, or be in its way: not even a repeated one.
+/// True if no other request can start this instance or prevent it: not even a repeated one.
 pub(crate) fn needs_no_row(asking: &Asking, new: &NewInstance) -> bool {
     let has_own_id = new.instance.id.as_str() == asking.id.as_str();
     has_own_id && !asking.is_keyed && new.activation_key.is_none()
 }
 
-/// Publishes a start that has no row yet; its first burst writes the row. Where no outcome comes
-/// soon, the row is written after all.
+/// Publishes a start that has no row yet; its first burst writes the row. If no outcome comes soon,
+/// the row is written after all.
 pub(crate) async fn by_first_burst(
     app: &App,
     asking: &Asking,

@@ -1,4 +1,5 @@
-//! Gives a change its id: the same id for the same `Idempotency-Key`, so that nothing is done twice.
+//! Gives a change its id: the same id for the same `Idempotency-Key`, so that a repeat has no
+//! second effect.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::trace::Trace;
 pub(crate) struct Asking {
     /// The command's id.
     pub(crate) id: CommandId,
-    /// The id comes from an `Idempotency-Key`, so the change may have been asked for before.
+    /// The id comes from an `Idempotency-Key`, so the change may have been requested before.
     pub(crate) is_keyed: bool,
     /// The sender.
     pub(crate) caller: Caller,

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::app::App;
 
-/// Tries of a publish whose answer did not come.
+/// Tries of a publish that got no answer.
 const PUBLISH_TRIES: u32 = 3;
 /// The longest time of a publish; the sweep publishes a command that takes longer.
 const PUBLISH_TIME_MAX: Duration = Duration::from_secs(3);
@@ -26,7 +26,7 @@ pub(crate) enum Publication {
     Later,
 }
 
-/// Publishes a command that is accepted. Never fails: the sweep publishes what this does not.
+/// Publishes an accepted command. Never fails: otherwise the sweep publishes it.
 pub(crate) async fn publish(app: &App, message: Message) -> Publication {
     let subject = message.subject.clone();
     match tokio::time::timeout(PUBLISH_TIME_MAX, published(app, message)).await {

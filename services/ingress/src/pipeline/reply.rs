@@ -1,4 +1,4 @@
-//! Waits for the outcome of a command, for as long as the caller wants to.
+//! Waits for the outcome of a command, as long as the caller is willing to wait.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ impl Patience {
         }
     }
 
-    /// What is left of it after some time.
+    /// The wait that is left after some time.
     pub(super) fn less(self, spent: Duration) -> Self {
         match self {
             Self::None => Self::None,
@@ -38,21 +38,21 @@ impl Patience {
     }
 }
 
-/// What is known at the end of the wait.
+/// The result of the wait.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// The outcome.
     Outcome(Box<Outcome>),
-    /// The change is accepted, and will be done.
+    /// The change is accepted, and will be carried out.
     Accepted,
-    /// The change is accepted, and was not done within the time that the caller waits.
+    /// The change is accepted, but was not carried out while the caller waited.
     Late,
-    /// It is done, and the instance has the result: it was done before under the same idempotency
-    /// key, its outcome was too large for a message, or its outcome did not arrive.
+    /// The change is carried out, and the instance has the result: the same idempotency key was
+    /// used before, the outcome was too large for a message, or it did not arrive.
     Done,
 }
 
-/// The wait for a command's outcome, begun before anyone can send one.
+/// The wait for a command's outcome, begun before an outcome can be sent.
 pub(crate) fn expect(app: &App, asking: &Asking, patience: Patience) -> Option<Wait> {
     match patience {
         Patience::None => None,
@@ -60,14 +60,14 @@ pub(crate) fn expect(app: &App, asking: &Asking, patience: Patience) -> Option<W
     }
 }
 
-/// A command on its way: which one, and for which instance.
+/// A published command: its id, and its instance.
 pub(crate) struct Sent<'a> {
     pub(super) id: &'a CommandId,
     pub(super) instance_id: Option<&'a InstanceId>,
     pub(super) publication: Publication,
 }
 
-/// Waits for the outcome of a command, as long as the caller wants to.
+/// Waits for the outcome of a command, as long as the caller is willing to wait.
 pub(crate) async fn wait(
     app: &App,
     sent: Sent<'_>,
@@ -77,7 +77,8 @@ pub(crate) async fn wait(
     let (Some(wait), Patience::Until(when, time)) = (wait, patience) else {
         return Reply::Accepted;
     };
-    // No outcome comes soon: the sweep has to publish the command, or another node waits for it.
+    // No outcome will come soon: the sweep has to publish the command, or another node waits for
+    // it.
     let is_under_way = sent.publication == Publication::Now || wait.has_company();
     if !is_under_way {
         return Reply::Accepted;
@@ -91,14 +92,14 @@ pub(crate) async fn wait(
     }
 }
 
-/// An outcome that was too large for a message says only that the command is done: the rest is read
-/// from the instance, as after a repeat.
+/// An outcome that was too large for a message only reports that the command is done: the rest is
+/// read from the instance, as after a repeat.
 pub(super) fn of_outcome(outcome: Outcome) -> Reply {
     let is_whole = !outcome.is_cut || outcome.refusal.is_some() || outcome.response.is_some();
     if is_whole { Reply::Outcome(Box::new(outcome)) } else { Reply::Done }
 }
 
-/// No outcome has come: it may be lost, or too large to be sent. The row says whether the command
+/// No outcome has come: it may be lost, or too large to be sent. The row shows whether the command
 /// is applied.
 async fn unheard(app: &App, sent: &Sent<'_>, when: ReplyWhen) -> Reply {
     let Some(instance_id) = sent.instance_id else { return Reply::Late };

@@ -1,4 +1,4 @@
-//! Validates a start: its names have bounds, its definition is published, its version can run.
+//! Validates a start: its names are short enough, its definition is published, its version can run.
 
 use std::sync::Arc;
 
@@ -11,23 +11,24 @@ use crate::bounds;
 use crate::problem::Problem;
 use crate::publication;
 
-/// A start as it was asked for.
+/// The members of a request for a start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beginning {
     /// The definition.
     pub(crate) definition_id: DefinitionId,
-    /// The version; the published one when none is given.
+    /// The version; if none, the published one.
     pub(crate) version: Option<VersionOption>,
     /// Exactly this version of it.
     pub(crate) version_id: Option<VersionId>,
-    /// Under this id; the command's own, or for a keyed one a derived id, when none is given.
+    /// The id of the instance; if none, the command's own, or one derived from it for a request
+    /// with a key.
     pub(crate) instance_id: Option<InstanceId>,
     pub(crate) input: Map,
     pub(crate) correlation_id: Option<String>,
     pub(crate) name: Option<String>,
     /// The trigger that received a stimulus.
     pub(crate) trigger_activity_id: Option<ActivityId>,
-    /// An HTTP client waits for what `WriteHttpResponse` says.
+    /// An HTTP client waits for the response of `WriteHttpResponse`.
     pub(crate) responds: bool,
 }
 

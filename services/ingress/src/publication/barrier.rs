@@ -13,7 +13,7 @@ const BARRIER_TIME_MAX: Duration = Duration::from_secs(6);
 const BARRIER_TRIES: u32 = 3;
 const BARRIER_PAUSE: Duration = Duration::from_millis(500);
 
-/// Informs every node that this version is published, or no longer, and waits until they know.
+/// Informs every node that this version is published, or no longer is, and waits until all have it.
 /// Never fails: without an answer, the notifier's reconciliation informs the nodes later, and
 /// `everywhere` is false.
 pub(super) async fn announce(
@@ -49,7 +49,7 @@ async fn ask(app: &App, news: &Noticed) -> Result<Noticed, String> {
                 let noticed = decode_body(answer.content_type(), &answer.payload);
                 return noticed.map_err(|error| error.to_string());
             }
-            // No notifier listens; perhaps one is just being replaced.
+            // No notifier is subscribed; perhaps one is being replaced.
             Err(bus::Error::Unavailable(_)) if tries < BARRIER_TRIES => tries += 1,
             Err(error) => return Err(error.to_string()),
         }

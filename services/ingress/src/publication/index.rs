@@ -1,4 +1,4 @@
-//! Validates a version and finds what starts it.
+//! Validates a version and finds its triggers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn shown(flaw: &Flaw) -> Value {
     json!({"message": flaw.message, "activityId": flaw.activity_id, "property": flaw.property})
 }
 
-/// The HTTP routes that receive the same requests as another trigger: of another definition, or of
+/// The HTTP routes that receive the same requests as another trigger, of another definition or of
 /// this one.
 async fn clashes(
     app: &App,
@@ -89,7 +89,7 @@ pub(super) fn route_taken(trigger: &Trigger) -> Problem {
     Problem::invalid_definition(vec![taken(trigger)])
 }
 
-/// In Elsa's words.
+/// The message in Elsa's words.
 fn taken(trigger: &Trigger) -> Value {
     let text = |name: &str| trigger.payload.get(name).and_then(Value::as_str).unwrap_or_default();
     let message = format!(

@@ -1,8 +1,8 @@
 //! `If-Match` and `If-None-Match` on changes of definitions (RFC 9110, section 13).
 //!
 //! The entity tag of a version is its id and the hash of its content. A change with `If-Match` is
-//! made only while the latest version has that tag. Content that is there already is no change, so
-//! a repeat after a lost answer succeeds.
+//! made only while the latest version has that tag. Saving content that is stored already is no
+//! change, so a repeat after a lost answer succeeds.
 
 use axum::extract::FromRequestParts;
 use axum::http::header::{AsHeaderName, ETAG, IF_MATCH, IF_NONE_MATCH};
@@ -80,7 +80,7 @@ fn texts(headers: &HeaderMap, name: impl AsHeaderName) -> Result<Vec<String>, Pr
     Ok(texts)
 }
 
-/// Weak tags are tags too, and match nothing.
+/// Weak tags are accepted as tags, but match nothing.
 fn is_tag(text: &str) -> bool {
     let strong = text.strip_prefix("W/").unwrap_or(text);
     strong.len() >= 2 && strong.starts_with('"') && strong.ends_with('"')

@@ -1,4 +1,4 @@
-//! One action on many things.
+//! One action on many definitions or instances.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::problem::ProblemBody;
 use crate::publication::Precondition;
 use crate::{App, Problem, present, publication};
 
-/// Things worked on at the same time.
+/// The number of items that are worked on at the same time.
 const AT_ONCE: usize = 32;
 
-/// Runs these side by side, a few at a time; the results are in their order.
+/// Runs these futures concurrently, a few at a time; the results are in their order.
 pub(super) async fn side_by_side<F: Future>(work: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     stream::iter(work).buffered(AT_ONCE).collect().await
 }
 
-/// Which definitions.
+/// The definitions to act on.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DefinitionIds {
@@ -46,7 +46,7 @@ fn bounded(count: usize) -> Result<(), Problem> {
     match u64::try_from(count) {
         Ok(count) if count <= limits::PAGE_ITEMS_MAX => Ok(()),
         _ => Err(Problem::bad_request(format!(
-            "{count} things at once are too many: send at most {}",
+            "{count} items are too many: send at most {}",
             limits::PAGE_ITEMS_MAX
         ))),
     }
@@ -99,7 +99,7 @@ pub(super) async fn retract(
     })))
 }
 
-/// Removes these definitions, as far as no unfinished instance runs them.
+/// Removes these definitions, except those that unfinished instances run.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-definitions/by-definition-id", tag = "definitions",
     request_body = DefinitionIds,
     responses((status = 200, body = Value, description = "`{deleted}`"), (status = 409, body = ProblemBody)))]
@@ -114,7 +114,7 @@ pub(super) async fn delete_definitions(
     Ok(Json(json!({"deleted": deleted})))
 }
 
-/// Which instances: by id, or those of a definition.
+/// The instances to act on: by id, or all of a definition.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InstanceIds {
@@ -126,7 +126,8 @@ pub(super) struct InstanceIds {
 }
 
 impl InstanceIds {
-    /// The ids, at most one page; of unfinished ones only where the filter goes by definition.
+    /// The ids, at most one page. If the filter is a definition and `unfinished_only` is set, those
+    /// of unfinished instances.
     async fn find(self, app: &App, unfinished_only: bool) -> Result<Vec<InstanceId>, Problem> {
         let mut ids: Vec<_> =
             self.ids.unwrap_or_default().into_iter().map(InstanceId::new).collect();
@@ -158,7 +159,7 @@ impl InstanceIds {
 /// Cancels these instances; of a definition, at most 1000 in one call.
 #[utoipa::path(post, path = "/bulk-actions/cancel/workflow-instances", tag = "instances",
     request_body = InstanceIds,
-    responses((status = 200, body = Value, description = "`{cancelled}`: how many"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = Value, description = "`{cancelled}`: the number of instances"), (status = 400, body = ProblemBody)))]
 pub(super) async fn cancel(
     State(app): State<Arc<App>>,
     asking: Asking,
@@ -168,7 +169,7 @@ pub(super) async fn cancel(
     let cancels = ids.into_iter().map(|id| {
         let (app, asking) = (Arc::clone(&app), asking.about(id.as_str()));
         async move {
-            // One that is not there would leave a command that nobody ever applies.
+            // A cancel for an instance that does not exist would never be applied.
             if crate::record::find(&app, &id).await?.is_none_or(|seen| seen.status().is_final()) {
                 return Ok(false);
             }
@@ -181,10 +182,10 @@ pub(super) async fn cancel(
     Ok(Json(json!({"cancelled": cancelled})))
 }
 
-/// Removes these instances, cancelling those that are not over.
+/// Removes these instances, and cancels those that are not over.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances", tag = "instances",
     request_body = InstanceIds,
-    responses((status = 200, body = Value, description = "`{deleted}`: how many"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = Value, description = "`{deleted}`: the number of instances"), (status = 400, body = ProblemBody)))]
 pub(super) async fn delete_instances(
     State(app): State<Arc<App>>,
     asking: Asking,

@@ -48,7 +48,7 @@ pub(super) async fn list(
     Ok(Json(Paged { items, total_count: found.total }))
 }
 
-/// How many definitions there are.
+/// The number of definitions.
 #[utoipa::path(get, path = "/workflow-definitions/query/count", tag = "definitions",
     responses((status = 200, body = Value, description = "`{count}`")))]
 pub(super) async fn count(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
@@ -104,7 +104,7 @@ pub(super) async fn by_id(
     Ok(tagged(&found))
 }
 
-/// A definition: its latest version, or the one that is asked for.
+/// A definition: its latest version, or the requested one.
 #[utoipa::path(get, path = "/workflow-definitions/by-definition-id/{definitionId}", tag = "definitions",
     params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query)),
     responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
@@ -116,7 +116,7 @@ pub(super) async fn by_definition_id(
     get(state, path, params).await
 }
 
-/// A definition: its latest version, or the one that is asked for.
+/// A definition: its latest version, or the requested one.
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}", tag = "definitions",
     params(("definitionId" = String, Path),
         ("versionOptions" = Option<String>, Query, description = "Latest (default), Published, a number …")),
@@ -152,7 +152,7 @@ pub(super) async fn export(
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}/versions", tag = "definitions",
     params(("definitionId" = String, Path),
         ("page" = Option<u64>, Query, description = "From 0"),
-        ("pageSize" = Option<u64>, Query, description = "1000 when it is not given")),
+        ("pageSize" = Option<u64>, Query, description = "1000 if not given")),
     responses((status = 200, body = Value, description = "`{items, count, totalCount, isCut}`"), (status = 404, body = ProblemBody)))]
 pub(super) async fn versions(
     State(app): State<Arc<App>>,
@@ -200,7 +200,7 @@ pub(super) fn no_version(id: &str) -> Problem {
     Problem::not_found(format!("there is no workflow definition version {id:?}"))
 }
 
-/// Reads the id of a definition: any text that a person may give it.
+/// Reads the id of a definition: any text that people may choose.
 pub(crate) fn definition_id(text: &str) -> Result<DefinitionId, Problem> {
     let is_good = !text.trim().is_empty()
         && text.len() <= limits::ID_CHARS_MAX

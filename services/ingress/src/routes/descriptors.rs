@@ -58,7 +58,7 @@ pub(super) async fn variables() -> Json<Value> {
     listed(TYPES.map(item).to_vec())
 }
 
-/// Where variables are kept: with the instance, always.
+/// The stores of variables: always the instance.
 #[utoipa::path(get, path = "/descriptors/storage-drivers", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items}`")))]
 pub(super) async fn storage_drivers() -> Json<Value> {
@@ -68,7 +68,7 @@ pub(super) async fn storage_drivers() -> Json<Value> {
     ])
 }
 
-/// What an incident does to its instance.
+/// The effects of an incident on its instance.
 #[utoipa::path(get, path = "/descriptors/incident-strategies", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items}`")))]
 pub(super) async fn incident_strategies() -> Json<Value> {
@@ -83,7 +83,7 @@ pub(super) async fn incident_strategies() -> Json<Value> {
     ])
 }
 
-/// Which instances of a definition may run beside each other.
+/// The instances of a definition that may run at the same time.
 #[utoipa::path(get, path = "/descriptors/workflow-activation-strategies", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items}`")))]
 pub(super) async fn activation_strategies() -> Json<Value> {

@@ -19,25 +19,26 @@ use crate::pipeline::reply::{Patience, Reply};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record, respond};
 
-/// What an event brings, and to whom.
+/// The payload and the receivers of an event.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EventRequest {
-    /// Only this instance; no new ones are started then.
+    /// Only this instance; no new ones are started.
     workflow_instance_id: Option<String>,
     /// Only instances with this correlation id.
     correlation_id: Option<String>,
-    /// What comes with it.
+    /// The payload.
     #[schema(value_type = Option<Object>)]
     input: Option<Value>,
-    /// `Asynchronous` (default) answers when the event is accepted, `Synchronous` when everyone who
-    /// waits for it has been told.
+    /// `Asynchronous` (default) answers when the event is accepted, `Synchronous` when every
+    /// waiting instance has it.
     workflow_execution_mode: Option<String>,
 }
 
-/// Raises an event: resumes whoever waits for it, and starts what begins with it.
+/// Raises an event: resumes the instances that wait for it, and starts the workflows it triggers.
 ///
-/// An event that nobody waits for yet is kept, and taken by who waits for it next.
+/// An event for which no instance waits yet is kept, and taken by the next instance that waits for
+/// it.
 #[utoipa::path(post, path = "/events/{eventName}/trigger", tag = "events",
     params(("eventName" = String, Path)), request_body = EventRequest,
     responses((status = 200, body = Value, description = "`{eventName, accepted, affected}`"),
@@ -55,7 +56,7 @@ pub(super) async fn trigger(
         Some(mode) if mode.eq_ignore_ascii_case("Synchronous") => !prefer.respond_async,
         Some(mode) => {
             return Err(Problem::bad_request(format!(
-                "workflowExecutionMode {mode:?} is none: use Asynchronous or Synchronous"
+                "workflowExecutionMode {mode:?} is not valid: use Asynchronous or Synchronous"
             )));
         }
     };
@@ -83,14 +84,14 @@ pub(super) async fn raise(
     patience: Patience,
 ) -> Result<Reply, Problem> {
     if let Some(id) = &body.instance_id {
-        // An event for an instance that does not exist would wait in vain.
+        // An event for an instance that does not exist would never be taken.
         record::get(app, id).await?;
     }
     let pending = pending(app, asking, body, patience)?;
     pipeline::command(app, asking, pending, patience).await
 }
 
-/// An event as it is accepted.
+/// An event in the form in which it is accepted.
 pub(super) fn pending(
     app: &App,
     asking: &Asking,

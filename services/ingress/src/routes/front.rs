@@ -1,4 +1,4 @@
-//! The page at `/`: what this server is, and where to go from here.
+//! The page at `/`: the name of this server, and links.
 
 use axum::Json;
 use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:4rem auto;\
 padding:0 1rem;color:#222}code{background:#eee;padding:.1rem .3rem}dt{margin-top:.8rem}";
 
-/// What this server is, and where to go: a page for browsers, JSON for everything else.
+/// The name of this server, and links: a page for browsers, JSON for other clients.
 #[utoipa::path(get, path = "/", tag = "health",
     responses((status = 200, body = Value, description = "`{name, version, links}`; HTML for browsers")))]
 pub(super) async fn page(headers: HeaderMap) -> Response {
@@ -27,7 +27,7 @@ fn is_browser(headers: &HeaderMap) -> bool {
     accept.split(',').any(|kind| kind.split(';').next().is_some_and(|k| k.trim() == "text/html"))
 }
 
-/// Where to go, with what is there.
+/// The links, with their descriptions.
 const LINKS: [(&str, &str); 5] = [
     ("/docs/", "every route of the API, to read and to try"),
     ("/openapi.json", "the same as an OpenAPI document"),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{App, Problem};
 
-/// The process runs. Says nothing about what it depends on.
+/// The process runs. Does not check the services that it depends on.
 #[utoipa::path(get, path = "/health/live", tag = "health",
     responses((status = 200, body = Value, description = "`{status}`")))]
 pub(super) async fn live() -> Json<Value> {

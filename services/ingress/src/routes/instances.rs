@@ -19,7 +19,7 @@ use crate::present::{self, InstanceSummary, Paged};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
 
-/// Which instances, in Elsa's words.
+/// The filter, in Elsa's words.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListRequest {
@@ -104,7 +104,7 @@ pub(super) async fn list(
     listed(&app, request).await
 }
 
-/// Lists the instances that fit a request.
+/// Lists the instances that match a request.
 pub(super) async fn listed(
     app: &App,
     request: ListRequest,
@@ -124,7 +124,7 @@ impl ListRequest {
         Part { page: self.page, page_size: self.page_size, skip: self.skip, take: self.take }
     }
 
-    /// Refuses lists that are too long, and names that are.
+    /// Refuses lists and names that are too long.
     fn check(&self) -> Result<(), Problem> {
         for (what, text) in [
             ("searchTerm", &self.search_term),
@@ -147,7 +147,7 @@ impl ListRequest {
         bounds::version(self.version)
     }
 
-    /// The filter; `None` when its members contradict each other, so that no instance fits.
+    /// The filter; `None` if its members contradict each other, so that no instance matches.
     fn filter(self) -> Result<Option<InstanceFilter>, Problem> {
         let sub_statuses = match self.sub_statuses()? {
             Some(none) if none.is_empty() => return Ok(None),
@@ -174,7 +174,7 @@ impl ListRequest {
         }))
     }
 
-    /// The sub-statuses that fit both kinds of status; `None` when the request has neither.
+    /// The sub-statuses that match both kinds of status; `None` if the request has neither.
     fn sub_statuses(&self) -> Result<Option<Vec<SubStatus>>, Problem> {
         let all = |one: &Option<String>, many: &Option<Vec<String>>| -> Vec<String> {
             let many = many.iter().flatten().cloned();
@@ -196,7 +196,7 @@ impl ListRequest {
                     "finished" => ends.clone(),
                     _ => {
                         return Err(Problem::bad_request(format!(
-                            "status {main:?} is none: use Running or Finished"
+                            "status {main:?} is not valid: use Running or Finished"
                         )));
                     }
                 });
@@ -218,7 +218,7 @@ impl ListRequest {
             Some(text) if text.eq_ignore_ascii_case("Descending") => false,
             Some(text) => {
                 return Err(Problem::bad_request(format!(
-                    "orderDirection {text:?} is none: use Ascending or Descending"
+                    "orderDirection {text:?} is not valid: use Ascending or Descending"
                 )));
             }
         };
@@ -229,7 +229,7 @@ impl ListRequest {
             Some("name") => None,
             Some(other) => {
                 return Err(Problem::bad_request(format!(
-                    "orderBy {other:?} is none: use Created, UpdatedAt, Finished or Name"
+                    "orderBy {other:?} is not valid: use Created, UpdatedAt, Finished or Name"
                 )));
             }
         };
@@ -245,7 +245,7 @@ impl TimestampFilter {
             "finishedat" => TimeColumn::FinishedAt,
             other => {
                 return Err(Problem::bad_request(format!(
-                    "column {other:?} is none: use CreatedAt, UpdatedAt or FinishedAt"
+                    "column {other:?} is not valid: use CreatedAt, UpdatedAt or FinishedAt"
                 )));
             }
         };
@@ -258,7 +258,7 @@ impl TimestampFilter {
             "greaterthanorequal" => TimeOperator::GreaterThanOrEqual,
             other => {
                 return Err(Problem::bad_request(format!(
-                    "operator {other:?} is none: use Is, IsNot, LessThan, GreaterThan, \
+                    "operator {other:?} is not valid: use Is, IsNot, LessThan, GreaterThan, \
                      LessThanOrEqual or GreaterThanOrEqual"
                 )));
             }
@@ -286,7 +286,7 @@ pub(super) async fn get(
     Ok(Json(value))
 }
 
-/// Where an instance is in its life.
+/// The status of an instance.
 #[utoipa::path(get, path = "/workflow-instances/{id}/execution-state", tag = "instances",
     params(("id" = String, Path)),
     responses((status = 200, body = Value, description = "`{status, subStatus, updatedAt}`"),
@@ -303,7 +303,7 @@ pub(super) async fn execution_state(
     })))
 }
 
-/// What happened in an instance, in order.
+/// The journal of an instance, in order.
 #[utoipa::path(get, path = "/workflow-instances/{id}/journal", tag = "instances",
     params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
         ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
@@ -320,7 +320,7 @@ pub(super) async fn journal(
     Ok(Json(json!({"items": items, "totalCount": found.total})))
 }
 
-/// Which part of a journal.
+/// A part of a journal.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct JournalRequest {
@@ -331,7 +331,7 @@ pub(super) struct JournalRequest {
     take: Option<u64>,
 }
 
-/// Which entries.
+/// The filter of the entries.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct JournalFilter {
@@ -368,7 +368,7 @@ impl JournalFilter {
     }
 }
 
-/// What happened in an instance, filtered.
+/// The journal of an instance, filtered.
 #[utoipa::path(post, path = "/workflow-instances/{id}/journal", tag = "instances",
     params(("id" = String, Path)), request_body = JournalRequest,
     responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 404, body = ProblemBody)))]
@@ -377,7 +377,7 @@ pub(super) async fn journal_filtered(
     Path(id): Path<String>,
     Body(request): Body<JournalRequest>,
 ) -> Result<Json<Value>, Problem> {
-    /// The most pages of the journal that one request reads.
+    /// The number of journal pages that one request reads.
     const PAGES_MAX: u64 = 100;
     let seen = record::get(&app, &record::id(&id)?).await?;
     let JournalRequest { filter, page, page_size, skip, take } = request;
@@ -424,7 +424,7 @@ pub(super) async fn variables(
     Ok(Json(json!({"count": items.len(), "items": items})))
 }
 
-/// Where an instance waits for something from outside.
+/// The open bookmarks of an instance.
 #[utoipa::path(get, path = "/workflow-instances/{id}/bookmarks", tag = "instances",
     params(("id" = String, Path)),
     responses((status = 200, body = Value, description = "`{items, count}`"), (status = 404, body = ProblemBody)))]
@@ -455,7 +455,7 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Cancels an instance and removes it; false when there is none.
+/// Cancels an instance and removes it; false if there is none.
 pub(super) async fn remove(
     app: &Arc<App>,
     asking: &Asking,

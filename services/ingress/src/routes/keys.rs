@@ -22,11 +22,11 @@ use crate::{App, Problem};
 
 /// Longest name of a key, in bytes.
 const NAME_BYTES_MAX: usize = 200;
-/// The most permissions of one key.
+/// The largest number of permissions of one key.
 const PERMISSIONS_MAX: usize = 100;
 /// Longest permission, in bytes.
 const PERMISSION_BYTES_MAX: usize = 200;
-/// Longest life of a key that ends: a hundred years.
+/// The longest life of a key that expires: a hundred years.
 const LIFETIME_SECONDS_MAX: u64 = 100 * 366 * 24 * 3600;
 
 /// A key, without the key itself.
@@ -52,15 +52,15 @@ impl From<&ApiKey> for KeySummary {
     }
 }
 
-/// What a new key is for.
+/// The purpose and permissions of a new key.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct KeyRequest {
-    /// What it is for.
+    /// The purpose of the key.
     name: String,
-    /// Such as `read:workflow-instances`, `read:*` or `*`; only what the caller has.
+    /// Such as `read:workflow-instances`, `read:*` or `*`; only permissions that the caller has.
     permissions: Vec<String>,
-    /// Good for ever when not given.
+    /// Unlimited if not given.
     #[serde(default)]
     lifetime_seconds: Option<u64>,
 }
@@ -84,7 +84,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Pro
     Ok(Json(json!({"count": items.len(), "items": items})))
 }
 
-/// Makes an API key. Nobody can give permissions that they do not have.
+/// Makes an API key. A caller cannot give permissions that it does not have.
 #[utoipa::path(post, path = "/api-keys", tag = "keys", request_body = KeyRequest,
     responses((status = 201, body = KeyMade), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
 pub(super) async fn make(
@@ -138,7 +138,7 @@ pub(super) async fn make(
     Ok((StatusCode::CREATED, Json(KeyMade { key, summary })))
 }
 
-/// Removes an API key, at once and everywhere.
+/// Removes an API key, at once and on all nodes.
 #[utoipa::path(delete, path = "/api-keys/{id}", tag = "keys", params(("id" = String, Path)),
     responses((status = 204), (status = 404, body = ProblemBody), (status = 403, body = ProblemBody)))]
 pub(super) async fn delete(

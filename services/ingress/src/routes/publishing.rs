@@ -21,8 +21,9 @@ use crate::publication::{self, Precondition, etag};
 
 /// Publishes the latest version.
 ///
-/// The answer comes when every live node starts the new version, and says so in `everywhere`; or it
-/// names the nodes in `missing`. All problems of a definition are in `validationErrors`.
+/// The answer comes when every live node starts the new version; then `everywhere` is true.
+/// Otherwise `missing` names the nodes that do not. `validationErrors` has all problems of a
+/// definition.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/publish", tag = "definitions",
     params(("definitionId" = String, Path)),
     responses((status = 200, body = SavedDefinition), (status = 400, body = ProblemBody),

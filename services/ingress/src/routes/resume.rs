@@ -22,23 +22,24 @@ use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
 use crate::{App, Problem, bounds, respond};
 
-/// What a resume brings.
+/// The bookmark and the input of a resume.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ResumeRequest {
-    /// The bookmark; may be left out where exactly one is open.
+    /// The bookmark; may be left out if exactly one is open.
     bookmark_id: Option<String>,
-    /// What arrives, by name.
+    /// The input, by name.
     #[schema(value_type = Option<Object>)]
     input: Option<Map>,
 }
 
 /// Resumes an instance at a bookmark.
 ///
-/// Of many simultaneous calls, on any nodes, exactly one resumes and gets 200. The others are told
-/// that it was already resumed (409), or that the instance is still running (202, with its status;
-/// that call is not kept). A call that comes before the first burst is kept (202), and applied when
-/// the instance waits. Several open bookmarks and none named: 400, which names them.
+/// Of many simultaneous calls, on any nodes, exactly one resumes the instance and gets 200. The
+/// others get 409 (already resumed), or 202 with the status if the instance is still running; such
+/// a call is not kept. A call that comes before the first burst is kept (202), and applied when the
+/// instance waits. If several bookmarks are open and the call names none, the answer is 400 with
+/// their names.
 #[utoipa::path(post, path = "/workflow-instances/{id}/resume", tag = "instances",
     params(("id" = String, Path)), request_body = ResumeRequest,
     responses((status = 200, body = Standing), (status = 202, body = Standing),
@@ -87,9 +88,9 @@ pub(super) async fn resume(
 enum Goal {
     /// This open bookmark.
     At(BookmarkId),
-    /// None yet, as the instance has not run: the resume is kept.
+    /// No bookmark yet, because the instance has not run: the resume is kept.
     Early(Option<BookmarkId>),
-    /// None, as the instance runs on by itself: the resume is not kept.
+    /// No bookmark, because the instance is running: the resume is not kept.
     Nowhere,
 }
 
@@ -147,7 +148,7 @@ pub(super) async fn send(
     pipeline::command(app, asking, pending, patience).await
 }
 
-/// A resume as it is accepted.
+/// A resume in the form in which it is accepted.
 pub(super) fn pending(
     app: &App,
     asking: &Asking,
@@ -194,11 +195,11 @@ pub(super) async fn answer(app: &App, seen: &Seen, reply: Reply) -> Result<Respo
     }
 }
 
-/// Why an instance is cancelled.
+/// The reason of a cancellation.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CancelRequest {
-    /// For the journal.
+    /// The reason, for the journal.
     reason: Option<String>,
 }
 
@@ -207,11 +208,11 @@ pub(super) struct CancelRequest {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Cancelled {
     workflow_instance_id: String,
-    /// It ended by this call, or by an earlier one of the same key.
+    /// It was ended by this call, or by an earlier one with the same key.
     cancelled: bool,
     /// `Running` or `Finished`.
     status: String,
-    /// `Cancelled`, or how it had ended before.
+    /// `Cancelled`, or its status if it had ended before.
     sub_status: String,
 }
 
@@ -247,15 +248,15 @@ pub(super) async fn cancel(
     })
 }
 
-/// How a cancellation ended.
+/// The result of a cancellation.
 pub(super) struct CancelEnd {
-    /// Where the instance is; none when that is not known yet.
+    /// The status of the instance; none if it is not known yet.
     pub(super) status: Option<SubStatus>,
-    /// It was this cancellation that ended it.
+    /// This cancellation has ended it.
     pub(super) by_us: bool,
 }
 
-/// Cancels an instance and waits for it.
+/// Cancels an instance and waits for its end.
 pub(super) async fn cancel_and_wait(
     app: &Arc<App>,
     asking: &Asking,

@@ -1,4 +1,4 @@
-//! Running a definition: wait for the result, or only for the acceptance.
+//! Running a definition: waiting for the result, or only for the acceptance.
 
 use std::sync::Arc;
 
@@ -23,27 +23,27 @@ use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
 use crate::{App, Problem, respond};
 
-/// The most instances that one `bulk-dispatch` starts.
+/// The largest number of instances that one `bulk-dispatch` starts.
 const BULK_MAX: u32 = 1_000;
 
-/// How a definition is run.
+/// The settings of a run.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RunRequest {
-    /// Id of the new instance; one is made when none is given.
+    /// Id of the new instance; generated if none is given.
     instance_id: Option<String>,
     /// Groups instances that belong together.
     correlation_id: Option<String>,
     /// The instance's name.
     name: Option<String>,
-    /// Which trigger of the definition it starts with.
+    /// The trigger of the definition with which it starts.
     trigger_activity_id: Option<String>,
     /// `Published` (default) or the number of a version that was published.
     version_options: Option<String>,
     /// Workflow input by name.
     #[schema(value_type = Option<Object>)]
     input: Option<Map>,
-    /// For `bulk-dispatch`: how many.
+    /// For `bulk-dispatch`: the number of instances.
     count: Option<u32>,
 }
 
@@ -70,7 +70,8 @@ impl RunRequest {
 /// Runs the published version and waits for it to finish or to wait.
 ///
 /// Answers `{workflowState}`; if the workflow wrote an HTTP response, that is the answer. A run
-/// that takes longer than 30 s (or `Prefer: wait=<seconds>`) is answered with 202 and its place.
+/// that takes longer than 30 s (or `Prefer: wait=<seconds>`) is answered with 202 and the URL of
+/// its instance.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/execute", tag = "runs",
     params(("definitionId" = String, Path)), request_body = RunRequest,
     responses((status = 200, body = Value), (status = 202, body = Standing),
@@ -175,7 +176,7 @@ async fn state_of(app: &App, seen: &Seen) -> Response {
     respond::of_instance(id, Json(json!({"workflowState": view})))
 }
 
-/// Starts the published version and answers as soon as that is accepted.
+/// Starts the published version and answers as soon as the start is accepted.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/dispatch", tag = "runs",
     params(("definitionId" = String, Path)), request_body = RunRequest,
     responses((status = 200, body = Value, description = "`{workflowInstanceId}`"),

@@ -21,10 +21,10 @@ use crate::publication::{self, Precondition, Saved};
 
 /// Saves a definition.
 ///
-/// Takes Elsa's `{model, publish}`, or the bare definition. A bare one is published;
-/// `?publish=false` keeps it a draft. Content that is published already makes no new version. With
-/// `If-Match` and the `ETag` of the version that the change starts from, the answer is 412 when
-/// another version is the latest by then.
+/// The body is Elsa's `{model, publish}`, or the bare definition. A bare one is published;
+/// `?publish=false` keeps it a draft. Saving content that is published already makes no new
+/// version. Send `If-Match` with the `ETag` of the version from which the change starts: if another
+/// version has become the latest, the answer is 412.
 #[utoipa::path(post, path = "/workflow-definitions", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
@@ -39,7 +39,7 @@ pub(super) async fn post(
     saving.save(&app, body, None).await
 }
 
-/// Saves a definition under this id. Otherwise as POST.
+/// Saves a definition under this id. Otherwise the same as POST.
 #[utoipa::path(put, path = "/workflow-definitions/{definitionId}", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
@@ -112,7 +112,7 @@ pub(super) async fn import_as_put(
     saving.import(&app, body, Some(definition_id(&id)?)).await
 }
 
-/// Everything that comes with a save beside its body.
+/// The parameters of a save beside its body.
 #[derive(FromRequestParts)]
 #[from_request(state(Arc<App>))]
 pub(super) struct Saving {
@@ -157,7 +157,7 @@ impl Saving {
         if let Some(id) = id {
             definition.definition_id = id;
         } else if definition.definition_id.as_str().is_empty() {
-            // The same id for each repeat under an idempotency key.
+            // The same id for each repeat with an idempotency key.
             let parts = ["definition", self.asking.id.as_str()];
             definition.definition_id = DefinitionId::new(model::derived(&parts));
         } else {
@@ -176,7 +176,7 @@ impl Saving {
     }
 }
 
-/// The definition in a body, and whether it is published when the query does not say.
+/// The definition in a body, and whether it is published if the query does not decide that.
 fn unwrapped(body: Value) -> Result<(Value, bool), Problem> {
     let Value::Object(mut members) = body else {
         return Err(Problem::bad_request(

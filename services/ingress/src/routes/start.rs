@@ -1,4 +1,4 @@
-//! `POST /workflow-instances`: starts an instance, or lists instances, as its body says.
+//! `POST /workflow-instances`: starts an instance, or lists instances, depending on its body.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::problem::ProblemBody;
 use crate::record;
 use crate::{App, Problem, respond};
 
-/// Members of a list only: a body with one of them is a filter.
+/// Members that only a list has: a body with one of them is a filter.
 const LIST_MEMBERS: [&str; 19] = [
     "page",
     "pageSize",
@@ -47,7 +47,7 @@ const LIST_MEMBERS: [&str; 19] = [
     "isExecuting",
 ];
 
-/// What is started.
+/// The definition to start, and its input.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct StartRequest {
@@ -60,7 +60,7 @@ pub(super) struct StartRequest {
     /// Groups instances that belong together.
     #[serde(default)]
     correlation_id: Option<String>,
-    /// Id of the new instance; one is made when none is given.
+    /// Id of the new instance; generated if none is given.
     #[serde(default)]
     instance_id: Option<String>,
     /// The instance's name.
@@ -70,11 +70,11 @@ pub(super) struct StartRequest {
 
 /// Starts an instance, or lists instances.
 ///
-/// A body with `definitionId` and nothing that only a list has (`page`, `status`, `searchTerm` …)
-/// starts an instance; its members are `definitionId`, `input`, `correlationId`, `instanceId` and
-/// `name`. The answer comes when its first burst has been committed. With `Prefer: respond-async`
-/// it comes as soon as the start is accepted, as 202; the instance can be read from then on.
-/// Any other body, also an empty one, is a filter, as for GET.
+/// A body with `definitionId` and no member of a list (`page`, `status`, `searchTerm` …) starts an
+/// instance; its members are `definitionId`, `input`, `correlationId`, `instanceId` and `name`. The
+/// answer comes when its first burst has been committed. With `Prefer: respond-async` it is 202 and
+/// comes as soon as the start is accepted; from then on the instance can be read. Any other body,
+/// also an empty one, is a filter, as for GET.
 #[utoipa::path(post, path = "/workflow-instances", tag = "instances",
     request_body = StartRequest,
     responses((status = 200, body = Standing, description = "Started; or a list"),
@@ -90,7 +90,7 @@ pub(super) async fn start_or_list(
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
     let Value::Object(members) = &body else {
-        return Err(Problem::bad_request("the body is no JSON object"));
+        return Err(Problem::bad_request("the body is not a JSON object"));
     };
     let is_list = !members.contains_key("definitionId")
         || members.keys().any(|name| LIST_MEMBERS.contains(&name.as_str()));

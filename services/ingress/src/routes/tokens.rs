@@ -1,6 +1,6 @@
-//! Links with a single-use token, which needs no other authority.
+//! Links with a single-use token, which is their only authorization.
 //!
-//! A token is found by its hash. A token that was never made, was used, or has expired gets the same
+//! A token is found by its hash. A token that never existed, was used, or has expired gets the same
 //! answer. Each use is written to the audit log.
 
 use std::sync::Arc;
@@ -26,22 +26,22 @@ use crate::pipeline::reply::{Patience, Reply};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, record};
 
-/// What a link brings.
+/// The input of a link.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LinkRequest {
-    /// What arrives, by name.
+    /// The input, by name.
     #[schema(value_type = Option<Object>)]
     input: Option<Map>,
 }
 
-/// Resumes the bookmark that a token is good for, once.
+/// Resumes the bookmark of a token, once.
 #[utoipa::path(get, path = "/bookmarks/resume", tag = "links",
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted"),
         ("in" = Option<String>, Query, description = "Input, as a JSON object")),
     responses((status = 200, body = Value), (status = 202, body = Value),
-        (status = 400, body = ProblemBody, description = "The token is not good"),
+        (status = 400, body = ProblemBody, description = "The token is not valid"),
         (status = 409, body = ProblemBody)))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
@@ -53,13 +53,13 @@ pub(super) async fn resume(
     follow(&app, &asking, &params, None).await
 }
 
-/// Resumes the bookmark that a token is good for, once, with an input.
+/// Resumes the bookmark of a token, once, with an input.
 #[utoipa::path(post, path = "/bookmarks/resume", tag = "links",
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted")),
     request_body = LinkRequest,
     responses((status = 200, body = Value), (status = 202, body = Value),
-        (status = 400, body = ProblemBody, description = "The token is not good"),
+        (status = 400, body = ProblemBody, description = "The token is not valid"),
         (status = 409, body = ProblemBody)))]
 pub(super) async fn resume_with_body(
     State(app): State<Arc<App>>,
@@ -70,11 +70,11 @@ pub(super) async fn resume_with_body(
     follow(&app, &asking, &params, request.input).await
 }
 
-/// Triggers the event that a token is good for, once.
+/// Triggers the event of a token, once.
 #[utoipa::path(get, path = "/events/trigger", tag = "links",
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query), ("in" = Option<String>, Query)),
-    responses((status = 200, body = Value), (status = 400, body = ProblemBody, description = "The token is not good")))]
+    responses((status = 200, body = Value), (status = 400, body = ProblemBody, description = "The token is not valid")))]
 pub(super) async fn trigger(
     State(app): State<Arc<App>>,
     method: Method,
@@ -85,12 +85,12 @@ pub(super) async fn trigger(
     follow(&app, &asking, &params, None).await
 }
 
-/// The one answer to every invalid token.
+/// The same answer for every invalid token.
 fn not_good() -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
         "invalid-token",
-        "the link is not valid: it was used before, has expired, or never was one",
+        "the link is not valid: it was used before, has expired, or never existed",
     )
 }
 
@@ -110,7 +110,7 @@ async fn follow(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, app.config.answer_time_max),
     };
-    // The same token is the same command, whoever sends it.
+    // The same token gives the same command, whoever sends it.
     let id = CommandId::new(model::derived(&["token", &hash]));
     let asking = Asking { id, ..asking.clone() };
     match &token.target {
@@ -151,7 +151,7 @@ fn input_in(params: &Params) -> Result<Map, Problem> {
     model::json::check_integers(text.as_bytes())
         .map_err(|flaw| Problem::bad_request(format!("in query parameter in, {flaw}")))?;
     serde_json::from_str(text).map_err(|error| {
-        Problem::bad_request(format!("query parameter in is no JSON object: {error}"))
+        Problem::bad_request(format!("query parameter in is not a JSON object: {error}"))
     })
 }
 

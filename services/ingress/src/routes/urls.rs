@@ -18,7 +18,7 @@ use crate::pipeline::identify::Asking;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, record};
 
-/// The life of a link where the request gives none: 7 days.
+/// The default life of a link: 7 days.
 const LIFETIME_SECONDS: u64 = 7 * 24 * 3600;
 /// The longest life of a link: 366 days.
 const LIFETIME_SECONDS_MAX: u64 = 366 * 24 * 3600;
@@ -27,7 +27,7 @@ const LIFETIME_SECONDS_MAX: u64 = 366 * 24 * 3600;
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct UrlRequest {
-    /// 7 days when not given, 366 days at most.
+    /// 7 days if not given, at most 366 days.
     lifetime_seconds: Option<u64>,
 }
 
@@ -35,9 +35,9 @@ pub(super) struct UrlRequest {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UrlMade {
-    /// To be kept secret: whoever has it may use it. It is shown only here.
+    /// Secret: anyone who has it may use it. It is shown only here.
     url: String,
-    /// RFC 3339. From then on it is refused.
+    /// RFC 3339. From then on the link is refused.
     expires_at: String,
 }
 

@@ -18,7 +18,7 @@ async fn a_start_that_cannot_be_published_is_accepted_all_the_same() {
     answer.expect(202);
     assert_eq!(world.get(&location).await.expect(200)["subStatus"], "Pending");
     world.broken.set(false);
-    // What the sweep finds and publishes.
+    // The starts that the sweep finds and publishes.
     let left = world.store.unstarted(Timestamp::from_millis(i64::MAX), 10).await.unwrap();
     assert_eq!(left.len(), 1);
     world.bus.publish(left[0].clone()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Numbers, names, lists and bodies beyond what there may be.
+//! Numbers, names, lists and bodies beyond their limits.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -169,7 +169,7 @@ async fn a_page_of_another_origin_reaches_no_route_but_links() {
         let answer = world.send(json_request("POST", path, &page, &json!({}))).await;
         assert!(answer.problem(403).contains("web page of another origin"), "{path}");
     }
-    // A link is its own authority; this one is not good.
+    // A link is authorized by its token; this token is not valid.
     for path in ["/bookmarks/resume?t=x", "/api/bookmarks/resume?t=x"] {
         let answer = world.send(json_request("POST", path, &page, &json!({}))).await;
         assert!(answer.problem(400).contains("the link is not valid"), "{path}");

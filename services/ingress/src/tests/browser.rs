@@ -1,4 +1,4 @@
-//! What browsers get: a page at `/`, and headers that say what may run.
+//! The answers to browsers: a page at `/`, and headers that restrict scripts.
 
 use axum::body::Body;
 use axum::http::Request;

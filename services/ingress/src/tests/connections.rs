@@ -47,7 +47,7 @@ async fn half_requests_lock_nobody_out_for_longer_than_the_headers_time() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
     }
     assert!(began.elapsed() < limits::HEADERS_TIME_MAX, "the admin port waits for nobody");
-    // Some of the half requests wait in the system's queue, so they get a second turn.
+    // Some of the half-sent requests wait in the system's queue, so they get a second turn.
     let answer = testkit::within("recovery", BOUND * 2, get(address, "/health/live")).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     drop(halves);

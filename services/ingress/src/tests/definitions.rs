@@ -75,15 +75,15 @@ async fn publishing_the_same_again_makes_no_new_version() {
     let world = World::new().await;
     world.publish("order", writes_line()).await;
     let again = world.put(&format!("{API}/order"), &definition(writes_line())).await;
-    // The name differs from the first: that is a change.
+    // The name differs from the first version: that is a change.
     assert_eq!(again.expect(200)["workflowDefinition"]["version"], 2);
     let body = world.put(&format!("{API}/order"), &definition(writes_line())).await.expect(200);
     assert_eq!(body["workflowDefinition"]["version"], 2);
     assert_eq!(body["alreadyPublished"], true);
 }
 
-/// Six publishers replace one draft at the same moment. Every version keeps the content that its
-/// publisher was answered with.
+/// Six publishers replace one draft at the same moment. Every version keeps the content for which
+/// its publisher got an answer.
 #[tokio::test]
 async fn simultaneous_publications_of_one_draft_are_different_versions() {
     let world = World::new().await;
@@ -93,7 +93,7 @@ async fn simultaneous_publications_of_one_draft_are_different_versions() {
         let draft = json!({"definitionId": id, "root": writes_line()});
         world.post(&format!("{API}/import"), &draft).await.expect(201);
         let line = |number: usize| json!({"type": "Elsa.WriteLine", "id": "line", "text": format!("{number}")});
-        // The last two publish the same.
+        // The last two publish the same content.
         let contents: Vec<_> = [0, 1, 2, 3, 4, 4].map(line).to_vec();
         let bodies: Vec<_> =
             contents.iter().map(|root| json!({"definitionId": id, "root": root})).collect();
@@ -148,7 +148,7 @@ async fn a_change_from_a_stale_base_names_the_version_that_won() {
         (&body["version"], &body["versionId"], &body["etag"]),
         (&json!(2), &won["id"], &json!(new_tag))
     );
-    // A repeat of what is published already is no change.
+    // A repeat of a publication is no change.
     assert_eq!(put(waits_for("a"), &tag).await.expect(200)["alreadyPublished"], true);
     let stale = [("if-match", tag.as_str())];
     for (method, below) in
@@ -168,7 +168,7 @@ async fn a_change_from_a_stale_base_names_the_version_that_won() {
     world.send(json_request("PUT", &new, &create, &body)).await.expect(201);
 }
 
-/// Of six that start from the same version, one wins; the others hear which.
+/// Of six changes that start from the same version, one wins; the others get its version.
 #[tokio::test]
 async fn one_of_many_changes_from_the_same_base_is_made() {
     let world = World::new().await;
@@ -213,7 +213,7 @@ async fn every_problem_of_a_definition_is_named() {
     world.get(&format!("{API}/order")).await.problem(404);
 }
 
-/// Each with its activity, its property and the reason; a draft is saved in any case.
+/// Each problem has its activity, its property and the reason; a draft is saved in any case.
 #[tokio::test]
 async fn what_cannot_run_as_written_is_refused_when_it_is_published() {
     let world = World::new().await;
@@ -291,7 +291,7 @@ async fn what_is_retracted_or_deleted_starts_nothing() {
     assert_eq!((&body["isPublished"], &body["everywhere"]), (&json!(false), &json!(true)));
     world.post(&format!("{API}/order/retract"), &json!({})).await.problem(400);
     world.post(&format!("{API}/order/dispatch"), &json!({})).await.problem(404);
-    // What was published once never changes: the next draft is a new version.
+    // A published version never changes: the next draft is a new version.
     let draft = world.post(&format!("{API}/import"), &definition(writes_line())).await.expect(200);
     assert_eq!(draft["workflowDefinition"]["version"], 2);
     world.post(&format!("/elsa/api/cancel/workflow-instances/{id}"), &json!({})).await.expect(200);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::world::{World, json_request};
 use crate::{Auth, Config};
 
-/// Answers with what it was sent.
+/// Answers with the request that it got.
 fn echo(path: &str, more: &[(&str, Value)]) -> Value {
     let mut endpoint = json!({"type": "Elsa.HttpEndpoint", "id": "http", "path": path,
         "supportedMethods": ["GET", "POST"], "canStartWorkflow": true,
@@ -120,7 +120,7 @@ async fn the_specific_route_wins_and_equal_ones_are_ambiguous() {
     world.publish("one", echo("items/new", &[])).await;
     let seen = world.get("/workflows/items/new").await.expect(200);
     assert_eq!(seen["template"], "/items/new");
-    // Neither is more specific, and only some requests fit both.
+    // Neither template is more specific, and only some requests match both.
     world.publish("begins", echo("files/x-{name}", &[])).await;
     world.publish("ends", echo("files/{name}-y", &[])).await;
     world.get("/workflows/files/x-1").await.expect(200);

@@ -157,7 +157,7 @@ async fn bodies_that_are_too_large_together_are_told_to_come_again_g12() {
         assert_eq!(answer.header("retry-after"), Some("1"));
         assert!(answer.problem(503).contains("as large as they may be together"));
     }
-    // What the others took is given back.
+    // The room of the other requests is free again.
     for _ in 0..3 {
         world.post(path, &body(300)).await.expect(200);
     }

@@ -1,4 +1,4 @@
-//! Keys that are used again: at another node, after a restart, for something else.
+//! Keys that are used again: at another node, after a restart, with another request.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ async fn a_key_means_one_request_at_every_node_and_after_a_restart() {
     let query = format!("{path}?x=1");
     send_to(&other, json_request("POST", &query, &KEY, &body)).await.problem(422);
 
-    // Nothing of the first process is left but its database.
+    // Only the database of the first process is left.
     let later = World::over(Config::default(), open(&directory).await).await;
     later.post_with(path, &KEY, &changed).await.problem(422);
     let again = later.post_with(path, &KEY, &body).await;

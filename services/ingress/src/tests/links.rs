@@ -34,7 +34,7 @@ async fn a_link_resumes_once_and_every_other_use_looks_the_same() {
     assert_eq!(world.send(head).await.status, 405, "looking at a link does not use it");
     let broken = world.get(&format!("{path}&in={{")).await.problem(400);
     assert!(broken.contains("query parameter in"), "{broken}");
-    // From a mail program's page, too.
+    // Opened from the page of a mail program, too.
     let request = Request::get(path.as_str()).header("sec-fetch-site", "cross-site");
     let body = world.send(request.body(Body::empty()).unwrap()).await.expect(200);
     assert_eq!(body["subStatus"], "Finished");
@@ -58,7 +58,7 @@ async fn a_link_resumes_once_and_every_other_use_looks_the_same() {
         assert_eq!(body["type"], "urn:staunch:problem:invalid-token");
         assert_eq!(
             body["detail"],
-            "the link is not valid: it was used before, has expired, or never was one"
+            "the link is not valid: it was used before, has expired, or never existed"
         );
     }
     let audit = world.get(&format!("{API}/audit")).await.expect(200);

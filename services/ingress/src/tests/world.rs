@@ -18,7 +18,7 @@ use tower::ServiceExt as _;
 
 use crate::{App, Config, Context, router};
 
-/// Longest wait of a test for anything.
+/// The longest wait of a test for any condition.
 pub(super) const BOUND: Duration = Duration::from_secs(20);
 
 /// One ingress, one executor, one cache-notifier.
@@ -95,19 +95,19 @@ impl World {
         Self::with(Config { answer_time_max: Duration::from_secs(10), ..Config::default() }).await
     }
 
-    /// Everything works.
+    /// A cluster in which everything works.
     pub(super) async fn with(config: Config) -> Self {
         let world = Self::without_executor(config).await;
         world.start_executor().await;
         world
     }
 
-    /// Nobody runs anything yet.
+    /// A cluster without an executor.
     pub(super) async fn without_executor(config: Config) -> Self {
         Self::build(config, None).await
     }
 
-    /// Nobody runs anything yet; the database is this one.
+    /// A cluster without an executor, on this database.
     pub(super) async fn over(config: Config, database: Arc<dyn Store>) -> Self {
         Self::build(config, Some(database)).await
     }
@@ -183,7 +183,7 @@ impl World {
         self.life.spawn_fallible("executor", executor::run(context, self.life.clone()));
     }
 
-    /// What every ingress of this cluster works with.
+    /// The context of every ingress of this cluster.
     pub(super) fn context(&self) -> Context {
         self.base.clone()
     }

@@ -72,7 +72,7 @@ impl Stage {
     /// Imports and publishes the example.
     pub(super) async fn apply_example(&self) -> Result<(), Failure> {
         let document: Value = serde_json::from_str(EXAMPLE)
-            .map_err(|error| Failure::failed(format!("the example is no JSON: {error}")))?;
+            .map_err(|error| Failure::failed(format!("the example is not JSON: {error}")))?;
         let applied = apply(&self.client, &document).await?;
         if !applied.everywhere {
             let missing = applied.missing.join(", ");

@@ -132,16 +132,16 @@ fn parse(buffer: &[u8]) -> anyhow::Result<Option<Head>> {
     let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
         return Ok(None);
     };
-    let text = std::str::from_utf8(&buffer[..end]).context("the head is no text")?;
+    let text = std::str::from_utf8(&buffer[..end]).context("the head is not UTF-8")?;
     let mut lines = text.split("\r\n");
     let first = lines.next().unwrap_or_default();
     let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let status = status.with_context(|| format!("{first:?} is no answer"))?;
+    let status = status.with_context(|| format!("{first:?} is not an HTTP status line"))?;
     let mut head = Head { status, length: end + 4, body: 0, is_kept: true };
     for (name, value) in lines.filter_map(|line| line.split_once(':')) {
         let value = value.trim();
         if name.eq_ignore_ascii_case("content-length") {
-            head.body = value.parse().context("its length is no number")?;
+            head.body = value.parse().context("its Content-Length is not a number")?;
         } else if name.eq_ignore_ascii_case("connection") {
             head.is_kept = !value.eq_ignore_ascii_case("close");
         } else if name.eq_ignore_ascii_case("transfer-encoding") {

@@ -49,7 +49,11 @@ impl Version {
             .with_context(|| format!("cannot run {}", binary.display()))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let Some(version) = text.split_whitespace().last().and_then(Self::parse) else {
-            bail!("{} --version says {:?}, which is no nats-server", binary.display(), text.trim());
+            bail!(
+                "{} --version says {:?}, which is not a nats-server",
+                binary.display(),
+                text.trim()
+            );
         };
         Ok(version)
     }

@@ -146,7 +146,7 @@ fn decode(ctx: &Ctx<'_>, text: &str) -> Result<Vec<u8>> {
 
 fn utf8(ctx: &Ctx<'_>, bytes: Vec<u8>) -> Result<String> {
     let text = String::from_utf8(bytes);
-    text.map_err(|error| Exception::throw_type(ctx, &format!("the bytes are no text: {error}")))
+    text.map_err(|error| Exception::throw_type(ctx, &format!("the bytes are not UTF-8: {error}")))
 }
 
 /// Numbers in [0, 1) from a seed: xorshift128+.
