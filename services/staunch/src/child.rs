@@ -1,4 +1,4 @@
-//! An executor as a child process, of the same binary: the demo can kill it, and it never outlives
+//! An executor as a child process of the same binary: the demo can kill it, and it never outlives
 //! its parent.
 
 use std::fs::File;
@@ -52,7 +52,7 @@ impl Executor {
         command.args(["--nats-url", &wanted.nats_url, "--database-url", &wanted.database_url]);
         command.args(["--base-url", &wanted.base_url]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        // A process group of its own: Ctrl-C reaches only the parent, which stops the child.
+        // A separate process group: Ctrl-C reaches only the parent, which stops the child.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.kill_on_drop(true).spawn().map_err(cannot)?;
@@ -86,7 +86,7 @@ impl Executor {
         killed.map_err(|error| Failure::failed(format!("executor {}: {error}", self.pid)))
     }
 
-    /// Asks it to finish what it has in hand and end; kills it when that takes too long.
+    /// Asks it to finish its work in progress and end; kills it if that takes too long.
     ///
     /// # Errors
     /// When the operating system refuses.

@@ -32,13 +32,13 @@ enum Command {
     Dev(dev::DevArgs),
     /// Runs roles: ingress, executor, timer, cache-notifier or all
     Server(SettingsArgs),
-    /// Makes the streams and buckets on NATS
+    /// Creates the streams and buckets on NATS
     Provision(provision::ProvisionArgs),
     /// Brings the database's schema up to date
     Migrate(migrate::MigrateArgs),
-    /// Checks that a cluster keeps its promises: a running one, or one that it starts
+    /// Checks a cluster, a running one or a new one, against its guarantees
     Validate(validate::ValidateArgs),
-    /// Measures how fast a cluster is, or the most that its parts can do
+    /// Measures the speed of a cluster, or the bounds that NATS and the database set
     Bench(bench::BenchArgs),
     /// Shows every setting and where its value comes from
     Config(SettingsArgs),
@@ -50,7 +50,7 @@ enum Command {
     Instance(instance::InstanceArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
-    /// Makes, lists and removes API keys
+    /// Creates, lists and removes API keys
     Key(key::KeyArgs),
 }
 
@@ -73,13 +73,13 @@ pub fn main() -> ExitCode {
     match begin(cli) {
         Ok(code) => code,
         Err(failure) => {
-            say::talk(&format!("error: {failure}"));
+            say::message(&format!("error: {failure}"));
             failure.kind.code()
         }
     }
 }
 
-/// Prints why the parser stopped: for help or a version, or because the command line is wrong.
+/// Prints the parser's output: help, a version, or an error of the command line.
 fn refused(error: &clap::Error) -> ExitCode {
     match (error.print(), error.use_stderr()) {
         (Ok(()), false) => ExitCode::SUCCESS,
@@ -121,8 +121,8 @@ fn load(args: &chassis::Args) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// The settings of a command that reaches the database or the broker without running a role. One
-/// that only looks creates nothing, whatever the settings say.
+/// The settings of a command that connects to the database or the broker without running a role. A
+/// command that only reads creates nothing, whatever the settings say.
 fn client_settings(args: &chassis::Args, only_looks: bool) -> Result<Settings, Failure> {
     let mut settings = load(args)?;
     settings.provision &= !only_looks;
@@ -135,8 +135,8 @@ fn at_home(args: &chassis::Args) -> Result<Settings, Failure> {
     load(&args)
 }
 
-/// Runs a command until the process is asked to stop. The exit code tells why it failed, as that
-/// of every other command.
+/// Runs a command until the process is asked to stop. The exit code has the reason of a failure, as
+/// with every other command.
 fn host(
     settings: Settings,
     run: impl AsyncFnOnce(Settings, Life) -> Result<(), Failure>,

@@ -11,15 +11,15 @@ use crate::{Failure, output};
 
 /// Longest wait for one answer, unless the caller sets a shorter one.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// Bytes of one answer: a whole page of the largest instances is smaller.
+/// The size limit of one answer, in bytes: a whole page of the largest instances is smaller.
 const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// What a person can do about a server that does not answer.
+/// Advice for a server that does not answer.
 const HINT: &str = "start a server with `staunch dev`, or name another with --server";
 
-/// Where the API is, and the caller's key.
+/// The address of the API, and the caller's key.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ClientArgs {
-    /// Where the HTTP API listens
+    /// Address of the HTTP API
     #[arg(
         long,
         global = true,
@@ -28,7 +28,7 @@ pub(crate) struct ClientArgs {
         value_name = "URL"
     )]
     server: String,
-    /// The API key, where the server asks for one
+    /// API key, if the server requires one
     #[arg(
         long,
         global = true,
@@ -53,15 +53,15 @@ pub(crate) struct Client {
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: StatusCode,
-    /// The body; text where it is not JSON.
+    /// The body; a text if it is not JSON.
     pub(crate) body: Value,
 }
 
 impl Client {
-    /// A client for what the command line says.
+    /// A client with the arguments of the command line.
     ///
     /// # Errors
-    /// When it is not an address.
+    /// When the server is not a valid address.
     pub(crate) fn new(args: &ClientArgs) -> Result<Self, Failure> {
         Self::to(&args.server, args.api_key.clone())
     }
@@ -69,7 +69,7 @@ impl Client {
     /// A client of this server.
     ///
     /// # Errors
-    /// When it is not an address.
+    /// When it is not a valid address.
     pub(crate) fn to(server: &str, api_key: Option<String>) -> Result<Self, Failure> {
         let server = server.trim_end_matches('/').to_owned();
         let url = reqwest::Url::parse(&server)
@@ -90,44 +90,45 @@ impl Client {
         Ok(Self { http, server, api_key, answer_time_max, hint })
     }
 
-    /// The same client with another longest wait, and another hint for a server that is silent.
+    /// The same client with another longest wait, and other advice for a server that does not
+    /// answer.
     pub(crate) fn with_patience(self, answer_time_max: Duration, hint: &'static str) -> Self {
         Self { answer_time_max, hint, ..self }
     }
 
-    /// Where the server is.
+    /// The address of the server.
     pub(crate) fn server(&self) -> &str {
         &self.server
     }
 
-    /// Gets something below `/elsa/api`.
+    /// Sends a GET below `/elsa/api`.
     ///
     /// # Errors
-    /// What the server answers when it refuses; unavailable when it does not answer.
+    /// The server's refusal; unavailable if it does not answer.
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
         Ok(self.send(Method::GET, path, None, None).await?.body)
     }
 
-    /// Posts something below `/elsa/api`.
+    /// Sends a POST below `/elsa/api`.
     ///
     /// # Errors
-    /// What the server answers when it refuses; unavailable when it does not answer.
+    /// The server's refusal; unavailable if it does not answer.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Response, Failure> {
         self.send(Method::POST, path, Some(body), None).await
     }
 
-    /// Deletes something below `/elsa/api`.
+    /// Sends a DELETE below `/elsa/api`.
     ///
     /// # Errors
-    /// What the server answers when it refuses; unavailable when it does not answer.
+    /// The server's refusal; unavailable if it does not answer.
     pub(crate) async fn delete(&self, path: &str) -> Result<Response, Failure> {
         self.send(Method::DELETE, path, None, None).await
     }
 
-    /// Posts something under an idempotency key: done once, however often it is tried.
+    /// Sends a POST with an idempotency key: repeats have no second effect.
     ///
     /// # Errors
-    /// What the server answers when it refuses; unavailable when it does not answer.
+    /// The server's refusal; unavailable if it does not answer.
     pub(crate) async fn post_once(
         &self,
         path: &str,
@@ -137,10 +138,10 @@ impl Client {
         self.send(Method::POST, path, Some(body), Some(key)).await
     }
 
-    /// Fetches an absolute address, as a person with a link would.
+    /// Fetches an absolute address, like a person with a link.
     ///
     /// # Errors
-    /// What the server answers when it refuses; unavailable when it does not answer.
+    /// The server's refusal; unavailable if it does not answer.
     pub(crate) async fn open(&self, url: &str) -> Result<Response, Failure> {
         let request = self.http.get(url).timeout(self.answer_time_max);
         let answer = request.send().await.map_err(|error| self.silent(&error))?;
@@ -150,7 +151,7 @@ impl Client {
     /// The metrics of the server, with the caller's API key.
     ///
     /// # Errors
-    /// What the server says, or that it says nothing.
+    /// The server's refusal; unavailable if it does not answer.
     pub(crate) async fn metrics(&self) -> Result<Response, Failure> {
         let url = format!("{}/metrics", self.server);
         let mut request = self.http.get(url).timeout(self.answer_time_max);
@@ -222,7 +223,7 @@ impl Client {
     }
 }
 
-/// The failure that a refusal of the server is.
+/// The failure for a refusal of the server.
 fn refused(status: StatusCode, body: &Value) -> Failure {
     let kind = match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => Kind::NotFound,

@@ -16,8 +16,8 @@ pub(crate) mod validate;
 
 use chassis::{Chance as _, SystemChance};
 
-/// The beginning of every name that one run of a command makes in a cluster. Never the same again:
-/// the first digits of an id are its time, and two runs may begin together.
+/// The beginning of all names that one run of a command creates in a cluster. It never repeats: the
+/// first digits of an id are its time, and two runs may begin together.
 fn run_name(what: &str) -> String {
     let id = SystemChance.new_id();
     format!("{what}-{}", id.get(24..).unwrap_or(&id))

@@ -1,5 +1,5 @@
-//! The database of commands that reach it without a server: what its URL may be, and that a command
-//! that looks makes none.
+//! The database of commands that open it without a server: checks its URL, and prevents that a
+//! command that only reads creates it.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use reqwest::Url;
 use crate::Failure;
 use crate::failure::Kind;
 
-/// The kinds of databases that there are.
+/// The supported kinds of databases.
 const SCHEMES: [&str; 3] = ["sqlite:", "postgres://", "postgresql://"];
 
-/// Refuses a database URL of a kind that there is not.
+/// Refuses a database URL of an unknown kind.
 ///
 /// # Errors
 /// A usage error that names the kinds.
@@ -28,11 +28,11 @@ pub(crate) fn check_kind(settings: &Settings) -> Result<(), Failure> {
     )))
 }
 
-/// Refuses to go on where a SQLite file would have to be made first: only `staunch migrate` and
-/// whoever has `--provision` make one.
+/// Fails if a SQLite file does not exist: only `staunch migrate` and commands with `--provision`
+/// create one.
 ///
 /// # Errors
-/// Not found, with the file's name and how to make it.
+/// Not found, with the file's name and the way to create it.
 pub(crate) fn must_exist(settings: &Settings) -> Result<(), Failure> {
     let missing = file(&settings.database_url).filter(|file| !file.exists());
     match missing {
@@ -56,7 +56,7 @@ fn file(url: &str) -> Option<PathBuf> {
     if path == ":memory:" || query.contains("mode=memory") {
         return None;
     }
-    // The driver decodes %20 and the like, so this does too.
+    // The driver decodes %20 and other escapes, so this does, too.
     let here = Url::from_directory_path(std::env::current_dir().ok()?).ok()?;
     here.join(&path.replace('#', "%23")).ok()?.to_file_path().ok()
 }

@@ -1,24 +1,24 @@
-//! Why a command did not do what it was asked to do, and the exit code that says so.
+//! The reasons why a command fails, and their exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
 
 use crate::say;
 
-/// The reason of a failure. Each has an exit code of its own, so that scripts can tell them apart.
+/// The reason of a failure. Each has its own exit code, so that scripts can tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The command ran and did not succeed.
     Failed,
-    /// The command line, a setting or a file that it names is wrong.
+    /// The command line, a setting or a named file is wrong.
     Usage,
     /// What the command names does not exist.
     NotFound,
-    /// Something else came first.
+    /// Another change came first.
     Conflict,
-    /// A server, a broker or a database does not answer. Trying again may help.
+    /// A server, a broker or a database does not answer. A retry may help.
     Unavailable,
-    /// Credentials are missing, wrong or do not suffice.
+    /// Credentials are missing, wrong or insufficient.
     Forbidden,
 }
 
@@ -26,13 +26,13 @@ pub(crate) enum Kind {
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    it was tried and failed or was interrupted, or a check did not pass
-  2    the command line, a setting or a file that it names is wrong
-  3    what is named does not exist
-  4    something else came first
-  5    a server, a broker or a database does not answer; trying again may help
-  6    credentials are missing, wrong or do not suffice
-  130  stopped by a second signal, without finishing what was in hand";
+  1    the command failed or was interrupted, or a check did not pass
+  2    the command line, a setting or a named file is wrong
+  3    not found
+  4    conflict: another change came first
+  5    a server, a broker or a database does not answer; a retry may help
+  6    credentials are missing, wrong or insufficient
+  130  stopped by a second signal, without finishing the work in progress";
 
 impl Kind {
     /// The process's exit code.
@@ -40,7 +40,7 @@ impl Kind {
         ExitCode::from(self.number())
     }
 
-    /// The reason of several failures: theirs where they have the same, else just that it failed.
+    /// The reason of several failures: the common one if they have the same, otherwise `Failed`.
     pub(crate) fn of_all(kinds: &[Self]) -> Self {
         match kinds {
             [first, others @ ..] if others.iter().all(|kind| kind == first) => *first,
@@ -60,7 +60,7 @@ impl Kind {
     }
 }
 
-/// A failure with one line for a person, and more lines where there is more to say.
+/// A failure with one line for people, and more lines for details.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: Kind,
@@ -91,7 +91,7 @@ impl Failure {
     }
 }
 
-/// The message and the details, one line each: servers and workflows may have written them.
+/// The message and the details, one line each. Servers and workflows may have written them.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", say::one_line(&self.message))?;

@@ -1,4 +1,4 @@
-//! What a command line gives: workflow input, and files.
+//! Reads the input of commands: workflow input, and files.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use crate::Failure;
 
-/// Reads `{"Name": value}`, or `@file` that holds it.
+/// Reads `{"Name": value}`, or `@file` with such an object.
 ///
 /// # Errors
-/// When the file cannot be read, or the text is no JSON object.
+/// When the file cannot be read, or the text is not a JSON object.
 pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Failure> {
     let (origin, text) = match text.strip_prefix('@') {
         None => ("the input".to_owned(), text.to_owned()),
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-/// Reads a text file, not larger than a definition may be.
+/// Reads a text file that is not larger than a definition may be.
 ///
 /// # Errors
 /// When it cannot be read or is too large.

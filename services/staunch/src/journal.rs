@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::{Failure, output, say};
 
-/// Time between two requests while an instance has nothing new.
+/// The time between two requests while an instance has no new entries.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Entries asked for at once.
+/// The number of entries of one request.
 const ENTRIES_MAX: usize = 500;
 
 /// Reads the journal of one instance from its beginning, each entry once.
@@ -29,7 +29,7 @@ impl<'a> Journal<'a> {
     /// The entries that are new since the last call.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's refusal.
     pub(crate) async fn news(&mut self) -> Result<Vec<Value>, Failure> {
         let Self { client, id, read } = self;
         let path = format!("/workflow-instances/{id}/journal?skip={read}&take={ENTRIES_MAX}");
@@ -39,11 +39,11 @@ impl<'a> Journal<'a> {
         Ok(items)
     }
 
-    /// Gives every entry to `each` as it appears, until the instance has ended or `enough` accepts
+    /// Passes every entry to `each` as it appears, until the instance has ended or `enough` accepts
     /// its status; returns the status.
     ///
     /// # Errors
-    /// What the server or `each` says.
+    /// The server's refusal, or an error of `each`.
     pub(crate) async fn follow(
         &mut self,
         mut each: impl FnMut(&Value) -> Result<(), Failure>,
@@ -68,14 +68,14 @@ impl<'a> Journal<'a> {
 /// The status of an instance.
 ///
 /// # Errors
-/// What the server says.
+/// The server's refusal.
 pub(crate) async fn status(client: &Client, id: &InstanceId) -> Result<SubStatus, Failure> {
     let path = format!("/workflow-instances/{id}/execution-state");
     let body = client.get(&path).await?;
     output::text(&body, "subStatus").parse().map_err(Failure::failed)
 }
 
-/// One entry on one line: the time, what happened, where. A message may have several lines.
+/// One entry on one line: time, event, activity. A message may have several lines.
 pub(crate) fn line(entry: &Value) -> String {
     let text = |name| say::one_line(&output::text(entry, name)).into_owned();
     let stamp = text("timestamp");

@@ -1,8 +1,8 @@
 //! The CLI, and every role in one process.
 //!
 //! Client commands use the HTTP API; `server`, `dev` and `demo` run roles; `provision`, `migrate`,
-//! `dead` and `key` reach the broker and the database. Data goes to standard output, everything for
-//! a person to standard error. Each kind of failure has an exit code of its own: see `failure`.
+//! `dead` and `key` reach the broker and the database. Data goes to standard output, messages for
+//! people to standard error. Each kind of failure has its own exit code: see `failure`.
 
 mod child;
 mod cli;

@@ -1,4 +1,5 @@
-//! What `dev` and `demo` start by themselves: a nats-server, with a SQLite file beside its data.
+//! The parts that `dev` and `demo` start themselves: a nats-server, with a SQLite file beside its
+//! data.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -17,11 +18,11 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// Finds a nats-server, fetches it where there is none, and starts it with a store in this
-    /// folder; on this port where it is free, else on another.
+    /// Finds a nats-server, downloads one if there is none, and starts it with a store in this
+    /// folder; on this port if it is free, else on another.
     ///
     /// # Errors
-    /// When there is none and it cannot be fetched; when it does not start.
+    /// When there is none and it cannot be downloaded; when it does not start.
     pub(crate) async fn start(
         folder: &Path,
         port: Option<u16>,
@@ -40,7 +41,7 @@ impl Local {
         self.binary.version.to_string()
     }
 
-    /// Where clients connect.
+    /// The address for clients.
     pub(crate) fn nats_url(&self) -> String {
         self.server.url()
     }
@@ -69,14 +70,14 @@ pub(crate) fn sqlite_in(folder: &Path) -> String {
     format!("sqlite://{}?mode=rwc", folder.join("staunch.db").display())
 }
 
-/// The defaults of a command for one machine: what is missing is created, workflows may call this
-/// machine, and only warnings are logged. Whatever is given beats them.
+/// The defaults of a command for one machine: missing streams and tables are created, workflows may
+/// call this machine, and only warnings are logged. Settings that are given take precedence.
 pub(crate) fn defaults() -> [(&'static str, String); 3] {
     [("provision", "true"), ("allow-private-addresses", "true"), ("log", "warn")]
         .map(|(name, value)| (name, value.to_owned()))
 }
 
-/// Chooses another port for HTTP where the default port is taken and no address was given.
+/// Chooses another port for HTTP if the default port is taken and no address was given.
 ///
 /// # Errors
 /// When no port is free.
@@ -87,7 +88,7 @@ pub(crate) fn on_a_free_port(settings: &mut Settings) -> Result<(), Failure> {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
     let free = free.map_err(|error| Failure::failed(format!("no port is free: {error}")))?;
     let taken = settings.listen.port();
-    say::story(&format!(
+    say::progress(&format!(
         "port {taken} is taken, so HTTP listens on {free}; --listen names another"
     ));
     settings.listen = free;
@@ -98,7 +99,7 @@ fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// Prints commands to try next, with the example definition where it is published.
+/// Prints commands to try next, with the example definition if it is published.
 pub(crate) fn next_steps(server: &str, nats_url: &str, example: Option<&str>) {
     let body = r#"'{"input": {"OrderId": "7", "Amount": 10}}'"#;
     let own = ["staunch apply -f WORKFLOW.json", "staunch run DEFINITION -i '{}' --wait"];
@@ -118,7 +119,7 @@ pub(crate) fn next_steps(server: &str, nats_url: &str, example: Option<&str>) {
         format!("staunch instance ls --server {server}"),
     ];
     say::heading("Try next, in another terminal");
-    first.iter().chain(&then).for_each(|line| say::story(&format!("  {line}")));
-    say::story(&format!("\nThe HTTP API is at {server}, its description at {server}/docs"));
-    say::story("Ctrl-C stops everything");
+    first.iter().chain(&then).for_each(|line| say::progress(&format!("  {line}")));
+    say::progress(&format!("\nThe HTTP API is at {server}, its description at {server}/docs"));
+    say::progress("Ctrl-C stops everything");
 }

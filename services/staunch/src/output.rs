@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{Failure, say};
 
-/// The form of what goes to standard output.
+/// The form of standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Aligned columns.
@@ -23,15 +23,15 @@ pub(crate) fn json(value: &Value) -> Result<(), Failure> {
     say::json(value)
 }
 
-/// Writes that something is done: a sentence on standard error for a person, `document` on standard
-/// output for a program.
+/// Reports success: a sentence on standard error for people, `document` on standard output for
+/// programs.
 ///
 /// # Errors
 /// When standard output is closed.
 pub(crate) fn done(format: Format, sentence: &str, document: &Value) -> Result<(), Failure> {
     match format {
         Format::Table => {
-            say::talk(sentence);
+            say::message(sentence);
             Ok(())
         }
         Format::Json => json(document),
@@ -76,7 +76,7 @@ fn aligned(headings: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     lines.iter().map(write).collect()
 }
 
-/// The text with spaces behind it, up to this many characters. `format!` panics above 65,535.
+/// The text padded with spaces to this many characters. `format!` panics above 65,535.
 fn padded(text: &str, width: usize) -> String {
     let missing = width.saturating_sub(text.chars().count());
     format!("{text}{}", " ".repeat(missing))

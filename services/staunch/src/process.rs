@@ -1,4 +1,4 @@
-//! What all roles of one process share: the node, the engine and the catalog.
+//! The resources that all roles of one process share: the node, the engine and the catalog.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use chassis::Settings;
 use engine::Engine;
 use node::{Node, nonces};
 
-/// What all roles of one process share. Cheap to clone.
+/// The resources that all roles of one process share. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Process {
     pub(crate) node: Node,

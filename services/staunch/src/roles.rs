@@ -18,7 +18,7 @@ use crate::{Failure, listen, say};
 /// Every role.
 pub(crate) const ALL: [&str; 4] = ["ingress", "executor", "timer", "cache-notifier"];
 
-/// The role whose callers wait for what the other roles do.
+/// The role whose callers wait for the other roles.
 const GATEWAY: &str = "ingress";
 /// How long the other roles continue for these callers when the process is asked to stop.
 const ANSWERS_TIME_MAX: Duration = Duration::from_secs(5);
@@ -78,10 +78,10 @@ impl Roles {
 
     /// Prints one line for each role that is ready, for the process that started this one.
     pub(crate) fn announce(&self) {
-        self.lives.iter().for_each(|(role, _)| say::talk(&format!("{role} is ready")));
+        self.lives.iter().for_each(|(role, _)| say::message(&format!("{role} is ready")));
     }
 
-    /// What runs and where it can be reached, for a program.
+    /// The running roles and their addresses, for programs.
     pub(crate) fn document(&self, settings: &Settings) -> Value {
         let roles: Vec<_> = self.lives.iter().map(|(role, _)| *role).collect();
         let url = roles.contains(&GATEWAY).then(|| settings.public_url());
@@ -93,7 +93,8 @@ impl Roles {
         Arc::clone(&self.process.node.bus)
     }
 
-    /// Waits until all roles have ended, then leaves the live nodes and closes what they shared.
+    /// Waits until all roles have ended, then leaves the live nodes and closes the shared
+    /// connections.
     pub(crate) async fn ended(mut self) {
         while let Some(ended) = self.running.join_next().await {
             if let Err(error) = ended {
@@ -130,7 +131,7 @@ async fn hold_back(stop: CancellationToken, answered: CancellationToken, later: 
     later.cancel();
 }
 
-/// Runs one role with a life of its own, which ends when `stop` is cancelled. A role that fails
+/// Runs one role with a separate life cycle, which ends when `stop` is cancelled. A role that fails
 /// stops the process.
 async fn host(
     role: &'static str,

@@ -1,7 +1,7 @@
-//! The only place of the CLI that writes to a terminal: data to standard output, talk to standard
-//! error.
+//! The only place of the CLI that writes to a terminal: data to standard output, messages for
+//! people to standard error.
 //!
-//! What comes from workflows, brokers and servers may hold control characters, which can move a
+//! Texts from workflows, brokers and servers may contain control characters, which can move a
 //! terminal's cursor, change its title or hide text. Every text that is written here has them
 //! escaped, so a caller cannot forget it.
 
@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::Failure;
 
-/// Standard output holds one JSON document, so stories go to standard error.
+/// Standard output holds one JSON document, so progress goes to standard error.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// From now on, stories go to standard error: a program reads standard output.
+/// From now on, progress goes to standard error: a program reads standard output.
 pub(crate) fn keep_output_for_json() {
     IS_JSON.store(true, Ordering::Relaxed);
 }
@@ -52,9 +52,8 @@ fn print(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::failed(format!("standard output is closed: {error}")))
 }
 
-/// Writes a line for the person at the terminal to standard error. A closed terminal is no reason
-/// to stop.
-pub(crate) fn talk(text: &str) {
+/// Writes a line for people to standard error. A closed terminal is no reason to stop.
+pub(crate) fn message(text: &str) {
     let mut err = io::stderr().lock();
     if writeln!(err, "{}", visible(text)).is_err() {
         tracing::debug!(text, "standard error is closed");
@@ -63,18 +62,18 @@ pub(crate) fn talk(text: &str) {
 
 /// Writes the heading of a part of the demo.
 pub(crate) fn heading(text: &str) {
-    story(&format!("\n{text}"));
+    progress(&format!("\n{text}"));
 }
 
 /// Writes a line that the demo quotes, such as a line of a journal.
-pub(crate) fn aside(text: &str) {
-    story(&format!("           | {text}"));
+pub(crate) fn quote(text: &str) {
+    progress(&format!("           | {text}"));
 }
 
-/// Writes a line of `dev` or `demo`. A closed output is no reason to stop.
-pub(crate) fn story(text: &str) {
+/// Writes a line of progress of `dev` or `demo`. A closed output is no reason to stop.
+pub(crate) fn progress(text: &str) {
     if IS_JSON.load(Ordering::Relaxed) {
-        return talk(text);
+        return message(text);
     }
     if print(&visible(text)).is_err() {
         tracing::debug!(text, "standard output is closed");
@@ -90,13 +89,13 @@ fn visible(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// The text on one line: line ends and tabs are escaped too. For whatever others have written and a
-/// line of ours quotes.
+/// The text on one line: line ends and tabs are escaped, too. For foreign texts inside a line of
+/// ours.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_control, |c| c.escape_default().to_string())
 }
 
-/// JSON, which has no control characters outside its strings but line ends.
+/// JSON text: outside of strings it has no control characters but line ends.
 fn json_text(text: &str) -> Cow<'_, str> {
     escaped(
         text,

@@ -16,7 +16,7 @@ async fn every_bad_request_is_a_problem_that_says_why() {
         ("GET", "/elsa/api/nowhere", "", 404, "there is nothing at /elsa/api/nowhere"),
         ("PATCH", "/elsa/api/workflow-instances", "", 405, "PATCH is not allowed here: use"),
         ("POST", "/api/workflow-instances", "{\n  \"a\": }", 400, "line 2 column 8"),
-        ("POST", "/api/workflow-instances", "[]", 400, "no JSON object"),
+        ("POST", "/api/workflow-instances", "[]", 400, "not a JSON object"),
         ("POST", "/api/workflow-instances", r#"{"input": {}}"#, 400, "names no definitionId"),
         (
             "POST",

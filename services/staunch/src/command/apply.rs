@@ -55,8 +55,8 @@ struct Document {
 /// reports all problems.
 ///
 /// # Errors
-/// When a file cannot be read, or the server refuses one. The kind is that of all failures where
-/// they have the same.
+/// When a file cannot be read, or the server refuses one. The kind is that of the failures if they
+/// all have the same.
 pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> {
     let client = Client::new(&args.client)?;
     let mut refusals = Vec::new();
@@ -111,7 +111,7 @@ pub(crate) async fn apply(client: &Client, document: &Value) -> Result<Applied, 
 
 /// Reports a failure at once, and keeps its kind for the exit code.
 fn reported(failure: Failure) -> Kind {
-    say::talk(&failure.to_string());
+    say::message(&failure.to_string());
     failure.kind
 }
 
@@ -119,7 +119,7 @@ fn named(path: &Path, failure: Failure) -> Failure {
     Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
 }
 
-/// Every document that is named, in order, or why it cannot be read.
+/// Every document that the arguments name, in order, or the reason why it cannot be read.
 ///
 /// # Errors
 /// When no file is named.
@@ -181,7 +181,7 @@ async fn import(client: &Client, document: &Value) -> Result<Applied, Failure> {
     })
 }
 
-/// The published version, where it has the same content: it needs no new version.
+/// The published version, if it has the same content: then no new version is needed.
 async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>, Failure> {
     let definition_id = output::text(document, "definitionId");
     if definition_id.is_empty() {
@@ -253,7 +253,11 @@ fn definition_in(body: &Value) -> &Value {
 
 fn print(applied: &[Applied], format: Format) -> Result<(), Failure> {
     for slow in applied.iter().filter(|applied| !applied.everywhere) {
-        say::talk(&format!("{}: not yet known to {}", slow.definition_id, slow.missing.join(", ")));
+        say::message(&format!(
+            "{}: not yet known to {}",
+            slow.definition_id,
+            slow.missing.join(", ")
+        ));
     }
     if format == Format::Json {
         let items: Vec<Value> = applied.iter().map(as_json).collect();

@@ -1,5 +1,5 @@
-//! `staunch bench`: measures how fast a cluster is, one that it starts or one that runs; and how
-//! fast NATS and the database are without Staunch, which is the bound.
+//! `staunch bench`: measures how fast a cluster is, a new one or a running one; and how fast NATS
+//! and the database are without Staunch, which is the bound.
 
 mod arena;
 mod args;
@@ -22,7 +22,7 @@ use what::What;
 
 /// The longest run.
 const SECONDS_MAX: u64 = 3_600;
-/// The most that are in flight.
+/// The largest number of operations in flight.
 const LANES_MAX: usize = 20_000;
 /// The load generator waits a little longer than this for the end of an instance.
 const TIMER_DELAY_MAX: u64 = 30;
@@ -35,16 +35,18 @@ pub(crate) struct BenchArgs {
     /// How commands reach the cluster
     #[arg(long, value_enum, default_value = "nats")]
     over: Over,
-    /// How many are in flight at the same time
+    /// Number of operations in flight at the same time
     #[arg(short, long, value_name = "N")]
     concurrency: Option<usize>,
-    /// Stops after this many; without it, when the time is over
+    /// Stops after this many operations; without it, after --seconds
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
-    /// Stops after this time, which begins after a short warm-up; `raw` and `suite`: for each part
+    /// Stops after this time, measured from the end of a short warm-up; `raw` and `suite`: for each
+    /// part
     #[arg(long, default_value_t = 15, value_name = "SECONDS")]
     seconds: u64,
-    /// Starts this many each second, however long each takes; without it, as many as possible
+    /// Starts this many operations per second, however long each takes; without it, as many as
+    /// possible
     #[arg(long, value_name = "PER-SECOND")]
     rate: Option<f64>,
     /// contend: the number of instances that are resumed
@@ -78,7 +80,7 @@ impl From<Over> for Transport {
 /// Measures, and prints the figures.
 ///
 /// # Errors
-/// When the arguments make no sense, the cluster does not start, or an instance fails.
+/// When the arguments are invalid, the cluster does not start, or an instance fails.
 pub(crate) async fn run(args: BenchArgs, format: Format) -> Result<(), Failure> {
     check(&args)?;
     tokio::select! {
@@ -122,8 +124,8 @@ async fn scenario(args: &BenchArgs, scenario: load::Scenario) -> Result<report::
     let mut arena = Arena::open(&args.cluster).await?;
     arena.seed(args.cluster.seed_instances).await?;
     let order = order(args, scenario, &arena);
-    say::talk(&format!("{}: {}", order.scenario.name(), order.scenario.what()));
-    let done = load::run(arena.target(), &order, &say::talk).await?;
+    say::message(&format!("{}: {}", order.scenario.name(), order.scenario.what()));
+    let done = load::run(arena.target(), &order, &say::message).await?;
     let about = arena.about().to_vec();
     arena.close().await?;
     Ok(report::Measured { report: done, about })

@@ -11,7 +11,7 @@ use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
-/// Messages read at once.
+/// The number of messages that are read at once.
 const READ_MAX: usize = 256;
 
 #[derive(Args, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct DeadArgs {
 pub(crate) enum Verb {
     /// Lists dead commands, oldest first
     Ls,
-    /// Shows one with its body
+    /// Shows one command with its body
     Show {
         /// Its number
         number: u64,
@@ -38,7 +38,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// It changes nothing.
+    /// The command changes nothing.
     pub(crate) fn only_looks(&self) -> bool {
         matches!(self, Self::Ls | Self::Show { .. })
     }
@@ -50,7 +50,7 @@ pub(crate) struct Which {
     /// Their numbers
     #[arg(value_name = "NUMBER")]
     numbers: Vec<u64>,
-    /// Every one there is
+    /// All dead commands
     #[arg(long, conflicts_with = "numbers")]
     all: bool,
 }
@@ -91,7 +91,7 @@ pub(crate) async fn run(verb: Verb, bus: &dyn Bus, format: Format) -> Result<(),
             let mut replayed = Vec::new();
             for dead in chosen(bus, &which).await? {
                 replay(bus, &dead).await?;
-                say::talk(&format!("{} is published again on {}", dead.number, dead.origin()));
+                say::message(&format!("{} is published again on {}", dead.number, dead.origin()));
                 replayed.push(summary(&dead));
             }
             changed(&replayed, format)
@@ -100,7 +100,7 @@ pub(crate) async fn run(verb: Verb, bus: &dyn Bus, format: Format) -> Result<(),
             let mut removed = Vec::new();
             for dead in chosen(bus, &which).await? {
                 bus.remove(Stream::Dead, dead.number).await?;
-                say::talk(&format!("{} is removed", dead.number));
+                say::message(&format!("{} is removed", dead.number));
                 removed.push(summary(&dead));
             }
             changed(&removed, format)
@@ -108,7 +108,7 @@ pub(crate) async fn run(verb: Verb, bus: &dyn Bus, format: Format) -> Result<(),
     }
 }
 
-/// The commands that were replayed or removed, for a program.
+/// The commands that were replayed or removed, for programs.
 fn changed(changed: &[Value], format: Format) -> Result<(), Failure> {
     match format {
         Format::Table => Ok(()),
@@ -178,7 +178,7 @@ fn show(dead: &Dead) -> Result<(), Failure> {
     output::json(&shown)
 }
 
-/// The body as JSON; what cannot be decoded as text, or by its length.
+/// The body: as JSON, as text, or, if it cannot be decoded, its length.
 fn body(message: &Message) -> Value {
     let kind = message.content_type();
     protocol::decode_body(kind, &message.payload).unwrap_or_else(|_| match kind {
@@ -187,7 +187,7 @@ fn body(message: &Message) -> Value {
     })
 }
 
-/// Publishes the command as it came, under a new message id: the stream may still remember the old
+/// Publishes the command unchanged, under a new message id: the stream may still remember the old
 /// one and drop the message as a duplicate. The command id stays, so the command is not applied
 /// twice.
 async fn replay(bus: &dyn Bus, dead: &Dead) -> Result<(), Failure> {

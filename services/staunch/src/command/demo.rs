@@ -1,6 +1,6 @@
 //! `staunch demo`: shows in a minute what Staunch does. It starts a real broker, a database and an
 //! executor, kills the executor while it works, lets a timer fire, approves an order by URL and
-//! starts another by NATS; each line says what happened.
+//! starts another by NATS. Each line reports a step.
 
 mod approval;
 mod crash;
@@ -24,10 +24,10 @@ pub(crate) struct DemoArgs {
     pub(crate) settings: chassis::Args,
 }
 
-/// Runs every step; then stays up until Ctrl-C, or ends where `exit` is set.
+/// Runs every step; then runs until Ctrl-C, or ends if `exit` is set.
 ///
 /// # Errors
-/// When a step does not work.
+/// When a step fails.
 pub(crate) async fn run(
     exit: bool,
     mut settings: Settings,
@@ -36,10 +36,10 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     local::on_a_free_port(&mut settings)?;
     let stop = life.stop();
-    let mut stage = Stage::set(settings, life).await?;
+    let mut stage = Stage::start(settings, life).await?;
     let told = tokio::select! {
         told = tell(&mut stage) => told,
-        () = stop.cancelled() => Err(Failure::failed("interrupted before the story was told")),
+        () = stop.cancelled() => Err(Failure::failed("interrupted before the last step")),
     };
     if told.is_ok() && format == Format::Json {
         output::json(&stage.document())?;
@@ -48,7 +48,7 @@ pub(crate) async fn run(
         stage.next_steps();
         stop.cancelled().await;
     }
-    stage.strike().await?;
+    stage.stop().await?;
     told
 }
 

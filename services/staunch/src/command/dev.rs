@@ -17,17 +17,17 @@ const NATS_PORT: u16 = 4222;
 
 #[derive(Args, Debug)]
 pub(crate) struct DevArgs {
-    /// Where data is kept
+    /// Folder of the data
     #[arg(long, default_value = ".staunch", value_name = "FOLDER")]
     pub(crate) data: PathBuf,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
 
-/// Runs every role until Ctrl-C. Starts a broker and makes a database where none is given.
+/// Runs every role until Ctrl-C. Starts a broker and creates a database if none is given.
 ///
 /// # Errors
-/// When something does not start.
+/// When a part does not start.
 pub(crate) async fn run(
     data: &Path,
     mut settings: Settings,
@@ -37,23 +37,27 @@ pub(crate) async fn run(
     let _lock = lock(data)?;
     local::on_a_free_port(&mut settings)?;
     let broker = if settings.is_default("nats-url") {
-        let broker = Local::start(data, Some(NATS_PORT), &|text| say::story(text)).await?;
+        let broker = Local::start(data, Some(NATS_PORT), &|text| say::progress(text)).await?;
         settings.nats_url = broker.nats_url();
-        say::story(&format!("nats-server {} listens on {}", broker.version(), settings.nats_url));
+        say::progress(&format!(
+            "nats-server {} listens on {}",
+            broker.version(),
+            settings.nats_url
+        ));
         Some(broker)
     } else {
         None
     };
     if settings.is_default("database-url") {
         settings.database_url = local::sqlite_in(data);
-        say::story(&format!("SQLite keeps the state in {}", data.display()));
+        say::progress(&format!("SQLite keeps the state in {}", data.display()));
     }
     let hosted = Roles::start(&settings, &life).await?;
     if roles::ALL.iter().all(|role| settings.serves(role)) {
-        say::story(&format!("every role is ready: {}", settings.public_url()));
+        say::progress(&format!("every role is ready: {}", settings.public_url()));
         local::next_steps(&settings.public_url(), &settings.nats_url, None);
     } else {
-        say::story(&format!("ready: {}", settings.role.join(", ")));
+        say::progress(&format!("ready: {}", settings.role.join(", ")));
     }
     if format == Format::Json {
         output::json(&hosted.document(&settings))?;
@@ -65,7 +69,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Locks the data folder: two processes on the same data would spoil it.
+/// Locks the data folder: two processes with the same data would damage it.
 fn lock(data: &Path) -> Result<File, Failure> {
     let cannot = |error| Failure::failed(format!("cannot write {}: {error}", data.display()));
     std::fs::create_dir_all(data).map_err(cannot)?;

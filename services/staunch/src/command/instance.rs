@@ -38,18 +38,18 @@ enum Verb {
     Cancel {
         /// Its id
         id: String,
-        /// Why: it stands in the instance's journal
+        /// The reason, for the instance's journal
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Resumes one instance where it waits
+    /// Resumes a waiting instance
     Resume {
         /// Its id
         id: String,
-        /// The bookmark; needed where it waits at several
+        /// The bookmark; required if several are open
         #[arg(long, value_name = "ID")]
         bookmark: Option<String>,
-        /// What arrives: a JSON object, or @FILE that holds one
+        /// The input: a JSON object, or @FILE with one
         #[arg(short, long, default_value = "{}", value_name = "JSON|@FILE")]
         input: String,
     },
@@ -82,7 +82,7 @@ struct ListArgs {
 /// Runs one of the `instance` commands.
 ///
 /// # Errors
-/// What the server says; for `watch`, also an instance that ends faulted or cancelled.
+/// The server's refusal; for `watch`, also an instance that ends faulted or cancelled.
 pub(crate) async fn run(args: InstanceArgs, format: Format) -> Result<(), Failure> {
     let client = Client::new(&args.client)?;
     match args.verb {
@@ -128,7 +128,7 @@ async fn list(client: &Client, filter: &ListArgs, format: Format) -> Result<(), 
     let total = answer.get("totalCount").and_then(Value::as_u64).unwrap_or_default();
     let shown = u64::try_from(items.len()).unwrap_or(u64::MAX);
     if total > shown {
-        say::talk(&format!("{shown} of {total}; see more with --limit"));
+        say::message(&format!("{shown} of {total}; see more with --limit"));
     }
     Ok(())
 }
@@ -164,7 +164,7 @@ async fn get(client: &Client, id: &InstanceId, format: Format) -> Result<(), Fai
         .try_for_each(|incident| quoted("incident", &failed(incident)))
 }
 
-/// A line with text that a workflow has chosen.
+/// A line with text from a workflow.
 fn quoted(name: &str, text: &str) -> Result<(), Failure> {
     say::data(&format!("{name:<14}  {}", say::one_line(text)))
 }
@@ -193,7 +193,7 @@ async fn watch(client: &Client, id: &InstanceId, format: Format) -> Result<(), F
         Format::Json => say::json_line(entry),
     };
     let status = Journal::of(client, id).follow(print, |_| false).await?;
-    say::talk(&format!("{id} is {status}"));
+    say::message(&format!("{id} is {status}"));
     ended(id, status)
 }
 

@@ -1,4 +1,4 @@
-//! `staunch key …`: makes, lists and removes API keys in the database, without a server.
+//! `staunch key …`: creates, lists and removes API keys in the database, without a server.
 
 use std::time::Duration;
 
@@ -24,12 +24,12 @@ pub(crate) struct KeyArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Makes a key and prints it; it is never shown again
+    /// Creates a key and prints it; it is never shown again
     Create {
-        /// What it is for
+        /// The purpose of the key
         #[arg(value_parser = key_name)]
         name: String,
-        /// What it may do, such as read:* or exec:workflow-definitions; * for everything
+        /// Permissions, such as read:* or exec:workflow-definitions; * for all
         #[arg(
             long,
             value_delimiter = ',',
@@ -38,11 +38,11 @@ pub(crate) enum Verb {
             value_parser = permission
         )]
         permissions: Vec<String>,
-        /// Days until it expires; without it, the key never does
+        /// Days until it expires; without it, the key never expires
         #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=KEY_DAYS_MAX))]
         days: Option<u64>,
     },
-    /// Lists keys, without what is secret
+    /// Lists keys, without their secrets
     Ls,
     /// Removes a key
     Rm {
@@ -52,13 +52,13 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// It changes nothing.
+    /// The command changes nothing.
     pub(crate) fn only_looks(&self) -> bool {
         matches!(self, Self::Ls)
     }
 }
 
-/// A name that says what a key is for.
+/// A name that describes the purpose of a key.
 fn key_name(text: &str) -> Result<String, String> {
     let name = text.trim();
     if name.is_empty() || name.len() > KEY_NAME_BYTES_MAX || name.contains(char::is_control) {
@@ -67,7 +67,7 @@ fn key_name(text: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// A permission that some route asks for, all of one verb, or all.
+/// A permission that some route requires, all permissions of one verb, or all.
 fn permission(text: &str) -> Result<String, String> {
     let text = text.trim();
     let known = ingress::permissions();
@@ -124,13 +124,16 @@ async fn create(
     match format {
         Format::Json => output::json(&document),
         Format::Table => {
-            say::talk(&format!("key {} is made; this is the only time that it is shown", key.id));
+            say::message(&format!(
+                "key {} is made; this is the only time that it is shown",
+                key.id
+            ));
             say::data(&text)
         }
     }
 }
 
-/// A key's id, and its text: `stk_<id>_<256 bits>`.
+/// The id of a key, and its text: `stk_<id>_<256 bits>`.
 fn drawn(id: &str, seed: [u8; 32]) -> (String, String) {
     // An id begins with its time; its end is random.
     let id = id.get(id.len().saturating_sub(12)..).unwrap_or(id).to_owned();

@@ -9,7 +9,7 @@ use crate::{Failure, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct MigrateArgs {
-    /// Changes nothing; fails when a migration is missing, and names it
+    /// Changes nothing; fails if a migration is missing, and names it
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub(crate) async fn run(check: bool, settings: &Settings, format: Format) -> Res
         print("missing", &missing, format)?;
         return match missing.len() {
             0 => {
-                say::talk("the schema is up to date");
+                say::message("the schema is up to date");
                 Ok(())
             }
             count => Err(Failure::failed(format!(
@@ -37,7 +37,7 @@ pub(crate) async fn run(check: bool, settings: &Settings, format: Format) -> Res
     }
     let applied = store_sql::migrate(url).await?;
     print("applied", &applied, format)?;
-    say::talk(&format!("{} migrations applied; the schema is up to date", applied.len()));
+    say::message(&format!("{} migrations applied; the schema is up to date", applied.len()));
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `staunch provision`: makes the streams, the consumer and the buckets.
+//! `staunch provision`: creates the streams, the consumer and the buckets.
 
 use chassis::Settings;
 use clap::Args;
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
-/// JetStream keeps at most this many copies.
+/// The largest number of copies that JetStream keeps.
 const REPLICAS_MAX: u64 = 5;
 
 #[derive(Args, Debug)]
 pub(crate) struct ProvisionArgs {
-    /// Copies of everything: 1 for one server, 3 for a cluster
+    /// Copies of each stream and bucket: 1 for one server, 3 for a cluster
     #[arg(
         long,
         default_value_t = 1,
@@ -20,17 +20,18 @@ pub(crate) struct ProvisionArgs {
         value_parser = clap::value_parser!(u64).range(1..=REPLICAS_MAX)
     )]
     pub(crate) replicas: u64,
-    /// Changes nothing; fails when something is missing or differs, and names it
+    /// Changes nothing; fails if something is missing or differs, and names it
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
 
-/// Creates what is missing and updates what differs; with `check`, only looks.
+/// Creates streams, consumers and buckets that are missing, and updates those that differ; with
+/// `check`, only compares.
 ///
 /// # Errors
-/// When the broker does not answer, or something cannot be made or differs.
+/// When the broker does not answer, or a stream or bucket cannot be created or differs.
 pub(crate) async fn run(
     replicas: u64,
     check: bool,
@@ -57,6 +58,6 @@ pub(crate) async fn run(
     });
     let rows: Vec<_> = rows.collect();
     output::table(&["STREAM", "REPLICAS", "MESSAGES"], &rows)?;
-    say::talk(&format!("nats-server {} has everything that Staunch needs", status.version));
+    say::message(&format!("nats-server {} has everything that Staunch needs", status.version));
     Ok(())
 }

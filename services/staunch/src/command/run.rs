@@ -14,7 +14,7 @@ pub(crate) struct RunArgs {
     /// The definition to start
     #[arg(value_name = "DEFINITION")]
     definition_id: String,
-    /// Workflow input: a JSON object, or @FILE that holds one
+    /// Workflow input: a JSON object, or @FILE with one
     #[arg(short, long, default_value = "{}", value_name = "JSON|@FILE")]
     input: String,
     /// Groups instances that belong together
@@ -74,9 +74,9 @@ fn accepted(id: &InstanceId, format: Format) -> Result<(), Failure> {
 }
 
 async fn wait(client: &Client, id: &InstanceId, format: Format) -> Result<(), Failure> {
-    say::talk(&format!("{id} is accepted"));
+    say::message(&format!("{id} is accepted"));
     let print = |entry: &Value| {
-        say::talk(&journal::line(entry));
+        say::message(&journal::line(entry));
         Ok(())
     };
     let status = Journal::of(client, id).follow(print, |_| false).await?;
@@ -93,7 +93,7 @@ pub(crate) fn output_of(instance: &Value) -> Value {
     instance.pointer("/workflowState/output").cloned().unwrap_or_else(|| json!({}))
 }
 
-/// Checks how an instance has ended.
+/// Checks the final status of an instance.
 ///
 /// # Errors
 /// When it is faulted or cancelled.

@@ -1,9 +1,9 @@
-//! `staunch validate`: checks that a cluster keeps its promises, in the six parts of Elsa's
-//! checklist for clusters. On a running cluster it uses only what every client may use, and removes
-//! what it made. On a cluster that it starts it also kills and restarts nodes.
+//! `staunch validate`: checks a cluster against its guarantees, in the six parts of Elsa's
+//! checklist for clusters. On a running cluster it uses only the public API, and removes all that
+//! it created. On a cluster that it starts it also kills and restarts nodes.
 //!
 //! To add a check: call [`report::Report::check`] in the file of its part, with the figures that a
-//! person needs to judge it.
+//! reader needs to judge it.
 
 mod arena;
 mod availability;
@@ -47,18 +47,18 @@ pub(crate) struct ValidateArgs {
         default_missing_value = "3",
     )]
     pub(crate) local: Option<usize>,
-    /// With --local: 1 nats-server, or 3 as one cluster
+    /// With --local: 1 nats-server, or a cluster of 3
     #[arg(long, value_name = "1|3")]
     pub(crate) brokers: Option<usize>,
     /// With --local: `sqlite`, `postgres` (validate starts one), or the URL of an empty database
     #[arg(long, value_name = "DATABASE")]
     pub(crate) database: Option<String>,
-    /// The API key, where the nodes ask for one
+    /// API key, if the nodes require one
     #[arg(long, env = "STAUNCH_API_KEY", hide_env_values = true, value_name = "KEY")]
     pub(crate) api_key: Option<String>,
 }
 
-/// The longest time for removing what was made.
+/// The longest time for the cleanup.
 const CLEANUP_MAX: Duration = Duration::from_secs(120);
 
 /// Runs all parts, cleans up, and prints the table.
@@ -85,7 +85,7 @@ pub(crate) async fn run(args: ValidateArgs, format: Format) -> Result<(), Failur
         () = interrupt() => true,
     };
     if interrupted {
-        say::talk("interrupted; cleaning up (interrupt again to leave it)");
+        say::message("interrupted; cleaning up (interrupt again to leave it)");
     }
     // A database that was started here is removed as a whole.
     if !interrupted || arena.as_ref().is_none_or(|arena| !arena.is_throwaway) {

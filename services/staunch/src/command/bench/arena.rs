@@ -15,7 +15,7 @@ const SEED_MAX: u64 = 1_000_000;
 const SEED_LANES: usize = 512;
 const SEED_TIME_MAX: Duration = Duration::from_secs(1_800);
 
-/// A cluster of our own, or one that runs.
+/// A cluster that bench has started, or a running one.
 pub(super) struct Arena {
     own: Option<Cluster>,
     target: Target,
@@ -29,7 +29,7 @@ impl Arena {
     /// Starts a cluster, or uses a running one.
     ///
     /// # Errors
-    /// When the arguments make no sense, or it does not start.
+    /// When the arguments are invalid, or the cluster does not start.
     pub(super) async fn open(args: &ClusterArgs) -> Result<Self, Failure> {
         let run = run_name("bench");
         if let (false, Some(nats_url)) = (args.server.is_empty(), &args.nats_url) {
@@ -43,17 +43,20 @@ impl Arena {
         }
         let plan = plan(args)?;
         let about = about(args, &plan.database);
-        say::talk(&format!("starting {}", about.first().map(String::as_str).unwrap_or_default()));
+        say::message(&format!(
+            "starting {}",
+            about.first().map(String::as_str).unwrap_or_default()
+        ));
         let mut own = Cluster::start(plan).await?;
         let target = Target { servers: own.urls(), nats_url: own.nats_url(), api_key: None };
         let processes = processes(&mut own);
         Ok(Self { own: Some(own), target, processes, about, run })
     }
 
-    /// Starts the broker and the database of a cluster, and no node.
+    /// Starts the broker and the database of a cluster, without nodes.
     ///
     /// # Errors
-    /// When the arguments make no sense, or one does not start.
+    /// When the arguments are invalid, or one of the two does not start.
     pub(super) async fn bare(args: &ClusterArgs) -> Result<Self, Failure> {
         let plan = Plan { nodes: Vec::new(), ..plan(args)? };
         let about = about(args, &plan.database);
@@ -76,7 +79,7 @@ impl Arena {
         self.processes.clone()
     }
 
-    /// What the cluster consists of, and when its writes are durable.
+    /// The parts of the cluster, and when its writes are durable.
     pub(super) fn about(&self) -> &[String] {
         &self.about
     }
@@ -109,8 +112,8 @@ impl Arena {
                 name: self.name(&format!("seed-{}", scenario.name())),
                 processes: Vec::new(),
             };
-            say::talk(&format!("seeding: {count} times {}", scenario.what()));
-            load::run(&self.target, &order, &say::talk).await?;
+            say::message(&format!("seeding: {count} times {}", scenario.what()));
+            load::run(&self.target, &order, &say::message).await?;
         }
         self.about.push(format!("{count} finished and {count} waiting instances in the database"));
         Ok(())
@@ -155,7 +158,7 @@ fn plan(args: &ClusterArgs) -> Result<Plan, Failure> {
         preload: args.preload.clone(),
         broker_config: (args.nats_sync == NatsSync::Always)
             .then(|| "jetstream { sync_interval: always }\n".to_owned()),
-        told: say::talk,
+        told: say::message,
         ..Plan::new(&binary)
     })
 }

@@ -1,10 +1,10 @@
-//! The arguments that say on which cluster to measure.
+//! The arguments that choose the measured cluster.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// The most that one run does.
+/// The largest number of operations of one run.
 pub(super) const COUNT_MAX: u64 = 100_000_000;
 
 /// The cluster.
@@ -14,22 +14,22 @@ pub(crate) struct ClusterArgs {
     /// starts a cluster. Needs --nats-url
     #[arg(long, value_delimiter = ',', value_name = "URL", requires = "nats_url")]
     pub(super) server: Vec<String>,
-    /// Where the running cluster's NATS is
+    /// NATS URL of the running cluster
     #[arg(long, value_name = "URL", requires = "server")]
     pub(super) nats_url: Option<String>,
-    /// The API key, where the nodes ask for one
+    /// API key, if the nodes require one
     #[arg(long, env = "STAUNCH_API_KEY", hide_env_values = true, value_name = "KEY")]
     pub(super) api_key: Option<String>,
     /// `sqlite`, `postgres` (bench starts one), or the URL of an empty database
     #[arg(long, default_value = "sqlite", value_name = "DATABASE")]
     pub(super) database: String,
-    /// How many nodes run workflows and fire timers; the first has all other roles too
+    /// Number of nodes that run workflows and fire timers; the first has all other roles too
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(super) executors: usize,
-    /// How many bursts each executor runs at once; it has four times as many commands in hand
+    /// Number of bursts that each executor runs at once; it works on four times as many commands
     #[arg(long, value_name = "N")]
     pub(super) executor_concurrency: Option<usize>,
-    /// 1 nats-server, or 3 as one cluster
+    /// 1 nats-server, or a cluster of 3
     #[arg(long, default_value_t = 1, value_name = "1|3")]
     pub(super) brokers: usize,
     /// How often JetStream fsyncs: `default` (every two minutes), or `always` (each message)
@@ -50,7 +50,7 @@ pub(super) enum NatsSync {
     Always,
 }
 
-/// The absolute path of a file that exists: the processes that load it run in other folders.
+/// The absolute path of an existing file: the processes that load it run in other folders.
 fn whole_path(text: &str) -> Result<PathBuf, String> {
     std::fs::canonicalize(text).map_err(|error| error.to_string())
 }

@@ -14,7 +14,7 @@ use super::args::ClusterArgs;
 /// Measures and prints the bounds.
 ///
 /// # Errors
-/// When the broker or the database does not start, or refuses something.
+/// When the broker or the database does not start, or fails.
 pub(super) async fn run(
     args: &ClusterArgs,
     length: Duration,
@@ -33,7 +33,7 @@ pub(super) async fn run(
 /// Measures every bound for this long, on a broker and a database that it starts.
 ///
 /// # Errors
-/// When the broker or the database does not start, or refuses something.
+/// When the broker or the database does not start, or fails.
 pub(super) async fn measure(args: &ClusterArgs, length: Duration) -> Result<Vec<Bound>, Failure> {
     if !args.server.is_empty() {
         return Err(Failure::usage("raw measures parts of its own: leave out --server"));
@@ -49,7 +49,7 @@ pub(super) async fn measure(args: &ClusterArgs, length: Duration) -> Result<Vec<
         return Err(Failure::usage("raw measures parts of its own"));
     };
     let target = Target { nats_url, database_url };
-    let bounds = raw::run(&target, length, &|bound| say::talk(&row(bound).join("  "))).await?;
+    let bounds = raw::run(&target, length, &|bound| say::message(&row(bound).join("  "))).await?;
     arena.close().await?;
     Ok(bounds)
 }

@@ -25,7 +25,7 @@ pub(super) fn print(measured: &Measured, format: Format) -> Result<(), Failure> 
     verdict(&measured.report)
 }
 
-/// Fails when an instance failed or ended twice: the figures then mean nothing.
+/// Fails if an instance failed or ended twice: the figures are meaningless then.
 pub(super) fn verdict(report: &Report) -> Result<(), Failure> {
     if report.failed == 0 && report.doubles.unwrap_or_default() == 0 {
         return Ok(());
@@ -70,7 +70,7 @@ fn table(measured: &Measured) -> Result<(), Failure> {
     output::table(&["PROCESS", "CORES", "CPU MS EACH", "MIB"], &rows)
 }
 
-/// The most important figures on one line.
+/// The main figures on one line.
 pub(super) fn headline(report: &Report) -> String {
     let Report { done, failed, seconds, throughput, lanes, .. } = report;
     let (scenario, transport) = (report.scenario.name(), report.transport.name());

@@ -16,11 +16,11 @@ use super::{raw as bare, report};
 
 /// Timers that are due each second.
 const TIMERS: f64 = 1_000.0;
-/// How long timers wait in the scenario that starts all of them before the first is due.
+/// The wait of timers in the scenario that starts all of them before the first is due.
 const TIMER_DELAY: Duration = Duration::from_secs(15);
 const TIMER_LANES: usize = 8_192;
-/// Bursts that an executor runs at once when one executor is compared with several: so few that
-/// four executors fit on a small machine.
+/// The number of bursts that an executor runs at once when one executor is compared with several:
+/// small enough that four executors fit on a small machine.
 const IO_CONCURRENCY: usize = 4;
 const IO_EXECUTORS: [usize; 2] = [1, 4];
 
@@ -36,7 +36,7 @@ struct Line {
 /// The figures of one measurement.
 struct Done {
     report: Report,
-    /// The share of its bound that it reaches, where it has a bound.
+    /// The share of its bound that it reaches, if it has a bound.
     part: Option<f64>,
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn run(
     for line in lines() {
         let order = order(&line, &arena, length);
         let report = load::run(arena.target(), &order, &|_| ()).await?;
-        say::talk(&report::headline(&report));
+        say::message(&report::headline(&report));
         let part = part(&report, &bounds);
         all.push(Done { report, part });
     }
@@ -138,7 +138,7 @@ async fn scaling(
             delay: None,
         };
         let report = load::run(arena.target(), &order(&line, &arena, length), &|_| ()).await?;
-        say::talk(&format!("{executors} executors: {}", report::headline(&report)));
+        say::message(&format!("{executors} executors: {}", report::headline(&report)));
         arena.close().await?;
         reached.push(report.throughput);
         all.push(Done { report, part: None });
@@ -146,8 +146,9 @@ async fn scaling(
     Ok(ratio(reached.last().copied(), reached.first().copied()).unwrap_or_default())
 }
 
-/// The share of its bound that a scenario reaches; 1 is the bound itself. With many in flight: its
-/// throughput by that of the composite bound. With one in flight: the bound's latency by its own.
+/// The share of its bound that a scenario reaches; 1 is the bound itself. With many operations in
+/// flight: its throughput divided by that of the composite bound. With one in flight: the bound's
+/// latency divided by its own.
 fn part(report: &Report, bounds: &[Bound]) -> Option<f64> {
     let composite = |is_one| {
         let fits = |bound: &&Bound| bound.name == "composite" && (bound.in_flight == 1) == is_one;

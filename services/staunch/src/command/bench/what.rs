@@ -1,4 +1,4 @@
-//! What can be measured, by the names that the command line has for it.
+//! The measurements, by their names on the command line.
 
 use std::sync::LazyLock;
 
@@ -10,13 +10,13 @@ use load::Scenario;
 pub(crate) enum What {
     /// One scenario.
     One(Scenario),
-    /// What NATS and the database do without Staunch.
+    /// NATS and the database without Staunch.
     Raw,
     /// The raw bounds and every scenario.
     Suite,
 }
 
-/// Every scenario that the load generator has, and the two that are more than one.
+/// Every scenario of the load generator, and the two measurements that are more than one scenario.
 static ALL: LazyLock<Vec<What>> = LazyLock::new(|| {
     Scenario::ALL.into_iter().map(What::One).chain([What::Raw, What::Suite]).collect()
 });

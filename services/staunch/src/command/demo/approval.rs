@@ -25,7 +25,7 @@ pub(super) async fn order(stage: &Stage) -> Result<Order, Failure> {
     let input = json!({"OrderId": "1001", "Amount": 2500});
     let id = start(&stage.client, "order-approval", &json!({"input": input}), None).await?;
     stage.line(&format!("order 1001 over 2500 EUR is accepted: instance {id}"));
-    let journal = tasks::spawn("demo journal", told(stage.client.clone(), id.clone()));
+    let journal = tasks::spawn("demo journal", print_journal(stage.client.clone(), id.clone()));
     wait_for(stage, &id, "Elsa.Delay").await?;
     stage.line("it sleeps two seconds; no process holds it, the database does");
     Ok(Order { id, journal })
@@ -51,7 +51,7 @@ pub(super) async fn approve(stage: &Stage, order: Order) -> Result<(), Failure> 
     result(stage, &instance, "approved by a person")
 }
 
-/// Shows the output of an instance; fails when it is not this decision.
+/// Shows the output of an instance; fails if it is not this decision.
 pub(super) fn result(stage: &Stage, instance: &Value, expected: &str) -> Result<(), Failure> {
     let result = output_of(instance);
     let status = output::text(instance, "subStatus");
@@ -63,9 +63,9 @@ pub(super) fn result(stage: &Stage, instance: &Value, expected: &str) -> Result<
 }
 
 /// Prints the journal of an instance until its end.
-async fn told(client: crate::client::Client, id: InstanceId) -> Result<(), Failure> {
+async fn print_journal(client: crate::client::Client, id: InstanceId) -> Result<(), Failure> {
     let print = |entry: &Value| {
-        say::aside(&journal::line(entry));
+        say::quote(&journal::line(entry));
         Ok(())
     };
     Journal::of(&client, &id).follow(print, |_| false).await.map(|_| ())

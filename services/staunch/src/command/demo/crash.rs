@@ -12,12 +12,13 @@ use super::stage::Stage;
 use crate::command::run::start;
 use crate::{Failure, output};
 
-/// Orders of the first attempt. A machine that finishes them before the kill gets more.
+/// Orders of the first attempt. If the machine finishes them before the kill, the next attempt has
+/// more.
 const ORDERS: usize = 60;
 const ATTEMPTS: u32 = 4;
 const SOON: Duration = Duration::from_secs(60);
 
-/// Kills the executor while orders are under way, starts another, and counts.
+/// Kills the executor while orders are in progress, starts another, and counts.
 pub(super) async fn kill_in_the_middle(stage: &mut Stage) -> Result<(), Failure> {
     for attempt in 0..ATTEMPTS {
         let orders = ORDERS << attempt;
@@ -89,7 +90,7 @@ async fn all_once(
     Ok(())
 }
 
-/// How often the journal of an instance says that the order was decided.
+/// The number of times that the journal of an instance records a decision.
 async fn decisions(stage: &Stage, id: &InstanceId) -> Result<usize, Failure> {
     let path = format!("/workflow-instances/{id}/journal?skip=0&take=500");
     let journal = stage.client.get(&path).await?;
@@ -101,7 +102,7 @@ async fn decisions(stage: &Stage, id: &InstanceId) -> Result<usize, Failure> {
     Ok(ends.count())
 }
 
-/// The number of instances of a batch, of this sub-status where one is given.
+/// The number of instances of a batch; of this sub-status, if one is given.
 async fn count(stage: &Stage, batch: &str, status: Option<&str>) -> Result<usize, Failure> {
     let mut body = json!({"correlationId": batch, "page": 0, "pageSize": 1});
     if let Some(status) = status {

@@ -27,16 +27,16 @@ pub(super) struct Stage {
     local: Local,
     roles: Roles,
     executor: Option<Executor>,
-    /// What the command line, the environment or the file says, for the executors.
+    /// The settings of the command line, the environment and the file, for the executors.
     flags: Vec<String>,
     life: Life,
-    // The last field: it is removed after everything that uses it.
+    // The last field: it is dropped after everything that uses it.
     _folder: TempDir,
 }
 
 impl Stage {
     /// Starts everything, and prints a line for each part.
-    pub(super) async fn set(mut settings: Settings, life: Life) -> Result<Self, Failure> {
+    pub(super) async fn start(mut settings: Settings, life: Life) -> Result<Self, Failure> {
         let began = Instant::now();
         refuse_what_it_brings(&settings)?;
         let flags = flags_of_executor(&settings);
@@ -134,7 +134,7 @@ impl Stage {
         }
     }
 
-    /// The result as JSON: everything worked.
+    /// The result as JSON: all steps succeeded.
     pub(super) fn document(&self) -> Value {
         json!({
             "passed": true, "seconds": self.began.elapsed().as_secs_f64(),
@@ -148,7 +148,7 @@ impl Stage {
     }
 
     /// Stops everything in order.
-    pub(super) async fn strike(self) -> Result<(), Failure> {
+    pub(super) async fn stop(self) -> Result<(), Failure> {
         let Self { roles, executor, mut local, life, .. } = self;
         life.begin_stop();
         if let Some(executor) = executor {
@@ -159,7 +159,7 @@ impl Stage {
     }
 }
 
-/// The demo has its own of these.
+/// The demo sets these itself.
 const BROUGHT: [&str; 3] = ["role", "nats-url", "database-url"];
 
 fn refuse_what_it_brings(settings: &Settings) -> Result<(), Failure> {
@@ -173,9 +173,9 @@ fn refuse_what_it_brings(settings: &Settings) -> Result<(), Failure> {
     }
 }
 
-/// The settings that are given and that the demo does not bring, for the executor's command line.
+/// The given settings that the demo does not set itself, for the executor's command line.
 fn flags_of_executor(settings: &Settings) -> Vec<String> {
-    // It serves no HTTP, and has a name of its own.
+    // The executor serves no HTTP, and has its own name.
     let others = ["listen", "admin-listen", "base-url", "node", "auth", "api-key", "log"];
     let is_for_it = |one: &&Setting| {
         let is_other = BROUGHT.contains(&one.name) || others.contains(&one.name);
@@ -190,5 +190,5 @@ fn flags_of_executor(settings: &Settings) -> Vec<String> {
 }
 
 fn line(began: Instant, text: &str) {
-    say::story(&format!("{:>7.1} s  {text}", began.elapsed().as_secs_f64()));
+    say::progress(&format!("{:>7.1} s  {text}", began.elapsed().as_secs_f64()));
 }

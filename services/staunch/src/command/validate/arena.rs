@@ -4,14 +4,14 @@ use cluster::{Cluster, Database, Plan};
 
 use crate::{Failure, say};
 
-/// More nodes than this only wait for each other on one machine.
+/// More nodes than this would only wait for each other on one machine.
 const NODES_MAX: usize = 16;
 
 /// Nodes that validate may kill and restart.
 #[derive(Debug)]
 pub(super) struct Arena {
     pub(super) cluster: Cluster,
-    /// The database was started here too, and is removed with the cluster.
+    /// The database was started here as well, and is removed with the cluster.
     pub(super) is_throwaway: bool,
 }
 
@@ -19,7 +19,7 @@ impl Arena {
     /// Starts a cluster of this binary.
     ///
     /// # Errors
-    /// When the arguments make no sense, or the cluster does not start.
+    /// When the arguments are invalid, or the cluster does not start.
     pub(super) async fn open(
         count: usize,
         brokers: Option<usize>,
@@ -38,12 +38,12 @@ impl Arena {
             .map_err(|error| Failure::failed(format!("this binary cannot be found: {error}")))?;
         let database = read(database.unwrap_or("sqlite"))?;
         let is_throwaway = !matches!(database, Database::Url(_));
-        say::talk(&format!(
+        say::message(&format!(
             "starting {count} nodes, {brokers} nats-server{} and {}",
             if brokers == 1 { "" } else { "s as one cluster" },
             name(&database),
         ));
-        let told = |text: &str| say::talk(text);
+        let told = |text: &str| say::message(text);
         let plan = Plan { brokers, database, told, ..Plan::new(&binary).with_nodes(count) };
         let cluster = Cluster::start(plan).await?;
         Ok(Self { cluster, is_throwaway })

@@ -11,7 +11,7 @@ use super::report::Report;
 use super::site::Site;
 use super::workflow;
 
-/// Versions that are published, each at the next node.
+/// The number of versions that are published, each at the next node.
 const VERSIONS: u32 = 10;
 
 pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Removes what validate made: first the instances, then their definitions.
+//! Removes the instances that validate has created, then their definitions.
 
 use serde_json::{Value, json};
 

@@ -18,9 +18,9 @@ use super::site::{SOON, Site};
 use super::{timers, workflow};
 
 const CALLERS: usize = 32;
-/// Executions before the kill, and after it.
+/// The number of executions before the kill, and after it.
 const WARM_UP: usize = 200;
-/// Timers that are pending at the kill, and how long they wait.
+/// The number of timers that are pending at the kill, and their wait.
 const TIMERS: usize = 30;
 const TIMER_SECONDS: u64 = 3;
 /// The longest time in which the work of a dead node must continue elsewhere.
@@ -44,8 +44,8 @@ pub(super) async fn run(
     let victim = site.members.len() - 1;
     let name = site.members[victim].node.clone();
     report.doing(&format!("{CALLERS} callers and {TIMERS} timers, then kill -9 {name}"));
-    // Its own callers would see only that it is gone. What counts is the work that it took from the
-    // callers of the other nodes.
+    // Callers of the killed node would only see that it is gone. The check counts the work that the
+    // node had taken from callers of the other nodes.
     site.set_out(victim, true);
     let running = Load::begin(site, &load, CALLERS, HURRIED);
     let pending = timers::begin(site, &delayed, TIMERS).await?;

@@ -1,4 +1,4 @@
-//! Measured times, and how they are written for people and programs.
+//! Measured times, and their form for people and programs.
 
 use std::fmt;
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl Times {
         self.0.len()
     }
 
-    /// The time that this share of all times does not exceed; zero without any.
+    /// The time that this share of all times does not exceed; zero if there are none.
     pub(super) fn at(&self, part: f64) -> Duration {
         let rank = (part * self.0.len() as f64).ceil() as usize;
         self.0.get(rank.saturating_sub(1)).or(self.0.last()).copied().unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Callers that each run one execution after the other while something happens to the cluster. A
-//! caller whose node fails asks the next node, with the same idempotency key.
+//! Callers that each run one execution after the other while the cluster is disturbed. A caller
+//! whose node fails asks the next node, with the same idempotency key.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,11 +26,11 @@ const ASK_AGAIN: Duration = Duration::from_millis(50);
 pub(super) struct Tally {
     /// The executions that began.
     pub(super) ids: Vec<String>,
-    /// The time from the first request to the end, for those that ended well.
+    /// The time from the first request to the end, for executions that succeeded.
     pub(super) times: Vec<Duration>,
-    /// Why executions failed.
+    /// The reasons why executions failed.
     pub(super) failures: Vec<String>,
-    /// How often a caller asked another node, because one was gone or stopping.
+    /// The number of times that a caller asked another node, because one was gone or stopping.
     pub(super) moved: usize,
 }
 
@@ -40,7 +40,7 @@ impl Tally {
     }
 }
 
-/// Callers at work, until they are ended or dropped.
+/// Running callers, until they are ended or dropped.
 #[derive(Debug)]
 pub(super) struct Load {
     stop: CancellationToken,
@@ -131,7 +131,7 @@ async fn call(
     tally
 }
 
-/// Runs one execution; asks the next node when one is gone or stopping.
+/// Runs one execution; asks the next node if one is gone or stopping.
 async fn to_the_end(
     site: &Site,
     definition: &str,

@@ -17,17 +17,17 @@ use super::runtime::{count_of, nodes_of, shares};
 use super::site::Site;
 use super::workflow;
 
-/// Simultaneous resumes of one instance.
+/// The number of simultaneous resumes of one instance.
 const CALLERS: usize = 50;
-/// Instances, one after the other.
+/// The number of instances, one after the other.
 const ROUNDS: usize = 12;
-/// The bound that Elsa's guide gives for locks in Redis.
+/// The limit that Elsa's guide gives for locks in Redis.
 const LEASE_MAX: Duration = Duration::from_millis(100);
 const LEASE: &str = "staunch_lease_wait_seconds";
 
 /// The result of one round.
 struct Round {
-    /// The nodes that told their caller that its resume was applied.
+    /// The nodes that answered that the resume was applied.
     said: Vec<String>,
     /// The nodes that ran the resumed burst.
     ran: Vec<String>,
@@ -108,7 +108,7 @@ async fn round(site: &Site, definition: &str, number: usize) -> Result<Round, Fa
         round.times.push(took);
         match answer {
             Ok(answer) if answer.status == 200 => round.said.push(node),
-            // The answer says that the instance still runs: this resume was not applied.
+            // The answer is that the instance still runs: this resume was not applied.
             Ok(_) => {}
             Err(failure) if failure.kind == Kind::Conflict => {}
             Err(failure) => round.wrong.push(format!("{id} at {node}: {failure}")),

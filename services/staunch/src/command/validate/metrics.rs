@@ -17,13 +17,13 @@ struct Series {
 pub(super) struct Histogram(Vec<(f64, f64)>);
 
 impl Reading {
-    /// Reads the metrics of a node; skips lines that it does not understand.
+    /// Reads the metrics of a node; skips lines that it cannot parse.
     pub(super) fn parse(text: &str) -> Self {
         Self(text.lines().filter(|line| !line.starts_with('#')).filter_map(series).collect())
     }
 
-    /// How much a counter grew since an earlier reading, summed over all its labels. The counters of
-    /// a node that was restarted in between begin at zero.
+    /// The growth of a counter since an earlier reading, summed over all its labels. The counters
+    /// of a node that was restarted in between begin at zero.
     pub(super) fn added(&self, earlier: &Self, name: &str) -> f64 {
         self.since(earlier, name).map(|(_, value)| value).sum()
     }
@@ -86,7 +86,7 @@ impl Histogram {
         self.0.last().map_or(0.0, |(_, count)| *count)
     }
 
-    /// The share of the values up to `bound`; exact where it is the bound of a bucket.
+    /// The share of the values up to `bound`; exact if it is the bound of a bucket.
     pub(super) fn within(&self, bound: f64) -> f64 {
         let below = self.0.iter().rfind(|(known, _)| *known <= bound).map_or(0.0, |(_, n)| *n);
         if self.count() > 0.0 { below / self.count() } else { 1.0 }

@@ -49,12 +49,12 @@ impl Report {
     /// Begins a part: the next checks belong to it.
     pub(super) fn begin(&mut self, part: &'static str) {
         self.part = part;
-        say::talk(&format!("\n{part}"));
+        say::message(&format!("\n{part}"));
     }
 
-    /// Prints what is being done, where it may take a while.
+    /// Prints the current step, if it may take a while.
     pub(super) fn doing(&self, text: &str) {
-        say::talk(&format!("  …        {text}"));
+        say::message(&format!("  …        {text}"));
     }
 
     /// Adds a check that passed or failed.
@@ -68,7 +68,7 @@ impl Report {
         self.add(name, CheckResult::Skipped, why, Value::Null);
     }
 
-    /// Ends a part; adds a failed check where the part could not continue.
+    /// Ends a part; adds a failed check if the part could not be completed.
     pub(super) fn end(&mut self, ended: Result<(), Failure>) {
         if let Err(failure) = ended {
             self.add(
@@ -81,7 +81,7 @@ impl Report {
     }
 
     fn add(&mut self, name: &str, result: CheckResult, figures: &str, data: Value) {
-        say::talk(&format!("  {:<8} {name}: {figures}", result.word()));
+        say::message(&format!("  {:<8} {name}: {figures}", result.word()));
         let (name, figures) = (name.to_owned(), figures.to_owned());
         self.checks.push(Check { part: self.part, name, result, figures, data });
     }
@@ -98,7 +98,7 @@ impl Report {
         if format == Format::Json {
             return output::json(&self.json(site));
         }
-        say::talk("");
+        say::message("");
         let row = |check: &Check| {
             let Check { part, name, result, figures, .. } = check;
             // A failure with details has several lines.

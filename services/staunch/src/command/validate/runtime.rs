@@ -1,5 +1,5 @@
-//! Part 1, the distributed runtime: every node takes starts and runs work, and each instance runs
-//! once, wherever it began.
+//! Part 1, the distributed runtime: every node accepts starts and runs work, and each instance runs
+//! once, whichever node accepted it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use super::report::Report;
 use super::site::{AT_ONCE, Ended, SOON, Site};
 use super::workflow;
 
-/// Instances that are started through each node in one round.
+/// The number of instances that are started through each node in one round.
 const EACH: usize = 40;
-/// Rounds until every node has run something.
+/// The largest number of rounds until every node has run something.
 const ROUNDS_MAX: usize = 5;
 
 pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! The cluster that is validated, seen through the HTTP APIs of its nodes.
+//! The validated cluster, through the HTTP APIs of its nodes.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,13 +19,13 @@ use super::metrics::Reading;
 
 /// Longest wait for one answer: longer than an execution waits for its end.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
-/// Longest wait for a node to say its name.
+/// Longest wait for a node's name.
 const GREETING_MAX: Duration = Duration::from_secs(10);
 const HINT: &str = "is the node running, and is this the address of its HTTP API?";
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// Requests at the same time.
+/// The number of requests at the same time.
 pub(super) const AT_ONCE: usize = 16;
-/// Longest wait for what a healthy cluster does at once.
+/// Longest wait for a result that a healthy cluster delivers at once.
 pub(super) const SOON: Duration = Duration::from_secs(60);
 
 /// One node that the command line names.
@@ -38,13 +38,13 @@ pub(super) struct Member {
     is_out: AtomicBool,
 }
 
-/// The cluster, and the definitions that validate made on it.
+/// The cluster, and the definitions that validate has created on it.
 #[derive(Debug)]
 pub(super) struct Site {
     pub(super) members: Vec<Member>,
-    /// The live nodes that run workflows, also those that the command line does not name.
+    /// The live nodes that run workflows, including those that the command line does not name.
     pub(super) executors: BTreeSet<String>,
-    /// The beginning of the name of everything that is made.
+    /// The beginning of all names that this run creates.
     pub(super) run: String,
     /// All nodes run on this machine and share its clock.
     pub(super) is_local: bool,
@@ -97,10 +97,14 @@ impl Site {
     /// Prints the nodes that answered.
     pub(super) fn introduce(&self) {
         for Member { client, node, .. } in &self.members {
-            say::talk(&format!("{} is {node}", client.server()));
+            say::message(&format!("{} is {node}", client.server()));
         }
         let names: Vec<_> = self.executors.iter().map(String::as_str).collect();
-        say::talk(&format!("workflows run on {}; names begin with {}", names.join(", "), self.run));
+        say::message(&format!(
+            "workflows run on {}; names begin with {}",
+            names.join(", "),
+            self.run
+        ));
     }
 
     /// The names of the nodes that the command line gives.
@@ -108,12 +112,12 @@ impl Site {
         self.members.iter().map(|member| member.node.as_str()).collect()
     }
 
-    /// A name for something to make.
+    /// A name for a new definition.
     pub(super) fn name(&self, what: &str) -> String {
         format!("{}-{what}", self.run)
     }
 
-    /// The definitions that were made.
+    /// The definitions that were created.
     pub(super) fn made(&self) -> Vec<String> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -142,7 +146,7 @@ impl Site {
         apply(client, document).await
     }
 
-    /// Accepts a start at a node; gives the instance's id.
+    /// Starts an instance at a node; returns its id as soon as the start is accepted.
     pub(super) async fn dispatch(
         &self,
         client: &Client,
@@ -168,7 +172,7 @@ impl Site {
         if state.is_object() {
             return Ok(ended(state));
         }
-        // The start is accepted, and the instance has not ended within the time a caller waits.
+        // The start is accepted, and the instance has not ended within the caller's wait.
         self.reaches(client, id, is_final).await.map(|instance| ended(&instance["workflowState"]))
     }
 
@@ -194,7 +198,7 @@ impl Site {
         }
     }
 
-    /// The number of instances of a definition, of this sub-status where one is given.
+    /// The number of instances of a definition; of this sub-status, if one is given.
     pub(super) async fn count(
         &self,
         definition: &str,
@@ -241,7 +245,7 @@ impl Site {
         journals.into_iter().collect()
     }
 
-    /// The metrics of each named node; none of a node out of use.
+    /// The metrics of each named node, except nodes out of use.
     pub(super) async fn readings(&self) -> Result<Vec<Reading>, Failure> {
         let mut readings = Vec::new();
         for member in &self.members {

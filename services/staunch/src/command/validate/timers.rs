@@ -16,13 +16,13 @@ use super::runtime::shares;
 use super::site::{AT_ONCE, SOON, Site};
 use super::workflow;
 
-/// Timers that are started through each node.
+/// The number of timers that are started through each node.
 const EACH: usize = 30;
-/// How long each waits.
+/// The wait of each timer.
 const SECONDS: u64 = 2;
-/// Occurrences of the schedule that are checked.
+/// The number of occurrences of the schedule that are checked.
 const OCCURRENCES: usize = 4;
-/// A timer is early only by more than this where nodes run on other machines: clocks differ.
+/// If nodes run on other machines, a timer is early only by more than this: their clocks differ.
 const CLOCKS_APART: Duration = Duration::from_millis(100);
 const FIRED: &str = "staunch_timers_fired_total";
 
@@ -68,7 +68,7 @@ pub(super) async fn begin(
     ids.into_iter().collect()
 }
 
-/// The waits of instances.
+/// The waits of several instances.
 pub(super) struct Waits {
     /// The time from the due time to the next step.
     pub(super) late: Times,
@@ -78,7 +78,7 @@ pub(super) struct Waits {
     pub(super) other: Vec<String>,
 }
 
-/// Reads from the journals how these instances waited for this time.
+/// Reads the waits of this length of these instances from their journals.
 pub(super) async fn waits(site: &Site, ids: &[String], wanted: Duration) -> Result<Waits, Failure> {
     let tolerance = if site.is_local { Duration::ZERO } else { CLOCKS_APART };
     let (mut late, mut early, mut other) = (Vec::new(), 0, Vec::new());

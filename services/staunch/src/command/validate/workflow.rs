@@ -13,7 +13,7 @@ fn literal(type_name: &str, text: &str) -> Value {
 /// The activity whose times are measured.
 pub(super) const WAIT: &str = "wait";
 
-/// Writes one line, so the journal has one line for each run.
+/// Writes one line, so that the journal has one line for each run.
 fn line() -> Value {
     let text = literal("String", "ran");
     json!({"id": "say", "type": "Elsa.WriteLine", "version": 1, "text": text})
