@@ -1,5 +1,5 @@
-//! `staunch`, and it can be told where to die: `STAUNCH_FAILPOINT=<point>:<nth>` ends the process
-//! at once, without unwinding, when something passes that point for the nth time. Points are those
+//! `staunch` with an extra switch for crash tests: `STAUNCH_FAILPOINT=<point>:<nth>` ends the
+//! process at once, without unwinding, when the point is reached for the nth time. Points are those
 //! of `chassis::Point`. The product itself has no such switch.
 
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! The benchmark as an operator runs it: what it counts adds up, and nothing outlives it.
+//! The benchmark as an operator runs it: its counts add up, and it leaves no process behind.
 
 use std::process::Output;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use testkit::within;
 
 use crate::{TURN, command, json, stderr};
 
-/// Clusters start and stop in this time, on any machine.
+/// The time in which clusters start and stop on any machine.
 const RUN_MAX: Duration = Duration::from_secs(180);
 
 async fn bench(arguments: &[&str]) -> Output {

@@ -1,4 +1,5 @@
-//! What every command has in common: exit codes, JSON, bounds, and that looking changes nothing.
+//! The common behaviour of all commands: exit codes, JSON, limits, and that reading changes
+//! nothing.
 
 use std::path::Path;
 use std::process::Output;
@@ -23,7 +24,7 @@ fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
-/// A server that is not there.
+/// The address of a server that does not exist.
 fn nowhere(scheme: &str) -> String {
     format!("{scheme}://127.0.0.1:{}", free_port())
 }
@@ -88,7 +89,7 @@ async fn one_reason_has_one_exit_code() {
         &["server", "--provision", "--nats-url", &nats, "--database-url", "sqlite::memory:"],
         &["server", "--database-url", &postgres],
     ];
-    // Each waits for a while before it gives up: all at once.
+    // Each command waits for a while before it gives up, so all run at once.
     let tries = unavailable.map(|arguments| run_in(here.path(), arguments));
     for output in futures::future::join_all(tries).await {
         ended_with(&output, 5, "127.0.0.1:");
@@ -190,7 +191,7 @@ async fn apply_goes_on_after_a_file_that_it_cannot_read() {
     {
         assert!(said.contains(part), "{part:?} is not in: {said}");
     }
-    // Two reasons: neither code alone would be true.
+    // Two different reasons: neither code alone would be right.
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(json(&output), Value::Array(Vec::new()));
     let one = run_in(here.path(), &["apply", "--server", &server, "-f", "gone.json"]).await;

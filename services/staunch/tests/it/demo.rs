@@ -1,4 +1,4 @@
-//! The demo as a newcomer runs it: it works, and nothing outlives it.
+//! The demo as a newcomer runs it: it works, and leaves no process behind.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl Demo {
         Self { child, guard, lines, told: String::new() }
     }
 
-    /// Reads on until a line has this text; gives the line.
+    /// Reads until a line contains this text; returns the line.
     async fn tells(&mut self, text: &str) -> String {
         let line = within(text, STORY_MAX, async {
             while let Some(line) = self.lines.next_line().await.unwrap() {

@@ -1,4 +1,4 @@
-//! `staunch dev` as a person runs it: it starts, takes a workflow, ends, and comes back.
+//! `staunch dev` as a person runs it: it starts, accepts a workflow, ends, and starts again.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::{command, json as document, run_in, stderr};
 
 /// The longest that it takes to start or to end, on any machine.
 const SOON: Duration = Duration::from_secs(90);
-/// What a workflow writes that means to take over a terminal.
+/// Text of a workflow that tries to control a terminal.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nforged  line";
 
 struct Dev {
@@ -22,7 +22,7 @@ struct Dev {
 }
 
 impl Dev {
-    /// Starts it, and reads where it listens.
+    /// Starts it, and reads its address.
     async fn start(folder: &Path) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
         let mut child = command(&["dev", "--data", "data", "--listen", &listen, "-o", "json"])
@@ -47,7 +47,7 @@ impl Dev {
         Self { child, guard, url }
     }
 
-    /// Asks it to end; gives what it wrote to standard error.
+    /// Asks it to end; returns its standard error.
     async fn end(mut self) -> String {
         signal(self.child.id().unwrap(), "INT").unwrap();
         let mut text = String::new();

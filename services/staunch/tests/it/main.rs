@@ -21,16 +21,17 @@ use testkit::within;
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 
-/// Whoever measures time takes turns: two clusters at once would measure each other.
+/// Tests that measure time run one at a time: two clusters at once would disturb each other's
+/// figures.
 static TURN: Semaphore = Semaphore::const_new(1);
-/// The longest that a command takes that starts no cluster, on any machine.
+/// The longest duration of a command that starts no cluster, on any machine.
 const COMMAND_MAX: Duration = Duration::from_secs(60);
 
 fn staunch() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_staunch"))
 }
 
-/// A command whose output is read, and which does not outlive the test.
+/// A command whose output is captured, and which does not outlive the test.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(staunch());
     command.args(arguments).stdin(Stdio::null());

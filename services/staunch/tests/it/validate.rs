@@ -1,5 +1,5 @@
-//! `staunch validate` as an operator runs it: it passes on a healthy cluster, fails on a sick one,
-//! and leaves nothing behind.
+//! `staunch validate` as an operator runs it: it passes on a healthy cluster, fails on a broken
+//! one, and leaves nothing behind.
 
 use std::process::Output;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::{TURN, command, staunch, stderr as said};
 
 const VALIDATION_MAX: Duration = Duration::from_secs(400);
 const SOON: Duration = Duration::from_secs(60);
-/// A promise of what ships, not of a build for debugging.
+/// This check holds for a release build, not for a debug build.
 const LEASE: &str = "a lease is taken within 100 ms at p99";
 
 fn validate(arguments: &[&str]) -> Command {
@@ -114,7 +114,7 @@ async fn a_node_that_does_nothing_fails_the_validation() {
     let checks = checks(&output);
     let is = |name: &str, result: &str| checks.contains(&(name.to_owned(), result.to_owned()));
     assert!(is("every node runs some", "failed"), "{checks:?}");
-    // The others do its work all the same.
+    // The other nodes do its work all the same.
     assert!(is("each instance runs once", "ok"), "{checks:?}");
 }
 
@@ -132,7 +132,7 @@ async fn an_interrupt_leaves_nothing_behind() {
     assert_eq!(made(&urls[0]).await, 0);
 }
 
-/// How many definitions there are.
+/// The number of definitions.
 async fn made(url: &str) -> u64 {
     let url = format!("{url}/elsa/api/workflow-definitions");
     let body: Value = client().get(url).send().await.unwrap().json().await.unwrap();

@@ -11,7 +11,7 @@ use nats_server::{Options, Server, free_port};
 pub struct Brokers(Vec<Server>);
 
 impl Brokers {
-    /// Starts them with their data in a folder; `remove` goes when this process is killed.
+    /// Starts them with their data in a folder; `remove` is deleted when this process is killed.
     pub(crate) async fn start(
         count: usize,
         folder: &Path,
@@ -60,7 +60,7 @@ impl Brokers {
         &mut self.0
     }
 
-    /// The number of servers, and so of copies of all data.
+    /// The number of servers, and of copies of all data.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
@@ -91,7 +91,7 @@ impl Brokers {
         Ok(())
     }
 
-    /// How long a new cluster may take to elect its leaders.
+    /// The time that a new cluster may take to elect its leaders.
     pub(crate) fn election_max(&self) -> Duration {
         Duration::from_secs(if self.0.len() > 1 { 30 } else { 5 })
     }

@@ -15,7 +15,7 @@ use crate::{Brokers, Database, Node, NodePlan, Plan};
 /// The longest one administrative command may take.
 const COMMAND_MAX: Duration = Duration::from_secs(60);
 const TRY_AGAIN: Duration = Duration::from_millis(200);
-/// The database's name on a server of its own.
+/// The database's name on a separate server.
 const DATABASE: &str = "staunch";
 
 /// A running cluster.
@@ -70,7 +70,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Where NATS clients connect.
+    /// The address for NATS clients.
     #[must_use]
     pub fn nats_url(&self) -> String {
         self.brokers.url()
@@ -82,7 +82,7 @@ impl Cluster {
         &self.around.database_url
     }
 
-    /// Where logs and data are.
+    /// The folder of logs and data.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.around.folder
@@ -99,7 +99,7 @@ impl Cluster {
         &mut self.brokers
     }
 
-    /// The PostgreSQL that this cluster has started, if it has.
+    /// The PostgreSQL that this cluster has started, if there is one.
     pub fn postgres(&mut self) -> Option<&mut Postgres> {
         self.postgres.as_mut()
     }
@@ -131,7 +131,7 @@ impl Cluster {
         Ok(node)
     }
 
-    /// Adds a node and waits for nothing.
+    /// Adds a node without waiting.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -141,7 +141,7 @@ impl Cluster {
         self.nodes.last_mut().context("a node was added")
     }
 
-    /// Starts a node that belongs to the caller, and waits for nothing.
+    /// Starts a node that belongs to the caller, without waiting.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -149,10 +149,10 @@ impl Cluster {
         Node::begin(plan, self.around.clone())
     }
 
-    /// Makes the streams and buckets, with a copy on every broker.
+    /// Creates the streams and buckets, with a copy on every broker.
     ///
     /// # Errors
-    /// When they cannot be made after a cluster of brokers had time to elect leaders.
+    /// When that still fails after the time that a cluster of brokers takes to elect leaders.
     pub async fn provision(&self) -> anyhow::Result<()> {
         let replicas = self.brokers.count().to_string();
         let give_up = Instant::now() + self.brokers.election_max();
@@ -167,7 +167,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Runs the CLI, which has to succeed; gives its output.
+    /// Runs the CLI, which has to succeed; returns its output.
     ///
     /// # Errors
     /// When it cannot be run, takes too long, or fails: the text has its output.
@@ -192,7 +192,7 @@ impl Cluster {
     }
 
     /// Ends everything in order: nodes, brokers, database. Nodes that were killed or stopped
-    /// before are passed over.
+    /// before are left out.
     ///
     /// # Errors
     /// When something does not end in order; the rest is killed.

@@ -1,8 +1,9 @@
 //! A whole Staunch cluster on this machine, as separate processes: brokers, a database, nodes. For
-//! `staunch validate`, `staunch bench` and the tests that kill things.
+//! `staunch validate`, `staunch bench` and the tests that kill processes.
 //!
-//! Everything it starts ends with its handle, and with this process however that ends; its files
-//! are removed. It talks to nodes as an operator does: by arguments, signals and health.
+//! Every process that it starts ends with its handle, and with this process in whatever way that
+//! ends; its files are removed. It controls nodes as an operator does: by arguments, signals and
+//! health checks.
 
 mod brokers;
 mod cluster;

@@ -33,7 +33,7 @@ pub(crate) struct Surroundings {
     pub(crate) preload: Option<PathBuf>,
 }
 
-/// How a node ended after a stop signal.
+/// The end of a node after a stop signal.
 #[derive(Clone, Copy, Debug)]
 pub struct Exit {
     /// Its exit status.
@@ -49,7 +49,7 @@ pub struct Node {
     around: Surroundings,
     listen: String,
     running: Option<Running>,
-    /// Where in its log the present run begins.
+    /// The position in its log where the current run begins.
     log_start: u64,
 }
 
@@ -84,7 +84,7 @@ impl Node {
         &mut self.plan
     }
 
-    /// Where its HTTP API listens, the same over restarts; nothing does where it has no `ingress`.
+    /// The address of its HTTP API, the same over restarts; unused if it has no `ingress`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.listen)
@@ -130,7 +130,7 @@ impl Node {
         killed.and(waited).map(drop)
     }
 
-    /// Asks it to finish what it has in hand and end: SIGTERM. Kills it after 40 s.
+    /// Asks it to finish its work in progress and end: SIGTERM. Kills it after 40 s.
     ///
     /// # Errors
     /// When it was not started, or does not end by itself.

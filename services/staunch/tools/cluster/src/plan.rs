@@ -13,7 +13,7 @@ pub struct Plan {
     pub database: Database,
     /// The nodes to begin with.
     pub nodes: Vec<NodePlan>,
-    /// Where logs and data go; a temporary folder, removed at the end, when none is given.
+    /// The folder of logs and data; if none, a temporary folder, removed at the end.
     pub folder: Option<PathBuf>,
     /// A library that the process that writes the database loads before all others (`LD_PRELOAD`).
     pub preload: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub struct Plan {
 pub enum Database {
     /// An SQLite file that all nodes open.
     Sqlite,
-    /// A PostgreSQL server of its own; PostgreSQL has to be installed.
+    /// A separate PostgreSQL server; PostgreSQL has to be installed.
     Postgres {
         /// Every commit reaches the disk.
         durable: bool,

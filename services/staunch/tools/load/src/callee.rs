@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 const SLOW: Duration = Duration::from_millis(100);
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\
     Content-Length: 2\r\n\r\n{}";
-/// Bytes of a request; a larger one is cut off.
+/// The size limit of a request in bytes; a larger one is cut off.
 const BYTES_MAX: usize = 64 << 10;
 
 /// The server; it ends when this value is dropped.
@@ -37,7 +37,7 @@ impl Callee {
         Ok(Self { url, asked, _serving: serving })
     }
 
-    /// Where it listens.
+    /// Its address.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -83,7 +83,7 @@ async fn serve(mut stream: TcpStream, asked: Arc<AtomicU64>) {
     }
 }
 
-/// The length of the next request, and whether it is a slow one; None when there is none.
+/// The length of the next request, and whether it is a slow one; None if there is none.
 async fn next(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(usize, bool)> {
     loop {
         if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {

@@ -60,7 +60,7 @@ impl Door {
         }
     }
 
-    /// Starts an instance and waits until it is suspended; gives its id.
+    /// Starts an instance and waits until it is suspended; returns its id.
     pub(crate) async fn begin(&mut self, id: &str, definition: &str) -> anyhow::Result<InstanceId> {
         match self {
             Self::Nats(wire) => {
@@ -141,7 +141,7 @@ pub(crate) async fn save(api: &mut Connection, definition: &Value) -> anyhow::Re
     Ok(())
 }
 
-/// Publishes a draft, which is then in force on all nodes.
+/// Publishes a draft; returns when it is in force on all nodes.
 pub(crate) async fn publish(api: &mut Connection, id: &str) -> anyhow::Result<()> {
     let path = format!("/elsa/api/workflow-definitions/{id}/publish");
     let published = api.call("POST", &path, &json!({})).await?;
@@ -155,7 +155,7 @@ fn check(status: u16, body: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks the status of the instance; gives its id where the response has it.
+/// Checks the status of the instance; returns its id if the response has it.
 fn is(answer: &[u8], wanted: &str) -> anyhow::Result<Option<String>> {
     let brief: Brief<'_> = serde_json::from_slice(answer).context("the answer cannot be read")?;
     unrefused(&brief)?;

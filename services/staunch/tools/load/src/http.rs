@@ -1,5 +1,6 @@
-//! One HTTP/1.1 connection that stays open: a request, its response, the next. It has only the HTTP
-//! that our own servers use, because a full client would take CPU from what is measured.
+//! One HTTP/1.1 connection that stays open: a request, its response, the next request. It supports
+//! only the HTTP that our own servers use, because a full client would take CPU time from the
+//! measured processes.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tokio::net::TcpStream;
 
 /// The longest wait for one response.
 const ANSWER_MAX: Duration = Duration::from_secs(40);
-/// Bytes of a head or a body; our servers send no larger ones.
+/// The size limit of a head or a body in bytes; our servers send no larger ones.
 const BYTES_MAX: usize = 4 << 20;
 
 /// A connection to one server, made when it is needed.
@@ -32,10 +33,10 @@ pub struct Reply<'a> {
 }
 
 impl Connection {
-    /// To a server at `http://host:port`.
+    /// A connection to the server at `http://host:port`.
     ///
     /// # Errors
-    /// When the address is another.
+    /// When the address has another form.
     pub fn to(url: &str, api_key: Option<String>) -> anyhow::Result<Self> {
         let host = url.trim_end_matches('/').strip_prefix("http://");
         let host = host.filter(|host| host.contains(':') && !host.contains('/'));
@@ -82,7 +83,7 @@ impl Connection {
         Ok(Reply { status: head.status, body: &self.buffer[head.length..] })
     }
 
-    /// The same, and the response has to be a success; gives its JSON, null where it has no body.
+    /// The same, and the response has to be a success; returns its JSON, null if it has no body.
     ///
     /// # Errors
     /// When it is refused: the text has the server's message.
@@ -106,7 +107,7 @@ impl Connection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     status: u16,
-    /// Its own bytes.
+    /// The length of the head in bytes.
     length: usize,
     body: usize,
     is_kept: bool,

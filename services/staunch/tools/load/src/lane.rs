@@ -11,7 +11,7 @@ use crate::door::{self, Door};
 use crate::wire::Wire;
 use crate::{Connection, Scenario, Times, workflow};
 
-/// The first instant that a timer waits for is so far away, the last twice as far and more.
+/// The shortest wait of a timer; the longest is this and the spread together.
 const NEAR_MILLIS: u64 = 500;
 const SPREAD_MILLIS: u64 = 1_000;
 
@@ -21,18 +21,18 @@ pub(crate) struct Lane {
     /// The definition, and the beginning of every id.
     pub(crate) name: Arc<str>,
     pub(crate) door: Door,
-    /// For steps that only HTTP has.
+    /// For steps that only HTTP offers.
     pub(crate) api: Connection,
-    /// For events, which only NATS has.
+    /// For events, which only NATS offers.
     pub(crate) wire: Option<Arc<Wire>>,
     /// The few instances that all lanes resume.
     pub(crate) few: Arc<[InstanceId]>,
-    /// How long a timer waits, if the order says so.
+    /// The wait of a timer, if the order sets one.
     pub(crate) delay: Option<Duration>,
     pub(crate) clock: WallClock,
 }
 
-/// The system's time, read once, and the time since.
+/// The system's time, read once, and the time elapsed since.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WallClock {
     began: Instant,
@@ -63,7 +63,7 @@ impl WallClock {
 }
 
 impl Lane {
-    /// Does its step once, under a number of its own; the step was due at `due`.
+    /// Does its step once, with a unique number; the step was due at `due`.
     pub(crate) async fn step(
         &mut self,
         number: u64,
@@ -117,7 +117,7 @@ impl Lane {
     }
 
     async fn wait_for_time(&mut self, number: u64, id: &str, times: &Times) -> anyhow::Result<()> {
-        // Spread evenly and without random numbers: neighbours are far from each other.
+        // Spread evenly and without random numbers: consecutive numbers are far from each other.
         let near = || NEAR_MILLIS + number.wrapping_mul(0x9E37_79B9) % SPREAD_MILLIS;
         let away = self.delay.unwrap_or_else(|| Duration::from_millis(near()));
         let (at, told_at) = self.clock.whole(Instant::now() + away);

@@ -3,7 +3,7 @@
 //!
 //! A fixed number of lanes does one step after the other (closed loop), or each step when it is due
 //! (open loop: latencies count from the due time, so that a stall is not omitted). It shares its
-//! machine with what it measures, so it starts no task and parses no JSON without need.
+//! machine with the measured cluster, so it starts no task and parses no JSON without need.
 //!
 //! To add a scenario: 1. a variant of [`Scenario`], 2. its definition in `workflow.rs`, 3. its step
 //! in `lane.rs`.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// Clock ticks of `/proc` in a second, on every Linux of today.
+/// Clock ticks of `/proc` per second, on every current Linux.
 const TICKS: u64 = 100;
 
 /// A process to watch.
@@ -19,7 +19,7 @@ pub struct Process {
     pub has_children: bool,
 }
 
-/// What a process used while it was watched.
+/// The resources that a process used while it was watched.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
@@ -27,7 +27,7 @@ pub struct Usage {
     pub name: String,
     /// Processor time, in seconds.
     pub cpu: f64,
-    /// Memory at the end, in MiB; of shared memory its part.
+    /// Memory at the end, in MiB; of shared memory, its share.
     pub memory: f64,
 }
 
@@ -38,13 +38,13 @@ impl Process {
         Self { name: "load".to_owned(), pid: std::process::id(), has_children: false }
     }
 
-    /// Its processor time so far; None where the system does not report it.
+    /// Its processor time so far; None if the system does not report it.
     pub(crate) fn cpu(&self) -> Duration {
         let ticks: u64 = self.ids().into_iter().filter_map(ticks).sum();
         Duration::from_millis(ticks * 1_000 / TICKS)
     }
 
-    /// What it has used since its processor time was `before`.
+    /// The resources that it has used since its processor time was `before`.
     pub(crate) fn usage(&self, before: Duration) -> Usage {
         let kib: u64 = self.ids().into_iter().filter_map(kib).sum();
         Usage {

@@ -19,7 +19,7 @@ use crate::{Callee, Connection, Figures, Scenario, Times, Transport, workflow};
 
 /// A measurement with more failures than this ends with an error.
 const FAILURES_MAX: usize = 100;
-/// Failures of which the message is kept.
+/// The number of failures whose message is kept.
 const FAILURES_TOLD: usize = 5;
 const AFTER_FAILURE: Duration = Duration::from_millis(20);
 /// The warm-up is a tenth of the measured part, and at most this.
@@ -49,12 +49,12 @@ pub struct Order {
     pub lanes: usize,
     /// When it ends.
     pub bounds: Bounds,
-    /// Steps per second, whether or not the earlier ones have ended; as fast as possible where none
-    /// is given.
+    /// Steps per second, whether or not the earlier ones have ended; as fast as possible if none is
+    /// given.
     pub rate: Option<f64>,
     /// [`Scenario::Contend`]: the number of instances.
     pub few: usize,
-    /// [`Scenario::Timer`]: how long each timer waits; 0.5 to 1.5 s where none is given.
+    /// [`Scenario::Timer`]: the wait of each timer; 0.5 to 1.5 s if none is given.
     pub delay: Option<Duration>,
     /// The beginning of every new name; it was never used before.
     pub name: String,
@@ -81,7 +81,7 @@ pub struct Report {
     pub transport: Transport,
     /// The number of lanes.
     pub lanes: usize,
-    /// Steps due per second, where the order says so.
+    /// Steps due per second, if the order sets a rate.
     pub rate: Option<f64>,
     /// Steps that succeeded.
     pub done: u64,
@@ -95,16 +95,16 @@ pub struct Report {
     pub throughput: f64,
     /// The durations of the steps.
     pub times: Vec<Figures>,
-    /// Instances that ended twice; counted where the scenario listens to ends.
+    /// Instances that ended twice; counted if the scenario subscribes to ends.
     pub doubles: Option<usize>,
-    /// What the watched processes used.
+    /// The resources that the watched processes used.
     pub usage: Vec<Usage>,
 }
 
 /// Carries out the order and measures. Calls `say` with its progress.
 ///
 /// # Errors
-/// When the cluster cannot be reached, or too much fails.
+/// When the cluster cannot be reached, or too many steps fail.
 pub async fn run(target: &Target, order: &Order, say: &dyn Fn(&str)) -> anyhow::Result<Report> {
     ensure!(order.lanes > 0 && order.few > 0, "nobody does it: at least 1");
     // Over HTTP ingress chooses the bookmark: of two requests that get the same one, one is
@@ -307,7 +307,7 @@ async fn phase(
     Ok((lanes, Ended { counts, failures, times: shared.times.clone(), seconds }))
 }
 
-/// Runs one lane to the end of the phase. Gives the reason of each failure.
+/// Runs one lane to the end of the phase. Returns the reason of each failure.
 async fn work(mut lane: Lane, shared: Arc<Shared>) -> (Lane, Vec<String>) {
     let mut failures = Vec::new();
     while !shared.is_over.load(Ordering::Relaxed) {
@@ -319,7 +319,7 @@ async fn work(mut lane: Lane, shared: Arc<Shared>) -> (Lane, Vec<String>) {
         if number >= shared.count || due >= shared.until {
             break;
         }
-        // A sleep of no length takes a tick of the timer, which is a millisecond.
+        // Even a sleep of zero takes a tick of the timer, which is a millisecond.
         if shared.rate.is_some() {
             tokio::time::sleep_until(due).await;
         }
@@ -344,7 +344,7 @@ fn after(number: u64, rate: f64) -> Duration {
     Duration::try_from_secs_f64(number as f64 / rate).unwrap_or(Duration::MAX)
 }
 
-/// The number of instances that the order makes, for figures per instance.
+/// The number of instances that the order creates, for figures per instance.
 impl Report {
     /// The number of instances that ran.
     #[must_use]

@@ -24,7 +24,7 @@ pub enum Scenario {
     Contend,
     /// One call that is answered after 100 ms.
     Io,
-    /// Publish a new version, which is then in force on all nodes.
+    /// Publish a new version; the step ends when it is in force on all nodes.
     Publish,
 }
 
@@ -39,7 +39,7 @@ pub enum Transport {
 }
 
 impl Scenario {
-    /// Every one.
+    /// All scenarios.
     pub const ALL: [Self; 10] = [
         Self::Start,
         Self::Steps,
@@ -70,7 +70,7 @@ impl Scenario {
         }
     }
 
-    /// One step, in words.
+    /// One step, described in words.
     #[must_use]
     pub fn what(self) -> &'static str {
         match self {

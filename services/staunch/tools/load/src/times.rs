@@ -1,4 +1,4 @@
-//! Histograms of durations. They lose no outlier.
+//! Histograms of durations. Outliers are not lost.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl Times {
         let index = match all.iter().position(|named| named.name == name) {
             Some(index) => index,
             None => {
-                // These bounds are valid, so this never fails.
+                // These limits are valid, so this never fails.
                 let Ok(histogram) = Histogram::new_with_bounds(1, MICROS_MAX, DIGITS) else {
                     return;
                 };

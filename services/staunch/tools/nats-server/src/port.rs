@@ -1,13 +1,10 @@
-//! Ports for what has to know its own before it starts.
+//! Free ports for processes that must know their own port before they start.
 
 use std::net::{Ipv4Addr, TcpListener};
 
 use anyhow::Context as _;
 
 /// A port on 127.0.0.1 that was free a moment ago.
-///
-/// # Errors
-/// When none is free.
 pub fn free_port() -> anyhow::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port is free")?;
     Ok(listener.local_addr().context("a bound listener has no address")?.port())

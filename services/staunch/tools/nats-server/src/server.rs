@@ -14,28 +14,29 @@ use tokio::time::Instant;
 
 use crate::guard::{Guard, signal};
 
-/// The longest a server may take to accept connections. A large store is read first.
+/// The longest time until a server accepts connections. It first reads its store, which may be
+/// large.
 const START_MAX: Duration = Duration::from_secs(30);
-/// The longest a server may take to stop in order.
+/// The longest time that a server may take to stop in order.
 const STOP_MAX: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// How a server is run.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The nats-server, as [`crate::find()`] finds it.
     pub binary: PathBuf,
-    /// Where JetStream keeps its files; made if it is not there.
+    /// The folder of JetStream's files; created if it does not exist.
     pub store_dir: PathBuf,
-    /// The port on 127.0.0.1; a free one when none is given.
+    /// The port on 127.0.0.1; a free one if none is given.
     pub port: Option<u16>,
-    /// A configuration file; what is given here goes before what stands there.
+    /// A configuration file; the settings given here take precedence over it.
     pub config: Option<PathBuf>,
-    /// The log; `nats-server.log` beside the store when none is given.
+    /// The log; `nats-server.log` beside the store if none is given.
     pub log: Option<PathBuf>,
     /// Further arguments.
     pub arguments: Vec<String>,
-    /// Removed after the server, when this process is killed.
+    /// A folder that is deleted after the server has ended, when this process is killed.
     pub remove_if_killed: Option<PathBuf>,
 }
 
@@ -55,7 +56,7 @@ impl Options {
     }
 }
 
-/// A running server: it ends with this value, and with this process.
+/// A running server: it ends when this value is dropped, and when this process ends.
 #[derive(Debug)]
 pub struct Server {
     options: Options,
@@ -86,13 +87,13 @@ impl Server {
         Ok(server)
     }
 
-    /// Where clients connect.
+    /// The address for clients.
     #[must_use]
     pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// The port, the same over restarts.
+    /// The port; it stays the same over restarts.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
@@ -110,13 +111,13 @@ impl Server {
         &self.log
     }
 
-    /// Where JetStream keeps its files.
+    /// The folder of JetStream's files.
     #[must_use]
     pub fn store_dir(&self) -> &Path {
         &self.options.store_dir
     }
 
-    /// It was started, and has not ended.
+    /// The server was started, and has not ended.
     pub fn is_running(&mut self) -> bool {
         let running = self.running.as_mut();
         running.is_some_and(|running| matches!(running.child.try_wait(), Ok(None)))
@@ -125,7 +126,7 @@ impl Server {
     /// Ends it at once, as a crash of the process does.
     ///
     /// # Errors
-    /// When the system does not let us.
+    /// When the system refuses.
     pub fn kill(&mut self) -> anyhow::Result<()> {
         let Some(Running { mut child, guard }) = self.running.take() else { return Ok(()) };
         let killed = child.kill();
@@ -136,10 +137,10 @@ impl Server {
         Ok(())
     }
 
-    /// Ends it in order; kills it when that takes longer than 10 s.
+    /// Ends it in order; kills it if that takes longer than 10 s.
     ///
     /// # Errors
-    /// When the system does not let us.
+    /// When the system refuses.
     pub async fn stop(&mut self) -> anyhow::Result<()> {
         let Some(pid) = self.pid() else { return Ok(()) };
         if self.is_running() {
@@ -179,7 +180,8 @@ impl Server {
 
     async fn launch(&mut self) -> anyhow::Result<()> {
         let Options { binary, store_dir, config, arguments, .. } = &self.options;
-        // The server chooses a free port itself and writes it down: nobody can take it in between.
+        // The server chooses a free port itself and writes it to a file, so no other process can
+        // take the port in between.
         let ports = tempfile::tempdir().context("cannot make a directory for the port")?;
         let port = if self.port == 0 { "-1".to_owned() } else { self.port.to_string() };
         let log = File::options()
@@ -194,7 +196,7 @@ impl Server {
             command.arg("--config").arg(config);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        // Its own group: Ctrl-C is for us, who stop it last.
+        // A separate process group: Ctrl-C reaches only this process, which stops the server last.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.spawn().with_context(|| format!("cannot run {}", binary.display()))?;
@@ -267,7 +269,7 @@ fn read_port(ports: &Path) -> Option<u16> {
     ports["nats"][0].as_str()?.rsplit_once(':')?.1.parse().ok()
 }
 
-/// The server greets with `INFO {…}`, and says there when JetStream is up.
+/// The server first sends `INFO {…}`, which says whether JetStream is up.
 async fn is_ready(port: u16) -> bool {
     let greeting = async {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

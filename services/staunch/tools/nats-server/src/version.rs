@@ -1,4 +1,4 @@
-//! Versions of nats-server: which are new enough, and which one is fetched.
+//! Versions of nats-server: the oldest supported one, and the one that is downloaded.
 
 use std::fmt;
 use std::path::Path;
@@ -10,9 +10,10 @@ use anyhow::{Context as _, bail};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u32, pub u32, pub u32);
 
-/// The oldest server that has what Staunch needs: expiry per key and its markers.
+/// The oldest server with the features that Staunch needs: expiry per key, and markers of expired
+/// keys.
 pub const MINIMUM: Version = Version(2, 11, 0);
-/// The server that is fetched, and that the tests run on.
+/// The server that is downloaded, and that the tests run on.
 pub const TESTED: Version = Version(2, 15, 1);
 
 impl fmt::Display for Version {
@@ -33,10 +34,10 @@ impl Version {
         parts.next().is_none().then_some(version)
     }
 
-    /// Asks a binary, which prints `nats-server: v2.15.1`.
+    /// Asks a binary for its version; it prints `nats-server: v2.15.1`.
     ///
     /// # Errors
-    /// When it cannot be run, or says something else.
+    /// When it cannot be run, or prints something else.
     pub async fn of(binary: &Path) -> anyhow::Result<Self> {
         let run = tokio::process::Command::new(binary)
             .arg("--version")

@@ -1,13 +1,13 @@
-//! Where PostgreSQL's programs are, and whom they have to run as.
+//! PostgreSQL's programs: their paths, and the user that they have to run as.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-/// Where distributions put the programs, in one folder per version.
+/// The folder of the programs in distributions, with one folder per version.
 const INSTALLED: &str = "/usr/lib/postgresql";
-/// What has to be there.
+/// The programs that must be there.
 const NEEDED: [&str; 4] = ["initdb", "postgres", "createdb", "pg_isready"];
 
 /// An installed PostgreSQL.
@@ -17,7 +17,7 @@ pub struct Programs {
     is_root: bool,
 }
 
-/// Looks for PostgreSQL on the PATH, then among what is installed, newest version first.
+/// Searches for PostgreSQL on the PATH, then among the installed versions, newest first.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "programs are found by the PATH")]
 pub fn find() -> Option<Programs> {
@@ -33,14 +33,14 @@ pub fn find() -> Option<Programs> {
     Some(Programs { bin, is_root: id.stdout.trim_ascii() == b"0" })
 }
 
-/// The version that a folder is named after.
+/// The version in the name of a folder.
 fn number(folder: &std::path::Path) -> u32 {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     name.parse().unwrap_or_default()
 }
 
 impl Programs {
-    /// PostgreSQL refuses to run as root: then it runs as the user `postgres`.
+    /// PostgreSQL refuses to run as root; then it runs as the user `postgres`.
     pub(crate) fn command(&self, program: &str) -> Command {
         let program = self.bin.join(program);
         let mut command = if self.is_root {
@@ -55,7 +55,7 @@ impl Programs {
         command
     }
 
-    /// Gives a file or folder to whoever PostgreSQL runs as.
+    /// Makes the user that PostgreSQL runs as the owner of a file or folder.
     pub(crate) async fn own(&self, path: &std::path::Path) -> anyhow::Result<()> {
         if !self.is_root {
             return Ok(());
@@ -66,7 +66,7 @@ impl Programs {
     }
 }
 
-/// Runs a program to its end, which has to be a good one.
+/// Runs a program to its end; it has to succeed.
 pub(crate) async fn run(command: Command) -> anyhow::Result<()> {
     let mut command = tokio::process::Command::from(command);
     let program = format!("{:?}", command.as_std());

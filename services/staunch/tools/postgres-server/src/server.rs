@@ -18,10 +18,10 @@ const STOP_MAX: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// Enough for several nodes, each with its pool.
 const CONNECTIONS_MAX: &str = "max_connections=300";
-/// What makes a server fast that need not survive its machine.
+/// Settings of a fast server that need not survive a crash of its machine.
 const CARELESS: [&str; 3] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
 
-/// How a server is run.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Its programs, as [`crate::find()`] finds them.
@@ -35,14 +35,15 @@ pub struct Options {
 }
 
 impl Options {
-    /// A server that is durable, or fast and careless.
+    /// A server that is durable, or one that is fast but not durable.
     #[must_use]
     pub fn new(programs: Programs, durable: bool) -> Self {
         Self { programs, durable, preload: None, arguments: Vec::new() }
     }
 }
 
-/// A running server with an empty store: it ends with this value, and with this process.
+/// A running server with an empty database: it ends when this value is dropped, and when this
+/// process ends.
 #[derive(Debug)]
 pub struct Server {
     options: Options,
@@ -59,7 +60,7 @@ struct Running {
 }
 
 impl Server {
-    /// Makes a store, starts a server on it, and waits until it answers.
+    /// Creates a data directory, starts a server on it, and waits until it answers.
     ///
     /// # Errors
     /// When it does not start within 60 s: the text has its log.
@@ -75,13 +76,13 @@ impl Server {
         Ok(server)
     }
 
-    /// Where clients of this database connect.
+    /// The address for clients of this database.
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     ///
     /// # Errors
     /// When the server does not run, or has a database of that name.
@@ -97,7 +98,7 @@ impl Server {
         self.running.as_ref().map(|running| running.child.id())
     }
 
-    /// The port, the same over restarts.
+    /// The port; it stays the same over restarts.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
@@ -109,19 +110,19 @@ impl Server {
         self.directory.path().join("log")
     }
 
-    /// Where it keeps everything.
+    /// The folder of all its files.
     #[must_use]
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Ends it at once, as a crash does: nothing is written any more.
+    /// Ends it at once, as a crash does: nothing more is written.
     ///
     /// # Errors
-    /// When it does not run, or the system does not let us.
+    /// When it does not run, or the system refuses.
     pub fn kill(&mut self) -> anyhow::Result<()> {
         let Running { mut child, guard } = self.running.take().context("PostgreSQL is not up")?;
-        // Its other processes first: they would notice its death only after a while.
+        // Its other processes are killed first: they would notice its death only after a while.
         let orphans = children(child.id());
         let killed = child.kill().context("cannot kill PostgreSQL");
         for orphan in orphans {
@@ -134,7 +135,7 @@ impl Server {
         killed.and(waited).map(drop)
     }
 
-    /// Ends it in order: clients are cut off, everything is written.
+    /// Ends it in order: clients are disconnected, and all data is written.
     ///
     /// # Errors
     /// When it does not run, or does not end within 20 s.
@@ -162,7 +163,7 @@ impl Server {
         }
         let give_up = Instant::now() + START_MAX;
         while let Err(error) = self.launch().await {
-            // Its old backends notice the death of their parent one after the other.
+            // The old server's processes notice the death of their parent one after the other.
             let is_passing = format!("{error:#}").contains("pre-existing shared memory");
             if !is_passing || Instant::now() >= give_up {
                 return Err(error);
@@ -178,13 +179,13 @@ impl Server {
     /// When it does not run.
     pub fn suspend(&self) -> anyhow::Result<()> {
         let pid = self.pid().context("PostgreSQL is not up")?;
-        // The first one stops first, so that no more are made meanwhile.
+        // The first process stops first, so that it creates no others meanwhile.
         signal(pid, "STOP")?;
         signal_all(&children(pid), "STOP");
         Ok(())
     }
 
-    /// Lets them go on.
+    /// Lets them continue.
     ///
     /// # Errors
     /// When it does not run.
@@ -196,7 +197,7 @@ impl Server {
 
     async fn launch(&mut self) -> anyhow::Result<()> {
         let mut child = self.command()?.spawn().context("cannot run PostgreSQL")?;
-        // When we are killed, QUIT ends all backends at once.
+        // When this process is killed, QUIT ends all backends at once.
         let guard = match Guard::watch(child.id(), "QUIT", Some(self.directory.path())) {
             Ok(guard) => guard,
             Err(error) => {
@@ -229,7 +230,7 @@ impl Server {
         if let Some(library) = preload {
             postgres.env("LD_PRELOAD", library);
         }
-        // Its own group: Ctrl-C is for us, who stop it last.
+        // A separate process group: Ctrl-C reaches only this process, which stops the server last.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut postgres, 0);
         postgres.stdout(Stdio::null()).stderr(File::create(self.log())?);
@@ -259,7 +260,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let Some(Running { mut child, guard }) = self.running.take() else { return };
-        // One that is paused hears nothing else.
+        // A suspended process reacts to no other signal.
         let pid = child.id();
         let paused = children(pid);
         let ended = signal(pid, "QUIT").and_then(|()| signal(pid, "CONT"));

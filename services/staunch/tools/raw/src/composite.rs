@@ -1,5 +1,5 @@
 //! The composite: pull, lock, commit, unlock, publish the next, ack. These are an executor's steps
-//! around a burst, without an engine, a program or any row that the bare burst does not need.
+//! around a burst, without an engine or a program, and only with the rows that a bare burst needs.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -13,7 +13,7 @@ use sqlx::{Postgres, QueryBuilder, Sqlite};
 use crate::nats::number;
 use crate::pace::{Bound, Lane, Stopwatch, race};
 
-/// Sessions of PostgreSQL; more would only wait for each other.
+/// The number of PostgreSQL sessions; more would only wait for each other.
 const SESSIONS: u32 = 32;
 static STATE: [u8; 1024] = [7; 1024];
 
@@ -101,7 +101,7 @@ impl Database {
         }
     }
 
-    /// The number of transactions at the same time that is fastest.
+    /// The fastest number of transactions at the same time.
     pub(crate) fn committers(&self) -> usize {
         match self {
             Self::Postgres(_) => 2,
@@ -117,7 +117,7 @@ impl Database {
         }
     }
 
-    /// The number of sessions at the same time that is fastest for single transactions.
+    /// The fastest number of sessions at the same time for single transactions.
     pub(crate) fn sessions(&self) -> usize {
         match self {
             Self::Postgres(_) => SESSIONS as usize,

@@ -1,4 +1,4 @@
-//! Group commit: bursts that wait at the same moment share a transaction.
+//! Group commit: bursts that wait at the same time share a transaction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::database::{Burst, Database};
 use crate::pace::{Bound, Lane, Stopwatch, race};
 
-/// Bursts that share a transaction at most.
+/// The largest number of bursts that share a transaction.
 const BATCH: usize = 64;
 const WAITING_MAX: usize = 4_096;
 

@@ -1,5 +1,5 @@
 //! The best rates of NATS and a database, alone and composed as Staunch composes them, without an
-//! engine: the bound to which our figures are ratios.
+//! engine: the bound with which our figures are compared.
 //!
 //! It uses both clients directly and not through our adapters: a bound through the adapters would
 //! hide their cost.
@@ -25,7 +25,7 @@ pub struct Target {
     pub database_url: String,
 }
 
-/// Measures every bound for `length`. Calls `say` with each as it comes.
+/// Measures every bound for `length`. Calls `say` with each result.
 ///
 /// # Errors
 /// When one of them cannot be reached or refuses an operation.

@@ -1,4 +1,4 @@
-//! JetStream alone: a work queue in files and a bucket in memory, as Staunch has them.
+//! JetStream alone: a work queue in files and a bucket in memory, configured as Staunch's.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,12 +20,12 @@ const BUCKET: &str = "KV_staunch_raw";
 const KEYS: &str = "$KV.staunch_raw";
 const BYTES_MAX: i64 = 256 << 20;
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// Messages of one pull.
+/// The number of messages of one pull.
 const BATCH: usize = 256;
 static BODY: [u8; 256] = [b'x'; 256];
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
-/// A connection of its own for messages, and one for keys.
+/// One connection for messages, and one for keys.
 #[derive(Clone)]
 pub(crate) struct Broker {
     data: Client,
@@ -33,7 +33,7 @@ pub(crate) struct Broker {
     context: Context,
 }
 
-/// A new number.
+/// A number that was not used before.
 pub(crate) fn number() -> u64 {
     COUNTER.fetch_add(1, Ordering::Relaxed)
 }
@@ -112,7 +112,7 @@ impl Broker {
         ask(&self.data, SUBJECT.to_owned(), headers, Bytes::from_static(&BODY)).await.map(drop)
     }
 
-    /// Creates a key; gives its revision.
+    /// Creates a key; returns its revision.
     pub(crate) async fn create(&self, key: u64) -> anyhow::Result<u64> {
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Expected-Last-Subject-Sequence", "0");
@@ -198,7 +198,7 @@ impl Lane for Pair {
     }
 }
 
-/// Publishes; gives the sequence in the stream from the acknowledgement.
+/// Publishes; returns the sequence in the stream from the acknowledgement.
 async fn ask(
     client: &Client,
     subject: String,

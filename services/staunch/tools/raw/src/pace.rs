@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Operations in flight for a bound with many.
+/// The number of operations in flight for a bound with many.
 pub(crate) const MANY: usize = 256;
 
 /// The measured rate of one bound.
@@ -80,7 +80,7 @@ impl Stopwatch {
     }
 }
 
-/// Runs all lanes until the time is over; gives them back.
+/// Runs all lanes until the time is over; returns them.
 pub(crate) async fn race<L: Lane>(lanes: Vec<L>, clock: &Stopwatch) -> anyhow::Result<Vec<L>> {
     let mut running = JoinSet::new();
     for mut lane in lanes {
