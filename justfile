@@ -25,7 +25,7 @@ bench-peers *args:
     cargo build --release -p staunch -p peers
     target/release/peers {{args}}
 
-# Whole clusters that are killed, paused, cut off and flooded, then counted. `just chaos storm`
+# Whole clusters that are killed, paused, cut off and overloaded; then the results are counted. `just chaos storm`
 chaos *args:
     STAUNCH_CHAOS=full cargo test -p chaos {{args}} -- --nocapture
 
@@ -44,7 +44,7 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# How fast it is: `just bench suite --database postgres`, or one scenario, or `raw`.
+# Measures the speed: `just bench suite --database postgres`, or one scenario, or `raw`.
 bench *args:
     cargo build --release -p staunch
     ./target/release/staunch bench {{args}}
@@ -55,7 +55,7 @@ bench-slow-fsync *args:
     cc -O2 -shared -fPIC -o target/slow_fsync.so tests/peers/slow_fsync.c -ldl
     ./target/release/staunch bench {{args}} --preload target/slow_fsync.so
 
-# Writes the generated files under schema/ anew.
+# Regenerates the files under schema/.
 schema:
     UPDATE_EXPECT=1 cargo test -p ingress
 

@@ -1,5 +1,5 @@
-// Code that is made of a text could use functions of ours that were not put into the context. It is
-// refused where the script does not name `Function` or `eval`, by which it would get them all.
+// Code that is made from a text could use functions of ours that were not put into the context. It is
+// refused unless the script names `Function` or `eval`: then it gets all of them.
 (function (refuse) {
   "use strict";
   const { defineProperty, getPrototypeOf } = Object;

@@ -1,6 +1,6 @@
-// QuickJS looks at the time between the steps of a script, but not inside these functions. The guard
-// refuses what would take them long. Lengths are read in a way that a script cannot change between
-// the check and the call. A script that gets past the guard is stopped at its deadline all the same.
+// QuickJS checks the time between the steps of a script, but not inside these functions. The guard
+// refuses arguments with which they would take long. It reads lengths in such a way that a script
+// cannot change them between the check and the call. A script that gets past the guard is stopped at its deadline all the same.
 (function (walkers, searches, elements, comparisons, isProxy) {
   "use strict";
   const { apply } = Reflect;
@@ -15,7 +15,7 @@
   const uncertain = (name) => {
     throw new Unfit(`${name}: the length of a Proxy or a computed length may change; copy it to an array first`);
   };
-  // The length of anything that array functions accept.
+  // The length of any value that array functions accept.
   const lengthOf = (value, name) => {
     if (typeof value === "string") return value.length;
     if (value === null || value === undefined) return 0;

@@ -1,4 +1,4 @@
-// .NET's Guid and Random. A Guid is its text.
+// .NET's Guid and Random. A Guid is represented by its text.
 (function (newGuid, parseGuid) {
   "use strict";
   const define = (name, value) =>
