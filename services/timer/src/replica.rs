@@ -114,7 +114,7 @@ impl Timer {
         }
         let drained = tokio::time::timeout(self.cx.config.drain, self.drain()).await;
         if drained.is_err() {
-            tracing::warn!("stopped with firings in hand; another replica takes them over");
+            tracing::warn!("stopped with firings in progress; another replica takes them over");
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The port for health and metrics of one process: `--admin-listen`.
 //!
-//! It has a thread and a runtime of its own, so that no load on the process reaches it. Health is
-//! answered to anybody. Metrics are answered on loopback; elsewhere they need the configured API
-//! key.
+//! It has its own thread and runtime, so that load on the process does not affect it. Health is
+//! answered to every caller. Metrics are answered on loopback; elsewhere they need the configured
+//! API key.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
@@ -25,7 +25,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{Health, Life, Secret, http};
 
-/// Time in which the process's own runtime answers a check.
+/// The time in which the process's own runtime has to answer a check.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(5);
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -98,7 +98,7 @@ async fn answer_all(
     Ok(())
 }
 
-/// What the admin port answers from.
+/// The state from which the admin port answers.
 struct Desk {
     is_loopback: bool,
     key: Option<Secret>,
@@ -131,7 +131,7 @@ impl Desk {
         }
     }
 
-    /// The runtime of the process runs tasks.
+    /// Whether the runtime of the process runs tasks.
     async fn live(&self) -> Response<Full<Bytes>> {
         match tokio::time::timeout(CHECK_TIME_MAX, self.process.spawn(async {})).await {
             Ok(_) => status(StatusCode::OK, &json!({"status": "Healthy"})),
@@ -142,7 +142,7 @@ impl Desk {
         }
     }
 
-    /// The process has started, is not stopping, and all its checks are good.
+    /// Whether the process has started, is not stopping, and passes all its checks.
     async fn ready(&self) -> Response<Full<Bytes>> {
         if !self.life.is_ready() {
             let why = if self.life.is_draining() { "stopping" } else { "starting" };
@@ -189,7 +189,7 @@ impl Desk {
     }
 }
 
-/// True when a `Host` header names this machine alone.
+/// True if a `Host` header names a loopback address or name.
 #[must_use]
 pub fn is_loopback(host: &str) -> bool {
     let bare = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {

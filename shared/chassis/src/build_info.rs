@@ -1,4 +1,4 @@
-//! What this binary was built from.
+//! The version and commit of this binary.
 
 /// The version of the workspace, such as `0.1.0`.
 #[must_use]
@@ -6,7 +6,7 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The commit, where the build was told it by the variable `STAUNCH_COMMIT`.
+/// The commit, if the variable `STAUNCH_COMMIT` was set for the build.
 #[must_use]
 pub fn commit() -> Option<&'static str> {
     option_env!("STAUNCH_COMMIT")

@@ -1,11 +1,12 @@
-//! The sources of ids and seeds. Only the edge draws from them; it passes the values inwards.
+//! The sources of ids and seeds. Only the edge draws from them; it passes the values to the inner
+//! crates.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::Chance;
 use uuid::Uuid;
 
-/// The system's chance; ids are UUIDs of version 7.
+/// The system's random source; ids are UUIDs of version 7.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemChance;
 
@@ -24,8 +25,8 @@ impl Chance for SystemChance {
     }
 }
 
-/// Chance for tests and simulations: the same seed draws the same ids in the same order. Anyone can
-/// guess them.
+/// A random source for tests and simulations: the same seed draws the same ids in the same order.
+/// Its values can be guessed.
 #[derive(Debug)]
 pub struct SeededChance {
     state: AtomicU64,

@@ -1,4 +1,4 @@
-//! The clocks. Only the edge reads them; it passes a [`Timestamp`] inwards.
+//! The clocks. Only the edge reads them; it passes a [`Timestamp`] to the inner crates.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that starts at a chosen time and then follows tokio's clock, also while that is paused.
+/// A clock that starts at a chosen time and then follows tokio's clock, even while that is paused.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock {
     origin: Timestamp,

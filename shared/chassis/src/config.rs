@@ -1,4 +1,5 @@
-//! The settings of every role: what they are, where their values come from, and which are refused.
+//! The settings of every role: their names, the sources of their values, and the checks of these
+//! values.
 //!
 //! A value comes from the command line, else from a variable `STAUNCH_<NAME>`, else from a TOML
 //! file, else from its default. Every setting has one name: `nats-url` is the flag `--nats-url`,
@@ -25,7 +26,7 @@ impl Settings {
     /// Reads the settings of this process, with its environment.
     ///
     /// # Errors
-    /// [`ConfigError`] when a value means nothing, is out of bounds, or is not safe.
+    /// [`ConfigError`] when a value cannot be read, is out of bounds, or is not safe.
     #[expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
     pub fn load(args: &Args) -> Result<Self, ConfigError> {
         Self::resolve(args, &|name| std::env::var(name).ok())
@@ -34,7 +35,7 @@ impl Settings {
     /// Reads the settings, with this environment.
     ///
     /// # Errors
-    /// [`ConfigError`] when a value means nothing, is out of bounds, or is not safe.
+    /// [`ConfigError`] when a value cannot be read, is out of bounds, or is not safe.
     pub fn resolve(
         args: &Args,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -49,7 +50,7 @@ impl Settings {
     }
 }
 
-/// The host's name and a little chance, so that two processes on one host differ.
+/// The host's name with a random suffix, so that two processes on one host differ.
 fn default_node(variable: &dyn Fn(&str) -> Option<String>) -> String {
     let host = variable("HOSTNAME")
         .or_else(|| std::fs::read_to_string("/etc/hostname").ok())

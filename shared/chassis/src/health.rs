@@ -1,4 +1,4 @@
-//! Named checks of what a process cannot work without, for `/health/ready`.
+//! Named checks of the services that a process needs, for `/health/ready`.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 /// How long one check may take.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// What a check found: `Ok`, or what is wrong.
+/// The result of a check: `Ok`, or the reason of its failure.
 pub type Outcome = Result<(), String>;
 
 type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
@@ -19,7 +19,7 @@ type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Sen
 #[derive(Clone, Default)]
 pub struct Health(Arc<Mutex<Vec<(&'static str, Check)>>>);
 
-/// What all checks found.
+/// The results of all checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HealthReport {
     /// `Healthy` or `Unhealthy`
@@ -28,20 +28,20 @@ pub struct HealthReport {
     pub checks: Vec<CheckReport>,
 }
 
-/// What one check found.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     /// Its name, such as `nats`.
     pub name: &'static str,
     /// `Healthy` or `Unhealthy`
     pub status: &'static str,
-    /// What is wrong.
+    /// The reason of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl HealthReport {
-    /// True when no check found anything wrong.
+    /// True if no check failed.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
         self.checks.iter().all(|check| check.reason.is_none())
@@ -49,8 +49,8 @@ impl HealthReport {
 }
 
 impl Health {
-    /// Checks that no background task of this process is down: one that panicked is down until it
-    /// runs again.
+    /// Contains the check that no background task of this process is down: a task that panicked is
+    /// down until it runs again.
     #[must_use]
     pub fn new() -> Self {
         let health = Self::default();
@@ -61,7 +61,7 @@ impl Health {
         health
     }
 
-    /// Adds a check. It has two seconds each time.
+    /// Adds a check. It may take two seconds each time.
     pub fn add<F, Fut>(&self, name: &'static str, check: F)
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -71,7 +71,7 @@ impl Health {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((name, check));
     }
 
-    /// Runs all checks side by side.
+    /// Runs all checks at the same time.
     pub async fn check(&self) -> HealthReport {
         let checks = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut running = Vec::new();

@@ -1,8 +1,9 @@
-//! A bounded HTTP/1.1 server: the number of connections, the time of headers and writes, the end.
+//! An HTTP/1.1 server with limits on the number of connections, the time of headers and writes, and
+//! the time of its end.
 //!
-//! A connection that has no permit waits in the system's queue. A connection without a complete
+//! A connection without a permit waits in the system's queue. A connection without a complete
 //! request is closed after [`limits::HEADERS_TIME_MAX`], so slow or idle clients give their permits
-//! back. When the process has no file descriptor left, the server pauses and tries again.
+//! back. If the process has no file descriptor left, the server pauses and tries again.
 
 mod stall;
 
@@ -25,18 +26,18 @@ use tokio_util::task::TaskTracker;
 
 use stall::Unstalled;
 
-/// Pause after an accept that failed for want of a resource, such as a file descriptor.
+/// Pause after an accept that failed for lack of a resource, such as a file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// Time between two log lines of the same trouble.
+/// Time between two log lines about the same problem.
 const LOG_PAUSE: Duration = Duration::from_secs(10);
-/// Descriptors that are left to everything but HTTP connections: database, broker, files.
+/// Descriptors reserved for other uses than HTTP connections: database, broker, files.
 const DESCRIPTORS_RESERVED: usize = 64;
-/// Connections that are allowed whatever the number of descriptors.
+/// Connections that are allowed even if there are few descriptors.
 const CONNECTIONS_MIN: usize = 16;
-/// Descriptors of a process where the system does not say how many.
+/// The number of descriptors to assume if the system does not report it.
 const DESCRIPTORS_DEFAULT: usize = 256;
 
-/// The number of connections to allow: the configured one, or fewer where the process may not open
+/// The number of connections to allow: the configured one, or fewer if the process may not open
 /// that many files.
 #[must_use]
 pub fn connections_max(configured: usize) -> usize {
@@ -49,14 +50,14 @@ fn connections_within(configured: usize, descriptors: usize) -> usize {
     configured.clamp(1, free).min(Semaphore::MAX_PERMITS)
 }
 
-/// The number of files that this process may open, as Linux tells it.
+/// The number of files that this process may open, as Linux reports it.
 fn descriptors_max() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Serves connections until `stop`, then lets every request that has begun come to its end.
+/// Serves connections until `stop`, then lets every request that has begun finish.
 ///
 /// `connections_max` is the number of connections that are open at the same time.
 pub async fn serve<S, B>(
@@ -101,7 +102,7 @@ pub async fn serve<S, B>(
     open.wait().await;
 }
 
-/// A permit for one more connection; `None` never, as the semaphore is not closed.
+/// A permit for one more connection. Never `None`, because the semaphore is not closed.
 async fn permit(room: &Arc<Semaphore>, full: &mut Sampled) -> Option<OwnedSemaphorePermit> {
     if room.available_permits() == 0 && full.is_due() {
         tracing::warn!("all HTTP connections are in use; new ones wait until one is closed");
@@ -138,7 +139,7 @@ where
     }
 }
 
-/// The client went away before its connection was accepted.
+/// The client closed its connection before it was accepted.
 fn is_of_the_client(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -149,7 +150,7 @@ fn is_of_the_client(error: &io::Error) -> bool {
     )
 }
 
-/// Lets one log line through in a while.
+/// Limits log lines to one per interval.
 #[derive(Default)]
 struct Sampled(Option<Instant>);
 

@@ -1,7 +1,8 @@
-//! What every service's `main` needs: configuration, telemetry, signals, time, chance, health.
+//! The common parts of every service's `main`: configuration, telemetry, signals, time, randomness,
+//! health.
 //!
 //! This crate owns how a process starts, reports and stops. Only it reads the environment, the
-//! system's clock and the system's chance. It does not know what a workflow is.
+//! system's clock and the system's random source. It does not know what a workflow is.
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {

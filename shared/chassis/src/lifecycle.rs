@@ -1,4 +1,4 @@
-//! A process's life: starting, ready, draining, gone.
+//! The life cycle of a process: starting, ready, draining, ended.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,8 +10,8 @@ use tracing::Instrument as _;
 
 /// The life of this process. All parts of the process share it through clones.
 ///
-/// A soft stop asks all tasks to finish the work in hand. After the drain time it becomes a hard
-/// stop, which drops the tasks that are left.
+/// A soft stop asks all tasks to finish their work in progress. After the drain time it becomes a
+/// hard stop, which drops the remaining tasks.
 #[derive(Clone)]
 pub struct Life(Arc<Inner>);
 
@@ -25,7 +25,7 @@ struct Inner {
 }
 
 impl Life {
-    /// A life that drains for at most this long.
+    /// A life cycle that drains for at most this long.
     #[must_use]
     pub fn new(drain: Duration) -> Self {
         Self(Arc::new(Inner {
@@ -38,13 +38,13 @@ impl Life {
         }))
     }
 
-    /// Cancelled by a soft stop: finish the work in hand and begin nothing new.
+    /// Cancelled by a soft stop: finish the work in progress and begin nothing new.
     #[must_use]
     pub fn stop(&self) -> CancellationToken {
         self.0.soft.clone()
     }
 
-    /// Cancelled by a hard stop: let go at once.
+    /// Cancelled by a hard stop: stop at once.
     #[must_use]
     pub fn kill(&self) -> CancellationToken {
         self.0.hard.clone()
@@ -110,7 +110,7 @@ impl Life {
         });
     }
 
-    /// Marks the process as ready for its work.
+    /// Marks the process as ready.
     pub fn ready(&self) {
         self.0.ready.store(true, Ordering::Release);
     }
@@ -138,13 +138,13 @@ impl Life {
         self.0.hard.cancel();
     }
 
-    /// Records why the process cannot go on, and stops it softly. The first reason counts.
+    /// Records why the process cannot continue, and stops it softly. The first reason counts.
     pub fn fail(&self, reason: String) {
         self.0.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
         self.begin_stop();
     }
 
-    /// Why the process could not go on.
+    /// The reason why the process could not continue.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.0.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -162,7 +162,7 @@ impl Life {
         self.0.tasks.len()
     }
 
-    /// Waits until every task has ended; false when a hard stop came first.
+    /// Waits until every task has ended; false if a hard stop came first.
     pub async fn finished(&self) -> bool {
         self.0.tasks.close();
         tokio::select! {

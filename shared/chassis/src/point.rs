@@ -1,6 +1,6 @@
 //! Named points on the path of a command, where simulations and crash tests stop a node.
 //!
-//! In production nobody listens, and passing a point costs nothing.
+//! In production nothing listens, and reaching a point costs nothing.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ macro_rules! points {
 }
 
 points! {
-    /// The points that a gateway passes.
+    /// The points of ingress.
     INGRESS {
         /// A request is read and checked; nothing of it is written.
         BeforeAccept "before_accept";
@@ -52,7 +52,7 @@ points! {
         /// The version is announced; its publisher has no answer.
         Announced "announced";
     }
-    /// The points that an executor passes.
+    /// The points of an executor.
     EXECUTOR {
         /// A delivery has arrived and is not read.
         Received "received";
@@ -78,7 +78,7 @@ points! {
         BeforeCommit "before_commit";
         /// The transaction is committed; nothing that follows from it has run.
         Committed "committed";
-        /// The commit lost: another node has written the instance.
+        /// The commit failed its version check: another node has written the instance.
         Conflicted "conflicted";
         /// Before the lease is given back.
         BeforeRelease "before_release";
@@ -117,7 +117,7 @@ points! {
         /// The delivery is acknowledged.
         Acked "acked";
     }
-    /// The points that a timer passes.
+    /// The points of a timer.
     TIMER {
         /// A scan has read the timers and schedules that are due soon.
         Scanned "scanned";
@@ -142,7 +142,7 @@ points! {
         /// The dead letter of the command is in the outbox.
         Buried "buried";
     }
-    /// The points that a cache notifier passes.
+    /// The points of a cache notifier.
     NOTIFIER {
         /// An announcement has arrived.
         Heard "heard";
@@ -159,15 +159,16 @@ points! {
     }
 }
 
-/// Hears of every point that the work passes. An implementation that never returns is a crash.
+/// Called at every point that a node reaches. An implementation that never returns simulates a
+/// crash.
 #[async_trait]
 pub trait Points: Send + Sync {
-    /// The work is at this point, on this node.
+    /// The node has reached this point.
     async fn at(&self, node: &str, point: Point);
 }
 
-/// Reports the points that the work of one node passes. Cheap to clone. The default is production,
-/// where nobody listens.
+/// Reports the points that one node reaches. Cheap to clone. The default is production, where
+/// nothing listens.
 #[derive(Clone, Default)]
 pub struct Trail(Option<(Arc<str>, Arc<dyn Points>)>);
 
@@ -178,14 +179,14 @@ impl Trail {
         Self(points.map(|points| (Arc::from(node), points)))
     }
 
-    /// Passes a point.
+    /// Reports a point.
     pub async fn at(&self, point: Point) {
         if let Some((node, points)) = &self.0 {
             points.at(node, point).await;
         }
     }
 
-    /// Whether anybody listens.
+    /// Whether a listener is set.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.0.is_some()

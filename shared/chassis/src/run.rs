@@ -1,4 +1,4 @@
-//! From `main` to the exit code.
+//! The run of a process, from `main` to the exit code.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -19,8 +19,8 @@ struct Command {
     args: Args,
 }
 
-/// The whole of a service's `main`: reads the settings, then does what [`host`] does. The role is
-/// `name` unless the settings say otherwise.
+/// The whole `main` of a service: reads the settings, then does the same as [`host`]. The role is
+/// `name` unless the settings name another.
 pub fn main<F, Fut>(name: &'static str, run: F) -> ExitCode
 where
     F: FnOnce(Settings, Life) -> Fut,
@@ -70,7 +70,7 @@ where
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         tracing::debug!("a TLS provider is installed already");
     }
-    // The exporter's client has to exist before the runtime does.
+    // The exporter's client must be created before the runtime.
     let telemetry = Telemetry::start(name, &settings).context("start telemetry")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -118,7 +118,7 @@ async fn live(life: Life, run: impl Future<Output = anyhow::Result<()>>) -> End 
         result = tasks::caught("main", run) => result.unwrap_or_else(|panicked| Err(panicked.into())),
         () = kill.cancelled() => return End::Killed,
     };
-    // Whatever the end was, the tasks get their time.
+    // In every case the tasks get time to finish.
     life.begin_stop();
     let finished = life.finished().await;
     watcher.abort();
@@ -166,7 +166,7 @@ async fn signal() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// Says on stderr what went wrong, with its causes.
+/// Writes an error with its causes to stderr.
 fn complain(name: &str, error: &anyhow::Error) {
     let mut text = format!("{name}: {error}\n");
     for cause in error.chain().skip(1) {

@@ -23,7 +23,8 @@ use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::{LogFormat, Settings};
 
-/// The buckets of histograms of times, in seconds. The defaults of OpenTelemetry are milliseconds.
+/// The buckets of histograms of times, in seconds. The defaults of OpenTelemetry are meant for
+/// milliseconds.
 pub const SECONDS: [f64; 15] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
@@ -36,8 +37,8 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Starts logging to stderr, metrics, and tracing where an endpoint is configured. Call it
-    /// once, before the runtime starts: the exporter's client must not be made inside a runtime.
+    /// Starts logging to stderr, metrics, and tracing if an endpoint is configured. Call it once,
+    /// before the runtime starts: the exporter's client must not be created inside a runtime.
     ///
     /// # Errors
     /// When the log filter cannot be read or the exporter cannot be built.
@@ -58,7 +59,7 @@ impl Telemetry {
         Ok(Self { tracer, meter })
     }
 
-    /// Sends the traces that are left, and stops the meters.
+    /// Sends the remaining traces, and stops the meters.
     pub fn stop(self) {
         if let Some(Err(error)) = self.tracer.map(|tracer| tracer.shutdown()) {
             tracing::warn!(%error, "the last traces may be lost");
@@ -78,7 +79,7 @@ fn meter(resource: Resource) -> anyhow::Result<SdkMeterProvider> {
     Ok(SdkMeterProvider::builder().with_reader(exporter).with_resource(resource).build())
 }
 
-/// Shows what the background tasks of this process have been through.
+/// Exports the panics and restarts of the background tasks of this process.
 fn count_tasks() {
     let meter = global::meter("staunch");
     let counter = |name, about, value: fn(&tasks::Figure) -> u64| {
@@ -118,7 +119,7 @@ fn subscribe(settings: &Settings, tracer: Option<&SdkTracerProvider>) -> anyhow:
         LogFormat::Text => logs.boxed(),
         LogFormat::Json => logs.json().flatten_event(true).boxed(),
     };
-    // The exporter's own client is not traced: its spans would make spans.
+    // The exporter's own client is not traced: its spans would cause more spans.
     let traced = EnvFilter::new("info,opentelemetry=off,hyper=off,hyper_util=off,reqwest=off");
     let traces = tracer.map(|provider| {
         tracing_opentelemetry::layer().with_tracer(provider.tracer("staunch")).with_filter(traced)
@@ -141,7 +142,7 @@ pub fn metrics_text() -> String {
     text
 }
 
-/// The `traceparent` of the current span, to travel with a message; None when nothing is traced.
+/// The `traceparent` of the current span, to be sent with a message; None if nothing is traced.
 #[must_use]
 pub fn inject() -> Option<String> {
     let context = Span::current().context();
@@ -153,8 +154,8 @@ pub fn inject() -> Option<String> {
     headers.remove("traceparent")
 }
 
-/// Makes a span that has not been entered yet a child of the one that a `traceparent` names. Does
-/// nothing when there is none, or none that can be read.
+/// Makes a span that has not been entered yet a child of the span that a `traceparent` names. Does
+/// nothing if there is none, or it cannot be read.
 pub fn set_parent(span: &Span, traceparent: Option<&str>) {
     if let Some(context) = traceparent.and_then(extract)
         && let Err(error) = span.set_parent(context)
@@ -163,8 +164,8 @@ pub fn set_parent(span: &Span, traceparent: Option<&str>) {
     }
 }
 
-/// Links a span to the one that a `traceparent` names. Does nothing when there is none, or none
-/// that can be read.
+/// Links a span to the one that a `traceparent` names. Does nothing if there is none, or it cannot
+/// be read.
 pub fn link(span: &Span, traceparent: Option<&str>) {
     if let Some(context) = traceparent.and_then(extract) {
         span.add_link(context.span().span_context().clone());

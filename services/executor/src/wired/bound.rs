@@ -98,7 +98,7 @@ async fn large_commands_stay_in_the_stream_while_others_are_in_hand_g12() {
     }
     let wanted = limits::PULL_BYTES_MAX / BYTES;
     let come = async || gate.came.load(Ordering::SeqCst) >= wanted;
-    world.until("some commands are in hand", come).await;
+    world.until("some commands are in progress", come).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(gate.came.load(Ordering::SeqCst), wanted);
     gate.open.add_permits(1);

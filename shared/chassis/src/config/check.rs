@@ -1,5 +1,4 @@
-//! Settings that are out of bounds, or would make an unsafe service, are refused with what to do
-//! instead.
+//! Refuses settings that are out of bounds, or would make an unsafe service, with advice.
 
 use std::time::Duration;
 
@@ -9,19 +8,19 @@ use super::error::{ConfigError, Origin};
 use super::settings::Settings;
 use super::value::Auth;
 
-/// Characters of an API key.
+/// The smallest length of an API key, in characters.
 const KEY_CHARS_MIN: usize = 32;
-/// Different characters of an API key, without separators.
+/// The smallest number of different characters of an API key, without separators.
 const KEY_VARIETY_MIN: usize = 8;
-/// A shorter lease would be lost to a short pause of its holder.
+/// A shorter lease would be lost by a short pause of its holder.
 const LEASE_TTL_MIN: Duration = Duration::from_secs(1);
 /// A longer lease would keep the work of a killed node from the others.
 const LEASE_TTL_MAX: Duration = Duration::from_secs(60);
 
-/// Refuses a value that would not be in force as it is given.
+/// Refuses a value that could not be applied as it is given.
 ///
 /// # Errors
-/// [`ConfigError::Value`] names the bound and its reason.
+/// [`ConfigError::Value`] names the limit and its reason.
 pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     let max = limits::COMMAND_BYTES_MAX;
     if settings.max_body_bytes > max {
@@ -53,10 +52,10 @@ fn out_of_bounds(settings: &Settings, name: &'static str, reason: String) -> Con
     ConfigError::Value { name, text, origin, reason }
 }
 
-/// Refuses what is unsafe.
+/// Refuses unsafe settings.
 ///
 /// # Errors
-/// [`ConfigError::Unsafe`] says what is wrong and what to do.
+/// [`ConfigError::Unsafe`] has the reason and advice.
 pub(super) fn safety(settings: &Settings) -> Result<(), ConfigError> {
     if let Some(key) = &settings.api_key
         && let Some(fault) = key_fault(key.expose())

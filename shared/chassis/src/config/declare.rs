@@ -1,23 +1,25 @@
-//! One line declares a setting. From it come the flag, the variable, the key of the file, the line
-//! of the help, the default, the typed value, its masking and its line in `staunch config`.
+//! One line declares a setting. The flag, the variable, the key of the file, the line of the help,
+//! the default, the typed value, its masking and its line in `staunch config` are generated from
+//! it.
 
 /// Declares settings: `field: Type = default, "PLACEHOLDER";`, after the text of the help.
 ///
-/// The default is what a user would write; an empty text means none. The type says how the text is
-/// read, and whether it is shown. What follows the placeholder goes to clap as it is.
+/// The default is what a user would write; an empty text means none. The type determines how the
+/// text is read, and whether it is shown. Anything after the placeholder is passed to clap
+/// unchanged.
 macro_rules! settings {
     ($(
         $(#[$doc:meta])*
         $field:ident: $type:ty = $default:expr, $placeholder:literal
             $(, $clap:ident = $clap_value:expr)*;
     )+) => {
-        // The flags of every role; to be flattened into a command's arguments. A setting without
-        // its flag stays `None` and is looked up elsewhere.
+        // The flags of every role; to be flattened into a command's arguments. A setting without a
+        // flag stays `None` and is read from the other sources.
         #[expect(missing_docs, reason = "clap would show them as what the whole command is about")]
         #[derive(clap::Args, Clone, Debug, Default)]
         #[command(next_help_heading = "Settings")]
         pub struct Args {
-            /// Configuration file; `staunch.toml` when it is there
+            /// Configuration file; `staunch.toml` if it exists
             #[arg(long, global = true, value_name = "FILE")]
             pub config: Option<std::path::PathBuf>,
             $(
@@ -25,7 +27,7 @@ macro_rules! settings {
                 #[arg(long, global = true, value_name = $placeholder $(, $clap = $clap_value)*)]
                 pub $field: Option<String>,
             )+
-            /// The defaults of this command, where they are not the usual ones.
+            /// The defaults of this command that differ from the usual ones.
             #[arg(skip)]
             pub defaults: Vec<(&'static str, String)>,
         }
@@ -37,11 +39,11 @@ macro_rules! settings {
             all: Vec<Setting>,
         }
 
-        /// Every setting, under the name that flags and files know it by.
+        /// Every setting, under its name in flags and files.
         pub(super) const NAMES: &[&str] = &[$(name_of!($field)),+];
 
         impl Settings {
-            /// Reads every setting from the first source that has it.
+            /// Reads every setting from the first source that contains it.
             ///
             /// # Errors
             /// [`ConfigError::Value`] when a text cannot be read.
@@ -65,7 +67,7 @@ macro_rules! settings {
     };
 }
 
-/// The name of a field as flags and files have it: `nats-url` for `nats_url`.
+/// The name of a field in flags and files: `nats-url` for `nats_url`.
 macro_rules! name_of {
     ($field:ident) => {{
         const FIELD: &str = stringify!($field);

@@ -1,11 +1,11 @@
-//! Where a value comes from, and why it is refused.
+//! The source of a value, and the reason why it is refused.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -15,7 +15,7 @@ pub enum Origin {
     Variable(String),
     /// This file.
     File(PathBuf),
-    /// The value is given nowhere.
+    /// No source has the value.
     Default,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Why the settings cannot be used.
+/// The reason why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -38,10 +38,10 @@ pub enum ConfigError {
     File {
         /// The path of the file.
         path: String,
-        /// Why it cannot be read.
+        /// The reason why it cannot be read.
         reason: String,
     },
-    /// The file has a key that is no setting.
+    /// The file has a key that is not a setting.
     #[error("{path}: there is no setting {key:?}{}", hint(nearest))]
     Unknown {
         /// The path of the file.
@@ -56,11 +56,11 @@ pub enum ConfigError {
     Value {
         /// The name of the setting.
         name: &'static str,
-        /// The value; masked where it is a secret.
+        /// The value; masked if it is a secret.
         text: String,
-        /// Where the value comes from.
+        /// The source of the value.
         origin: Origin,
-        /// What the value should be.
+        /// The values that are allowed.
         reason: String,
     },
     /// The values together would make an unsafe service.

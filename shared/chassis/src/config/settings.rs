@@ -15,31 +15,31 @@ use super::value::{Auth, IdentityProvider, LogFormat, MisfireOfAll, Secret};
 settings! {
     /// Roles of this process, such as `ingress,executor`; `all` for every one
     role: Vec<String> = "all", "ROLES";
-    /// Address and port that HTTP is served on
+    /// Address and port of the HTTP server
     listen: SocketAddr = "127.0.0.1:5001", "ADDRESS";
-    /// Address and port where every role answers health and metrics; nowhere when not set
+    /// Address and port at which every role answers health and metrics; off if not set
     admin_listen: Option<SocketAddr> = "", "ADDRESS";
-    /// Connections that HTTP keeps open at the same time; fewer where the process may not open as
-    /// many files
+    /// HTTP connections that are open at the same time; fewer if the process may not open as many
+    /// files
     max_connections: usize = limits::CONNECTIONS_MAX, "COUNT";
-    /// How callers from outside reach this address; `http://<listen>` when not set
+    /// URL of this address for callers from outside; `http://<listen>` if not set
     base_url: Option<String> = "", "URL";
     /// NATS servers, separated by commas: `nats://host:4222`, `tls://user:password@host`,
     /// `nats://token@host`
     nats_url: String = "nats://127.0.0.1:4222", "URL";
     /// NATS credentials file
     nats_creds: Option<PathBuf> = "", "FILE";
-    /// File with the seed of the NKey that NATS knows this process by
+    /// File with the seed of the NKey of this process
     nats_nkey: Option<PathBuf> = "", "FILE";
     /// Database: `sqlite://…` or `postgres://…`
     database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
-    /// Creates what is missing in JetStream and the database at the start
+    /// Creates missing streams, buckets and database tables at the start
     provision: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
-    /// How callers prove who they are: `none` or `api-key`
+    /// How callers authenticate: `none` or `api-key`
     auth: Auth = "none", "KIND";
-    /// An API key that may do everything, to begin with
+    /// An API key with all permissions, with which others can be created
     api_key: Option<Secret> = "", "KEY";
-    /// Not supported yet: where the keys of an identity provider are published
+    /// Not supported yet: URL of the keys of an identity provider
     jwks_url: Option<IdentityProvider> = "", "URL", hide = true;
     /// Not supported yet: the `iss` that tokens must have
     jwt_issuer: Option<IdentityProvider> = "", "ISSUER", hide = true;
@@ -51,23 +51,24 @@ settings! {
     max_body_bytes: usize = limits::COMMAND_BYTES_MAX, "BYTES";
     /// Waiting commands above which the HTTP API accepts no more
     max_backlog: u64 = limits::BACKLOG_MAX, "COUNT";
-    /// What is logged, such as `info` or `warn,executor=debug`
+    /// Filter of log lines, such as `info` or `warn,executor=debug`
     log: String = "info", "FILTER";
     /// The form of the log: `text` or `json`
     log_format: LogFormat = "text", "FORMAT";
-    /// Where traces are sent by OTLP over HTTP, such as `http://localhost:4318`
+    /// Address for traces by OTLP over HTTP, such as `http://localhost:4318`
     otlp_endpoint: Option<String> = "", "URL";
-    /// The name of this node; host name and chance when not set
+    /// The name of this node; the host name with a random suffix if not set
     node: String = "", "NAME";
     /// Instances that one executor works on at the same time
     executor_concurrency: usize = "256", "COUNT";
     /// Activities that an instance may run without a wait, before it ends with an incident
     executor_steps_max: u64 = "1000000", "COUNT";
-    /// How long a lease stands without being renewed, at least 1s
+    /// How long a lease lasts without being renewed, at least 1s
     lease_ttl: Duration = "4s", "TIME";
-    /// How long a delivered command may go without a sign of life, at most the 3s of the consumer
+    /// How long a delivered command may go without a progress message, at most the 3s of the
+    /// consumer
     ack_wait: Duration = "3s", "TIME";
-    /// Seconds that a stopping process has to finish what is in hand
+    /// Seconds in which a stopping process may finish its work in progress
     drain_seconds: u64 = "30", "SECONDS";
     /// Milliseconds that one script may run
     script_time_ms: u64 = limits::SCRIPT_TIME_MAX.as_millis(), "MILLISECONDS";
@@ -76,7 +77,7 @@ settings! {
         num_args = 0..=1, default_missing_value = "true";
     /// Not supported: Timer and Cron have an input `misfire`, one for each schedule
     misfire: Option<MisfireOfAll> = "", "POLICY", hide = true;
-    /// Seconds between two looks for timers that no one announced
+    /// Seconds between two scans for timers that were not announced
     timer_scan_seconds: u64 = "5", "SECONDS";
 }
 
@@ -87,13 +88,13 @@ impl Settings {
         self.role.iter().any(|known| known == role || known == "all")
     }
 
-    /// True when the value of this setting is a default: no flag, variable or file gives it.
+    /// True if the value of this setting is a default: no flag, variable or file contains it.
     #[must_use]
     pub fn is_default(&self, name: &str) -> bool {
         self.all.iter().any(|one| one.name == name && one.origin == Origin::Default)
     }
 
-    /// How callers from outside reach this process, without a slash at the end.
+    /// The URL of this process for callers from outside, without a slash at the end.
     #[must_use]
     pub fn public_url(&self) -> String {
         match &self.base_url {
@@ -114,14 +115,14 @@ impl Settings {
         Duration::from_millis(self.script_time_ms)
     }
 
-    /// How often timers are looked for.
+    /// The interval between two scans for timers.
     #[must_use]
     pub fn timer_scan(&self) -> Duration {
         Duration::from_secs(self.timer_scan_seconds)
     }
 }
 
-/// Shows what [`Settings::all`] shows: no secrets.
+/// Shows the same as [`Settings::all`]: no secrets.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.all.iter().map(|one| (one.name, &one.value))).finish()

@@ -1,4 +1,4 @@
-//! Where values come from, and in which order.
+//! The sources of values, and their order.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use super::error::{ConfigError, Origin};
 use super::value::Parse;
 
-/// The file that is read when none is named and it is there.
+/// The file that is read if none is named and this one exists.
 const DEFAULT_FILE: &str = "staunch.toml";
 
 /// One setting in force, for `staunch config`.
@@ -18,24 +18,24 @@ pub struct Setting {
     pub name: &'static str,
     /// Its value as text; `***` for a secret that is set.
     pub value: String,
-    /// Where the value comes from.
+    /// The source of the value.
     pub origin: Origin,
 }
 
-/// The places where values are looked up.
+/// The sources in which values are looked up.
 pub(super) struct Sources<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
     file: Option<(PathBuf, Table)>,
-    /// Defaults that are not the usual ones.
+    /// Defaults that differ from the usual ones.
     defaults: Vec<(&'static str, String)>,
     settings: Vec<Setting>,
 }
 
 impl<'a> Sources<'a> {
-    /// Reads the file, which must only have keys out of `names`.
+    /// Reads the file, which may only have keys from `names`.
     ///
     /// # Errors
-    /// [`ConfigError`] when a named file is not there, or its text or a key means nothing.
+    /// [`ConfigError`] when a named file does not exist, or its text or a key cannot be read.
     pub(super) fn open(
         named: Option<&Path>,
         names: &[&'static str],
@@ -88,7 +88,7 @@ impl<'a> Sources<'a> {
         found.map(|(_, text)| text.as_str())
     }
 
-    /// Everything that was taken.
+    /// All settings that were read.
     pub(super) fn into_settings(self) -> Vec<Setting> {
         self.settings
     }
@@ -102,7 +102,7 @@ impl<'a> Sources<'a> {
             return Ok(Some((text.to_owned(), Origin::Flag)));
         }
         let variable = format!("STAUNCH_{}", name.replace('-', "_").to_uppercase());
-        // An empty variable is how compose files say that there is none.
+        // In compose files an empty variable means that there is no value.
         if let Some(text) = (self.variable)(&variable).filter(|text| !text.is_empty()) {
             return Ok(Some((text, Origin::Variable(variable))));
         }
@@ -150,14 +150,14 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// The name most like this one, if any is.
+/// The most similar name, if there is a similar one.
 fn nearest(key: &str, names: &[&'static str]) -> Option<&'static str> {
     let key = key.to_lowercase().replace('_', "-");
     let near = names.iter().map(|name| (distance(&key, name), *name)).min()?;
     (near.0 <= key.len().max(3) / 3 + 1).then_some(near.1)
 }
 
-/// Insertions, deletions and replacements that turn one word into the other.
+/// The number of insertions, deletions and replacements that turn one word into the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -92,7 +92,7 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { log_format: some("xml"), ..Args::default() }, "text or json"),
         (Args { provision: some("perhaps"), ..Args::default() }, "true or false"),
         (Args { nats_url: some(""), ..Args::default() }, "empty"),
-        // What would be accepted and not be in force is refused at once.
+        // A value that could be read but not applied is refused at once.
         (Args { max_body_bytes: some("16777216"), ..Args::default() }, "at most 524288"),
         (Args { ack_wait: some("4s"), ..Args::default() }, "at most 3s"),
         (Args { lease_ttl: some("61s"), ..Args::default() }, "between 1s and 60s"),

@@ -1,4 +1,4 @@
-//! The kinds of values that settings have, and how they are read from text.
+//! The kinds of values of settings, and their reading from text.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ pub(super) trait Parse: Sized {
     /// Reads the text.
     ///
     /// # Errors
-    /// What the text should be.
+    /// The values that are allowed.
     fn parse(text: &str) -> Result<Self, String>;
 
     /// The text as it may be shown.
@@ -45,7 +45,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// How callers prove who they are.
+/// How callers authenticate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auth {
     /// Not at all; only on loopback.

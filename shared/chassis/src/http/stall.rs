@@ -1,4 +1,4 @@
-//! A stream whose writes have a time limit: a client that reads no answer does not keep its
+//! A stream whose writes have a time limit: a client that does not read its answer cannot keep its
 //! connection.
 
 use std::io;

@@ -70,7 +70,7 @@ async fn headers_have_a_size_and_idle_connections_an_end() {
     let mut large = TcpStream::connect(address).await.unwrap();
     let header =
         format!("GET / HTTP/1.1\r\nhost: {}\r\n\r\n", "x".repeat(limits::HEADERS_BYTES_MAX));
-    // The server may close the connection before all is written.
+    // The server may close the connection before all bytes are written.
     drop(large.write_all(header.as_bytes()).await);
     let mut answer = Vec::new();
     drop(large.read_to_end(&mut answer).await);
