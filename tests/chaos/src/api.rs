@@ -39,7 +39,7 @@ impl Api {
         Self { http, url: url.to_owned() }
     }
 
-    /// Sends a request below the node's address, with an idempotency key where one is given.
+    /// Sends a request below the node's address, with an idempotency key if one is given.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -84,13 +84,13 @@ impl Api {
         self.send(Method::POST, &path, None, &json!({})).await.unwrap().ok();
     }
 
-    /// Resumes the instance at the bookmark where it waits; gives the response.
+    /// Resumes the instance at its open bookmark; returns the response.
     pub(crate) async fn resume(&self, instance: &str) -> reqwest::Result<Response> {
         let path = format!("/elsa/api/workflow-instances/{instance}/resume");
         self.send(Method::POST, &path, None, &json!({"input": {}})).await
     }
 
-    /// Asks for a start; the response comes when the start is accepted.
+    /// Sends a start; the response comes when the start is accepted.
     pub(crate) async fn start_async(
         &self,
         definition: &str,
@@ -112,7 +112,7 @@ impl Api {
         value.map_or(0.0, |value| value.parse().unwrap())
     }
 
-    /// Asks for a start; gives the response.
+    /// Sends a start; returns the response.
     pub(crate) async fn start(
         &self,
         definition: &str,

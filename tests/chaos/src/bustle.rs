@@ -36,8 +36,8 @@ pub(crate) struct Bustle {
 }
 
 impl Bustle {
-    /// Starts it. With `wipes`, all leases are deleted again and again and the test writes the
-    /// instances itself, so that commits lose their version check.
+    /// Starts it. With `wipes`, all leases are deleted again and again and the test itself writes
+    /// the instances' rows, so that commits fail their version check.
     pub(crate) async fn begin(route: &Route, database_url: &str, wipes: bool) -> Self {
         let Route { names, doors, jetstream, .. } = route;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -78,7 +78,7 @@ impl Bustle {
     }
 }
 
-/// What the test counts afterwards.
+/// The work that the test counts afterwards.
 pub(crate) struct Aftermath {
     names: Names,
     jetstream: Context,
@@ -87,14 +87,14 @@ pub(crate) struct Aftermath {
 }
 
 impl Aftermath {
-    /// Every event without a waiting instance is one dead letter; every occurrence of the schedule
-    /// has finished. Gives both numbers.
+    /// Checks that every event without a waiting instance is one dead letter, and that every
+    /// occurrence of the schedule has finished. Returns both numbers.
     pub(crate) async fn settled(&self, ledger: &Ledger<'_>, survivor: &Api) -> (usize, usize) {
         survivor.retract(&self.names.tick).await;
         let subject = format!("staunch.dead.cmd.event.{}", self.names.stray);
         let dead = async || self.dead(&subject).await;
         eventually("strays are buried", PATIENCE, async || {
-            // The last of them may not wait yet.
+            // The last of them may not be waiting yet.
             expire(&self.database_url, &self.names);
             dead().await >= self.strays
         })
@@ -119,7 +119,7 @@ impl Aftermath {
     }
 }
 
-/// Publishes a definition that nobody starts again and again, on any node that answers.
+/// Publishes, again and again, a definition that is never started, on any node that answers.
 async fn publications(names: Names, doors: Vec<Api>, is_over: Arc<AtomicBool>) {
     let mut version = 0;
     while !is_over.load(Ordering::SeqCst) {
@@ -154,7 +154,7 @@ fn expire(database_url: &str, names: &Names) {
     sql(database_url, &format!("{update} and id like '{stray}-%'"));
 }
 
-/// Writes every unfinished voyage without a lease and without a change of its content.
+/// Raises the version of every unfinished voyage without a lease, and without changing its content.
 async fn write_beside(names: Names, database_url: String, is_over: Arc<AtomicBool>) {
     let voyage = &names.voyage;
     let update = "update instances set version = version + 1 where status <> 'Finished'";

@@ -16,31 +16,32 @@ use crate::workflow::Names;
 use crate::world::{World, all_roles, dies_at, last_words};
 
 const SURVIVOR: &str = "survivor";
-/// Processes that abort in one round.
+/// The number of processes that abort in one round.
 const VICTIMS: usize = 3;
 /// The signal of a process that aborts.
 const ABORTED: i32 = 6;
 const SENDERS: usize = 6;
-/// The least number of voyages of a round, even when its processes abort early.
+/// The smallest number of voyages of a round, even when its processes abort early.
 const VOYAGES_MIN: usize = 30;
 const DEATH_MAX: Duration = Duration::from_secs(90);
 /// A sample runs one round out of this number.
 const SAMPLE_STEP: usize = 29;
-/// A process aborts when it passes its point for this time. A full run tries all of them at
-/// every point.
+/// A process aborts when it reaches its point for this time. A full run tries all of them at every
+/// point.
 const NTHS: [usize; 5] = [1, 2, 5, 12, 30];
 
-/// Points that a clock paces, not the load: there a process aborts no later than at this passing.
+/// Points whose pace is set by a clock and not by the load: there a process aborts the first time
+/// it reaches the point, or soon after.
 const PACED: [Point; 1] = [Point::Scanned];
 const PACED_NTH_MAX: usize = 5;
 
-/// Points that only the owner of the first shard passes.
+/// Points that only the owner of the first shard reaches.
 const SWEEPER: [Point; 4] = [Point::BeforeSweep, Point::Resent, Point::BeforeBurial, Point::Buried];
 
-/// Points of an occurrence: only the owner of the schedule's shard passes them.
+/// Points of an occurrence: only the owner of the schedule's shard reaches them.
 const SCHEDULER: [Point; 2] = [Point::BeforeOccurrence, Point::Occurred];
 
-/// G1, G2, G3, G6, G7, G9: wherever a process aborts, another node does what was accepted, once.
+/// G1, G2, G3, G6, G7, G9: wherever a process aborts, other nodes do the accepted work, once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_dies_at_any_point_loses_nothing_and_repeats_nothing_g1_g2_g3_g6_g7_g9() {
     let Some(mut world) = World::start(1, vec![all_roles(SURVIVOR)]).await else { return };
@@ -65,10 +66,11 @@ async fn a_process_that_dies_at_any_point_loses_nothing_and_repeats_nothing_g1_g
     );
 }
 
-/// A point, and at which passing the process aborts.
+/// A point, and the number of times the process reaches it until it aborts.
 type Death = (Point, usize);
 
-/// Every point at every passing, or a sample of the points at the first; grouped by round.
+/// Every point with every number of times, or a sample of the points with the first number; grouped
+/// by round.
 fn plan() -> Vec<Vec<Death>> {
     let mut plan: Vec<Vec<Death>> = Vec::new();
     for (turn, nth) in NTHS.into_iter().enumerate() {
@@ -77,14 +79,15 @@ fn plan() -> Vec<Vec<Death>> {
         }
         let others = Point::ALL.iter().copied().filter(|point| !SWEEPER.contains(point));
         let mut others: Vec<_> = others.collect();
-        // Other groups in every turn.
+        // Other groups in every pass.
         others.rotate_left(turn * 7);
         let death = |point: &Point| {
             let is_paced = PACED.contains(point);
             (*point, if is_paced { nth.min(PACED_NTH_MAX) } else { nth })
         };
         plan.extend(others.chunks(VICTIMS).map(|points| points.iter().map(death).collect()));
-        // A sweep publishes only what aborted processes left, and one sweep may publish all of it.
+        // A sweep publishes only messages that aborted processes left, and one sweep may publish
+        // all of them.
         let left = |point| {
             let nth = if point == Point::Resent { 1 } else { 1 + turn / 2 };
             vec![(point, nth), (Point::BeforePublish, 3), (Point::Committed, 7)]
@@ -94,7 +97,7 @@ fn plan() -> Vec<Vec<Death>> {
     if is_full() { plan } else { plan.into_iter().step_by(SAMPLE_STEP).collect() }
 }
 
-/// How long it may take until a process aborts at this point. Publications are much rarer than
+/// The time in which a process must have aborted at this point. Publications are much rarer than
 /// other commands.
 fn patience(point: Point) -> Duration {
     match point {
@@ -130,7 +133,7 @@ impl Outcome {
     }
 }
 
-/// Nodes that will abort join the survivor and share the load until all of them are dead.
+/// Nodes that will abort join the survivor and share the load until all of them have ended.
 async fn round(world: &mut World, callee: &Callee, number: usize, deaths: &[Death]) -> Outcome {
     let began = Instant::now();
     let names = Names::new(&format!("r{number}"));
@@ -174,7 +177,7 @@ async fn round(world: &mut World, callee: &Callee, number: usize, deaths: &[Deat
     Outcome { voyages, repeated_calls, ticks, strays, recovery }
 }
 
-/// Starts them; gives their indices among the nodes.
+/// Starts them; returns their indices among the nodes.
 async fn victims(world: &mut World, number: usize, deaths: &[Death], schedules: i32) -> Vec<usize> {
     let first = world.cluster.nodes().len();
     let names = names(number, deaths, schedules);

@@ -1,4 +1,4 @@
-//! Compares what was accepted with what the database and the streams hold at the end.
+//! Compares the accepted work with the contents of the database and the streams at the end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::world::{World, sql};
 
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// Longer than anything takes.
+/// A time after the end of every test.
 const FOR_EVER: Timestamp = Timestamp::from_millis(i64::MAX / 2);
 
 /// The places to read from.
@@ -43,7 +43,7 @@ impl<'a> Ledger<'a> {
         Self { store: Arc::clone(&world.store), database_url, jetstream, callee, names }
     }
 
-    /// The number of instances of a definition, in this sub-status where one is given.
+    /// The number of instances of a definition; in this sub-status, if one is given.
     pub(crate) async fn count(&self, definition: &str, status: Option<SubStatus>) -> usize {
         let filter = InstanceFilter {
             definition_ids: vec![DefinitionId::new(definition)],
@@ -54,7 +54,7 @@ impl<'a> Ledger<'a> {
         usize::try_from(listed.total).unwrap()
     }
 
-    /// Waits until everything that was accepted has finished.
+    /// Waits until all accepted work has finished.
     pub(crate) async fn settled(&self, accepted: &Accepted) {
         let wanted = accepted.voyages.len();
         let definitions = [&self.names.voyage, &self.names.child, &self.names.listener];
@@ -93,7 +93,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Inserts a resume for an instance that waits for it, and notifies no node.
+    /// Inserts a resume for an instance that waits for it, without notifying a node.
     pub(crate) async fn wait_in_vain(&self, instance: &str) {
         let (id, instance_id) = (format!("in-vain-{instance}"), InstanceId::new(instance));
         let body = Resume { instance_id: instance_id.clone(), ..Resume::default() };
@@ -124,7 +124,7 @@ impl<'a> Ledger<'a> {
         once
     }
 
-    /// The current counts, for the message of a failure.
+    /// The current counts, for the message of a failed test.
     fn standing(&self) -> String {
         let ask = |what: &str| sql(&self.database_url, what);
         let mut text = ask("select definition_id, status, count(*) from instances group by 1, 2");
@@ -140,9 +140,9 @@ impl<'a> Ledger<'a> {
         text
     }
 
-    /// Checks that each was done once: one voyage, one child and one listener; every line once and
-    /// in order; calls under one key; every event once; one dead letter for each message that
-    /// cannot be read.
+    /// Checks that everything was done once: one voyage, one child and one listener; every line
+    /// once and in order; calls under one key; every event once; one dead letter for each message
+    /// that cannot be read.
     pub(crate) async fn balanced(&self, accepted: &Accepted) -> Found {
         let wanted = accepted.voyages.len();
         for definition in [&self.names.voyage, &self.names.child, &self.names.listener] {
@@ -177,8 +177,8 @@ impl<'a> Ledger<'a> {
         lines.filter_map(|entry| entry.message).collect()
     }
 
-    /// Rows that wait to be handled: in the outbox, accepted and not applied, or without anything to
-    /// wait for.
+    /// Rows that wait to be handled: in the outbox, accepted and not applied, or without a bookmark
+    /// to wait for.
     pub(crate) async fn leftovers(&self) -> usize {
         let store = &self.store;
         let unpublished = store.unpublished(FOR_EVER, 100).await.unwrap().len();

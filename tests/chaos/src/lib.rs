@@ -1,5 +1,5 @@
 //! Tests the guarantees on whole clusters of real processes. The processes are killed, paused, cut
-//! off and overloaded while they work; afterwards the tests count what was done.
+//! off and overloaded while they work; afterwards the tests count the results.
 //!
 //! Each test names the guarantees that it tries to break and prints its figures. `cargo test` runs
 //! a sample of each test, `just chaos` runs everything. Tests run one after the other, because each

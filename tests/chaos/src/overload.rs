@@ -1,5 +1,5 @@
-//! Ten times the load that the cluster can do. Each workflow takes tens of milliseconds, so that
-//! the same cores can offer ten times what they can do.
+//! Ten times the load that the cluster can carry. Each workflow takes tens of milliseconds, so that
+//! the load generator can offer that much on the same cores.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,22 +22,22 @@ use crate::workflow::Names;
 use crate::world::{World, all_roles};
 
 const NODES: usize = 2;
-/// Callers that each wait for their response, to measure what the cluster can do.
+/// Callers that each wait for their response, to measure the load that the cluster can carry.
 const CALLERS: usize = 32;
-/// The offered load as a multiple of that.
+/// The offered load as a multiple of that load.
 const FACTOR: f64 = 10.0;
 /// Commands that may wait before the API refuses starts; few, so that it refuses soon.
 const BACKLOG_MAX: usize = 300;
-/// Requests in flight at most; a machine has no more sockets for this test.
+/// The largest number of requests in flight; a machine has no more sockets for this test.
 const REQUESTS_MAX: usize = 2_000;
-/// How soon the API accepts starts again when the backlog is gone.
+/// The time until the API accepts starts again after the backlog is gone.
 const OPEN_MAX: Duration = Duration::from_secs(5);
 const SLICE: Duration = Duration::from_millis(10);
-/// How much more memory a node may take than before, in MiB.
+/// The largest growth of a node's memory, in MiB.
 const GROWTH_MAX: u64 = 300;
 
-/// G12, G1: excess starts are refused with a reason; memory stays bounded; what was accepted is
-/// done once; afterwards everything works as before.
+/// G12, G1: excess starts are refused with a reason; memory stays bounded; accepted starts are done
+/// once; afterwards everything works as before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_times_too_much_is_refused_in_order_and_what_is_accepted_is_done_g12_g1() {
     let bounded = |name: &str| {
@@ -108,7 +108,7 @@ struct Flood {
     accepted: usize,
     refused: usize,
     unanswered: usize,
-    /// Why the last of those got no response.
+    /// The reason why the last of those got no response.
     why: String,
     memory_max: u64,
 }
@@ -159,7 +159,7 @@ async fn flood(world: &World, doors: &[Api], rate: f64, time: Duration) -> Flood
         request.unwrap();
         flood.memory_max = flood.memory_max.max(memory(world));
     }
-    // The cluster goes on with what it has accepted.
+    // The cluster continues with the starts that it has accepted.
     sleep(SLICE).await;
     flood.memory_max = flood.memory_max.max(memory(world));
     let answers = answers.lock().await;

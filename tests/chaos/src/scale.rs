@@ -1,4 +1,4 @@
-//! How much is run: a sample by `cargo test`, everything by `just chaos`.
+//! The size of the tests: a sample by `cargo test`, everything by `just chaos`.
 
 /// True when everything is run (`STAUNCH_CHAOS=full`, or `calm`).
 #[expect(clippy::disallowed_methods, reason = "a switch of these tests")]
@@ -6,14 +6,14 @@ pub(crate) fn is_full() -> bool {
     std::env::var("STAUNCH_CHAOS").is_ok_and(|value| value == "full") || is_calm()
 }
 
-/// True when the storm breaks nothing for the same length of time, to see what changes without
-/// faults (`STAUNCH_CHAOS=calm`).
+/// True if the storm test runs for the same time without breaking anything, to show the changes
+/// that come without faults (`STAUNCH_CHAOS=calm`).
 #[expect(clippy::disallowed_methods, reason = "a switch of these tests")]
 pub(crate) fn is_calm() -> bool {
     std::env::var("STAUNCH_CHAOS").is_ok_and(|value| value == "calm")
 }
 
-/// The one turn of the five turns of a long test that is run, from 1; None for all of them
+/// The one pass of the five of a long test that is run, from 1; None for all of them
 /// (`STAUNCH_CHAOS_TURN`).
 #[expect(clippy::disallowed_methods, reason = "a switch of these tests")]
 pub(crate) fn turn() -> Option<usize> {

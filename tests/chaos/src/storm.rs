@@ -17,7 +17,7 @@ use crate::world::{World, all_roles};
 const SENDERS: usize = 8;
 const NODES: usize = 3;
 const BROKERS: usize = 3;
-/// How long a part is away: longer than the terms of a lease, a presence and an acknowledgement.
+/// How long a part is away: longer than the TTL of a lease, of a presence and the ack wait.
 const AWAY: Duration = Duration::from_secs(8);
 /// About the time that all faults together take.
 const CALM: Duration = Duration::from_secs(300);
@@ -42,7 +42,7 @@ enum Blow {
     RestartBroker(usize),
     /// The leaders of all streams and consumers, and of the cluster itself, step down.
     StepDown,
-    /// Nothing passes between a node and the brokers.
+    /// No traffic passes between a node and the brokers.
     CutOff(usize),
     KillDatabase,
     PauseDatabase,
@@ -77,8 +77,8 @@ const FULL: &[Blow] = &[
     CutOff(2),
 ];
 
-/// G1, G2, G3, G5, G9, G11: whatever breaks for a while, nothing is lost, nothing is done twice,
-/// and afterwards everything is as fast as before. G4: then the brokers lose all their data.
+/// G1, G2, G3, G5, G9, G11: after parts have broken and healed, nothing is lost, nothing was done
+/// twice, and throughput is as before. G4: then the brokers lose all their data.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g9_g11() {
     let Some(mut world) = World::start(BROKERS, Vec::new()).await else { return };
@@ -128,7 +128,7 @@ async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g
     let settled = ended.elapsed();
     let Found { voyages, repeated_calls } = ledger.balanced(&accepted).await;
     let ratio = after.mean / before.mean;
-    // The variation between the slices bounds the error of the ratio.
+    // The variation between the slices determines the error of the ratio.
     let doubt = 2.0 * ratio * (after.doubt().powi(2) + before.doubt().powi(2)).sqrt();
     println!(
         "G1 G2 G3 G5 G9: {voyages} voyages accepted, {voyages} finished once, 0 lost, 0 twice, 0 \
@@ -145,7 +145,7 @@ async fn a_cluster_weathers_a_storm_and_the_loss_of_its_streams_g1_g2_g3_g4_g5_g
     lose_the_streams(&mut world, &ledger).await;
 }
 
-/// Each node reaches each broker through its own proxy.
+/// Each node connects to each broker through a separate proxy.
 async fn nodes_behind_proxies(world: &mut World) -> Vec<Vec<Proxy>> {
     let targets: Vec<String> = world.cluster.nats_url().split(',').map(str::to_owned).collect();
     let mut proxies = Vec::with_capacity(NODES);
@@ -238,12 +238,12 @@ async fn step_down(world: &World) {
     let of_streams = streams.map(|stream| format!("$JS.API.STREAM.LEADER.STEPDOWN.{stream}"));
     let of_consumer = "$JS.API.CONSUMER.LEADER.STEPDOWN.STAUNCH_COMMANDS.executor".to_owned();
     for subject in of_streams.into_iter().chain([of_consumer]) {
-        // A group without a leader at this moment has nobody to step down.
+        // A group without a leader at this moment has none to step down.
         drop(client.request(subject, "".into()).await);
     }
 }
 
-/// Instances that wait for events and for time go on after the brokers have lost all their data.
+/// Instances that wait for events and for timers go on after the brokers have lost all their data.
 async fn lose_the_streams(world: &mut World, ledger: &Ledger<'_>) {
     const WAITING: usize = 25;
     let (wait, nap) = (Names::waiting("wiped"), Names::napping("wiped", 30));

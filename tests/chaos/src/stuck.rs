@@ -1,5 +1,4 @@
-//! Rows that no message points to any more, made by the test. The sweep finds, counts and repairs
-//! each.
+//! Rows that have no message any more, made by the test. The sweep finds, counts and repairs each.
 
 use std::time::Duration;
 
@@ -15,12 +14,12 @@ use crate::scale::pick;
 use crate::workflow::Names;
 use crate::world::{World, all_roles, dies_at};
 
-/// How soon the sweep finds and repairs a stuck row.
+/// The time in which the sweep has to find and repair a stuck row.
 const MENDED_MAX: Duration = Duration::from_secs(30);
 const DEATH_MAX: Duration = Duration::from_secs(60);
 
-/// G9: a start, a resume, an outbox row and a running instance that no message points to any more
-/// are each found, counted and repaired within 30 s.
+/// G9: a start, a resume, an outbox row and a running instance that have no message any more are
+/// each found, counted and repaired within 30 s.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_stuck_is_found_counted_and_mended_within_thirty_seconds_g9() {
     let Some(mut world) = World::start(1, vec![all_roles("mender")]).await else { return };
@@ -45,7 +44,8 @@ async fn what_is_stuck_is_found_counted_and_mended_within_thirty_seconds_g9() {
     world.cluster.node_mut(0).kill().unwrap();
     for number in 0..each {
         ledger.wait_in_vain(&format!("waiting-unwoken-{number}")).await;
-        // Last the one that the sweep repairs only when it is old: a younger one may be running.
+        // The one that the sweep repairs only when it is old comes last: a newer one may be
+        // running.
         leave_behind(&mut world, &jetstream, Point::Accepted, "unstarted", number).await;
         leave_behind(&mut world, &jetstream, Point::BeforePublish, "unpublished", number).await;
         let calling = "calling-unfinished";

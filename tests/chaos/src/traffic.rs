@@ -27,15 +27,15 @@ const REPEAT_MAX: Duration = Duration::from_secs(90);
 const PAUSE: Duration = Duration::from_millis(50);
 /// How long a sender waits for room in the window before it checks whether the traffic has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How often the database is asked for the finished voyages. The query counts rows, more and more
-/// of them, on the cores that are measured.
+/// The interval between queries for the finished voyages. The query counts more and more rows, on
+/// the cores that are measured.
 const COUNT_EVERY: Duration = Duration::from_secs(5);
-/// One message in this many cannot be read.
+/// Out of this number of messages, one cannot be read.
 const GARBAGE_EVERY: usize = 10;
-/// Unfinished voyages at the same time.
+/// The number of unfinished voyages at the same time.
 const WINDOW: usize = 48;
 
-/// What was accepted.
+/// The accepted work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accepted {
     /// Voyages.
@@ -135,7 +135,7 @@ impl Traffic {
         Pace { mean, error: (spread / count).sqrt() }
     }
 
-    /// Ends the senders; gives what was accepted.
+    /// Ends the senders; returns the accepted work.
     pub(crate) async fn end(self) -> Accepted {
         self.shared.is_over.store(true, Ordering::SeqCst);
         for sender in self.senders {
@@ -186,8 +186,8 @@ impl Shared {
         }
     }
 
-    /// Makes room in the window for finished voyages. Events report them; the database reports
-    /// those that ended while a broker was away. The database may be away for a while too.
+    /// Makes room in the window for each finished voyage. Events report them; the database reports
+    /// those that ended while a broker was away. The database may be away for a while, too.
     async fn watch(self: Arc<Self>) {
         let subject = format!("staunch.event.{}.*.finished", self.route.names.voyage);
         let mut events = self.route.jetstream.client().subscribe(subject).await.unwrap();
@@ -223,7 +223,7 @@ impl Shared {
         self.publish(&subject, &format!("start-{instance}"), &body.to_string()).await;
     }
 
-    /// Asks one node after the other, under one key, until a node accepts it.
+    /// Sends the start to one node after the other, under one key, until a node accepts it.
     async fn start_by_http(&self, instance: &str, number: usize) {
         let give_up = Instant::now() + REPEAT_MAX;
         let doors = &self.route.doors;

@@ -20,11 +20,11 @@ use crate::traffic::{publish, publish_with};
 use crate::workflow::Names;
 use crate::world::{World, all_roles};
 
-/// Resumes of one round.
+/// The number of resumes of one round.
 const RESUMES: usize = 1_000;
-/// Starts whose resume is not sent yet.
+/// The number of starts whose resume is not sent yet.
 const AT_ONCE: usize = 64;
-/// How soon all rows are handled: before a sweep would look at them.
+/// The time in which all rows are handled: before a sweep would look at them.
 const SETTLED_MAX: Duration = Duration::from_secs(15);
 
 /// G9: a resume that comes before, at, or after the suspension is not lost.
@@ -52,7 +52,7 @@ async fn no_resume_at_the_moment_of_suspension_is_lost_g9() {
         assert_eq!(ledger.resumed_once(&name, RESUMES).await, RESUMES);
         let what = "what is kept is applied, and what is published is removed";
         eventually(what, SETTLED_MAX, async || ledger.leftovers().await == 0).await;
-        // In the next round about as many come too early as too late.
+        // The next round uses this to have about as many early as late resumes.
         let came_early = came_early.await.unwrap();
         early += came_early;
         spread = match came_early * 2 > RESUMES {
@@ -70,7 +70,7 @@ async fn no_resume_at_the_moment_of_suspension_is_lost_g9() {
     assert!(early > 0 && early < total, "{early} of {total} came early: no race");
 }
 
-/// The number of responses that say that the event came before the instance waited.
+/// The number of responses that report that the event came before the instance waited.
 async fn count_early(answers: Subscriber) -> usize {
     let is_early = async |answer: Message| {
         let outcome: Value = serde_json::from_slice(&answer.payload).unwrap();
@@ -89,7 +89,7 @@ async fn fire(jetstream: &Context, definition: &str, spread: Duration) {
             let body = json!({"instanceId": id}).to_string();
             let subject = format!("staunch.cmd.start.{name}");
             publish(&jetstream, &subject, &format!("start-{id}"), &body).await;
-            // Every delay of the range, in no order.
+            // Every delay of the range, in shuffled order.
             let share = (number * 617 % RESUMES) as f64 / RESUMES as f64;
             sleep(spread.mul_f64(2.0 * share)).await;
             let subject = format!("staunch.cmd.event.go-{name}");

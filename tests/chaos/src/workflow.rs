@@ -1,4 +1,4 @@
-//! The definitions of the tests. Each round has its own; a tag tells them apart.
+//! The definitions of the tests. Each round has its own; a tag distinguishes them.
 
 use serde_json::{Value, json};
 
@@ -48,8 +48,9 @@ impl Names {
         }
     }
 
-    /// A voyage does everything an instance can do: an outgoing call, a child, an event that starts
-    /// another instance, waits for events and for time. And a schedule of one second.
+    /// A voyage includes every kind of work of an instance: an outgoing call, a child, an event
+    /// that starts another instance, waits for events and for timers. In addition, a schedule of
+    /// one second.
     pub(crate) fn definitions(&self, callee_url: &str) -> [Value; 4] {
         let cron = json!({"type": "Cron", "cronExpression": "* * * * * *",
             "canStartWorkflow": true});

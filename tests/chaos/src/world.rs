@@ -12,7 +12,7 @@ use crate::api::Api;
 /// Tests run one after the other.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// A cluster on PostgreSQL, and its database as the test sees it.
+/// A cluster on PostgreSQL, and direct access to its database.
 pub(crate) struct World {
     pub(crate) cluster: Cluster,
     pub(crate) store: Arc<dyn Store>,
@@ -20,7 +20,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Brokers and nodes; `None` where there is no PostgreSQL.
+    /// Brokers and nodes; `None` if PostgreSQL is not installed.
     pub(crate) async fn start(brokers: usize, nodes: Vec<NodePlan>) -> Option<Self> {
         let turn = TURN.acquire().await.unwrap();
         if postgres_server::find().is_none() {
@@ -72,7 +72,7 @@ pub(crate) fn all_roles(name: &str) -> NodePlan {
     NodePlan { arguments, ..NodePlan::new(name, "all") }
 }
 
-/// The same, and its process aborts at this point.
+/// The same, with a process that aborts at this point.
 pub(crate) fn dies_at(name: &str, point: &str, nth: usize) -> NodePlan {
     let environment = vec![("STAUNCH_FAILPOINT".to_owned(), format!("{point}:{nth}"))];
     NodePlan { environment, ..all_roles(name) }

@@ -40,7 +40,7 @@ impl Api {
         Self::new(&self.url)
     }
 
-    /// Sends a body as it is, below the node's address.
+    /// Sends a body unchanged, below the node's address.
     pub(crate) async fn raw(&self, method: Method, path: &str, body: Option<String>) -> Response {
         self.try_raw(method, path, body).await.unwrap()
     }
@@ -63,7 +63,7 @@ impl Api {
         Ok(Response { status, body: serde_json::from_slice(&bytes).unwrap_or_else(|_| text()) })
     }
 
-    /// The node answers that it can do its work.
+    /// The node reports that it is ready.
     pub(crate) async fn is_ready(&self) -> bool {
         let asked = self.try_raw(Method::GET, "/health/ready", None).await;
         asked.is_ok_and(|answer| answer.status == 200)
@@ -77,14 +77,14 @@ impl Api {
         self.raw(Method::POST, &format!("/elsa/api{path}"), Some(body.to_string())).await
     }
 
-    /// Imports and publishes; gives the response to the publication.
+    /// Imports and publishes; returns the response to the publication.
     pub(crate) async fn publish(&self, definition: &Value) -> Value {
         self.post("/workflow-definitions/import", definition).await.ok();
         let id = definition["definitionId"].as_str().unwrap();
         self.post(&format!("/workflow-definitions/{id}/publish"), &json!({})).await.ok()
     }
 
-    /// Starts an instance; gives its id when the start is accepted.
+    /// Starts an instance; returns its id when the start is accepted.
     pub(crate) async fn start(&self, definition: &str, input: Value) -> String {
         let path = format!("/workflow-definitions/{definition}/dispatch");
         let body = self.post(&path, &json!({"input": input})).await.ok();
@@ -96,7 +96,7 @@ impl Api {
         self.get(&format!("/workflow-instances/{id}")).await.ok()
     }
 
-    /// Waits until an instance has this sub-status; gives the instance.
+    /// Waits until an instance has this sub-status; returns the instance.
     pub(crate) async fn reaches(&self, id: &str, status: &str, bound: Duration) -> Value {
         eventually(&format!("{id} is {status}"), bound, async || {
             let answer = self.get(&format!("/workflow-instances/{id}")).await;
@@ -106,7 +106,7 @@ impl Api {
         self.instance(id).await
     }
 
-    /// The number of instances of a definition, in this sub-status where one is given.
+    /// The number of instances of a definition; in this sub-status, if one is given.
     pub(crate) async fn count(&self, definition: &str, status: Option<&str>) -> u64 {
         let mut body = json!({"definitionId": definition, "page": 0, "pageSize": 1});
         if let Some(status) = status {

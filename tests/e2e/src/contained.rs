@@ -1,4 +1,4 @@
-//! The worker of `nats/server.conf`: it can do its work, and nothing else.
+//! The worker of `nats/server.conf`: its permissions allow its work, and nothing else.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,7 +23,8 @@ fn configuration() -> String {
     let text = include_str!("../../../nats/server.conf");
     let (settings, users) = text.split_once("# authorization {").unwrap();
     let users: Vec<_> = users.lines().map(|line| line.trim_start_matches("# ")).collect();
-    // The port of the figures is shared with others, and the store is given on the command line.
+    // The monitoring port would collide with other servers, and the store is given on the command
+    // line.
     let is_kept =
         |line: &&str| !["http:", "store_dir:"].iter().any(|name| line.trim().starts_with(name));
     let settings = settings.lines().filter(is_kept);
@@ -64,14 +65,14 @@ impl World {
         Self { server, api, staunch, jetstream, _node: node, _directory: directory }
     }
 
-    /// A key of a bucket, as Staunch itself would read it.
+    /// A key of a bucket, as Staunch itself reads it.
     async fn key(&self, bucket: &str, key: &str) -> Option<Vec<u8>> {
         let stream = self.jetstream.get_stream(format!("KV_{bucket}")).await.unwrap();
         let last = stream.get_last_raw_message_by_subject(&format!("$KV.{bucket}.{key}")).await;
         last.ok().map(|message| message.payload.to_vec())
     }
 
-    /// The number of tasks that wait or are in work.
+    /// The number of tasks that wait or are in progress.
     async fn tasks(&self) -> u64 {
         let tasks = self.jetstream.get_stream("STAUNCH_TASKS").await.unwrap();
         tasks.cached_info().state.messages
@@ -90,7 +91,7 @@ impl World {
     }
 }
 
-/// What the server has refused to a client.
+/// The operations that the server has refused to a client.
 type Denied = Arc<Mutex<Vec<String>>>;
 
 async fn client(
@@ -144,7 +145,7 @@ async fn it_works(world: &World, worker: &Client) {
     let id = world.api.start("tasks", json!({})).await;
     eventually("the task is there", SOON, async || world.tasks().await == 1).await;
     let next = "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.worker";
-    // A pulled message keeps its subject, so that it needs a subscription of its own.
+    // A pulled message keeps its subject, so it needs a separate subscription.
     let inbox = worker.new_inbox();
     let mut pulled = worker.subscribe(inbox.clone()).await.unwrap();
     worker.publish_with_reply(next, inbox, "".into()).await.unwrap();
@@ -183,7 +184,7 @@ async fn it_reads_no_answer_of_others(world: &World, worker: &Client, denied: &D
         subjects.iter().all(is_denied)
     })
     .await;
-    // Commands, answers and writes of all kinds pass by.
+    // Traffic of all kinds: commands, answers and writes.
     let id = world.api.start("waiting", json!({"Number": 7})).await;
     let view = world.staunch.request(format!("staunch.api.get.{id}"), "".into());
     assert!(!within("a view", SOON, view).await.unwrap().payload.is_empty());
@@ -227,8 +228,8 @@ async fn it_publishes_nothing_else(world: &World, worker: &Client, denied: &Deni
     }
 }
 
-/// By the header of a command, an executor does not publish to leases, pointers, presence, events
-/// or the inboxes of Staunch itself.
+/// A header of a command cannot make an executor publish to leases, pointers, presence, events or
+/// the inboxes of Staunch itself.
 async fn it_sends_no_answers_to_what_matters(world: &World, worker: &Client) {
     let targets = [
         "$KV.staunch_leases.forged",
@@ -265,8 +266,8 @@ async fn it_sends_no_answers_to_what_matters(world: &World, worker: &Client) {
     assert!(tokio::time::timeout(quiet, inbox.next()).await.is_err());
 }
 
-/// The server itself sends its answers wherever a client says, so garbage may get into buckets all
-/// the same. Nothing depends on it.
+/// The server itself sends its answers wherever a client asks, so garbage may still get into
+/// buckets. Nothing depends on it.
 async fn what_it_makes_the_server_write_stops_nothing(world: &World, worker: &Client) {
     let id = world.api.start("waiting", json!({})).await;
     world.api.reaches(&id, "Suspended", SOON).await;

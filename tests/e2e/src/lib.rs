@@ -1,8 +1,8 @@
 //! Tests with the real binaries, a real nats-server, SQLite and PostgreSQL.
 //!
-//! Each story names the guarantee that it tries to break, and prints its figures. Stories run one
-//! after the other: each has several processes, and measures time. Nothing here is used outside
-//! tests.
+//! Each story (a test of one sequence of events) names the guarantee that it tries to break, and
+//! prints its figures. Stories run one after the other: each has several processes, and measures
+//! time. Nothing here is used outside tests.
 
 #[cfg(test)]
 mod api;

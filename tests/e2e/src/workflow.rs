@@ -33,7 +33,7 @@ pub(crate) fn set_output(id: &str, name: &str, script: &str) -> Value {
     })
 }
 
-/// A definition whose activities follow each other.
+/// A definition whose activities run one after the other.
 pub(crate) fn sequence(definition_id: &str, activities: &[Value]) -> Value {
     json!({
         "definitionId": definition_id, "name": definition_id,
@@ -43,7 +43,7 @@ pub(crate) fn sequence(definition_id: &str, activities: &[Value]) -> Value {
     })
 }
 
-/// Finishes at once: writes one line, and gives twice the input.
+/// Finishes at once: writes one line, and returns twice the input.
 pub(crate) fn quick(definition_id: &str) -> Value {
     sequence(
         definition_id,
@@ -62,7 +62,7 @@ pub(crate) fn waiting(definition_id: &str) -> Value {
     )
 }
 
-/// Waits for time.
+/// Waits for a timer.
 pub(crate) fn delayed(definition_id: &str, seconds: u32) -> Value {
     sequence(definition_id, &[delay("pause", seconds), set_output("one", "Result", "1")])
 }

@@ -10,14 +10,14 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 static TURN: Semaphore = Semaphore::const_new(1);
 const START_MAX: Duration = Duration::from_secs(40);
 
-/// Which database a story runs on.
+/// The database of a story.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Database {
     Sqlite,
     Postgres,
 }
 
-/// A cluster; each story adds its nodes, named by what they do.
+/// A cluster; each story adds its nodes, named after their roles.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) cluster: Cluster,
@@ -25,7 +25,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A provisioned broker and a migrated database; `None` where there is no such database.
+    /// A provisioned broker and a migrated database; `None` if there is no such database.
     pub(crate) async fn new(database: Database) -> Option<Self> {
         let turn = TURN.acquire().await.unwrap();
         let mut plan = Plan::new(&executable("staunch").await);

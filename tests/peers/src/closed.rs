@@ -10,7 +10,7 @@ use crate::samples::Samples;
 
 /// A request that a lane repeats.
 pub(crate) trait Lane: Send + 'static {
-    /// Sends it once; gives its duration where that differs from the duration of the call.
+    /// Sends it once; returns its duration if that differs from the duration of the call.
     fn step(&mut self) -> impl Future<Output = anyhow::Result<Option<Duration>>> + Send;
 }
 

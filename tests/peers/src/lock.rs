@@ -1,5 +1,5 @@
 //! Locks under contention: our lease, a Redis lock that waits as Medallion.Threading does, and
-//! PostgreSQL's advisory locks. Every contender has connections of its own, as a node has.
+//! PostgreSQL's advisory locks. Every contender has its own connections, as a node has.
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
@@ -24,10 +24,11 @@ pub(crate) trait Contender: Send + 'static {
     fn give(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send;
 }
 
-/// How long the lock is held, varied so that the release meets a waiter at any moment of its wait.
+/// How long the lock is held. It varies, so that the release falls anywhere between two tries of a
+/// waiter.
 const HELD: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(510));
 
-/// From the begin of a release until the one waiter has the lock.
+/// From the beginning of a release until the only waiter has the lock.
 pub(crate) async fn hand_over<C: Contender>(
     pairs: Vec<[C; 2]>,
     length: Duration,
@@ -57,14 +58,14 @@ pub(crate) async fn hand_over<C: Contender>(
     collect(tasks, started).await
 }
 
-/// How evenly the contenders had the lock.
+/// How evenly the lock was shared by the contenders.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fairness {
-    /// The counts of the contenders that had it least and most often.
+    /// The number of turns of the contenders that had the fewest and the most.
     pub(crate) turns: (usize, usize),
 }
 
-/// How long each waits while all want the lock all the time and hold it for `held`.
+/// The waits of contenders that all want the lock all the time and hold it for `held`.
 pub(crate) async fn contend<C: Contender>(
     contenders: Vec<C>,
     held: Duration,

@@ -1,4 +1,4 @@
-//! Compares locks: hand-over, eight contenders, and one alone. All sides take turns.
+//! Compares locks: hand-over, eight contenders, and a single one. All sides run in turn.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::table;
 
 const HELD: Duration = Duration::from_millis(2);
 const CONTENDERS: usize = 8;
-/// Pairs that hand over at the same time, each its own lock. They mostly wait, so they do not
-/// disturb each other.
+/// The number of pairs that hand over at the same time, each with its own lock. They mostly wait,
+/// so they do not disturb each other.
 const PAIRS: usize = 4;
 /// How long a waiter sleeps between two tries: the value of the first comparison, and Medallion's
 /// default.
@@ -29,7 +29,7 @@ struct Side {
     alone: Samples,
 }
 
-/// Measures all of it in rounds, and prints it.
+/// Measures everything in rounds, and prints it.
 pub(crate) async fn compare(parts: &Parts, rounds: u32, length: Duration) -> anyhow::Result<()> {
     table::title("locks");
     let redis = redis::Server::start().await?;

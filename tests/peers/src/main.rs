@@ -1,6 +1,6 @@
-//! Runs the same work on Staunch and on its peers, in turns on one machine: Restate, DBOS, the raw
-//! limits of the parts, and the locks of other installations. It starts and ends all of them on
-//! loopback, and prints what it had to leave out.
+//! Runs the same work on Staunch and on its peers, in turn on one machine: Restate, DBOS, the raw
+//! limits of the parts, and the locks of other installations. It starts and stops all of them on
+//! loopback, and prints the parts that it had to leave out.
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
 mod chance;
@@ -37,18 +37,18 @@ enum Part {
 /// Compares Staunch with its peers.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// What to compare; everything when nothing is named.
+    /// Parts to compare; everything if none is named
     parts: Vec<Part>,
-    /// How long one measurement takes.
+    /// Seconds of one measurement
     #[arg(long, default_value_t = 15)]
     seconds: u64,
-    /// How often the sides take turns.
+    /// Number of rounds in which the sides run in turn
     #[arg(long, default_value_t = 2)]
     rounds: u32,
-    /// The staunch that is compared.
+    /// The staunch binary to compare
     #[arg(long, default_value = "target/release/staunch")]
     staunch: PathBuf,
-    /// Where peers are installed and run.
+    /// Folder in which peers are installed and run
     #[arg(long, default_value = "target/peers")]
     folder: PathBuf,
 }
@@ -71,7 +71,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The best rate of each part alone: no engine on top of the parts is faster.
+/// The best rate of each part alone: an engine on top of the parts cannot be faster.
 async fn limits(parts: &Parts, length: Duration) -> anyhow::Result<()> {
     table::title("raw limits");
     let (nats_url, database_url) = (parts.nats_url(), parts.postgres_url("raw"));
@@ -85,7 +85,7 @@ async fn limits(parts: &Parts, length: Duration) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the engines in turns, so that a change of the machine affects all of them.
+/// Runs the engines in turn, so that a change of the machine's speed affects all of them.
 async fn engines(
     arguments: &Arguments,
     parts: &Parts,

@@ -61,8 +61,8 @@ impl Sheet {
         }
     }
 
-    /// The speed of the other side as a multiple of this one: by rate, and by the median one at a
-    /// time.
+    /// The speed of the other side as a multiple of this one: by rate, and by the median with one
+    /// connection.
     pub(crate) fn ratios(&self, other: impl Fn(Work, usize) -> Option<Figure>) {
         table::title(&format!("Staunch against {}: times as fast", self.name));
         for (work, lanes, samples) in &self.lines {

@@ -1,8 +1,8 @@
-//! Measured durations. Every single one is kept, so percentiles are exact.
+//! Measured durations. All of them are kept, so percentiles are exact.
 
 use std::time::Duration;
 
-/// Durations of one run, and how long the run was.
+/// The durations of one run, and the length of the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     micros: Vec<u32>,
@@ -68,7 +68,7 @@ impl Samples {
 }
 
 impl Figure {
-    /// Over several rounds: the means, and the worst of all.
+    /// Of several rounds: the means, and the largest maximum.
     pub(crate) fn mean(rounds: &[Self]) -> Option<Self> {
         let mean = |of: fn(&Self) -> f64| rounds.iter().map(of).sum::<f64>() / rounds.len() as f64;
         (!rounds.is_empty()).then(|| Self {

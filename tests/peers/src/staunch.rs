@@ -13,7 +13,8 @@ use crate::samples::Figure;
 use crate::table;
 use crate::work::Work;
 
-/// The name of the work in `staunch bench`, its arguments, and which of its times is compared.
+/// The name of the work in `staunch bench`, its arguments, and the name of the time that is
+/// compared.
 const PLAN: [(Work, usize, &str, &str, &str); 6] = [
     (Work::One, 256, "start", "http", "start to finished"),
     (Work::One, 1, "start", "http", "start to finished"),

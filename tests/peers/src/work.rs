@@ -28,9 +28,9 @@ pub(crate) enum Work {
     One,
     /// A workflow with three, each durable before the next.
     Three,
-    /// A durable sleep: how late it ends.
+    /// A durable sleep: its lateness.
     Sleep,
-    /// A workflow that waits and is resumed: from the resumption to its answer.
+    /// A workflow that waits and is resumed: from the resume to its answer.
     Resume,
 }
 
@@ -76,7 +76,7 @@ impl std::fmt::Display for Work {
 
 /// A client that keeps its connections.
 pub(crate) fn client() -> anyhow::Result<Client> {
-    // Installed already when there is an earlier client.
+    // Already installed if there was a client before.
     drop(rustls::crypto::ring::default_provider().install_default());
     Ok(Client::builder().no_proxy().timeout(ANSWER_MAX).tcp_nodelay(true).build()?)
 }

@@ -11,7 +11,7 @@ impl Dice {
         Self(Mutex::new(seed))
     }
 
-    /// A new series, which depends on this one and its label only.
+    /// A new series, which depends only on this one and the label.
     pub(crate) fn fork(&self, label: u64) -> Self {
         let dice = Self::new(*self.0.lock().unwrap() ^ label.wrapping_mul(0xa076_1d64_78bd_642f));
         dice.next();
@@ -27,7 +27,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// 0 up to, and without, `end`.
+    /// A number from 0 to below `end`.
     pub(crate) fn below(&self, end: u64) -> u64 {
         self.next() % end.max(1)
     }

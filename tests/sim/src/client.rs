@@ -1,4 +1,4 @@
-//! Does what ingress does, on the same database and bus with the same faults: accepts, then
+//! Does the work of ingress, on the same database and bus with the same faults: accepts, then
 //! publishes. A client without a response tries again under the same id; sometimes it dies in
 //! between.
 
@@ -28,8 +28,8 @@ impl Client {
         tokio::time::sleep(Duration::from_millis(150) + self.dice.millis(300)).await;
     }
 
-    /// Accepts a start of version 1, and publishes it unless the client dies first; then the sweep
-    /// publishes it.
+    /// Accepts a start of version 1, and publishes it unless the client dies first; in that case
+    /// the sweep publishes it.
     pub(crate) async fn start(&self, definition: &str, id: &str) {
         self.start_version(definition, id, &format!("{definition}-1")).await;
     }
@@ -125,7 +125,7 @@ impl Client {
         })
     }
 
-    /// Sends bytes that are no command.
+    /// Sends bytes that are not a command.
     pub(crate) async fn send_garbled(&self, id: &str) {
         let mut message = Message {
             subject: format!("{}.start.nothing", subject::COMMANDS),

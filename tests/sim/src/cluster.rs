@@ -94,13 +94,13 @@ impl Cluster {
         })
     }
 
-    /// The bus as one node has it.
+    /// The bus as one node sees it.
     pub(crate) fn bus_of(&self, node: &str) -> Arc<dyn Bus> {
         let bus = self.bus.as_node(node);
         Arc::new(BrokenBus::new(bus, self.planted, self.nonces()))
     }
 
-    /// The database as one node has it.
+    /// The database as one node sees it.
     pub(crate) fn store_of(&self, node: &str) -> Arc<dyn Store> {
         let faults = NodeStore { node: node.to_owned(), nemesis: Arc::clone(&self.nemesis) };
         let twin = self.store.with_faults(Arc::new(faults));
@@ -143,7 +143,7 @@ impl Cluster {
         self.nodes.lock().unwrap().get(node).map(|node| node.role)
     }
 
-    /// Stops a node as an operator does; false when it had to be killed in the end.
+    /// Stops a node as an operator does; false if it had to be killed in the end.
     pub(crate) async fn leave(&self, node: &str) -> bool {
         let Some(mut leaving) = self.nodes.lock().unwrap().remove(node) else { return true };
         self.nemesis.note(node, "leaves");
@@ -159,7 +159,7 @@ impl Cluster {
         is_gone
     }
 
-    /// Kills a node; gives its role, unless it was stopping already.
+    /// Kills a node; returns its role, unless it was stopping already.
     pub(crate) async fn kill(&self, node: &str) -> Option<Role> {
         if let Some(life) = self.leaving.lock().unwrap().get(node) {
             life.begin_kill();
@@ -174,7 +174,7 @@ impl Cluster {
         self.nodes.lock().unwrap().keys().cloned().collect()
     }
 
-    /// Stops all nodes as an operator does; gives those that did not stop.
+    /// Stops all nodes as an operator does; returns those that did not stop.
     pub(crate) async fn stop(&self) -> Vec<String> {
         let mut stuck = Vec::new();
         for name in self.names() {

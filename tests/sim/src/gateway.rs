@@ -1,5 +1,5 @@
-//! The real ingress in a world: requests that clients send to a live node, and tell the truth about
-//! what they were answered.
+//! The real ingress in a world. Clients send requests to a live node; the test checks that the
+//! answers are true.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -23,14 +23,14 @@ const REPEATS: usize = 3;
 #[derive(Default)]
 pub(crate) struct Gateways(Mutex<BTreeMap<String, Door>>);
 
-/// One of them; a request ends unanswered when its node is killed.
+/// One of them; a request ends without an answer when its node is killed.
 #[derive(Clone)]
 struct Door {
     gateway: Arc<Gateway>,
     kill: CancellationToken,
 }
 
-/// Keeps a node among those that answer; when it is dropped, nothing of the node goes on.
+/// Keeps a node among those that answer. When it is dropped, all work of the node stops.
 pub(crate) struct Opened<'a> {
     gateways: &'a Gateways,
     node: String,
@@ -93,8 +93,8 @@ fn instance_of(answer: &Value) -> String {
     answer["workflowInstanceId"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Starts an instance whose row is written by its first burst (decision 007). What the caller is
-/// told must be so: 200 says committed; 202 says kept, in the stream at least.
+/// Starts an instance whose row is written by its first burst (decision 007). The answer must be
+/// true: 200 means committed; 202 means kept, at least in the stream.
 pub(crate) async fn start_without_row(world: &World, client: &Client) -> Vec<Expect> {
     let mut expected = Vec::new();
     for _ in 0..3 {
@@ -112,8 +112,8 @@ pub(crate) async fn start_without_row(world: &World, client: &Client) -> Vec<Exp
     expected
 }
 
-/// Starts an instance with a key, again and again at any node: it is one instance. The same key
-/// with another body is refused, at any node.
+/// Starts an instance with a key, again and again at any node: it must be one instance. The same
+/// key with another body must be refused at any node.
 pub(crate) async fn start_with_key(world: &World, client: &Client, id: &str) -> Vec<Expect> {
     let gateways = &world.cluster.gateways;
     let body = json!({"definitionId": "hello", "name": "first"});

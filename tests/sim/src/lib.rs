@@ -1,7 +1,7 @@
-//! The services over the memory twins, from a seed.
+//! The simulation of the services over the memory twins, from a seed.
 //!
 //! One seed makes one world: executors, timers, a notifier and clients on a single thread with
-//! virtual time. The seed decides what they do and which faults happen: duplicates, delays, lost
+//! virtual time. The seed determines their actions and the faults: duplicates, delays, lost
 //! responses, crashes between any two steps, expired leases, outages, a wiped broker. Then the
 //! faults stop, the work settles, and the oracle compares the final state with the required state.
 //!

@@ -1,5 +1,5 @@
-//! The faults. Every operation of a node on the database and the bus passes here: the seed decides
-//! its fate, and the trace records it.
+//! The faults. Every operation of a node on the database and the bus goes through this module: the
+//! seed determines its result, and the trace records it.
 
 mod faults;
 
@@ -17,9 +17,9 @@ use crate::chance::Dice;
 use crate::plan::{Plan, Window};
 use crate::witness::Witness;
 
-/// Crashes of one world at most.
+/// The largest number of crashes of one world.
 const CRASHES_MAX: u64 = 12;
-/// Crashes at the one point of this world.
+/// The largest number of crashes at the one point of this world.
 const CRASHES_AT_MAX: u64 = 4;
 
 /// All operations, as one number and, if wanted, in words.
@@ -41,7 +41,7 @@ impl std::fmt::Write for Trace {
     }
 }
 
-/// How often work passed a point, and how often a node crashed there.
+/// The number of times that a point was reached, and that a node crashed there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     pub(crate) times: u64,
@@ -104,7 +104,7 @@ impl Nemesis {
         write!(trace, "{at:>7} {node}: {what}").unwrap();
     }
 
-    /// The trace as a number, and how many steps it has.
+    /// The trace as a number, and its number of steps.
     pub(crate) fn trace(&self) -> (u64, u64) {
         let trace = &self.state.lock().unwrap().trace;
         (trace.hash, trace.steps)
@@ -119,7 +119,7 @@ impl Nemesis {
         self.state.lock().unwrap().crashes
     }
 
-    /// The points that work has passed.
+    /// The points that were reached.
     pub(crate) fn passed(&self) -> BTreeMap<Point, Passed> {
         self.state.lock().unwrap().passed.clone()
     }
@@ -130,7 +130,7 @@ impl Nemesis {
         if keys.is_empty() { None } else { Some(self.dice.pick(&keys).clone()) }
     }
 
-    /// Cuts a node off from the bus, or none; gives the node that was cut off before.
+    /// Cuts a node off from the bus, or none; returns the node that was cut off before.
     pub(crate) fn cut_off(&self, node: Option<String>) -> Option<String> {
         std::mem::replace(&mut self.state.lock().unwrap().cut_off, node)
     }
@@ -180,7 +180,7 @@ impl Nemesis {
         self.crashes.send(node.to_owned()).is_ok()
     }
 
-    /// Perhaps crashes a node at a point; true when it is down.
+    /// Crashes a node at a point with some probability; true if it is down.
     fn crash_at(&self, node: &str, point: Point) -> bool {
         let passed = {
             let mut state = self.state.lock().unwrap();

@@ -1,4 +1,4 @@
-//! The required state at the end: everything that was accepted, once.
+//! The required state at the end: every accepted command was applied, once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,9 +23,9 @@ pub(crate) struct Expect {
     pub(crate) lines: Option<Vec<String>>,
     /// The least time between the first two lines.
     pub(crate) gap: Option<Duration>,
-    /// Child instances that it starts.
+    /// The number of child instances that it starts.
     pub(crate) children: usize,
-    /// Calls that it makes.
+    /// The number of calls that it makes.
     pub(crate) calls: usize,
     /// Commands that it has applied, in this order.
     pub(crate) order: Vec<String>,
@@ -146,7 +146,7 @@ impl Found {
         }
     }
 
-    /// Checks what holds for every instance.
+    /// Checks the conditions that hold for every instance.
     fn check_each(&self, complaints: &mut Vec<String>) {
         for (id, (instance, journal)) in &self.instances {
             if !instance.status.is_final() {

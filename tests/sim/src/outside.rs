@@ -1,5 +1,5 @@
-//! The HTTP service that workflows call. It remembers idempotency keys, and so shows whether one
-//! call was made under two keys.
+//! The HTTP service that workflows call. It records idempotency keys, and so detects a call that
+//! was made under two keys.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::planted::Planted;
 pub(crate) struct Outside {
     dice: Dice,
     planted: Option<Planted>,
-    /// How often each key was seen, by URL.
+    /// The number of times that each key was seen, by URL.
     seen: Mutex<BTreeMap<String, BTreeMap<String, u64>>>,
 }
 

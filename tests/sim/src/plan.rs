@@ -9,7 +9,7 @@ use crate::chance::Dice;
 /// The faults of one world. Rates are per ten thousand operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
-    /// Faults happen for this long.
+    /// The time during which faults happen.
     pub(crate) lasts: Duration,
     pub(crate) bus_rate: u64,
     pub(crate) store_rate: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Plan {
     /// The points where nodes crash.
     pub(crate) crash_at: Option<Point>,
     pub(crate) lease_expires_every: Option<Duration>,
-    /// Commits that take long, so that others come before them.
+    /// Commits that take long, so that other commits overtake them.
     pub(crate) slow_commits: u64,
     /// Commits that succeed after their caller got "result unknown".
     pub(crate) late_commits: u64,
@@ -32,13 +32,13 @@ pub(crate) struct Plan {
     /// One node is cut off from the bus in both directions.
     pub(crate) partition: Option<Window>,
     pub(crate) wipe_at: Option<Duration>,
-    /// The largest error of nodes' clocks, which jump now and then.
+    /// The largest error of nodes' clocks, which jump from time to time.
     pub(crate) skew_max_ms: u64,
     /// Nodes stop in order, and others join.
     pub(crate) moves_every: Option<Duration>,
 }
 
-/// The begin and the end of a fault.
+/// The beginning and the end of a fault.
 pub(crate) type Window = (Duration, Duration);
 
 impl Plan {
@@ -47,7 +47,7 @@ impl Plan {
         Self { lasts: Duration::from_secs(5), ..Self::default() }
     }
 
-    /// Some worlds have a kind of fault and others do not, so that no kind hides another.
+    /// Some worlds have a kind of fault and others do not, so that no kind of fault hides another.
     pub(crate) fn draw(seed: u64, dice: &Dice) -> Self {
         let some = |of: u64, rate: u64| if dice.below(of) == 0 { 0 } else { 1 + dice.below(rate) };
         let lasts = Duration::from_secs(15 + dice.below(20));

@@ -1,4 +1,4 @@
-//! Bugs planted on purpose. A simulation that does not find them proves nothing.
+//! Bugs planted on purpose. The simulation has to find each of them: otherwise it proves nothing.
 
 mod bus;
 mod store;
@@ -10,7 +10,7 @@ pub(crate) use store::{BrokenStore, Bug};
 /// The bug of this world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Planted {
-    /// Something in the database.
+    /// A bug in the database.
     Store(Bug),
     /// Commands are acknowledged before they are applied.
     EarlyAck,
@@ -18,20 +18,21 @@ pub(crate) enum Planted {
     AckForgotten,
     /// A message that was delivered once is never delivered again.
     RedeliveryForgotten,
-    /// A message id is no message id: what is published twice is delivered twice, and what is
-    /// fired twice is a new command.
+    /// Message ids are not recognised: a message that is published twice is delivered twice, and a
+    /// timer that is fired twice gives a new command.
     NewIds,
-    /// Every eighth message is acknowledged, and not stored.
+    /// Every eighth message is acknowledged but not stored.
     PublishUnkept,
-    /// Deliveries come without their sequence number of the sender.
+    /// Deliveries lack their sender's sequence number.
     OrderStripped,
-    /// A node confirms a pointer before it has it.
+    /// A node confirms a pointer before it has applied it.
     BarrierEarly,
-    /// The presence of executors is written once and never renewed, and they believe it is.
+    /// The presence of executors is written once and never renewed, although they believe that it
+    /// is.
     PresenceUnrenewed,
     /// A call has a new key on each try.
     NewKeys,
-    /// A publication takes the id of the version that is published.
+    /// A publication takes the id of the version that is already published.
     VersionReused,
 }
 

@@ -1,5 +1,5 @@
-//! Several publishers of one definition at the same time, each with content of its own, as ingress
-//! publishes: from the latest version, which the store compares.
+//! Several publishers of one definition at the same time, each with its own content. They publish
+//! as ingress does: starting from the latest version, which the store compares.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::world::World;
 /// The definition that they all publish.
 pub(crate) const CONTENDED: &str = "contended";
 
-/// A version as its publisher was answered.
+/// A version, as in the answer to its publisher.
 #[derive(Clone, Debug)]
 pub(crate) struct Edition {
     id: VersionId,
@@ -46,7 +46,7 @@ pub(crate) async fn tell(world: &World, client: &Client, id: &str) -> Vec<Expect
     expected
 }
 
-/// Tries until the content is published; where an answer is lost, it finds what was done.
+/// Tries until the content is published; if an answer is lost, finds out what was done.
 async fn publish(world: &World, client: &Client, line: &str) -> Edition {
     for number in 0.. {
         if let Some(edition) = try_publish(world, client, line, number).await {
@@ -86,7 +86,8 @@ fn edition(definition: &Definition) -> Edition {
     Edition { id: definition.id.clone(), number: definition.version, line }
 }
 
-/// No version has two contents, no number two versions, and the newest version is published.
+/// Checks that no version has two contents, no number has two versions, and the newest version is
+/// published.
 pub(crate) fn check<'a>(
     editions: &[Edition],
     stored: &[Definition],

@@ -1,4 +1,4 @@
-//! The stories of a world, each with its required end.
+//! The stories of a world (sequences of requests), each with its required end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::publisher;
 use crate::world::World;
 
 pub(crate) const URL: &str = "http://outside.test/";
-/// A schedule fires this often.
+/// The interval of the schedule.
 pub(crate) const TICK: Duration = Duration::from_secs(7);
 
 fn line(text: &str) -> Value {
@@ -75,7 +75,7 @@ pub(crate) fn definitions() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// All stories of a world.
+/// Runs all stories of a world.
 pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
     let mut tasks = tokio::task::JoinSet::new();
     let mut spawn = |label: u64, story: Story| {
@@ -89,7 +89,7 @@ pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
     let dice = world.dice.fork(7);
     let mut label = 0;
     for story in Story::ALL {
-        // What one teller tells, everyone hears; a version is published once.
+        // An event reaches the instances of all stories, and a version is published only once.
         let most = match story {
             Story::Teller | Story::Republished => 1,
             Story::Contended => 5,
@@ -169,7 +169,7 @@ impl Story {
                 finished(&["a", "b"])
             }
             Self::EarlyResume => {
-                // Perhaps before the instance has a bookmark, perhaps after.
+                // The resume may come before or after the instance has a bookmark.
                 client.start("waiter", &id).await;
                 client.resume(&format!("early-{id}"), &id, None, None).await;
                 world.until_lines(&id, 2).await;

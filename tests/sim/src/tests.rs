@@ -35,7 +35,7 @@ fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// The complaints about a world, and how to replay it.
+/// The complaints about a world, and the way to replay it.
 fn verdict(seed: u64, report: &Report) -> Result<(), String> {
     if report.complaints.is_empty() {
         return Ok(());
@@ -59,7 +59,7 @@ fn check(seed: u64, report: &Report) {
     }
 }
 
-/// Seeds, or whatever has numbers, are shared out over as many threads as there are.
+/// Distributes seeds or other numbers over all cores.
 fn search(numbers: std::ops::Range<u64>, visit: impl Fn(u64) + Sync) {
     let next = AtomicU64::new(numbers.start);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -115,7 +115,8 @@ fn every_seed_ends_well() {
     assert!(count < SEEDS_TO_COVER || missed.is_empty(), "nothing crashed at {missed:?}");
 }
 
-/// How often nodes crashed at each point; the points where no node did, or every node that passed.
+/// The number of crashes at each point; returns the points that were reached but where no node
+/// crashed.
 fn cover(passed: &BTreeMap<Point, Passed>) -> Vec<&'static str> {
     println!("{:>20} {:>10} {:>8}", "point", "passed", "crashed");
     let mut missed = Vec::new();
@@ -130,7 +131,7 @@ fn cover(passed: &BTreeMap<Point, Passed>) -> Vec<&'static str> {
 }
 
 fn simulated() -> Vec<Point> {
-    // Definitions are published by clients, so the points of publications are not passed.
+    // In the simulation clients publish definitions, so the points of publications are not reached.
     let starts = &[Point::BeforeAccept, Point::Accepted, Point::Sent];
     [Point::EXECUTOR, Point::TIMER, Point::NOTIFIER, starts].concat()
 }

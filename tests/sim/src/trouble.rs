@@ -1,4 +1,4 @@
-//! Faults of servers and nodes, rather than of one operation.
+//! Faults of servers and nodes, as opposed to faults of single operations.
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
@@ -20,7 +20,7 @@ pub(crate) async fn trouble(world: Arc<World>) {
     });
 }
 
-/// Lets leases expire whose holders still run.
+/// Lets leases expire while their holders still run.
 async fn expiries(world: &World) {
     let nemesis = &world.cluster.nemesis;
     let mut ticks = tokio::time::interval(nemesis.plan().lease_expires_every.unwrap_or(NEVER));
@@ -68,7 +68,7 @@ async fn partition(world: &World) {
     heal(world);
 }
 
-/// Connects the node again that was cut off.
+/// Connects again the node that was cut off.
 pub(crate) fn heal(world: &World) {
     let nemesis = &world.cluster.nemesis;
     if let Some(node) = nemesis.cut_off(None) {
@@ -92,7 +92,7 @@ async fn moves(world: &World) {
         let Some(role) = world.cluster.role(&leaving) else { continue };
         let joining = format!("{}.m{number}", leaving.split('.').next().unwrap_or("node"));
         let (cluster, joins_first) = (Arc::clone(&world.cluster), dice.hits(5_000));
-        // Once begun it runs to its end, even when this loop is aborted.
+        // Once begun it runs to its end, even if this loop is aborted.
         let moving = tokio::spawn(async move {
             if joins_first {
                 cluster.start(&joining, role);

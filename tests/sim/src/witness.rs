@@ -1,4 +1,4 @@
-//! Checks every burst when it is written, and reports at once what must never happen.
+//! Checks every burst when it is written, and reports violations of invariants at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use model::{CommandId, InstanceId, SubStatus};
 use store::Expected;
 use store::memory::Written;
 
-/// Complaints that are kept.
+/// The number of complaints that are kept.
 const COMPLAINTS_MAX: usize = 20;
 
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl Witness {
         self.0.lock().unwrap().see(written);
     }
 
-    /// What a client was told, and must not have been.
+    /// Records an answer to a client that was false.
     pub(crate) fn complain(&self, complaint: String) {
         self.0.lock().unwrap().complain(complaint);
     }
@@ -79,7 +79,7 @@ impl Seen {
             ));
         }
         let is_over = before.is_some_and(|before| before.status.is_final());
-        // A number of a sender may be used up after the end; nothing happens by that.
+        // A number of a sender may be used up after the end; that has no other effect.
         if is_over && !burst.journal.is_empty() {
             self.complain(format!("{}: a burst after the end", burst.instance.id));
         }

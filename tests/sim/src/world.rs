@@ -34,20 +34,20 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(crate) struct Options {
     pub(crate) seed: u64,
     pub(crate) planted: Option<Planted>,
-    /// True: no faults.
+    /// True if there are no faults.
     pub(crate) calm: bool,
-    /// True: the report has the history in words.
+    /// True if the report has the history in words.
     pub(crate) keeps_lines: bool,
 }
 
-/// How a world ended.
+/// The result of a world.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) complaints: Vec<String>,
-    /// The whole history as a number: the same seed gives the same.
+    /// The whole history as a number: the same seed gives the same number.
     pub(crate) trace: (u64, u64),
     pub(crate) crashes: u64,
-    /// The points that work passed, and where nodes crashed.
+    /// The points that were reached, and those where nodes crashed.
     pub(crate) passed: BTreeMap<Point, Passed>,
     pub(crate) lines: Vec<String>,
 }
@@ -57,7 +57,7 @@ pub(crate) struct World {
     pub(crate) dice: Dice,
     pub(crate) ticker: Schedule,
     ticker_until: Mutex<Timestamp>,
-    /// The versions of the definition with several publishers, as these were answered.
+    /// The versions of the definition with several publishers, as in the answers to them.
     pub(crate) editions: Mutex<Vec<Edition>>,
 }
 
@@ -166,7 +166,7 @@ fn populate(world: &World) {
     }
 }
 
-/// Publishes all definitions; gives the schedule of the definition that time starts.
+/// Publishes all definitions; returns the schedule of the definition that timers start.
 async fn publish(cluster: &Cluster) -> Schedule {
     let mut ticker = None;
     for (id, root) in story::definitions() {

@@ -1,20 +1,20 @@
-//! Where the binaries under test are: beside the test, built anew before the first use.
+//! The paths of the binaries under test: beside the test, built before the first use.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tokio::sync::OnceCell;
 
-/// A folder whose binaries are taken as they are.
+/// A folder of binaries that are used without building them.
 const GIVEN: &str = "STAUNCH_TEST_BINARIES";
 
 static FOLDER: OnceCell<PathBuf> = OnceCell::const_new();
 
-/// The binary of this name, as the sources are now; or as it is in the folder that
+/// The binary of this name, built from the current sources; or the one in the folder that
 /// `STAUNCH_TEST_BINARIES` names.
 ///
 /// # Panics
-/// When it cannot be built, or is not there.
+/// When it cannot be built, or does not exist.
 pub async fn executable(name: &str) -> PathBuf {
     let folder = FOLDER.get_or_init(|| async {
         if let Some(folder) = given() {
@@ -41,8 +41,8 @@ fn beside() -> PathBuf {
     test.parent().and_then(Path::parent).expect("a test is in a folder").to_owned()
 }
 
-/// Everything that `cargo test --workspace` builds, so that after it nothing is left to do: fewer
-/// targets would have other features, and be compiled again.
+/// Builds everything that `cargo test --workspace` builds, so that nothing is built afterwards:
+/// fewer targets would have other features, and be compiled again.
 #[expect(clippy::expect_used, reason = "a test without what it tests cannot go on")]
 async fn build(folder: &Path) {
     let profile = match folder.file_name().and_then(|name| name.to_str()) {

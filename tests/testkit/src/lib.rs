@@ -1,5 +1,6 @@
-//! What tests share: real servers that die with the test, waiting for conditions with a bound, and
-//! ids that never repeat. For `[dev-dependencies]` only: what cannot be had ends the test.
+//! Code that tests share: real servers that end with the test, waiting for conditions with a limit,
+//! and ids that never repeat. For `[dev-dependencies]` only: if something is not available, the
+//! test ends.
 
 mod binary;
 mod nats;

@@ -1,4 +1,4 @@
-//! A real nats-server for tests, found or fetched as `staunch dev` does.
+//! A real nats-server for tests, found or downloaded as `staunch dev` does.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ use crate::free_port;
 static BINARY: OnceCell<Binary> = OnceCell::const_new();
 static SHARED: OnceCell<TestNats> = OnceCell::const_new();
 
-/// A nats-server with JetStream on a free port and an empty store. It ends with this value, and
-/// with the test process, however that ends.
+/// A nats-server with JetStream on a free port and an empty store. It ends when this value is
+/// dropped, and when the test process ends, in whatever way.
 #[derive(Debug)]
 pub struct TestNats {
     server: Server,
@@ -21,7 +21,7 @@ pub struct TestNats {
 }
 
 impl TestNats {
-    /// Where clients connect.
+    /// The address for clients.
     #[must_use]
     pub fn url(&self) -> String {
         self.server.url()
@@ -59,12 +59,12 @@ pub async fn binary() -> PathBuf {
     found.await.path.clone()
 }
 
-/// A server of its own.
+/// A separate server.
 pub async fn nats() -> TestNats {
     nats_with(|_| {}).await
 }
 
-/// A server of its own, with other options.
+/// A separate server, with other options.
 #[expect(clippy::expect_used, reason = "a test without its server cannot go on")]
 pub async fn nats_with(change: impl FnOnce(&mut Options)) -> TestNats {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
@@ -100,7 +100,7 @@ pub async fn nats_cluster() -> Vec<TestNats> {
     vec![start(0).await, start(1).await, start(2).await]
 }
 
-/// One server for all tests of this process, for those that keep out of each other's subjects.
+/// One server for all tests of this process, for tests that use different subjects.
 pub async fn shared_nats() -> &'static TestNats {
     SHARED.get_or_init(nats).await
 }

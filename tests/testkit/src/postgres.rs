@@ -1,5 +1,5 @@
-//! A database on a real PostgreSQL for tests, where its programs are installed: one server per test
-//! process, without durability; or a server of its own, for a test that kills it.
+//! A database on a real PostgreSQL for tests, if its programs are installed: one server per test
+//! process, without durability; or a separate server, for a test that kills it.
 
 use postgres_server::{Options, Server, find};
 use tokio::sync::OnceCell;
@@ -8,14 +8,14 @@ use crate::{skip, unique};
 
 static SHARED: OnceCell<Option<Server>> = OnceCell::const_new();
 
-/// A database of its own.
+/// A separate database.
 #[derive(Clone, Debug)]
 pub struct TestPostgres {
     url: String,
 }
 
-/// A fresh database on the server that the tests of this process share. `None`, and a line that
-/// says so, where PostgreSQL is not installed.
+/// A new database on the server that the tests of this process share. `None`, and a line in the
+/// output, if PostgreSQL is not installed.
 ///
 /// # Panics
 /// When it is installed and does not start, or when `STAUNCH_TEST_REQUIRE` names `pg`.
@@ -31,7 +31,7 @@ pub async fn postgres() -> Option<TestPostgres> {
     Some(TestPostgres { url: server.url(&database) })
 }
 
-/// A server of its own without databases, durable (`fsync = on`) where asked: to kill and restart.
+/// A separate server without databases, durable (`fsync = on`) if asked: to kill and restart.
 ///
 /// # Panics
 /// As [`postgres`].
@@ -47,7 +47,7 @@ fn skipped<T>() -> Option<T> {
 }
 
 impl TestPostgres {
-    /// Where clients connect.
+    /// The address for clients.
     #[must_use]
     pub fn url(&self) -> String {
         self.url.clone()

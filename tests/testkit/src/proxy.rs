@@ -1,4 +1,4 @@
-//! A TCP proxy on loopback whose network goes away when it is told so.
+//! A TCP proxy on loopback whose network can be cut.
 
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
@@ -13,7 +13,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 const CHUNK: usize = 16 * 1024;
 
-/// Passes everything on to one address, or nothing. It ends with this value.
+/// Passes all bytes on to one address, or none. It ends when this value is dropped.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -32,18 +32,18 @@ impl Proxy {
         Self { address, is_open, serving }
     }
 
-    /// Where it listens.
+    /// Its address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// From now on nothing passes. Connections stay and hear nothing, as when a cable is pulled.
+    /// From now on no bytes pass. Connections stay open without traffic, as when a cable is pulled.
     pub fn cut(&self) {
         self.is_open.send_replace(false);
     }
 
-    /// What was on its way arrives, and everything after it.
+    /// The bytes on their way arrive, and everything after them.
     pub fn heal(&self) {
         self.is_open.send_replace(true);
     }
@@ -70,7 +70,7 @@ async fn join(near: TcpStream, target: String, mut is_open: watch::Receiver<bool
     let Ok(far) = TcpStream::connect(target).await else { return };
     let (near_in, near_out) = near.into_split();
     let (far_in, far_out) = far.into_split();
-    // Whichever side ends first takes the other with it.
+    // When one side ends, the other is closed, too.
     tokio::select! {
         () = pass(near_in, far_out, is_open.clone()) => {}
         () = pass(far_in, near_out, is_open) => {}
@@ -85,7 +85,7 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut is_open: watc
             return;
         }
     }
-    // An end travels no faster than what came before it.
+    // The end of a stream arrives only after the bytes before it.
     drop(is_open.wait_for(|is_open| *is_open).await);
 }
 

@@ -1,4 +1,4 @@
-//! Things that are different on every call, in every test process.
+//! Values that differ on every call, in every test process.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -9,7 +9,7 @@ use model::Timestamp;
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// An id that nothing else has: the prefix, then letters and digits.
+/// An id that is never repeated: the prefix, then letters and digits.
 #[must_use]
 pub fn unique(prefix: &str) -> String {
     let call = CALLS.fetch_add(1, Ordering::Relaxed);

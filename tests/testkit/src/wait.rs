@@ -30,7 +30,7 @@ pub async fn within<T>(what: &str, bound: Duration, future: impl Future<Output =
     value
 }
 
-/// Says loudly that a suite is skipped for want of a tool.
+/// Prints that a suite is skipped because a tool is missing.
 ///
 /// # Panics
 /// When `STAUNCH_TEST_REQUIRE` (a list such as `pg,browser`) names it.

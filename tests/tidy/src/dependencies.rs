@@ -1,7 +1,7 @@
-//! What `deny.toml` allows: licences, sources, and crates that only some may use.
+//! The rules of `deny.toml`: licences, sources, and crates that only some may use.
 //!
-//! `cargo deny check` reads the same file and knows more (advisories); these rules need no tool and
-//! no network, so that they fail with the other tests.
+//! `cargo deny check` reads the same file and checks more (advisories); these rules need no tool
+//! and no network, so that they fail together with the other tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -28,7 +28,7 @@ struct Bans {
     deny: Vec<Ban>,
 }
 
-/// A crate that nobody may use but these.
+/// A crate that only these may use.
 #[derive(Deserialize)]
 struct Ban {
     name: String,
@@ -47,15 +47,15 @@ struct Sources {
     allow_git: BTreeSet<String>,
 }
 
-/// What `cargo deny` allows where `allow-registry` is not given.
+/// The source that `cargo deny` allows if `allow-registry` is not given.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 fn deny() -> Deny {
     toml::from_str(&tree::read("deny.toml")).unwrap()
 }
 
-/// Every crate that is compiled on this machine, ours and theirs, with all features. Those for
-/// other systems are not here to be looked at: `cargo deny` sees them.
+/// Every crate that is compiled on this machine, ours and others, with all features. Crates for
+/// other systems are not available here: `cargo deny` checks them.
 fn packages() -> Vec<Value> {
     let version = cargo(&["-vV"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
@@ -85,8 +85,7 @@ fn check(complaints: Vec<String>) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
-/// Whether an SPDX expression can be satisfied with licences that are allowed. `None`: it cannot be
-/// read.
+/// Whether an SPDX expression can be satisfied with allowed licences. `None` if it cannot be read.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> Option<bool> {
     // Old manifests write `MIT/Apache-2.0`.
     let expression = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
@@ -208,7 +207,8 @@ fn banned_crates_are_used_by_nobody_else() {
         }
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let used = text(dependency, "name");
-            // What is optional or for another target may be named, and is banned once it is used.
+            // A dependency that is optional or for another target may be named; it is banned once
+            // it is used.
             let is_used = packages.iter().any(|package| text(package, "name") == used);
             let wrappers = bans.get(used).filter(|wrappers| !wrappers.is_empty());
             if is_used && wrappers.is_some_and(|wrappers| !wrappers.contains(name)) {

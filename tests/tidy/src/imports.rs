@@ -1,6 +1,6 @@
-//! Which file of a crate imports which: `use` items and paths in the code, read as text.
+//! The imports between the files of a crate: `use` items and paths in the code, read as text.
 //!
-//! A path leads to the file that defines what it names: through re-exports where the re-exporting
+//! A path leads to the file that defines the named item: through re-exports if the re-exporting
 //! module lists the name, else to the module itself. Unit tests are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::source;
 use crate::tree::File;
 
-/// Re-exports are followed at most this often: a name may be re-exported in a circle.
+/// The number of re-exports that are followed: a name may be re-exported in a circle.
 const HOPS_MAX: usize = 8;
 
 /// A path of names, such as `crate::pipeline::commit`, or a module's place below its crate.
@@ -19,7 +19,7 @@ type Path = Vec<String>;
 pub(crate) struct Crate<'a> {
     /// The folder with its `lib.rs` or `main.rs`.
     root: String,
-    /// Every file with a module of its own, by the module's place.
+    /// Every file with its own module, by the module's place.
     modules: BTreeMap<Path, Module<'a>>,
 }
 
@@ -27,7 +27,7 @@ struct Module<'a> {
     file: &'a str,
     /// Its code, and that of the modules within it, by their place in the file.
     parts: Vec<(Path, String)>,
-    /// What each `use` item binds: the name, and the path that it stands for.
+    /// The names that each `use` item binds, with the paths that they stand for.
     names: BTreeMap<String, Path>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Crate<'a> {
         imports
     }
 
-    /// The file that defines what a path names, as seen from a module.
+    /// The file that defines the item of a path, as seen from a module.
     fn file_of(&self, from: &[String], path: &[String], hops: usize) -> Option<&'a str> {
         let (first, mut rest) = path.split_first()?;
         let mut place: Path = match first.as_str() {
@@ -121,7 +121,7 @@ impl<'a> Crate<'a> {
         self.file_at(&place)
     }
 
-    /// The file that defines a name of a module: another one where the module re-exports it.
+    /// The file that defines a name of a module: another file if the module re-exports it.
     fn defined_in(&self, place: &[String], path: &[String], hops: usize) -> Option<&'a str> {
         let (name, after) = path.split_first()?;
         let named = self.modules.get(place).and_then(|module| module.names.get(name));
@@ -134,7 +134,7 @@ impl<'a> Crate<'a> {
         self.file_at(place)
     }
 
-    /// The file of a module; of the module around it where it has no file of its own.
+    /// The file of a module; the file of the module around it if it has no file of its own.
     fn file_at(&self, place: &[String]) -> Option<&'a str> {
         (0..=place.len()).rev().find_map(|length| Some(self.modules.get(&place[..length])?.file))
     }

@@ -1,8 +1,8 @@
-//! Fails the build on untidiness: what no compiler and no linter says, and what a reader would.
+//! Fails the build on untidiness that no compiler and no linter reports, but a reader would.
 //!
-//! Each rule is one test in `rules.rs`. Exceptions stand in `exceptions.toml`, each with its
-//! reason; who may import whom stands in `deps.toml`. Licences, sources and bans stand in `deny.toml`
-//! at the root, and are checked in `dependencies.rs`.
+//! Each rule is one test in `rules.rs`. `exceptions.toml` has the exceptions, each with its reason;
+//! `deps.toml` has the allowed imports between crates. Licences, sources and bans are in
+//! `deny.toml` at the root, and are checked in `dependencies.rs`.
 
 #[cfg(test)]
 mod dependencies;

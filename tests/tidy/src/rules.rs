@@ -9,16 +9,16 @@ use crate::tree::{self, File};
 
 const CODE: [&str; 4] = ["schema", "services", "shared", "tests"];
 const LINES_MAX: usize = 500;
-/// Files that may import each other in a circle.
+/// The largest circle of files that import each other.
 const CIRCLE_MAX: usize = 3;
 
 #[derive(Deserialize)]
 struct Exceptions {
-    /// Files that may be longer, and why.
+    /// Files that may be longer, with the reason.
     long: BTreeMap<String, String>,
-    /// Files that may spell a subject, and why.
+    /// Files that may spell a subject, with the reason.
     subjects: BTreeMap<String, String>,
-    /// Files with a channel without a limit, and what limits it instead.
+    /// Files with a channel without a limit, and the limit that replaces it.
     unbounded: BTreeMap<String, String>,
     /// Crates, by the folder of their sources, that may have a circle of too many files.
     circles: BTreeMap<String, Circle>,
@@ -28,7 +28,7 @@ struct Exceptions {
 struct Circle {
     /// No circle of the crate has more files than this.
     files: usize,
-    /// Why it may be.
+    /// The reason for the exception.
     why: String,
 }
 
@@ -133,7 +133,7 @@ fn no_test_is_switched_off() {
     check(off.map(|file| format!("{}: mend the test or remove it", file.path)).collect());
 }
 
-/// A crate's manifest, as far as the rules need it.
+/// A crate's manifest, with the parts that the rules need.
 #[derive(Deserialize)]
 struct Manifest {
     package: Package,
@@ -198,7 +198,7 @@ fn crates_import_only_what_they_may() {
 fn adapters_are_named_where_processes_are_made_and_nowhere_else() {
     let mut complaints = Vec::new();
     for file in tree::files(&["services"], "rs") {
-        // Migrating is the one thing that is said to a database and not to the port.
+        // A migration is the only operation on a database that does not use the port.
         if file.path == "services/staunch/src/command/migrate.rs" {
             continue;
         }
@@ -280,7 +280,7 @@ fn every_channel_has_a_limit() {
     let mut excused = exceptions().unbounded;
     let mut complaints = Vec::new();
     for file in code() {
-        // The word in two parts, so that this file does not complain of itself.
+        // The word in two parts, so that this file does not break the rule itself.
         let mark = concat!("un", "bounded");
         let lines = file.product_lines().filter(|(_, line)| line.contains(mark));
         let lines: Vec<_> = lines.map(|(number, _)| number).collect();
@@ -313,7 +313,7 @@ fn examples_in_the_documentation_are_compiled() {
                 doc.trim_start().strip_prefix("```")
             });
             let is_rust = |fence: &str| ["", "rust", "no_run", "should_panic"].contains(&fence);
-            // Fences come in pairs; the first of each says what is in it.
+            // Fences come in pairs; the first of each names the language.
             let mut is_open = false;
             let found = fences.any(|fence| {
                 is_open = !is_open;

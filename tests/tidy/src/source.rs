@@ -1,15 +1,15 @@
-//! Rust source as far as the rules have to understand it: code without comments and texts, its
-//! modules, its `use` items and its paths.
+//! Rust source as far as the rules need it: code without comments and texts, its modules, its `use`
+//! items and its paths.
 
 /// One name that a `use` item binds.
 pub(crate) struct Use {
     /// The name in this module; `*` for a glob.
     pub(crate) name: String,
-    /// What it stands for.
+    /// The path that it stands for.
     pub(crate) segments: Vec<String>,
 }
 
-/// The code without comments, without what stands in strings, and without its unit tests.
+/// The code without comments, without the contents of strings, and without its unit tests.
 pub(crate) fn code(text: &str) -> String {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     let mut rest = &text[..end];
@@ -27,7 +27,7 @@ pub(crate) fn code(text: &str) -> String {
     code
 }
 
-/// How many bytes a comment, a string or a character takes that the text begins with.
+/// The number of bytes of the comment, string or character with which the text begins.
 fn skipped(text: &str) -> usize {
     let until = |end: &str, from: usize| {
         text.get(from..).and_then(|rest| rest.find(end)).map_or(text.len(), |at| from + at)
@@ -68,7 +68,8 @@ fn skipped(text: &str) -> usize {
     character.unwrap_or(0)
 }
 
-/// The code of a file outside its inline modules, and of each of these with its place in the file.
+/// The code of a file outside its inline modules, and the code of each of these with its place in
+/// the file.
 pub(crate) fn modules(code: &str) -> Vec<(Vec<String>, String)> {
     let mut outside = code.to_owned();
     let mut found = Vec::new();
@@ -84,7 +85,7 @@ pub(crate) fn modules(code: &str) -> Vec<(Vec<String>, String)> {
     found
 }
 
-/// The first inline module: its name, where it begins, and where its brace is.
+/// The first inline module: its name, its beginning, and the position of its brace.
 fn inline(code: &str) -> Option<(String, usize, usize)> {
     let mut from = 0;
     while let Some(at) = word(code, "mod", from) {
@@ -100,7 +101,7 @@ fn inline(code: &str) -> Option<(String, usize, usize)> {
     None
 }
 
-/// Where the brace at `open` is closed.
+/// The position of the brace that closes the one at `open`.
 fn closing(code: &str, open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate().skip(open) {
@@ -177,7 +178,7 @@ pub(crate) fn paths(code: &str) -> Vec<Vec<String>> {
     paths.filter(|path| path.len() > 1).collect()
 }
 
-/// The next place where a word stands alone.
+/// The next position where a word stands alone.
 fn word(code: &str, word: &str, from: usize) -> Option<usize> {
     let mut from = from;
     loop {

@@ -8,12 +8,12 @@ pub(crate) struct File {
     pub(crate) path: String,
     /// Its text.
     pub(crate) text: String,
-    /// All of it is compiled for tests only.
+    /// The whole file is compiled only for tests.
     pub(crate) is_test: bool,
 }
 
 impl File {
-    /// The code that is in the product, numbered: no comments, no test module at the end.
+    /// The code of the product with line numbers: no comments, no test module at the end.
     pub(crate) fn product_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let text = if self.is_test { "" } else { self.text.as_str() };
         let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
@@ -24,7 +24,7 @@ impl File {
             .filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
 
-    /// Where the modules lie that this file declares for tests only, without an extension.
+    /// The paths, without extension, of the modules that this file declares only for tests.
     fn test_modules(&self) -> Vec<String> {
         let stem = self.path.strip_suffix(".rs").unwrap_or(&self.path);
         let folder = match stem.rsplit_once('/') {
@@ -40,7 +40,7 @@ impl File {
     }
 }
 
-/// Marks what is compiled for tests only.
+/// Marks files that are compiled only for tests.
 fn mark_tests(files: &mut [File]) {
     let modules: Vec<_> = files.iter().flat_map(File::test_modules).collect();
     for file in files {
@@ -62,7 +62,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A file at the root of the repository; empty when there is none.
+/// A file at the root of the repository; empty if there is none.
 pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! What stands in the buckets, and what nodes say about leases: written by the real code over the
-//! twin of the bus, and put before the real code to be read.
+//! The entries of buckets, and the messages of nodes about leases: written by the real code over
+//! the twin of the bus, and given to the real code to read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,13 +129,13 @@ async fn what_nodes_say_about_leases_is_read_in_every_version() {
         let bus = bus();
         let one = leases(&bus, "one");
         let lease = one.acquire("i-1").await.unwrap();
-        // So that the node listens.
+        // Gives the node time to subscribe.
         tokio::time::sleep(Duration::from_millis(10)).await;
         let subject = protocol::subject::lease_wanted("one");
         bus.send(protocol::Message { subject, payload, ..Default::default() }).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
         lease.release().await;
-        // It was handed on to who waits.
+        // The lease was handed on to the waiting node.
         let handed = bytes(&bus, Bucket::Leases, "i-1").await;
         assert!(String::from_utf8_lossy(&handed).contains("\"two\""), "{handed:?}");
     }

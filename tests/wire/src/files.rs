@@ -30,12 +30,13 @@ pub(crate) fn every(name: &str) -> Vec<(u32, Vec<u8>)> {
     versions.map(|version| (version, std::fs::read(path(&version)).unwrap())).collect()
 }
 
-/// The bytes are those of the newest version. With `UPDATE_EXPECT=1` they are written there.
+/// Checks that the bytes are those of the newest version. With `UPDATE_EXPECT=1` they are written
+/// there.
 pub(crate) fn must_be_newest(name: &str, bytes: &[u8]) {
     let path = root().join(newest().to_string()).join(name);
     #[expect(clippy::disallowed_methods, reason = "how snapshots are updated everywhere here")]
     if std::env::var("UPDATE_EXPECT").is_ok() {
-        // At once, for other tests that read it at the same time.
+        // Replaced atomically, for other tests that read the file at the same time.
         let new = path.with_extension("new");
         std::fs::write(&new, bytes).unwrap();
         std::fs::rename(&new, &path).unwrap();
@@ -73,7 +74,7 @@ pub(crate) fn to_file(message: &Message) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`to_file`] wrote.
+/// Reads a file that [`to_file`] wrote.
 pub(crate) fn from_file(bytes: &[u8]) -> Message {
     let end = bytes.windows(2).position(|two| two == b"\n\n").unwrap();
     let head = std::str::from_utf8(&bytes[..end]).unwrap();

@@ -1,4 +1,4 @@
-//! Commands, outcomes and what the system says, as messages.
+//! Commands, outcomes and events, as messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,12 +77,12 @@ fn commands() -> Vec<(&'static str, Command)> {
     ]
 }
 
-/// Something that is sent as JSON.
+/// A value that is sent as JSON.
 struct Sample {
     name: &'static str,
     subject: String,
     value: Value,
-    /// The members of these objects are ours: a later version may add to them.
+    /// The objects whose members we define: a later version may add members to them.
     ours: &'static [&'static str],
     /// Reads JSON bytes and writes them again.
     again: fn(&[u8]) -> Value,

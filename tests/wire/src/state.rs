@@ -1,4 +1,4 @@
-//! What rows of the database keep: the state of an instance, and lines of its journal.
+//! The values in rows of the database: the state of an instance, and lines of its journal.
 
 use executor::Record;
 use model::Entry;
@@ -57,7 +57,7 @@ fn document() -> Value {
     })
 }
 
-/// Objects whose members are ours: a later version may add to them.
+/// The objects whose members we define: a later version may add members to them.
 const OURS: [&str; 14] = [
     "",
     "/state",
@@ -102,11 +102,11 @@ fn records_of_every_version_are_read_and_of_a_later_one() {
     let document: Value = rmp_serde::from_slice(newest).unwrap();
     let later = rmp_serde::to_vec_named(&with_unknown_members(&document, &OURS)).unwrap();
     assert_eq!(Record::decode(&later).unwrap(), record());
-    // A row that an accepted start has made has no state yet.
+    // The row of an accepted start has no state yet.
     assert_eq!(Record::decode(&[]).unwrap(), Record::default());
 }
 
-/// Lines are kept without the names of their members.
+/// Lines are stored without field names.
 fn lines() -> Vec<Entry> {
     let whole = json!({
         "sequence": 9, "timestamp": "2023-11-14T22:13:20.003Z", "activityId": "say",

@@ -1,4 +1,4 @@
-//! Many callers want the same instance at the same time.
+//! Many callers resume the same instance at the same time.
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ const STARTS: usize = 300;
 const FINISHED_BEFORE: usize = 20;
 const SOON: Duration = Duration::from_secs(90);
 
-/// G1, G2, G7: what was accepted is done exactly once when an executor is killed under load.
+/// G1, G2, G7: accepted work is done exactly once when an executor is killed under load.
 pub(crate) async fn a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7(world: World) {
     let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
     let mut victim = world.node("victim", "executor").await;
@@ -43,7 +43,8 @@ pub(crate) async fn a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7(w
     assert!(other.stop().await.unwrap().status.success());
 }
 
-/// G7: a stop in order hands everything over, and takes under a second when no call is pending.
+/// G7: an executor that is stopped in order hands everything over, in under a second if no call is
+/// pending.
 pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World) {
     let gateway = world.node("gateway", "ingress,timer,cache-notifier").await;
     let mut leaving = world.node("leaving", "executor").await;
@@ -62,8 +63,9 @@ pub(crate) async fn a_stopped_executor_drains_and_loses_nothing_g7(world: World)
     drop(staying);
 }
 
-/// G3, G11: an executor is paused for longer than all waits for it, perhaps in the middle of a
-/// transaction. It holds no other node up, and its unfinished work changes nothing when it goes on.
+/// G3, G11: an executor is paused for longer than all timeouts, perhaps in the middle of a
+/// transaction. It does not hold up other nodes, and its unfinished work changes nothing when it
+/// continues.
 ///
 /// On PostgreSQL only: on SQLite a process that is paused in a transaction stops all others.
 pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3_g11(world: World) {
@@ -79,7 +81,7 @@ pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3
     all_finished_once(&api, &accepted).await;
     let taken_over = paused.elapsed();
     sleeper.resume().unwrap();
-    // It has come back when it takes part in new work.
+    // It has recovered when it takes part in new work.
     let accepted: BTreeSet<String> = accepted.union(&load(api.clone()).await).cloned().collect();
     assert_eq!(accepted.len(), 2 * STARTS);
     all_finished_once(&api, &accepted).await;
@@ -89,8 +91,8 @@ pub(crate) async fn an_executor_that_slept_through_its_leases_changes_nothing_g3
     println!("G3 G11: paused for {taken_over:?}, {} starts finished once, 0 twice", accepted.len());
 }
 
-/// G7: a node with every role that is stopped answers the callers that wait for an end; the next
-/// node finishes what it has accepted.
+/// G7: a node with every role that is stopped still answers callers that wait for an end; the next
+/// node finishes the work that it had accepted.
 pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
     let mut node = world.node("leaving", "all").await;
     let api = Api::new(&node.url());
@@ -108,7 +110,7 @@ pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
     assert!(status.success(), "{status}");
     let answers = callers.await.unwrap();
     let answered = answers.iter().filter(|answer| **answer == Some(200)).count();
-    // A node that drains refuses with 503; after the stop nothing listens.
+    // A node that drains refuses with 503; after the stop no process listens.
     let others = answers.iter().all(|answer| matches!(answer, None | Some(200 | 503)));
     assert!(answered >= FINISHED_BEFORE && others, "{answers:?}");
     let next = world.node("next", "all").await;
@@ -122,7 +124,7 @@ pub(crate) async fn a_stopped_node_answers_those_who_wait_g7(world: World) {
     assert!(accepted >= answered as u64);
 }
 
-/// Runs an instance to its end; gives the status of the response, if there is a response.
+/// Runs an instance to its end; returns the status of the response, if there is one.
 async fn execute(api: Api, number: usize) -> Option<u16> {
     let path = "/elsa/api/workflow-definitions/load/execute";
     let body = json!({"input": {"Number": number}}).to_string();
@@ -130,7 +132,7 @@ async fn execute(api: Api, number: usize) -> Option<u16> {
     answer.ok().map(|answer| answer.status)
 }
 
-/// Starts instances; gives their ids when some are finished and others are not.
+/// Starts instances; returns their ids when some are finished and others are not.
 async fn under_way(world: &World, api: &Api) -> JoinHandle<BTreeSet<String>> {
     let client = world.client().await;
     let finished = client.subscribe("staunch.event.load.*.finished").await.unwrap();
@@ -139,7 +141,7 @@ async fn under_way(world: &World, api: &Api) -> JoinHandle<BTreeSet<String>> {
     accepting
 }
 
-/// Starts instances over HTTP, several at a time; gives the ids of the accepted ones.
+/// Starts instances over HTTP, several at a time; returns the ids of the accepted ones.
 async fn load(api: Api) -> BTreeSet<String> {
     let starts = stream::iter(0..STARTS).map(|number| {
         let api = api.clone();

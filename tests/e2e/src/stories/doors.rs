@@ -1,5 +1,5 @@
-//! A start comes in by HTTP, by a plain NATS publish and by a request to the NATS Services API. A
-//! value may be as deep at one door as at the others.
+//! A start arrives by HTTP, by a plain NATS publish or by a request to the NATS Services API. All
+//! ways allow the same depth of values.
 
 use std::time::Duration;
 
@@ -40,12 +40,13 @@ pub(crate) async fn a_start_comes_in_by_every_door(world: World) {
     assert_eq!(api.count("doors", None).await, 3);
 }
 
-/// Lists inside each other, this many.
+/// Lists inside each other, to this depth.
 fn nested(levels: usize) -> Value {
     (0..levels).fold(json!(7), |value, _| Value::Array(vec![value]))
 }
 
-/// A value of 64 levels comes in and out by every door; one of 65 is refused, with the limit.
+/// A value of 64 levels is accepted and returned on every way; one of 65 is refused, with the
+/// limit.
 pub(crate) async fn a_value_is_64_deep_at_most_at_every_door(world: World) {
     let node = world.node("all", "all").await;
     let api = Api::new(&node.url());
@@ -65,7 +66,7 @@ pub(crate) async fn a_value_is_64_deep_at_most_at_every_door(world: World) {
             by_script(&api, levels, is_fit).await;
         }
     }
-    // Nothing has crashed.
+    // No process has crashed.
     let id = api.start("copies", json!({"Value": nested(1)})).await;
     api.reaches(&id, "Finished", SOON).await;
 }

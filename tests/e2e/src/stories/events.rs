@@ -10,7 +10,8 @@ use crate::api::Api;
 use crate::workflow;
 use crate::world::World;
 
-/// A client reads the life of an instance from NATS as JSON; the events of its bursts only live.
+/// A client reads the lifecycle events of an instance from NATS as JSON; the journal of its bursts
+/// only live.
 pub(crate) async fn events_are_readable_json_in_order(world: World) {
     let node = world.node("all", "all").await;
     let api = Api::new(&node.url());

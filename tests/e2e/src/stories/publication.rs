@@ -1,4 +1,4 @@
-//! A definition is published anew while several nodes have it in their caches.
+//! A new version of a definition is published while several nodes have the old one in their caches.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::api::Api;
 use crate::workflow;
 use crate::world::World;
 
-/// G10: once a publication says `everywhere`, no node starts the version before.
+/// G10: once a publication is answered with `everywhere`, no node starts the version before.
 pub(crate) async fn a_new_version_runs_everywhere_at_once_g10(world: World) {
     const VERSIONS: u32 = 8;
     let (one, two) = (world.node("one", "all").await, world.node("two", "all").await);

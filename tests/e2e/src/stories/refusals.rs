@@ -1,5 +1,5 @@
-//! Bad input is refused with a reason, whichever way it comes in; where no caller waits, it leaves
-//! a trace.
+//! Bad input is refused with a reason, on whichever way it arrives. If no caller waits, it becomes
+//! a dead letter.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::world::World;
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// HTTP, publish, request and CLI: each reports what is wrong.
+/// HTTP, publish, request and CLI: each reports the mistake.
 pub(crate) async fn bad_input_is_refused_at_every_door_with_a_reason(world: World) {
     let node = world.node("all", "all").await;
     let api = Api::new(&node.url());
@@ -42,7 +42,7 @@ async fn over_http(api: &Api) {
         ("a large body", Method::POST, dispatch, Some(large.as_str()), 413),
     ];
     for (what, method, path, body, expected) in cases {
-        // A server may close a connection with too large a request.
+        // A server may close a connection after a request that is too large.
         let answer = api.afresh().raw(method, path, body.map(str::to_owned)).await;
         assert_eq!(answer.status, expected, "{what}: {}", answer.body);
     }

@@ -1,4 +1,4 @@
-//! An instance waits for time and for a resume, while other nodes come and go.
+//! An instance waits for a timer and for a resume, while other nodes come and go.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) async fn an_instance_waits_for_a_timer_and_for_a_resume(world: World)
     let body = json!({"bookmarkId": bookmark, "input": {}});
     assert_eq!(api.post(&path, &body).await.status, 200);
     api.reaches(&id, "Finished", SOON).await;
-    // The same bookmark twice: the second comes too late.
+    // The same bookmark a second time: too late.
     assert_eq!(api.post(&path, &body).await.status, 409);
 }
 
@@ -75,7 +75,7 @@ fn moments(journal: &[Value], what: &str) -> Vec<Timestamp> {
     of_pause.map(|entry| Timestamp::parse(entry["timestamp"].as_str().unwrap()).unwrap()).collect()
 }
 
-/// Waits until an instance waits at a bookmark of this name; gives its id.
+/// Waits until an instance waits at a bookmark of this name; returns its id.
 pub(crate) async fn open_bookmark(api: &Api, id: &str, name: &str) -> String {
     let mut found = None;
     eventually(&format!("{id} waits at {name}"), SOON, async || {

@@ -1,4 +1,4 @@
-//! Our lease: one node with connections of its own for each contender.
+//! Our lease: one node with its own connections for each contender.
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Contenders for the same key, each in a session of its own.
+    /// Contenders for the same key, each in its own session.
     pub(crate) async fn several(url: &str, key: i64, count: usize) -> anyhow::Result<Vec<Self>> {
         let mut sessions = Vec::new();
         for _ in 0..count {

@@ -1,5 +1,5 @@
-//! A Redis lock as Medallion.Threading takes it: `SET NX PX` with a random value, asked for again
-//! after a random sleep while another has it, and released by a script that compares the value.
+//! A Redis lock as Medallion.Threading takes it: `SET NX PX` with a random value, tried again after
+//! a random sleep while another contender has it, and released by a script that compares the value.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one; `None` where it is not installed.
+    /// Starts one; `None` if it is not installed.
     pub(crate) async fn start() -> anyhow::Result<Option<Self>> {
         let asked = tokio::process::Command::new("redis-server").arg("--version").output().await;
         let Ok(asked) = asked else { return Ok(None) };
@@ -51,7 +51,7 @@ impl Server {
         Ok(connection)
     }
 
-    /// Contenders for the same key, each on a connection of its own.
+    /// Contenders for the same key, each on its own connection.
     pub(crate) async fn several(
         &self,
         key: &str,

@@ -22,7 +22,7 @@ pub(crate) struct Dbos {
 }
 
 impl Dbos {
-    /// Installs what the requirements name, and prints the versions.
+    /// Installs the packages of the requirements, and prints the versions.
     pub(crate) async fn install(folder: &Path) -> anyhow::Result<Self> {
         let folder = folder.join("dbos");
         run(Command::new("python3").arg("-m").arg("venv").arg(&folder)).await?;

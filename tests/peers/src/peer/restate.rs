@@ -14,7 +14,7 @@ use crate::process::{Process, eventually, run};
 use crate::work::{Doors, NAP, Post, Work, client};
 
 const SOURCE: &str = "tests/peers/restate";
-/// The package for this platform; what is in `.bin` is a script that starts it as a child.
+/// The package for this platform; the program in `.bin` is a script that starts it as a child.
 const SCOPE: &str = "node_modules/@restatedev";
 const SDK: &str = "node_modules/@restatedev/restate-sdk/package.json";
 const DURABILITY: &str = "durability: each journal entry and each result is synced to its log \
@@ -27,7 +27,7 @@ pub(crate) struct Restate {
 }
 
 impl Restate {
-    /// Installs what the lock file names, and prints the versions.
+    /// Installs the packages of the lock file, and prints the versions.
     pub(crate) async fn install(folder: &Path) -> anyhow::Result<Self> {
         let folder = folder.join("restate");
         std::fs::create_dir_all(&folder)?;

@@ -1,4 +1,4 @@
-//! The hooks of the twins: each operation asks here for its fate.
+//! The hooks of the twins: each operation asks here for its result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl bus::Faults for Nemesis {
         if self.is_within(self.plan.bus_outage) || self.is_cut_off(node) {
             return Fault::Unavailable;
         }
-        // A crash at an operation: whether it was done or not, its caller is gone.
+        // A crash during an operation: its caller is gone, whether it was done or not.
         if self.crash(node, self.plan.crash_rate / 4) {
             return *self.dice.pick(&[Fault::Unavailable, Fault::AnswerLost]);
         }

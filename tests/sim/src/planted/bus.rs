@@ -33,7 +33,7 @@ impl BrokenBus {
         self.planted == Some(planted)
     }
 
-    /// What the pointer says, whatever the node has of it.
+    /// The position that the pointer itself shows, whether or not the node has applied it.
     async fn as_written(&self, position: CachePosition) -> Result<CachePosition, Error> {
         let key = subject::token(position.definition_id.as_str());
         let entry = self.bus.kv(Bucket::Definitions).get(&key).await?;
@@ -175,15 +175,15 @@ impl Bus for BrokenBus {
     }
 }
 
-/// How long after it says so a node has a pointer.
+/// The delay between the confirmation of a pointer and its use by the node.
 const APPLIED_AFTER: Duration = Duration::from_millis(500);
 
 /// A bucket of one node, with the bug.
 struct BrokenKv {
     kv: Arc<dyn Kv>,
-    /// Otherwise keys of executors are written once.
+    /// If false, keys of executors are written only once.
     renews: bool,
-    /// How late the watch is.
+    /// The delay of the watch.
     shown_after: Duration,
 }
 

@@ -13,19 +13,19 @@ use store::{
     Listed, Loaded, NewInstance, Outbox, OutboxRow, Page, PendingCommand, Timers,
 };
 
-/// How far a wrong clock is ahead.
+/// How far the clock with the bug is ahead.
 const AHEAD: Duration = Duration::from_secs(2);
 
-/// What is wrong with the database.
+/// The bug of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Bug {
-    /// A commit does not look at the version.
+    /// A commit does not check the version.
     VersionUnchecked,
     /// A commit forgets the messages to publish.
     OutboxForgotten,
     /// A commit forgets the commands to other instances.
     CommandsForgotten,
-    /// Nobody looks for commands that came too early.
+    /// Commands that came too early are not looked up.
     WaitingForgotten,
     /// A commit leaves its burned bookmarks open.
     BookmarksKept,
@@ -35,39 +35,39 @@ pub(crate) enum Bug {
     StartsForgotten,
     /// A commit forgets its journal.
     JournalForgotten,
-    /// A commit writes everything but the instance itself.
+    /// A commit writes everything except the instance itself.
     InstanceForgotten,
-    /// A command is accepted, and not kept.
+    /// A command is accepted but not kept.
     CommandUnkept,
-    /// A start is accepted, and not kept.
+    /// A start is accepted but not kept.
     StartUnkept,
     /// The database forgets that an event was handed out.
     RoutedForgotten,
-    /// A command that expires is removed, and not kept among the dead.
+    /// A command that expires is removed, but does not become a dead letter.
     BuriedForgotten,
-    /// An occurrence is fired, and its start not kept.
+    /// An occurrence is fired, but its start is not kept.
     OccurrenceForgotten,
     /// The clock is ahead of the time.
     ClockAhead,
-    /// Nobody looks for timers that are due.
+    /// Due timers are not found.
     TimersUnseen,
-    /// Nobody looks for schedules that are due.
+    /// Due schedules are not found.
     SchedulesUnseen,
-    /// Nobody looks for starts that nobody has run.
+    /// Starts that no executor has run are not found.
     UnstartedUnseen,
-    /// Nobody looks for commands that nobody has applied.
+    /// Commands that no executor has applied are not found.
     UnappliedUnseen,
-    /// Nobody looks for outbox rows that nobody has published.
+    /// Outbox rows that no node has published are not found.
     OutboxUnseen,
-    /// Nobody looks for instances whose work nobody does.
+    /// Instances with unfinished work and no executor are not found.
     UnfinishedUnseen,
 }
 
 /// A database of one node, with a bug.
 pub(crate) struct BrokenStore {
-    /// The database as the node has it, with its faults.
+    /// The database as the node sees it, with its faults.
     twin: MemoryStore,
-    /// The same database without faults, to look at what it holds.
+    /// The same database without faults, to read its contents.
     seen: MemoryStore,
     bug: Bug,
 }
@@ -81,7 +81,7 @@ impl BrokenStore {
         self.bug == bug
     }
 
-    /// The burst as the bug leaves it.
+    /// The burst after the effect of the bug.
     async fn spoiled(&self, mut burst: Burst) -> Result<Burst, Error> {
         match self.bug {
             Bug::OutboxForgotten => burst.outbox.clear(),
@@ -107,7 +107,7 @@ impl BrokenStore {
     }
 }
 
-/// The instance of a first burst, as if nothing had run.
+/// The instance of a first burst, as if it had not run.
 fn unwritten(burst: &Burst) -> Instance {
     let Instance { id, definition_id, version_id, definition_version, created_at, .. } =
         burst.instance.clone();
@@ -131,7 +131,7 @@ impl Instances for BrokenStore {
         loop {
             let committed = self.twin.commit(self.spoiled(burst.clone()).await?).await?;
             return Ok(match committed {
-                // Another burst was written since the look at the version.
+                // Another burst was written after the version was read.
                 Commit::Conflict if self.has(Bug::VersionUnchecked) => continue,
                 Commit::Done { .. } if self.has(Bug::WaitingForgotten) => {
                     Commit::Done { waiting: Vec::new() }

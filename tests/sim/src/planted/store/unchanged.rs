@@ -1,4 +1,4 @@
-//! The nouns that no planted bug touches.
+//! The traits of the port that no planted bug changes.
 
 use async_trait::async_trait;
 use model::{Definition, DefinitionId, Schedule, Timestamp, Token, Trigger, VersionId};
