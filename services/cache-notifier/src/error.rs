@@ -14,5 +14,5 @@ pub enum Error {
     Panicked(#[from] tasks::Panicked),
     /// The pointer and the database still differ after several writes.
     #[error("definition {0} keeps being published and retracted; it is compared again soon")]
-    Restless(model::DefinitionId),
+    Diverging(model::DefinitionId),
 }

@@ -25,7 +25,7 @@ use coalesce::{Topic, Waiter};
 
 /// A notifier that started recently may not know every node yet. It waits this long for positions
 /// of nodes that it does not know.
-const YOUNG_WAIT: Duration = Duration::from_millis(100);
+const UNKNOWN_NODES_WAIT: Duration = Duration::from_millis(100);
 
 /// One notifier replica.
 pub struct Notifier {
@@ -133,8 +133,8 @@ impl Notifier {
                 self.answer(&definition_id, false);
                 if self.topics.contains_key(&definition_id) {
                     self.ask(&definition_id);
-                    if self.is_young() {
-                        self.ask_at = self.ask_at.min(Instant::now() + YOUNG_WAIT);
+                    if self.may_miss_nodes() {
+                        self.ask_at = self.ask_at.min(Instant::now() + UNKNOWN_NODES_WAIT);
                     }
                 }
             }
@@ -192,10 +192,10 @@ impl Notifier {
     /// Answers the publishers whose answer is complete or whose time is over; with `now`, all of
     /// them.
     fn answer(&mut self, definition_id: &DefinitionId, now: bool) {
-        let is_young = self.is_young();
+        let may_miss_nodes = self.may_miss_nodes();
         let Some(topic) = self.topics.get_mut(definition_id) else { return };
         let mut nodes = self.cx.caching();
-        if is_young {
+        if may_miss_nodes {
             let known = nodes.len();
             let unknown = topic.heard.keys().filter(|node| !nodes[..known].contains(node));
             nodes.extend(unknown.cloned().collect::<Vec<_>>());
@@ -209,7 +209,7 @@ impl Notifier {
                 Some(_) => topic.missing(&nodes, pointer.as_ref()),
                 None => nodes.clone(),
             };
-            let has_asked = |at: Instant| !is_young || at.elapsed() >= YOUNG_WAIT;
+            let has_asked = |at: Instant| !may_miss_nodes || at.elapsed() >= UNKNOWN_NODES_WAIT;
             let is_sure = waiter.written_at.is_some_and(has_asked) && !is_cut_off;
             let everywhere = is_sure && missing.is_empty();
             if !everywhere && !now && waiter.since.elapsed() < self.cx.config.wait_max {
@@ -235,7 +235,7 @@ impl Notifier {
 
     /// Whether it started so recently that it may not know every node yet: if the list of nodes was
     /// lost just before its start, the next renewals fill it again.
-    fn is_young(&self) -> bool {
+    fn may_miss_nodes(&self) -> bool {
         self.born.elapsed() < self.cx.presence.ttl()
     }
 

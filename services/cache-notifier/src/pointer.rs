@@ -69,7 +69,7 @@ pub(crate) async fn write(
         // retraction.
         cx.pointers.put(definition_id, None, number).await?;
     }
-    Err(Error::Restless(definition_id.clone()))
+    Err(Error::Diverging(definition_id.clone()))
 }
 
 type Version = (model::VersionId, u32);

@@ -55,7 +55,7 @@ pub async fn run_once(cx: &Context) -> Result<Vec<DefinitionId>, Error> {
         }
         let noticed = match pointer::write(cx, &id, 0).await {
             Ok(noticed) => noticed,
-            Err(error @ (Error::Store(store::Error::Corrupt(_)) | Error::Restless(_))) => {
+            Err(error @ (Error::Store(store::Error::Corrupt(_)) | Error::Diverging(_))) => {
                 tracing::warn!(%error, definition = %id, "a pointer could not be corrected");
                 continue;
             }

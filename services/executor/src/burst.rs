@@ -22,26 +22,26 @@ pub(crate) struct Known {
     /// The id of the accepted start, while the instance is pending.
     pub(crate) accepted: Option<CommandId>,
     pub(crate) record: Record,
-    pub(crate) sight: Sight,
+    pub(crate) read_at: ReadAt,
 }
 
 /// When the instance was read, and so how far the knowledge about it can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum ReadAt {
     /// It was read or written under the lease.
     #[default]
-    Sure,
+    UnderLease,
     /// It was read while the lease was being acquired. A turn may use it, because the commit checks
     /// the version; a refusal may not.
-    Early,
+    BeforeLease,
     /// It was not read: the burst assumes that the instance has not run.
-    None,
+    Never,
 }
 
 impl Known {
     /// An instance that was not read.
     pub(crate) fn unseen() -> Self {
-        Self { sight: Sight::None, ..Self::default() }
+        Self { read_at: ReadAt::Never, ..Self::default() }
     }
 
     /// The version of the row; 0 before the first commit.
@@ -182,7 +182,7 @@ pub(crate) fn split(known: Known) -> (Before, Record) {
     let open = known.record.open().map(|open| open.id.clone()).collect();
     let expected = match &known.row {
         Some(row) => Expected::Version(row.version),
-        None if known.sight == Sight::None => Expected::Unstarted,
+        None if known.read_at == ReadAt::Never => Expected::Unstarted,
         None => Expected::Absent,
     };
     (Before { row: known.row, open, expected }, known.record)

@@ -19,7 +19,7 @@ use crate::cx::{Cx, Inner, cores};
 use crate::handle;
 use crate::mailbox::Mailboxes;
 use crate::sample::Sampler;
-use crate::trodden::trodden;
+use crate::watched::watched;
 
 /// The parts of an executor.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ impl Executor {
         let nonces: bus::Chance = Arc::new(move || nonces.new_id());
         let trail = Trail::new(&node, points);
         let leases =
-            Leases::start(trodden(bus.kv(Bucket::Leases), &trail), &node, config.terms, nonces)
+            Leases::start(watched(bus.kv(Bucket::Leases), &trail), &node, config.terms, nonces)
                 .fair(Arc::clone(&bus) as Arc<dyn Wire>);
         let inner = Inner {
             bursts: Semaphore::new(config.concurrency.max(1)),

@@ -37,7 +37,7 @@ impl Job {
 
     /// The command is delivered for the first time, and it starts an instance whose id nobody else
     /// can know yet.
-    pub(crate) fn is_unheard_of(&self) -> bool {
+    pub(crate) fn starts_unknown_instance(&self) -> bool {
         let Body::Start(start) = &self.command.body else { return false };
         let is_own = match &start.instance_id {
             None => true,

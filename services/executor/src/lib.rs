@@ -31,7 +31,7 @@ mod route;
 mod sample;
 mod stop;
 mod tenure;
-mod trodden;
+mod watched;
 #[cfg(test)]
 mod wired;
 mod work;

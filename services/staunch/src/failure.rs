@@ -12,7 +12,7 @@ pub(crate) enum Kind {
     Failed,
     /// The command line, a setting or a named file is wrong.
     Usage,
-    /// What the command names does not exist.
+    /// A named object does not exist.
     NotFound,
     /// Another change came first.
     Conflict,

@@ -1,4 +1,4 @@
-//! What an expression costs, alone and as a share of the turns of a typical workflow.
+//! The cost of an expression, alone and as a share of the turns of a typical workflow.
 //!
 //! `cargo run --release -p activities --example scripts` prints microseconds of CPU time on Linux.
 //! Compare the columns of one run. Each expression is evaluated three times: as written; as

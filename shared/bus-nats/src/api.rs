@@ -43,23 +43,23 @@ pub(crate) struct Stored {
 
 /// The reason why a request failed.
 #[derive(Clone, Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum ApiError {
     /// The subject has no subscriber: no stream has it, or its leader is being elected.
-    Nobody,
+    NoResponders,
     /// No answer: the request may have been carried out.
-    Silence,
+    Timeout,
     /// The client did not send it.
     TooLarge(String),
     /// JetStream answered with an error.
-    Says { code: u64, text: String },
+    Refused { code: u64, text: String },
     /// Any other failure.
     Other(String),
 }
 
-impl Refusal {
+impl ApiError {
     pub(crate) fn code(&self) -> Option<u64> {
         match self {
-            Self::Says { code, .. } => Some(*code),
+            Self::Refused { code, .. } => Some(*code),
             _ => None,
         }
     }
@@ -67,10 +67,10 @@ impl Refusal {
     /// The error of the port for this failure.
     pub(crate) fn into_error(self, what: &str) -> Error {
         match self {
-            Self::Nobody => Error::Unavailable(format!("{what}: nobody answers")),
-            Self::Silence => Error::Unknown(what.to_owned()),
+            Self::NoResponders => Error::Unavailable(format!("{what}: nobody answers")),
+            Self::Timeout => Error::Unknown(what.to_owned()),
             Self::TooLarge(text) => Error::TooLarge(format!("{what}: {text}")),
-            Self::Says { code, text } => {
+            Self::Refused { code, text } => {
                 let text = format!("{what}: {text} ({code})");
                 match code {
                     MESSAGE_TOO_LARGE | HEADERS_TOO_LARGE => Error::TooLarge(text),
@@ -104,7 +104,7 @@ impl Api {
     }
 
     /// Calls the API and returns its answer.
-    pub(crate) async fn call(&self, call: &str, body: &Value) -> Result<Value, Refusal> {
+    pub(crate) async fn call(&self, call: &str, body: &Value) -> Result<Value, ApiError> {
         let payload = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         self.ask(self.subject(call), HeaderMap::new(), payload.into(), ANSWER_MAX).await
     }
@@ -116,10 +116,10 @@ impl Api {
         headers: HeaderMap,
         payload: Bytes,
         answer_max: Duration,
-    ) -> Result<Stored, Refusal> {
+    ) -> Result<Stored, ApiError> {
         let answer = self.ask(subject, headers, payload, answer_max).await?;
         let Some(sequence) = answer["seq"].as_u64() else {
-            return Err(Refusal::Other("the answer has no sequence: is it from a stream?".into()));
+            return Err(ApiError::Other("the answer has no sequence: is it from a stream?".into()));
         };
         Ok(Stored { sequence, duplicate: answer["duplicate"].as_bool().unwrap_or(false) })
     }
@@ -130,7 +130,7 @@ impl Api {
         headers: HeaderMap,
         payload: Bytes,
         answer_max: Duration,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, ApiError> {
         let size = payload.len();
         let mut request = Request::new().payload(payload).timeout(Some(answer_max));
         if !headers.is_empty() {
@@ -138,20 +138,20 @@ impl Api {
         }
         let answer = self.client.send_request(subject, request).await;
         let answer = answer.map_err(|error| match error.kind() {
-            RequestErrorKind::NoResponders => Refusal::Nobody,
-            RequestErrorKind::TimedOut => Refusal::Silence,
+            RequestErrorKind::NoResponders => ApiError::NoResponders,
+            RequestErrorKind::TimedOut => ApiError::Timeout,
             RequestErrorKind::MaxPayloadExceeded => {
-                Refusal::TooLarge(too_large(&self.client, size))
+                ApiError::TooLarge(too_large(&self.client, size))
             }
             RequestErrorKind::InvalidSubject | RequestErrorKind::Other => {
-                Refusal::Other(error.to_string())
+                ApiError::Other(error.to_string())
             }
         })?;
         let answer: Value = serde_json::from_slice(&answer.payload)
-            .map_err(|error| Refusal::Other(format!("the answer is not JSON: {error}")))?;
+            .map_err(|error| ApiError::Other(format!("the answer is not JSON: {error}")))?;
         match answer.get("error") {
             None => Ok(answer),
-            Some(error) => Err(Refusal::Says {
+            Some(error) => Err(ApiError::Refused {
                 code: error["err_code"].as_u64().unwrap_or_default(),
                 text: error["description"].as_str().unwrap_or("unknown error").to_owned(),
             }),
@@ -227,11 +227,11 @@ mod tests {
 
     #[test]
     fn error_numbers_become_what_the_caller_can_do() {
-        let says = |code| Refusal::Says { code, text: String::new() }.into_error("x");
+        let says = |code| ApiError::Refused { code, text: String::new() }.into_error("x");
         assert!(matches!(says(10077), Error::Full(_)));
         assert!(matches!(says(10054), Error::TooLarge(_)));
         assert!(matches!(says(10059), Error::NotProvisioned(_)));
         assert!(matches!(says(10158), Error::Unknown(_)));
-        assert!(matches!(Refusal::Nobody.into_error("x"), Error::Unavailable(_)));
+        assert!(matches!(ApiError::NoResponders.into_error("x"), Error::Unavailable(_)));
     }
 }

@@ -6,7 +6,7 @@ use bus::Error;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::api::{Api, CONSUMER_NOT_FOUND, Refusal, STREAM_NOT_FOUND};
+use crate::api::{Api, ApiError, CONSUMER_NOT_FOUND, STREAM_NOT_FOUND};
 use crate::topology::ConsumerSpec;
 
 /// Longer than the elections of a cluster that has just started.
@@ -17,18 +17,18 @@ const PAUSE: Duration = Duration::from_millis(200);
 const ELECTING: [u64; 4] = [10008, 10005, 10023, 10118];
 
 /// Calls the API, and again while a cluster elects its leaders.
-async fn call(api: &Api, subject: &str, body: &Value) -> Result<Value, Refusal> {
+async fn call(api: &Api, subject: &str, body: &Value) -> Result<Value, ApiError> {
     let give_up = Instant::now() + PATIENCE;
     loop {
-        let refusal = match api.call(subject, body).await {
+        let failure = match api.call(subject, body).await {
             Ok(answer) => return Ok(answer),
-            Err(refusal) => refusal,
+            Err(failure) => failure,
         };
-        let is_passing = matches!(refusal, Refusal::Nobody | Refusal::Silence)
-            || refusal.code().is_some_and(|code| ELECTING.contains(&code));
+        let is_passing = matches!(failure, ApiError::NoResponders | ApiError::Timeout)
+            || failure.code().is_some_and(|code| ELECTING.contains(&code));
         let has_jetstream = api.client().server_info().jetstream;
         if !(is_passing && has_jetstream) || Instant::now() >= give_up {
-            return Err(refusal);
+            return Err(failure);
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -37,8 +37,8 @@ async fn call(api: &Api, subject: &str, body: &Value) -> Result<Value, Refusal> 
 pub(crate) async fn stream_config(api: &Api, name: &str) -> Result<Option<Value>, Error> {
     match call(api, &format!("STREAM.INFO.{name}"), &Value::Null).await {
         Ok(info) => Ok(Some(info["config"].clone())),
-        Err(refusal) if refusal.code() == Some(STREAM_NOT_FOUND) => Ok(None),
-        Err(refusal) => Err(unanswered(refusal, name)),
+        Err(failure) if failure.code() == Some(STREAM_NOT_FOUND) => Ok(None),
+        Err(failure) => Err(unanswered(failure, name)),
     }
 }
 
@@ -49,10 +49,10 @@ pub(crate) async fn consumer_config(
     let subject = format!("CONSUMER.INFO.{}.{}", spec.stream, spec.name);
     match call(api, &subject, &Value::Null).await {
         Ok(info) => Ok(Some(info["config"].clone())),
-        Err(refusal) if matches!(refusal.code(), Some(STREAM_NOT_FOUND | CONSUMER_NOT_FOUND)) => {
+        Err(failure) if matches!(failure.code(), Some(STREAM_NOT_FOUND | CONSUMER_NOT_FOUND)) => {
             Ok(None)
         }
-        Err(refusal) => Err(unanswered(refusal, &spec.name)),
+        Err(failure) => Err(unanswered(failure, &spec.name)),
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) async fn ensure_stream(api: &Api, name: &str, wanted: &Value) -> Resu
         }
     };
     let done = call(api, &subject, &config).await;
-    done.map(drop).map_err(|refusal| refused(refusal, &format!("the stream {name}")))
+    done.map(drop).map_err(|failure| refused(failure, &format!("the stream {name}")))
 }
 
 pub(crate) async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<(), Error> {
@@ -87,8 +87,8 @@ pub(crate) async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<()
     let body = json!({ "stream_name": spec.stream, "config": config });
     let subject = format!("CONSUMER.CREATE.{}.{}", spec.stream, spec.name);
     let done = call(api, &subject, &body).await;
-    done.map(drop).map_err(|refusal| {
-        refused(refusal, &format!("the consumer {} of {}", spec.name, spec.stream))
+    done.map(drop).map_err(|failure| {
+        refused(failure, &format!("the consumer {} of {}", spec.name, spec.stream))
     })
 }
 
@@ -122,20 +122,20 @@ pub(crate) fn compare(
     }
 }
 
-fn unanswered(refusal: Refusal, what: &str) -> Error {
-    match refusal {
-        Refusal::Nobody => Error::NotProvisioned(
+fn unanswered(failure: ApiError, what: &str) -> Error {
+    match failure {
+        ApiError::NoResponders => Error::NotProvisioned(
             "the server has no JetStream: start nats-server with -js or a jetstream block".into(),
         ),
-        refusal => refusal.into_error(what),
+        failure => failure.into_error(what),
     }
 }
 
-fn refused(refusal: Refusal, what: &str) -> Error {
-    match refusal {
-        Refusal::Says { code, text } => {
+fn refused(failure: ApiError, what: &str) -> Error {
+    match failure {
+        ApiError::Refused { code, text } => {
             Error::NotProvisioned(format!("{what} cannot be created or changed: {text} ({code})"))
         }
-        refusal => unanswered(refusal, what),
+        failure => unanswered(failure, what),
     }
 }

@@ -56,7 +56,7 @@ impl Healer {
     async fn check(&self, stream: &str) -> bool {
         match self.api.call(&format!("STREAM.INFO.{stream}"), &Value::Null).await {
             Ok(_) => self.heal_consumer(stream).await,
-            Err(refusal) if refusal.code() == Some(STREAM_NOT_FOUND) => {
+            Err(failure) if failure.code() == Some(STREAM_NOT_FOUND) => {
                 self.make(stream).await && self.heal_consumer(stream).await
             }
             Err(_) => false,
@@ -83,8 +83,8 @@ impl Healer {
             // The server keeps this bucket in memory, so losing it with a restart is expected.
             Ok(_) if is_volatile => tracing::info!(stream, "a bucket in memory was created again"),
             Ok(_) => tracing::warn!(stream, "the server had lost a stream; it was created again"),
-            Err(refusal) => {
-                tracing::warn!(stream, ?refusal, "a lost stream cannot be created again")
+            Err(failure) => {
+                tracing::warn!(stream, ?failure, "a lost stream cannot be created again")
             }
         }
         made.is_ok()

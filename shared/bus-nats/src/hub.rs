@@ -140,11 +140,11 @@ impl Hub {
         let created = self.api.call(&format!("CONSUMER.CREATE.{stream}"), &body).await;
         let created = match created {
             Ok(created) => created,
-            Err(refusal) => {
+            Err(failure) => {
                 if self.healer.heal(&stream).await {
                     return Ok("the bucket was created again".to_owned());
                 }
-                return Err(refusal.into_error(&format!("the watch of {}", self.bucket)));
+                return Err(failure.into_error(&format!("the watch of {}", self.bucket)));
             }
         };
         let name = created["name"].as_str().unwrap_or_default().to_owned();

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::NatsBus;
 use crate::api::{
-    DUPLICATE_IN_PROCESS, Refusal, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT,
+    ApiError, DUPLICATE_IN_PROCESS, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT,
 };
 use crate::bucket::{OPERATION, is_tombstone, name};
 use crate::options::ANSWER_MAX;
@@ -83,13 +83,13 @@ impl NatsKv {
         all.insert(MESSAGE_ID, nonce);
         headers(&mut all);
         let answer = api.publish(subject, all, value, ANSWER_MAX).await;
-        if matches!(answer, Err(Refusal::Nobody)) {
+        if matches!(answer, Err(ApiError::NoResponders)) {
             // Either a leader is being elected, or the server has lost the bucket.
             self.bus.open()?.healer.heal_soon(&format!("KV_{}", name(self.bucket)));
         }
         match answer {
             Ok(stored) => Ok(Put::Won(stored.sequence)),
-            Err(Refusal::Says { code: WRONG_LAST_SEQUENCE, text }) => {
+            Err(ApiError::Refused { code: WRONG_LAST_SEQUENCE, text }) => {
                 let at = text.rsplit_once(' ').and_then(|(_, number)| number.parse().ok());
                 match at {
                     Some(at) if at > 0 && self.is_own(at, nonce).await => Ok(Put::Won(at)),
@@ -97,10 +97,14 @@ impl NatsKv {
                 }
             }
             // Another write is in progress; which one wins is not known yet.
-            Err(Refusal::Says { code: WRONG_LAST_SEQUENCE_CONSTANT, .. }) => Ok(Put::Lost(None)),
-            Err(Refusal::Says { code: DUPLICATE_IN_PROCESS, text }) => Err(Error::Unknown(text)),
-            Err(refusal) => {
-                Err(refusal.into_error(&format!("the write of {key} in {}", name(self.bucket))))
+            Err(ApiError::Refused { code: WRONG_LAST_SEQUENCE_CONSTANT, .. }) => {
+                Ok(Put::Lost(None))
+            }
+            Err(ApiError::Refused { code: DUPLICATE_IN_PROCESS, text }) => {
+                Err(Error::Unknown(text))
+            }
+            Err(failure) => {
+                Err(failure.into_error(&format!("the write of {key} in {}", name(self.bucket))))
             }
         }
     }
@@ -174,7 +178,7 @@ impl Kv for NatsKv {
         let filter = json!({ "subjects_filter": format!("{prefix}>") });
         let api = &self.bus.open()?.control_api;
         let info = api.call(&format!("STREAM.INFO.KV_{bucket}"), &filter).await;
-        let info = info.map_err(|refusal| refusal.into_error(&format!("the bucket {bucket}")))?;
+        let info = info.map_err(|failure| failure.into_error(&format!("the bucket {bucket}")))?;
         let subjects = info["state"]["subjects"].as_object();
         let keys = subjects.into_iter().flat_map(|subjects| subjects.keys());
         let read = keys.filter_map(|subject| subject.strip_prefix(&prefix)).map(async |key| {

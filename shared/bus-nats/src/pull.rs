@@ -14,7 +14,7 @@ use protocol::subject;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::api::{Api, Refusal, nanos};
+use crate::api::{Api, ApiError, nanos};
 use crate::connection::Link;
 use crate::heal::Healer;
 
@@ -170,8 +170,8 @@ impl Puller {
         let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
         let call = format!("CONSUMER.INFO.{stream}.{consumer}");
         match self.api.call(&call, &serde_json::Value::Null).await {
-            Err(refusal @ Refusal::Says { .. }) => {
-                refusal.into_error(&format!("the consumer {consumer} of {stream}"))
+            Err(failure @ ApiError::Refused { .. }) => {
+                failure.into_error(&format!("the consumer {consumer} of {stream}"))
             }
             _ => Error::Unavailable(format!("the consumer {consumer} of {stream}: {why}")),
         }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::NatsBus;
 use crate::api::{
-    DUPLICATE_IN_PROCESS, Refusal, STREAM_NOT_FOUND, headers_in, headers_out, message_in,
+    ApiError, DUPLICATE_IN_PROCESS, STREAM_NOT_FOUND, headers_in, headers_out, message_in,
 };
 use crate::hub::AckAddress;
 use crate::options::ANSWER_MAX;
@@ -59,26 +59,27 @@ impl Queue for NatsBus {
         loop {
             let api = &self.open()?.data_api;
             let sent = api.publish(subject.clone(), headers.clone(), payload.clone(), ANSWER_MAX);
-            let refusal = match sent.await {
+            let failure = match sent.await {
                 Ok(stored) => {
                     let (sequence, duplicate) = (stored.sequence, stored.duplicate);
                     return Ok(Receipt { sequence, duplicate });
                 }
-                Err(refusal) => refusal,
+                Err(failure) => failure,
             };
-            let may_repeat = match &refusal {
-                Refusal::Nobody => true,
-                Refusal::Silence => has_id,
-                refusal => refusal.code() == Some(DUPLICATE_IN_PROCESS),
+            let may_repeat = match &failure {
+                ApiError::NoResponders => true,
+                ApiError::Timeout => has_id,
+                failure => failure.code() == Some(DUPLICATE_IN_PROCESS),
             };
-            if matches!(refusal, Refusal::Nobody) && !std::mem::replace(&mut has_asked, true) {
+            if matches!(failure, ApiError::NoResponders) && !std::mem::replace(&mut has_asked, true)
+            {
                 self.check_stream(&subject).await?;
             }
             let pause = backoff.next();
             if !may_repeat || Instant::now() + pause >= give_up {
                 let size = payload.len();
                 return Err(
-                    refusal.into_error(&format!("the publish of {size} bytes to {subject}"))
+                    failure.into_error(&format!("the publish of {size} bytes to {subject}"))
                 );
             }
             tokio::time::sleep(pause).await;
@@ -142,7 +143,7 @@ impl Queue for NatsBus {
     async fn backlog(&self) -> Result<u64, Error> {
         let name = subject::COMMANDS_STREAM;
         let info = self.open()?.data_api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await;
-        let info = info.map_err(|refusal| refusal.into_error(&format!("the stream {name}")))?;
+        let info = info.map_err(|failure| failure.into_error(&format!("the stream {name}")))?;
         Ok(info["state"]["messages"].as_u64().unwrap_or_default())
     }
 }
@@ -159,7 +160,8 @@ impl NatsBus {
         if is_known || self.heal(subject).await {
             return Ok(());
         }
-        let says = Refusal::Says { code: STREAM_NOT_FOUND, text: "stream not found".to_owned() };
+        let says =
+            ApiError::Refused { code: STREAM_NOT_FOUND, text: "stream not found".to_owned() };
         Err(says.into_error(&format!("the stream for {subject}")))
     }
 
@@ -194,7 +196,7 @@ impl NatsBus {
 }
 
 fn api_error(stream: &str, cause: &jetstream::Error) -> Error {
-    let says = Refusal::Says { code: cause.error_code().0, text: cause.to_string() };
+    let says = ApiError::Refused { code: cause.error_code().0, text: cause.to_string() };
     says.into_error(&format!("the stream {stream}"))
 }
 

@@ -51,7 +51,7 @@ impl NatsBus {
     pub async fn rtt(&self) -> Result<Duration, Error> {
         let started = Instant::now();
         let asked = self.open()?.control_api.call("INFO", &Value::Null).await;
-        asked.map_err(|refusal| refusal.into_error("JetStream"))?;
+        asked.map_err(|failure| failure.into_error("JetStream"))?;
         Ok(started.elapsed())
     }
 
@@ -65,7 +65,7 @@ impl NatsBus {
         let mut streams = Vec::new();
         for name in names() {
             let info = inner.control_api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await;
-            let info = info.map_err(|refusal| refusal.into_error(&format!("the stream {name}")))?;
+            let info = info.map_err(|failure| failure.into_error(&format!("the stream {name}")))?;
             streams.push(StreamStatus {
                 messages: info["state"]["messages"].as_u64().unwrap_or_default(),
                 bytes: info["state"]["bytes"].as_u64().unwrap_or_default(),
@@ -78,7 +78,7 @@ impl NatsBus {
         let call = format!("CONSUMER.INFO.{stream}.{consumer}");
         let info = inner.control_api.call(&call, &Value::Null).await;
         let info =
-            info.map_err(|refusal| refusal.into_error(&format!("the consumer {consumer}")))?;
+            info.map_err(|failure| failure.into_error(&format!("the consumer {consumer}")))?;
         let server = inner.data.client.server_info();
         Ok(Status {
             is_connected: self.is_connected(),

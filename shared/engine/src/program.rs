@@ -28,7 +28,7 @@ pub struct Program {
     pub(crate) index: BTreeMap<String, NodeRef>,
 }
 
-/// Which instances of a definition may run at the same time.
+/// The rule for instances that run at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activation {
     /// Any number.
@@ -123,7 +123,7 @@ impl Program {
         self.has_scripts
     }
 
-    /// Which instances may run at the same time.
+    /// The rule for instances that run at the same time.
     #[must_use]
     pub fn activation(&self) -> Activation {
         self.activation

@@ -165,7 +165,7 @@ pub struct Argument {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
-    /// Which instances may run at the same time; none means all.
+    /// The rule for instances that run at the same time; none means that all may.
     pub activation_strategy_type: Option<String>,
     /// The effect of an incident; none means `FaultStrategy`.
     pub incident_strategy_type: Option<String>,

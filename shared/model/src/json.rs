@@ -15,7 +15,7 @@ const PATH_CHARS_MAX: usize = 256;
 /// An integer that does not fit into 64 bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LargeInteger {
-    /// Where it is, such as `input.orders[2].number`; empty for the text as a whole.
+    /// Its place, such as `input.orders[2].number`; empty for the text as a whole.
     pub path: String,
 }
 

@@ -9,7 +9,7 @@ use model::{InstanceId, Timestamp};
 use protocol::{Body, Refusal, Start};
 
 use super::decide::{Meaning, decide};
-use crate::burst::{Ending, Known, Ran, Sight};
+use crate::burst::{Ending, Known, Ran, ReadAt};
 use crate::cx::Cx;
 use crate::record::Record;
 use crate::stop::Stop;
@@ -53,7 +53,9 @@ pub(crate) async fn load(
         None => known.insert(read(cx, id).await?),
     };
     let mut meaning = decide(current, work);
-    if current.sight == Sight::Early && !matches!(meaning, Meaning::Turn(_) | Meaning::Start) {
+    if current.read_at == ReadAt::BeforeLease
+        && !matches!(meaning, Meaning::Turn(_) | Meaning::Start)
+    {
         *current = read(cx, id).await?;
         meaning = decide(current, work);
     }
@@ -86,7 +88,7 @@ pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
     let record = Record::decode(&state)
         .map_err(|error| Stop::unreadable(format!("the state of instance {id}: {error}")))?;
     let accepted = loaded.command.as_ref().and_then(id_of);
-    Ok(Known { row: Some(loaded.instance), accepted, record, sight: Sight::Sure })
+    Ok(Known { row: Some(loaded.instance), accepted, record, read_at: ReadAt::UnderLease })
 }
 
 async fn turn(
@@ -153,7 +155,7 @@ async fn start(
             work,
             Ending::not_runnable(reason),
         )))),
-        Err(_) if before.sight == Sight::None => Ok(Found::Unseen),
+        Err(_) if before.read_at == ReadAt::Never => Ok(Found::Unseen),
         Err(reason) => Err(Stop::dead(Refusal::NotFound, reason)),
     }
 }

@@ -1,7 +1,7 @@
 //! lock: one writer per instance. It saves work, not truth: `commit` checks the version.
 
 use super::load;
-use crate::burst::{Known, Sight};
+use crate::burst::{Known, ReadAt};
 use crate::cx::Cx;
 use crate::stop::Stop;
 use crate::tenure::{Origin, Tenure};
@@ -13,7 +13,7 @@ use crate::tenure::{Origin, Tenure};
 /// fails.
 pub(crate) async fn lock(cx: &Cx, tenure: &mut Tenure, origin: &Origin) -> Result<(), Stop> {
     let is_new = match origin {
-        Origin::Delivered(job) => tenure.known.is_none() && job.is_unheard_of(),
+        Origin::Delivered(job) => tenure.known.is_none() && job.starts_unknown_instance(),
         Origin::Kept(_) | Origin::Owed(_) => false,
     };
     if is_new || tenure.hold.is_taken() {
@@ -28,7 +28,7 @@ pub(crate) async fn lock(cx: &Cx, tenure: &mut Tenure, origin: &Origin) -> Resul
     // If the lease cannot be taken, the command does not wait for the reading.
     let ((), read) = tokio::try_join!(hold.take(cx, id), reading)?;
     let read = read.filter(|_| !hold.was_contended());
-    *known = read.map(|known| Known { sight: Sight::Early, ..known });
+    *known = read.map(|known| Known { read_at: ReadAt::BeforeLease, ..known });
     Ok(())
 }
 

@@ -363,12 +363,12 @@ async fn a_state_that_grows_too_large_ends_the_instance_with_an_incident() {
 }
 
 /// Makes writes of node `a` to one bucket fail while this lasts.
-struct Unheard {
+struct FailingWrites {
     bucket: Bucket,
     is_on: AtomicBool,
 }
 
-impl bus::Faults for Unheard {
+impl bus::Faults for FailingWrites {
     fn on(&self, node: &str, operation: &bus::Operation<'_>) -> bus::Fault {
         let is_it =
             matches!(operation, bus::Operation::PutIf { bucket, .. } if *bucket == self.bucket);
@@ -382,27 +382,27 @@ impl bus::Faults for Unheard {
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_is_cut_off_starts_nothing_new() {
-    let unheard = Arc::new(Unheard { bucket: Bucket::Nodes, is_on: AtomicBool::new(false) });
-    let world = World::with_faults(unheard.clone());
+    let failing = Arc::new(FailingWrites { bucket: Bucket::Nodes, is_on: AtomicBool::new(false) });
+    let world = World::with_faults(failing.clone());
     world.publish("wait", sequence(vec![wait_for("x")]), json!({})).await;
     let _node = world.node("a").await;
     world.start("wait", "i1", json!({})).await;
-    unheard.is_on.store(true, Ordering::SeqCst);
+    failing.is_on.store(true, Ordering::SeqCst);
     tokio::time::sleep(Duration::from_secs(5)).await;
     world.send(&start("wait", "i2", json!({}))).await;
     let resumed = world.ask(resume("r", "i1", None, json!({})), ReplyWhen::Settled).await;
     assert_eq!(resumed.sub_status, Some(SubStatus::Finished), "what runs goes on");
     tokio::time::sleep(Duration::from_secs(20)).await;
     assert_eq!(world.status("i2").await, None);
-    unheard.is_on.store(false, Ordering::SeqCst);
+    failing.is_on.store(false, Ordering::SeqCst);
     world.until_status("i2", SubStatus::Suspended).await;
     assert!(world.dead().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_gets_no_leases_leaves_the_work_to_others() {
-    let unheard = Arc::new(Unheard { bucket: Bucket::Leases, is_on: AtomicBool::new(true) });
-    let world = World::with_faults(unheard);
+    let failing = Arc::new(FailingWrites { bucket: Bucket::Leases, is_on: AtomicBool::new(true) });
+    let world = World::with_faults(failing);
     world.publish("hello", line("Hello"), json!({})).await;
     let _nodes = (world.node("a").await, world.node("b").await);
     for number in 0..20 {

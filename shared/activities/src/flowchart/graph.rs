@@ -10,7 +10,7 @@ pub(super) struct Link {
     pub(super) port: String,
 }
 
-/// Where a connection leads.
+/// The direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Onwards, away from the start.

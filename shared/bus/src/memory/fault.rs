@@ -60,7 +60,7 @@ pub enum Fault {
     Reordered,
     /// A key is read with its value before the last change; any other operation works.
     Stale,
-    /// A compare-and-swap is refused without a revision, as when another write is under way.
+    /// A compare-and-swap is refused without a revision, as when another write is in progress.
     Refused,
 }
 

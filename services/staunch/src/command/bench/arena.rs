@@ -174,7 +174,7 @@ pub(super) fn database(text: &str) -> Result<Database, Failure> {
     }
 }
 
-/// What a reader needs to know to compare the figures.
+/// The facts that a reader needs to compare the figures.
 fn about(args: &ClusterArgs, database: &Database) -> Vec<String> {
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let ClusterArgs { executors, brokers, .. } = *args;

@@ -21,7 +21,7 @@ pub(super) const STEADY: Duration = Duration::from_millis(100);
 pub(super) const HURRIED: Duration = Duration::from_millis(1);
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
-/// What the callers observed.
+/// The observations of the callers.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// The executions that began.

@@ -10,17 +10,17 @@ use bytes::Bytes;
 use chassis::{Point, Trail};
 
 /// The bucket, with points around its writes if a test watches them.
-pub(crate) fn trodden(kv: Arc<dyn Kv>, trail: &Trail) -> Arc<dyn Kv> {
-    if trail.is_watched() { Arc::new(Trodden { kv, trail: trail.clone() }) } else { kv }
+pub(crate) fn watched(kv: Arc<dyn Kv>, trail: &Trail) -> Arc<dyn Kv> {
+    if trail.is_watched() { Arc::new(Watched { kv, trail: trail.clone() }) } else { kv }
 }
 
-struct Trodden {
+struct Watched {
     kv: Arc<dyn Kv>,
     trail: Trail,
 }
 
 #[async_trait]
-impl Kv for Trodden {
+impl Kv for Watched {
     async fn put_if(
         &self,
         key: &str,
