@@ -6,7 +6,7 @@ mod args;
 mod raw;
 mod report;
 mod suite;
-mod what;
+mod measurement;
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{Failure, say};
 
 use arena::Arena;
 use args::{COUNT_MAX, ClusterArgs};
-use what::What;
+use measurement::Measurement;
 
 /// The longest run.
 const SECONDS_MAX: u64 = 3_600;
@@ -31,7 +31,7 @@ const TIMER_DELAY_MAX: u64 = 30;
 pub(crate) struct BenchArgs {
     /// The scenario
     #[arg(value_enum)]
-    what: What,
+    what: Measurement,
     /// How commands reach the cluster
     #[arg(long, value_enum, default_value = "nats")]
     over: Over,
@@ -92,9 +92,9 @@ pub(crate) async fn run(args: BenchArgs, format: Format) -> Result<(), Failure> 
 async fn measure(args: &BenchArgs, format: Format) -> Result<(), Failure> {
     let length = Duration::from_secs(args.seconds);
     match args.what {
-        What::One(what) => report::print(&scenario(args, what).await?, format),
-        What::Suite => suite::run(&args.cluster, length, format).await,
-        What::Raw => raw::run(&args.cluster, length, format).await,
+        Measurement::One(what) => report::print(&scenario(args, what).await?, format),
+        Measurement::Suite => suite::run(&args.cluster, length, format).await,
+        Measurement::Raw => raw::run(&args.cluster, length, format).await,
     }
 }
 

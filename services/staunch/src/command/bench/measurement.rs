@@ -7,7 +7,7 @@ use clap::builder::PossibleValue;
 use load::Scenario;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum Measurement {
     /// One scenario.
     One(Scenario),
     /// NATS and the database without Staunch.
@@ -17,11 +17,11 @@ pub(crate) enum What {
 }
 
 /// Every scenario of the load generator, and the two measurements that are more than one scenario.
-static ALL: LazyLock<Vec<What>> = LazyLock::new(|| {
-    Scenario::ALL.into_iter().map(What::One).chain([What::Raw, What::Suite]).collect()
+static ALL: LazyLock<Vec<Measurement>> = LazyLock::new(|| {
+    Scenario::ALL.into_iter().map(Measurement::One).chain([Measurement::Raw, Measurement::Suite]).collect()
 });
 
-impl ValueEnum for What {
+impl ValueEnum for Measurement {
     fn value_variants<'a>() -> &'a [Self] {
         &ALL
     }
@@ -43,9 +43,9 @@ mod tests {
     #[test]
     fn every_scenario_can_be_named() {
         for scenario in Scenario::ALL {
-            assert_eq!(What::from_str(scenario.name(), false), Ok(What::One(scenario)));
+            assert_eq!(Measurement::from_str(scenario.name(), false), Ok(Measurement::One(scenario)));
         }
-        assert_eq!(What::from_str("suite", false), Ok(What::Suite));
+        assert_eq!(Measurement::from_str("suite", false), Ok(Measurement::Suite));
         assert_eq!(ALL.len(), Scenario::ALL.len() + 2);
     }
 }
