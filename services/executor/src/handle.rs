@@ -39,7 +39,7 @@ async fn take(cx: &Cx, delivery: &Delivery) {
             let reason = format!("{crashes} of {attempt} tries took their process down with them");
             Verdict::Park(Refusal::Dead, reason)
         }
-        Mark::None | Mark::Standing { .. } => hold(cx, delivery, apply(cx, delivery)).await,
+        Mark::None | Mark::Written { .. } => hold(cx, delivery, apply(cx, delivery)).await,
     };
     answer(cx, delivery, verdict).await;
     poison::clear(cx, mark).await;

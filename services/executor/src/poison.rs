@@ -28,7 +28,7 @@ pub(crate) enum Mark {
     /// The command is no suspect, or the mark could not be written.
     None,
     /// The mark is written, at this revision.
-    Standing { key: String, revision: u64 },
+    Written { key: String, revision: u64 },
     /// The command has killed too many processes.
     Poison { crashes: i64 },
 }
@@ -58,14 +58,14 @@ pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     let tried = unsure.split_off(unsure.len().saturating_sub(TRIED_MAX));
     let value = Bytes::from(format!("{crashes} {}", tried.join("\n")));
     match kv.put_if(&key, value, expected, Some(MARK_TTL), &cx.chance.new_id()).await {
-        Ok(Put::Won(revision)) => Mark::Standing { key, revision },
+        Ok(Put::Won(revision)) => Mark::Written { key, revision },
         Ok(Put::Lost(_)) | Err(_) => Mark::None,
     }
 }
 
 /// Removes the mark: the try has ended, and the process lives.
 pub(crate) async fn clear(cx: &Cx, mark: Mark) {
-    let Mark::Standing { key, revision } = mark else { return };
+    let Mark::Written { key, revision } = mark else { return };
     let kv = cx.bus.kv(Bucket::Timers);
     if let Err(error) = kv.purge_if(&key, revision, &cx.chance.new_id()).await {
         tracing::debug!(%error, key, "a mark stays until it expires");

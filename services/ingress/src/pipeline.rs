@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::problem::Problem;
 use accept::Kept;
 use identify::Asking;
-use publish::{Publication, publish};
+use publish::{PublishEnd, publish};
 use reply::{Patience, Reply, Sent, Wait};
 use validate::Beginning;
 
@@ -74,13 +74,13 @@ pub(crate) async fn command(
     let is_new = accept::command(app, pending).await?;
     let has_company = wait.as_ref().is_some_and(Wait::has_company);
     app.cx.trail.at(Point::Accepted).await;
-    let publication = publish(app, message).await;
-    if publication == Publication::Before && is_new && asking.is_keyed && !has_company {
+    let publish_end = publish(app, message).await;
+    if publish_end == PublishEnd::Before && is_new && asking.is_keyed && !has_company {
         // The stream already had the command, and the burst that applied it removed its row.
         app.cx.store.settle(&asking.id, Vec::new(), Vec::new()).await?;
         return Ok(Reply::Done);
     }
-    let sent = Sent { id: &asking.id, instance_id: instance_id.as_ref(), publication };
+    let sent = Sent { id: &asking.id, instance_id: instance_id.as_ref(), publish_end };
     Ok(reply::wait(app, sent, wait, patience).await)
 }
 
@@ -94,7 +94,7 @@ pub(crate) async fn send(
     patience: Patience,
 ) -> Reply {
     app.cx.trail.at(Point::Accepted).await;
-    let publication = publish(app, message).await;
-    let sent = Sent { id: &asking.id, instance_id, publication };
+    let publish_end = publish(app, message).await;
+    let sent = Sent { id: &asking.id, instance_id, publish_end };
     reply::wait(app, sent, wait, patience).await
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::publication::Saved;
+use crate::publication::Changed;
 use crate::record::Seen;
 
 /// One page of a list.
@@ -85,8 +85,8 @@ pub(crate) struct SavedDefinition {
     revision: Option<u64>,
 }
 
-impl From<&Saved> for SavedDefinition {
-    fn from(saved: &Saved) -> Self {
+impl From<&Changed> for SavedDefinition {
+    fn from(saved: &Changed) -> Self {
         let noticed = saved.noticed.as_ref();
         Self {
             workflow_definition: definition(&saved.definition),
@@ -179,7 +179,7 @@ pub(crate) fn running() -> Vec<SubStatus> {
 /// The status of an instance, as the answer to a start, resume, cancel or completed task.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Standing {
+pub(crate) struct InstanceStatus {
     pub(crate) workflow_instance_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) definition_id: Option<String>,
@@ -198,7 +198,7 @@ pub(crate) struct Standing {
     pub(crate) bookmarks: Vec<String>,
 }
 
-impl Standing {
+impl InstanceStatus {
     /// From the outcome of a command.
     pub(crate) fn of_outcome(id: &InstanceId, outcome: &Outcome, otherwise: SubStatus) -> Self {
         let status = outcome.sub_status.unwrap_or(otherwise);

@@ -27,7 +27,7 @@ pub(crate) use precondition::{Precondition, etag};
 
 /// A definition after a change, and the nodes that have it.
 #[derive(Debug)]
-pub(crate) struct Saved {
+pub(crate) struct Changed {
     /// The stored version.
     pub(crate) definition: Definition,
     /// The definition had no version before.
@@ -38,7 +38,7 @@ pub(crate) struct Saved {
     pub(crate) noticed: Option<Noticed>,
 }
 
-impl Saved {
+impl Changed {
     fn new(definition: Definition) -> Self {
         Self { definition, is_new: false, already_published: false, noticed: None }
     }
@@ -61,7 +61,7 @@ pub(crate) async fn save(
     app: &App,
     content: Definition,
     precondition: &Precondition,
-) -> Result<Saved, Problem> {
+) -> Result<Changed, Problem> {
     let id = content.definition_id.clone();
     let _lock = app.edit_locks.lock(&id).await;
     for _ in 0..limits::EDIT_TRIES_MAX {
@@ -76,7 +76,7 @@ pub(crate) async fn save(
         let draft = next_version(app, content.clone(), latest.as_ref());
         match app.cx.store.save(&draft, &Base::of(latest.as_ref())).await? {
             store::Saved::Done => {
-                return Ok(Saved { is_new: latest.is_none(), ..Saved::new(draft) });
+                return Ok(Changed { is_new: latest.is_none(), ..Changed::new(draft) });
             }
             store::Saved::Overtaken { .. } => {}
         }
@@ -89,7 +89,7 @@ pub(crate) async fn save_and_publish(
     app: &Arc<App>,
     content: Definition,
     precondition: &Precondition,
-) -> Result<Saved, Problem> {
+) -> Result<Changed, Problem> {
     let saved = published_content(app, content, precondition).await?;
     Ok(saved.announced(app).await)
 }
@@ -99,7 +99,7 @@ pub(crate) async fn publish(
     app: &Arc<App>,
     id: &DefinitionId,
     precondition: &Precondition,
-) -> Result<Saved, Problem> {
+) -> Result<Changed, Problem> {
     let saved = published_latest(app, id, precondition).await?;
     Ok(saved.announced(app).await)
 }
@@ -108,7 +108,7 @@ async fn published_content(
     app: &Arc<App>,
     content: Definition,
     precondition: &Precondition,
-) -> Result<Saved, Problem> {
+) -> Result<Changed, Problem> {
     let id = content.definition_id.clone();
     let _lock = app.edit_locks.lock(&id).await;
     for _ in 0..limits::EDIT_TRIES_MAX {
@@ -118,7 +118,7 @@ async fn published_content(
             .as_ref()
             .filter(|latest| latest.is_immutable() && latest.has_content_of(&content));
         let version = match same {
-            Some(same) if same.is_published => return Ok(Saved::already(same.clone())),
+            Some(same) if same.is_published => return Ok(Changed::already(same.clone())),
             // It was retracted: the same version is published again.
             Some(same) => same.clone(),
             None => {
@@ -127,7 +127,7 @@ async fn published_content(
             }
         };
         if let Some(definition) = publish_version(app, version, latest.as_ref()).await? {
-            return Ok(Saved { is_new: latest.is_none(), ..Saved::new(definition) });
+            return Ok(Changed { is_new: latest.is_none(), ..Changed::new(definition) });
         }
     }
     Err(contended(&id))
@@ -137,17 +137,17 @@ async fn published_latest(
     app: &Arc<App>,
     id: &DefinitionId,
     precondition: &Precondition,
-) -> Result<Saved, Problem> {
+) -> Result<Changed, Problem> {
     let _lock = app.edit_locks.lock(id).await;
     for _ in 0..limits::EDIT_TRIES_MAX {
         let latest = latest(app, id).await?;
         precondition.check(id, Some(&latest))?;
         if latest.is_published {
-            return Ok(Saved::already(latest));
+            return Ok(Changed::already(latest));
         }
         refuse_read_only(Some(&latest))?;
         if let Some(definition) = publish_version(app, latest.clone(), Some(&latest)).await? {
-            return Ok(Saved::new(definition));
+            return Ok(Changed::new(definition));
         }
     }
     Err(contended(id))
@@ -158,13 +158,13 @@ pub(crate) async fn retract(
     app: &Arc<App>,
     id: &DefinitionId,
     precondition: &Precondition,
-) -> Result<Option<Saved>, Problem> {
+) -> Result<Option<Changed>, Problem> {
     let _lock = app.edit_locks.lock(id).await;
     precondition.check(id, latest_of(app, id).await?.as_ref())?;
     let Some(definition) = app.cx.store.retract(id).await? else { return Ok(None) };
     app.routes.forget();
     let noticed = announce(app, &definition, false).await;
-    Ok(Some(Saved { noticed, ..Saved::new(definition) }))
+    Ok(Some(Changed { noticed, ..Changed::new(definition) }))
 }
 
 /// Removes all versions of a definition without unfinished instances.

@@ -11,9 +11,9 @@ use tokio::time::timeout;
 const CHECK_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// The result of a check: `Ok`, or the reason of its failure.
-pub type Outcome = Result<(), String>;
+pub type CheckResult = Result<(), String>;
 
-type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
+type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = CheckResult> + Send>> + Send + Sync>;
 
 /// The checks of one process; clones share them.
 #[derive(Clone, Default)]
@@ -65,7 +65,7 @@ impl Health {
     pub fn add<F, Fut>(&self, name: &'static str, check: F)
     where
         F: Fn() -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Outcome> + Send + 'static,
+        Fut: Future<Output = CheckResult> + Send + 'static,
     {
         let check: Check = Arc::new(move || Box::pin(check()));
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((name, check));

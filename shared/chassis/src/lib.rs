@@ -39,7 +39,7 @@ pub use build_info::{commit, version};
 pub use chance::{SeededChance, SystemChance};
 pub use clock::{SystemClock, TokioClock};
 pub use config::{Args, Auth, ConfigError, LogFormat, Origin, Secret, Setting, Settings};
-pub use health::{Health, HealthReport, Outcome};
+pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;
 pub use model::{Chance, Clock};
 pub use point::{Point, Points, Trail};

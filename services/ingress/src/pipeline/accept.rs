@@ -11,7 +11,7 @@ use store::{Accepted, NewInstance, PendingCommand};
 
 use super::Started;
 use super::identify::Asking;
-use super::publish::{Publication, publish};
+use super::publish::{PublishEnd, publish};
 use super::reply::{self, Patience, Sent, Wait};
 use crate::app::App;
 use crate::problem::Problem;
@@ -85,8 +85,8 @@ pub(crate) async fn by_first_burst(
     let instance = new.instance.clone();
     let time = patience.time();
     let moment = time.min(ROWLESS_MAX);
-    let publication = publish(app, new.command.clone()).await;
-    if publication == Publication::Now
+    let publish_end = publish(app, new.command.clone()).await;
+    if publish_end == PublishEnd::Now
         && let Some(outcome) = wait.for_a_moment(moment).await
     {
         return Ok(Started { instance, reply: reply::of_outcome(outcome) });
@@ -95,12 +95,12 @@ pub(crate) async fn by_first_burst(
     match app.cx.store.accept(new).await {
         Ok(_) => {}
         // The stream has it, and it may be done already.
-        Err(error) if publication == Publication::Now => {
+        Err(error) if publish_end == PublishEnd::Now => {
             tracing::warn!(%error, instance = %instance.id, "a start is kept by the stream alone");
         }
         Err(error) => return Err(error.into()),
     }
-    let sent = Sent { id: &asking.id, instance_id: Some(&instance.id), publication };
+    let sent = Sent { id: &asking.id, instance_id: Some(&instance.id), publish_end };
     let reply = reply::wait(app, sent, Some(wait), patience.less(moment)).await;
     Ok(Started { instance, reply })
 }

@@ -17,7 +17,7 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// The end of a publish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Publication {
+pub(crate) enum PublishEnd {
     /// The stream has it, perhaps by an earlier try of ours.
     Now,
     /// The stream had it before.
@@ -27,12 +27,12 @@ pub(crate) enum Publication {
 }
 
 /// Publishes an accepted command. Never fails: otherwise the sweep publishes it.
-pub(crate) async fn publish(app: &App, message: Message) -> Publication {
+pub(crate) async fn publish(app: &App, message: Message) -> PublishEnd {
     let subject = message.subject.clone();
     match tokio::time::timeout(PUBLISH_TIME_MAX, published(app, message)).await {
-        Ok(Ok(publication)) => {
+        Ok(Ok(publish_end)) => {
             app.cx.trail.at(Point::Sent).await;
-            return publication;
+            return publish_end;
         }
         Ok(Err(error)) => {
             if matches!(error, bus::Error::Full(_)) {
@@ -43,10 +43,10 @@ pub(crate) async fn publish(app: &App, message: Message) -> Publication {
         Err(_) => tracing::warn!(subject, "accepted, but not published in time: the sweep will"),
     }
     app.metrics.unpublished();
-    Publication::Later
+    PublishEnd::Later
 }
 
-async fn published(app: &App, message: Message) -> Result<Publication, bus::Error> {
+async fn published(app: &App, message: Message) -> Result<PublishEnd, bus::Error> {
     let began = Instant::now();
     let mut tries = 1;
     loop {
@@ -54,9 +54,9 @@ async fn published(app: &App, message: Message) -> Result<Publication, bus::Erro
             // A duplicate that is reported late may be our own: the bus repeats a publish whose
             // answer was lost.
             Ok(receipt) if receipt.duplicate && tries == 1 && began.elapsed() < AT_ONCE => {
-                return Ok(Publication::Before);
+                return Ok(PublishEnd::Before);
             }
-            Ok(_) => return Ok(Publication::Now),
+            Ok(_) => return Ok(PublishEnd::Now),
             Err(bus::Error::Unknown(_)) if tries < PUBLISH_TRIES => tries += 1,
             Err(error) => return Err(error),
         }

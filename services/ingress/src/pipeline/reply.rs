@@ -6,7 +6,7 @@ use model::{CommandId, InstanceId, SubStatus};
 use protocol::{Outcome, ReplyWhen};
 
 use super::identify::Asking;
-use super::publish::Publication;
+use super::publish::PublishEnd;
 use crate::app::App;
 use crate::record;
 pub(crate) use crate::waiters::Wait;
@@ -64,7 +64,7 @@ pub(crate) fn expect(app: &App, asking: &Asking, patience: Patience) -> Option<W
 pub(crate) struct Sent<'a> {
     pub(super) id: &'a CommandId,
     pub(super) instance_id: Option<&'a InstanceId>,
-    pub(super) publication: Publication,
+    pub(super) publish_end: PublishEnd,
 }
 
 /// Waits for the outcome of a command, as long as the caller is willing to wait.
@@ -79,7 +79,7 @@ pub(crate) async fn wait(
     };
     // No outcome will come soon: the sweep has to publish the command, or another node waits for
     // it.
-    let is_under_way = sent.publication == Publication::Now || wait.has_company();
+    let is_under_way = sent.publish_end == PublishEnd::Now || wait.has_company();
     if !is_under_way {
         return Reply::Accepted;
     }

@@ -17,7 +17,7 @@ use crate::body::{Body, Prefer};
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
 use crate::pipeline::reply::{Patience, Reply};
-use crate::present::{self, Standing};
+use crate::present::{self, InstanceStatus};
 use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
 use crate::{App, Problem, bounds, respond};
@@ -42,7 +42,7 @@ pub(super) struct ResumeRequest {
 /// their names.
 #[utoipa::path(post, path = "/workflow-instances/{id}/resume", tag = "instances",
     params(("id" = String, Path)), request_body = ResumeRequest,
-    responses((status = 200, body = Standing), (status = 202, body = Standing),
+    responses((status = 200, body = InstanceStatus), (status = 202, body = InstanceStatus),
         (status = 400, body = ProblemBody, description = "Several bookmarks are open: see `bookmarks`"),
         (status = 404, body = ProblemBody),
         (status = 409, body = ProblemBody, description = "It was already resumed")))]
@@ -56,7 +56,7 @@ pub(super) async fn resume(
     bounds::optional("bookmarkId", request.bookmark_id.as_deref())?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     if asking.is_keyed && seen.has_applied(&asking.id) {
-        return Ok(respond::of_instance(&seen.instance.id, Json(Standing::of_seen(&seen))));
+        return Ok(respond::of_instance(&seen.instance.id, Json(InstanceStatus::of_seen(&seen))));
     }
     let place = match request.bookmark_id.filter(|id| !id.is_empty()) {
         Some(id) => named(&seen, BookmarkId::new(id))?,
@@ -66,7 +66,7 @@ pub(super) async fn resume(
         Goal::At(bookmark_id) => Some(bookmark_id),
         Goal::Early(bookmark_id) => bookmark_id,
         Goal::Nowhere => {
-            return Ok(respond::accepted(&seen.instance.id, Standing::of_seen(&seen)));
+            return Ok(respond::accepted(&seen.instance.id, InstanceStatus::of_seen(&seen)));
         }
     };
     let patience = match prefer.respond_async {
@@ -178,19 +178,19 @@ pub(super) async fn answer(app: &App, seen: &Seen, reply: Reply) -> Result<Respo
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem.with("workflowInstanceId", id.as_str()));
             }
-            let standing = Standing::of_outcome(id, &outcome, seen.status());
-            let standing = standing.of_definition(&seen.instance);
+            let status = InstanceStatus::of_outcome(id, &outcome, seen.status());
+            let status = status.of_definition(&seen.instance);
             Ok(match outcome.refusal {
-                Some(_) => respond::accepted(id, standing),
-                None => respond::of_instance(id, Json(standing)),
+                Some(_) => respond::accepted(id, status),
+                None => respond::of_instance(id, Json(status)),
             })
         }
         Reply::Done => {
             let seen = record::get(app, id).await?;
-            Ok(respond::of_instance(id, Json(Standing::of_seen(&seen))))
+            Ok(respond::of_instance(id, Json(InstanceStatus::of_seen(&seen))))
         }
         Reply::Accepted | Reply::Late => {
-            Ok(respond::accepted(id, Standing::of_row(&seen.instance)))
+            Ok(respond::accepted(id, InstanceStatus::of_row(&seen.instance)))
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::pipeline::validate::Beginning;
 use crate::pipeline::{self, Started};
-use crate::present::Standing;
+use crate::present::InstanceStatus;
 use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
 use crate::{App, Problem, respond};
@@ -74,7 +74,7 @@ impl RunRequest {
 /// its instance.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/execute", tag = "runs",
     params(("definitionId" = String, Path)), request_body = RunRequest,
-    responses((status = 200, body = Value), (status = 202, body = Standing),
+    responses((status = 200, body = Value), (status = 202, body = InstanceStatus),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
         (status = 500, body = ProblemBody, description = "The workflow faulted; with `workflowState`")))]
 pub(super) async fn execute(
@@ -93,7 +93,7 @@ pub(super) async fn execute(
     params(("definitionId" = String, Path), ("correlationId" = Option<String>, Query),
         ("name" = Option<String>, Query), ("triggerActivityId" = Option<String>, Query),
         ("versionOptions" = Option<String>, Query)),
-    responses((status = 200, body = Value), (status = 202, body = Standing),
+    responses((status = 200, body = Value), (status = 202, body = InstanceStatus),
         (status = 404, body = ProblemBody), (status = 500, body = ProblemBody)))]
 pub(super) async fn execute_get(
     State(app): State<Arc<App>>,
@@ -154,11 +154,13 @@ async fn run_to_rest(
                 return Ok(respond::workflow_said(id, said));
             }
             if seen.status() == SubStatus::Executing {
-                return Ok(respond::accepted(id, Standing::of_seen(&seen)));
+                return Ok(respond::accepted(id, InstanceStatus::of_seen(&seen)));
             }
             Ok(state_of(app, &seen).await)
         }
-        Reply::Accepted | Reply::Late => Ok(respond::accepted(id, Standing::of_row(&instance))),
+        Reply::Accepted | Reply::Late => {
+            Ok(respond::accepted(id, InstanceStatus::of_row(&instance)))
+        }
     }
 }
 

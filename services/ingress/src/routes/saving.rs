@@ -17,7 +17,7 @@ use crate::pipeline::identify::Asking;
 use crate::present::SavedDefinition;
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
-use crate::publication::{self, Precondition, Saved};
+use crate::publication::{self, Changed, Precondition};
 
 /// Saves a definition.
 ///
@@ -197,7 +197,7 @@ fn unwrapped(body: Value) -> Result<(Value, bool), Problem> {
     }
 }
 
-fn answer(saved: &Saved) -> Response {
+fn answer(saved: &Changed) -> Response {
     let status = if saved.is_new { StatusCode::CREATED } else { StatusCode::OK };
     let mut headers = HeaderMap::new();
     let id = crate::respond::segment(saved.definition.definition_id.as_str());

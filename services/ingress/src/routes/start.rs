@@ -19,7 +19,7 @@ use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::pipeline::validate::Beginning;
 use crate::pipeline::{self, Started};
-use crate::present::{InstanceSummary, Paged, Standing};
+use crate::present::{InstanceStatus, InstanceSummary, Paged};
 use crate::problem::ProblemBody;
 use crate::record;
 use crate::{App, Problem, respond};
@@ -77,8 +77,8 @@ pub(super) struct StartRequest {
 /// also an empty one, is a filter, as for GET.
 #[utoipa::path(post, path = "/workflow-instances", tag = "instances",
     request_body = StartRequest,
-    responses((status = 200, body = Standing, description = "Started; or a list"),
-        (status = 202, body = Standing, description = "Accepted: see `Location`"),
+    responses((status = 200, body = InstanceStatus, description = "Started; or a list"),
+        (status = 202, body = InstanceStatus, description = "Accepted: see `Location`"),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
         (status = 409, body = ProblemBody), (status = 413, body = ProblemBody),
         (status = 503, body = ProblemBody)))]
@@ -138,13 +138,15 @@ async fn start(
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem);
             }
-            let standing = Standing::of_outcome(id, &outcome, instance.status);
-            Ok(respond::of_instance(id, Json(standing.of_definition(&instance))))
+            let status = InstanceStatus::of_outcome(id, &outcome, instance.status);
+            Ok(respond::of_instance(id, Json(status.of_definition(&instance))))
         }
         Reply::Done => {
             let seen = record::get(app, id).await?;
-            Ok(respond::of_instance(id, Json(Standing::of_seen(&seen))))
+            Ok(respond::of_instance(id, Json(InstanceStatus::of_seen(&seen))))
         }
-        Reply::Accepted | Reply::Late => Ok(respond::accepted(id, Standing::of_row(&instance))),
+        Reply::Accepted | Reply::Late => {
+            Ok(respond::accepted(id, InstanceStatus::of_row(&instance)))
+        }
     }
 }

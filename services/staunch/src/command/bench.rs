@@ -3,10 +3,10 @@
 
 mod arena;
 mod args;
+mod measurement;
 mod raw;
 mod report;
 mod suite;
-mod measurement;
 
 use std::time::Duration;
 

@@ -18,7 +18,11 @@ pub(crate) enum Measurement {
 
 /// Every scenario of the load generator, and the two measurements that are more than one scenario.
 static ALL: LazyLock<Vec<Measurement>> = LazyLock::new(|| {
-    Scenario::ALL.into_iter().map(Measurement::One).chain([Measurement::Raw, Measurement::Suite]).collect()
+    Scenario::ALL
+        .into_iter()
+        .map(Measurement::One)
+        .chain([Measurement::Raw, Measurement::Suite])
+        .collect()
 });
 
 impl ValueEnum for Measurement {
@@ -43,7 +47,10 @@ mod tests {
     #[test]
     fn every_scenario_can_be_named() {
         for scenario in Scenario::ALL {
-            assert_eq!(Measurement::from_str(scenario.name(), false), Ok(Measurement::One(scenario)));
+            assert_eq!(
+                Measurement::from_str(scenario.name(), false),
+                Ok(Measurement::One(scenario))
+            );
         }
         assert_eq!(Measurement::from_str("suite", false), Ok(Measurement::Suite));
         assert_eq!(ALL.len(), Scenario::ALL.len() + 2);
