@@ -15,6 +15,12 @@ mod client;
 #[cfg(test)]
 mod cluster;
 #[cfg(test)]
+mod definitions;
+#[cfg(test)]
+mod edition;
+#[cfg(test)]
+mod expect;
+#[cfg(test)]
 mod gateway;
 #[cfg(test)]
 mod nemesis;
@@ -28,6 +34,10 @@ mod plan;
 mod planted;
 #[cfg(test)]
 mod publisher;
+#[cfg(test)]
+mod requests;
+#[cfg(test)]
+mod run;
 #[cfg(test)]
 mod story;
 #[cfg(test)]

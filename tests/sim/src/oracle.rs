@@ -1,7 +1,6 @@
 //! The required state at the end: every accepted command was applied, once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use bus::Stream;
 use executor::Record;
@@ -10,62 +9,10 @@ use store::{
     DefinitionFilter, Definitions as _, InstanceFilter, Instances as _, Page, VersionOption,
 };
 
-use crate::publisher::{self, CONTENDED};
-use crate::story::{TICK, URL};
+use crate::definitions::{CONTENDED, TICK, URL};
+use crate::edition;
+use crate::expect::{Expect, Expectations};
 use crate::world::World;
-
-/// The required end of one instance.
-#[derive(Clone, Debug)]
-pub(crate) struct Expect {
-    pub(crate) id: String,
-    pub(crate) status: SubStatus,
-    /// The lines it writes, in order; unknown for an instance that is cancelled.
-    pub(crate) lines: Option<Vec<String>>,
-    /// The least time between the first two lines.
-    pub(crate) gap: Option<Duration>,
-    /// The number of child instances that it starts.
-    pub(crate) children: usize,
-    /// The number of calls that it makes.
-    pub(crate) calls: usize,
-    /// Commands that it has applied, in this order.
-    pub(crate) order: Vec<String>,
-    /// It runs this version or a later one: all nodes had it before the start was sent.
-    pub(crate) version_min: u32,
-    /// It is a command that becomes a dead letter, not an instance.
-    pub(crate) is_dead: bool,
-}
-
-pub(crate) type Expectations = Vec<Expect>;
-
-impl Expect {
-    pub(crate) fn lines(id: &str, lines: &[&str]) -> Self {
-        Self {
-            id: id.to_owned(),
-            status: SubStatus::Finished,
-            lines: Some(lines.iter().map(|line| (*line).to_owned()).collect()),
-            gap: None,
-            children: 0,
-            calls: 0,
-            order: Vec::new(),
-            version_min: 0,
-            is_dead: false,
-        }
-    }
-
-    /// An instance with unknown lines.
-    pub(crate) fn finished(id: &str) -> Self {
-        Self { lines: None, ..Self::lines(id, &[]) }
-    }
-
-    /// A command that becomes a dead letter.
-    pub(crate) fn dead(id: &str) -> Self {
-        Self { is_dead: true, ..Self::finished(id) }
-    }
-
-    pub(crate) fn cancelled(id: &str) -> Self {
-        Self { status: SubStatus::Cancelled, lines: None, ..Self::lines(id, &[]) }
-    }
-}
 
 /// The whole state at the end.
 pub(crate) struct Found {
@@ -248,7 +195,7 @@ impl Found {
             .filter(|(instance, _)| instance.definition_id.as_str() == CONTENDED)
             .map(|(instance, journal)| (instance, lines(journal)));
         let editions = world.editions.lock().unwrap();
-        publisher::check(&editions, &self.contended, instances, complaints);
+        edition::check(&editions, &self.contended, instances, complaints);
     }
 
     fn of(&self, definition: &str) -> impl Iterator<Item = (&InstanceId, &Vec<Entry>)> {

@@ -10,7 +10,7 @@ use engine::Engine;
 
 use crate::nemesis::Passed;
 use crate::planted::Planted;
-use crate::world::{Options, Report, run};
+use crate::run::{Options, Report, run};
 
 /// The number of seeds without `SIM_SEEDS`.
 const SEEDS: u64 = 200;

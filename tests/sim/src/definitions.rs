@@ -1,0 +1,71 @@
+//! The definitions of a world.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Where the calls of workflows go.
+pub(crate) const URL: &str = "http://outside.test/";
+/// The interval of the schedule.
+pub(crate) const TICK: Duration = Duration::from_secs(7);
+/// The definition that several clients publish at the same time.
+pub(crate) const CONTENDED: &str = "contended";
+
+/// An activity that writes a line.
+pub(crate) fn line(text: &str) -> Value {
+    json!({"type": "WriteLine", "text": text})
+}
+
+fn wait_for(event: &str) -> Value {
+    json!({"type": "Event", "eventName": event})
+}
+
+fn sequence(activities: Vec<Value>) -> Value {
+    json!({"type": "Sequence", "activities": activities})
+}
+
+fn delay(span: &str) -> Value {
+    json!({"type": "Delay", "timeSpan": span})
+}
+
+/// All of them, each with its root.
+pub(crate) fn all() -> Vec<(&'static str, Value)> {
+    let child = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "child",
+        "waitForCompletion": true});
+    let calls = |path: &str, then: &str| {
+        json!({"type": "SendHttpRequest", "url": format!("{URL}{path}"), "method": "POST",
+            "expectedStatusCodes": [{"statusCode": 200, "activity": line(then)}]})
+    };
+    let rounds =
+        |body: Vec<Value>| json!({"type": "For", "start": 1, "end": 3, "body": sequence(body)});
+    let told = json!({"type": "PublishEvent", "eventName": "told"});
+    let on_tick = json!({"type": "Event", "id": "on-tick", "canStartWorkflow": true,
+        "eventName": "tick"});
+    vec![
+        ("hello", sequence(vec![line("a"), line("b")])),
+        (
+            "waiter",
+            sequence(vec![line("a"), wait_for("one"), line("b"), wait_for("two"), line("c")]),
+        ),
+        ("sleeper", sequence(vec![line("a"), delay("00:00:03"), line("b"), delay("00:00:08")])),
+        ("child", sequence(vec![line("x"), delay("00:00:01"), line("y")])),
+        ("parent", sequence(vec![line("a"), child, line("b")])),
+        ("rounds", rounds(vec![line("in"), delay("00:00:02"), line("out")])),
+        ("collector", rounds(vec![wait_for("item"), line("item")])),
+        ("listener", sequence(vec![wait_for("tick"), line("heard")])),
+        ("triggered", sequence(vec![on_tick, line("triggered")])),
+        ("caller", sequence(vec![calls("first", "called"), line("a"), calls("second", "again")])),
+        ("versioned", line("v1")),
+        (CONTENDED, line("v1")),
+        ("teller", sequence(vec![line("a"), told, line("b")])),
+        ("told", sequence(vec![wait_for("told"), line("heard")])),
+        (
+            "ticker",
+            sequence(vec![
+                json!({"type": "Timer", "id": "every", "canStartWorkflow": true,
+                "interval": format!("00:00:{:02}", TICK.as_secs())}),
+                line("tock"),
+            ]),
+        ),
+    ]
+}
