@@ -9,7 +9,9 @@
 //! for a stored one: a definition that was published once goes on running.
 
 mod expression;
+mod findings;
 mod planning;
+mod raw;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,24 +19,21 @@ use std::sync::Arc;
 use model::{ActivityId, Argument, Definition, Map, Variable, depth, limits};
 use serde_json::Value;
 
-pub(crate) use expression::placed;
+pub(crate) use findings::Oversights;
 pub use planning::Planning;
 
 use crate::convert::{convert, shown};
 use crate::descriptor::PortKind;
-use crate::program::{Activation, Declared, Node, NodeRef, Program};
+use crate::outline::{Activation, Declared, Expression, Node, NodeRef, Outline};
+use crate::program::Program;
 use crate::registry::Registered;
-use crate::{Languages, Problem, Registry, Type};
+use crate::{Activity, Descriptor, Languages, Problem, Registry, Type};
+use expression::Parser;
+use findings::Findings;
+use raw::{bindings, custom_properties, find, flag, ids_in};
 
 /// Elsa's name for the workflow around the root activity; paths begin with it.
 const WORKFLOW_ID: &str = "Workflow1";
-
-/// How oversights are treated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Oversights {
-    Ignored,
-    Refused,
-}
 
 pub(crate) fn compile(
     definition: &Definition,
@@ -45,13 +44,12 @@ pub(crate) fn compile(
     let mut compiler = Compiler {
         registry,
         languages,
-        oversights,
-        problems: Vec::new(),
+        findings: Findings::new(oversights),
         nodes: Vec::new(),
+        activities: Vec::new(),
         paths: BTreeSet::new(),
         taken: ids_in(&definition.root),
         numbers: BTreeMap::new(),
-        has_scripts: false,
         is_full: false,
     };
     compiler.unique_names("inputs", &definition.inputs);
@@ -60,16 +58,20 @@ pub(crate) fn compile(
     let continues_with_incidents = compiler.continues_with_incidents(definition);
     let variables = compiler.variables(None, &definition.variables);
     if definition.root.is_null() {
-        compiler.problem(None, Some("root"), "there is no root activity: add one".to_owned());
+        compiler.findings.problem(
+            None,
+            Some("root"),
+            "there is no root activity: add one".to_owned(),
+        );
     } else {
         compiler.node(&definition.root, WORKFLOW_ID, 0);
     }
-    if !compiler.problems.is_empty() {
-        return Err(compiler.problems);
+    let Findings { problems, has_scripts, .. } = compiler.findings;
+    if !problems.is_empty() {
+        return Err(problems);
     }
-    let has_scripts = compiler.has_scripts;
     let (nodes, index) = keyed(compiler.nodes);
-    Ok(Program {
+    let outline = Outline {
         definition_id: definition.definition_id.clone(),
         version_id: definition.id.clone(),
         version: definition.version,
@@ -82,22 +84,23 @@ pub(crate) fn compile(
         outputs: definition.outputs.clone(),
         nodes,
         index,
-    })
+    };
+    Ok(Program { outline, activities: compiler.activities })
 }
 
 /// The state of reading one definition.
-pub(crate) struct Compiler<'e> {
+struct Compiler<'e> {
     registry: &'e Registry,
     languages: &'e Languages,
-    oversights: Oversights,
-    problems: Vec<Problem>,
+    findings: Findings,
     nodes: Vec<Node>,
+    /// The activity of each node.
+    activities: Vec<Arc<dyn Activity>>,
     paths: BTreeSet<String>,
     /// Every id in the document, so that generated ids do not collide with them.
     taken: BTreeSet<String>,
     /// The last number of generated ids, by type.
     numbers: BTreeMap<String, usize>,
-    has_scripts: bool,
     is_full: bool,
 }
 
@@ -109,89 +112,76 @@ struct Below {
 }
 
 impl Compiler<'_> {
-    fn problem(&mut self, activity: Option<&ActivityId>, property: Option<&str>, message: String) {
-        self.problems.push(Problem {
-            activity_id: activity.cloned(),
-            property: property.map(str::to_owned),
-            message,
-        });
-    }
-
-    fn oversight(
-        &mut self,
-        activity: Option<&ActivityId>,
-        property: Option<&str>,
-        message: String,
-    ) {
-        if self.oversights == Oversights::Refused {
-            self.problem(activity, property, message);
-        }
-    }
-
     /// Compiles an activity and everything below it; none if that is impossible.
     fn node(&mut self, raw: &Value, owner_path: &str, depth: usize) -> Option<NodeRef> {
         let Some(raw) = raw.as_object() else {
             let message = format!("{} is not an activity: write an object with a type", shown(raw));
-            self.problem(None, None, message);
+            self.findings.problem(None, None, message);
             return None;
         };
-        let kind = self.kind(raw)?;
-        let id = self.id(raw, kind.descriptor.name);
+        let Registered { descriptor, activity } = self.kind(raw)?;
+        let id = self.id(raw, descriptor.name);
         let path = format!("{owner_path}:{id}");
         if !self.has_room(&id, depth) {
             return None;
         }
         if !self.paths.insert(path.clone()) {
             let message = format!("the id {id} is used twice here: give each activity its own");
-            self.problem(Some(&id), Some("id"), message);
+            self.findings.problem(Some(&id), Some("id"), message);
         }
-        let below = self.below(raw, &id, &kind, &path, depth);
+        let below = self.below(raw, &id, &descriptor, &path, depth);
         let custom = custom_properties(raw);
         let can_start = flag(raw.get("canStartWorkflow")) || flag(custom.get("canStartWorkflow"));
         let variables = self.container_variables(&id, raw);
         let variables = self.variables(Some(&id), &variables);
-        let inputs = self.inputs(&id, raw, &kind);
+        let inputs = self.inputs(&id, raw, &descriptor);
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
-            bindings: bindings(raw, &kind),
+            bindings: bindings(raw, &descriptor),
             children: below.children,
             key: String::new(),
             connected: Vec::new(),
             plan: None,
             id,
             path,
-            kind,
+            descriptor,
             can_start,
             custom,
             variables,
             inputs,
         };
-        Some(self.planned(node, raw, &below.cases))
+        Some(self.planned(activity, node, raw, &below.cases))
     }
 
     fn planned(
         &mut self,
+        activity: Arc<dyn Activity>,
         mut node: Node,
         raw: &Map,
         cases: &BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
     ) -> NodeRef {
-        let kind = Arc::clone(&node.kind);
-        let plan =
-            kind.activity.plan(&mut Planning { compiler: self, node: &mut node, raw, cases });
-        node.plan = plan;
+        node.plan = activity.plan(&mut Planning {
+            languages: self.languages,
+            findings: &mut self.findings,
+            nodes: &mut self.nodes,
+            node: &mut node,
+            raw,
+            cases,
+        });
         self.nodes.push(node);
+        self.activities.push(activity);
         NodeRef(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
     }
 
-    fn kind(&mut self, raw: &Map) -> Option<Arc<Registered>> {
+    fn kind(&mut self, raw: &Map) -> Option<Registered> {
         let id = find(raw, "id").and_then(Value::as_str).map(ActivityId::new);
         let Some(type_name) = find(raw, "type").and_then(Value::as_str) else {
             let message = "there is no type: write one, such as Elsa.WriteLine".to_owned();
-            self.problem(id.as_ref(), Some("type"), message);
+            self.findings.problem(id.as_ref(), Some("type"), message);
             return None;
         };
         if let Some(kind) = self.registry.get(type_name) {
-            return Some(Arc::clone(kind));
+            return Some(kind.clone());
         }
         let near = self.registry.near(type_name);
         let hint = if near.is_empty() {
@@ -200,7 +190,7 @@ impl Compiler<'_> {
             format!(": did you mean {}?", near.join(" or "))
         };
         let message = format!("there is no activity type {type_name}{hint}");
-        self.problem(id.as_ref(), Some("type"), message);
+        self.findings.problem(id.as_ref(), Some("type"), message);
         None
     }
 
@@ -222,7 +212,11 @@ impl Compiler<'_> {
     fn has_room(&mut self, id: &ActivityId, depth: usize) -> bool {
         if depth > limits::NESTING_MAX {
             let max = limits::NESTING_MAX;
-            self.problem(Some(id), None, format!("activities are nested deeper than {max}"));
+            self.findings.problem(
+                Some(id),
+                None,
+                format!("activities are nested deeper than {max}"),
+            );
             return false;
         }
         if self.nodes.len() < limits::ACTIVITIES_MAX && !self.is_full {
@@ -230,7 +224,7 @@ impl Compiler<'_> {
         }
         if !self.is_full {
             let max = limits::ACTIVITIES_MAX;
-            self.problem(None, None, format!("there are more than {max} activities"));
+            self.findings.problem(None, None, format!("there are more than {max} activities"));
         }
         self.is_full = true;
         false
@@ -240,12 +234,12 @@ impl Compiler<'_> {
         &mut self,
         raw: &Map,
         id: &ActivityId,
-        kind: &Registered,
+        descriptor: &Descriptor,
         path: &str,
         depth: usize,
     ) -> Below {
         let mut below = Below::default();
-        for port in &kind.descriptor.ports {
+        for port in &descriptor.ports {
             let Some(value) = find(raw, port.name).filter(|value| !value.is_null()) else {
                 continue;
             };
@@ -269,13 +263,40 @@ impl Compiler<'_> {
         below
     }
 
+    fn inputs(
+        &mut self,
+        id: &ActivityId,
+        raw: &Map,
+        descriptor: &Descriptor,
+    ) -> BTreeMap<&'static str, Expression> {
+        let mut inputs = BTreeMap::new();
+        for input in &descriptor.inputs {
+            let Some(value) = find(raw, input.name) else { continue };
+            let mut parser = Parser {
+                languages: self.languages,
+                findings: &mut self.findings,
+                activity: id,
+                property: input.name,
+            };
+            let expression = if input.is_wrapped {
+                parser.expression(value, &input.ty)
+            } else {
+                parser.literal(value, &input.ty)
+            };
+            if let Some(expression) = expression {
+                inputs.insert(input.name, expression);
+            }
+        }
+        inputs
+    }
+
     /// The items of a list; any other value is a problem.
     fn items<'v>(&mut self, id: &ActivityId, property: &str, value: &'v Value) -> &'v [Value] {
         match value {
             Value::Array(items) => items,
             other => {
                 let message = format!("{} is not a list: write [ … ]", shown(other));
-                self.oversight(Some(id), Some(property), message);
+                self.findings.oversight(Some(id), Some(property), message);
                 &[]
             }
         }
@@ -305,7 +326,7 @@ impl Compiler<'_> {
                 Ok(variable) => variables.push(variable),
                 Err(error) => {
                     let message = format!("{} is not a variable: {error}", shown(item));
-                    self.oversight(Some(id), Some("variables"), message);
+                    self.findings.oversight(Some(id), Some("variables"), message);
                 }
             }
         }
@@ -323,16 +344,16 @@ impl Compiler<'_> {
             let id = if variable.id.is_empty() { &variable.name } else { &variable.id };
             if !names.insert(name) {
                 let message = format!("two variables have the name {name}: rename one of them");
-                self.oversight(activity, Some("variables"), message);
+                self.findings.oversight(activity, Some("variables"), message);
             } else if !ids.insert(id) {
                 let message = format!("two variables have the id {id}: give each its own");
-                self.oversight(activity, Some("variables"), message);
+                self.findings.oversight(activity, Some("variables"), message);
             }
             self.known_type(activity, "variables", name, alias);
             let fit = depth::check(&default).map_err(|error| error.to_string());
             let default = fit.and_then(|()| convert(default, &ty)).unwrap_or_else(|error| {
                 let message = format!("the default of {name} is no {alias}: {error}");
-                self.problem(activity, Some("variables"), message);
+                self.findings.problem(activity, Some("variables"), message);
                 Value::Null
             });
             declared.push(Declared { id: id.clone(), name: name.clone(), ty, default });
@@ -353,7 +374,7 @@ impl Compiler<'_> {
                  such as String, Boolean, Int32, Double, DateTime, TimeSpan, String[] or \
                  ObjectDictionary"
             );
-            self.oversight(activity, Some(property), message);
+            self.findings.oversight(activity, Some(property), message);
         }
     }
 
@@ -362,7 +383,7 @@ impl Compiler<'_> {
         for argument in arguments {
             if !seen.insert(argument.name.to_lowercase()) {
                 let message = format!("the name {} is used twice", argument.name);
-                self.problem(None, Some(property), message);
+                self.findings.problem(None, Some(property), message);
             }
             let alias = argument.type_name.as_deref().unwrap_or("Object");
             self.known_type(None, property, &argument.name, alias);
@@ -384,7 +405,7 @@ impl Compiler<'_> {
                     "there is no activation strategy {other}: use AllowAlwaysStrategy, \
                      SingletonStrategy, CorrelationStrategy or CorrelatedSingletonStrategy"
                 );
-                self.problem(None, Some("options.activationStrategyType"), message);
+                self.findings.problem(None, Some("options.activationStrategyType"), message);
                 Activation::AllowAlways
             }
         }
@@ -402,7 +423,7 @@ impl Compiler<'_> {
                     "there is no incident strategy {other}: use FaultStrategy or \
                      ContinueWithIncidentsStrategy"
                 );
-                self.problem(None, Some("options.incidentStrategyType"), message);
+                self.findings.problem(None, Some("options.incidentStrategyType"), message);
                 false
             }
         }
@@ -429,67 +450,4 @@ fn keyed(mut nodes: Vec<Node>) -> (Vec<Node>, BTreeMap<String, NodeRef>) {
         index.insert(node.key.clone(), NodeRef(u32::try_from(at).unwrap_or(u32::MAX)));
     }
     (nodes, index)
-}
-
-/// A property by name: an exact match first, else in any case.
-fn find<'a>(raw: &'a Map, name: &str) -> Option<&'a Value> {
-    raw.get(name).or_else(|| {
-        raw.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
-    })
-}
-
-fn flag(value: Option<&Value>) -> bool {
-    match value {
-        Some(Value::Bool(flag)) => *flag,
-        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
-        _ => false,
-    }
-}
-
-/// Custom properties with camelCase keys, however they were spelled.
-fn custom_properties(raw: &Map) -> Map {
-    let Some(custom) = find(raw, "customProperties").and_then(Value::as_object) else {
-        return Map::new();
-    };
-    let camel = |key: &String| {
-        let mut chars = key.chars();
-        let first = chars.next().map(|c| c.to_ascii_lowercase());
-        first.into_iter().chain(chars).collect::<String>()
-    };
-    custom.iter().map(|(key, value)| (camel(key), value.clone())).collect()
-}
-
-/// The bindings of outputs: `{"memoryReference": {"id": …}}`, or a bare name.
-fn bindings(raw: &Map, kind: &Registered) -> Vec<(String, String)> {
-    let bound = kind.descriptor.outputs.iter().filter_map(|output| {
-        let target = match find(raw, output.name)? {
-            Value::String(name) => name.clone(),
-            Value::Object(wrapper) => {
-                let reference = find(wrapper, "memoryReference")?.as_object()?;
-                find(reference, "id")?.as_str()?.to_owned()
-            }
-            _ => return None,
-        };
-        Some((output.name.to_owned(), target))
-    });
-    bound.collect()
-}
-
-/// Every text under a key `id`, anywhere in the document.
-fn ids_in(root: &Value) -> BTreeSet<String> {
-    let mut ids = BTreeSet::new();
-    let mut rest = vec![root];
-    while let Some(value) = rest.pop() {
-        match value {
-            Value::Array(items) => rest.extend(items),
-            Value::Object(map) => {
-                if let Some(id) = find(map, "id").and_then(Value::as_str) {
-                    ids.insert(id.to_owned());
-                }
-                rest.extend(map.values());
-            }
-            _ => {}
-        }
-    }
-    ids
 }

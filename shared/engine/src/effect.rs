@@ -82,6 +82,23 @@ pub struct Response {
     pub content: Value,
 }
 
+/// An outgoing HTTP call to make.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// Absolute http or https URL.
+    pub url: String,
+    /// Method, upper case.
+    pub method: String,
+    /// Header names and values.
+    pub headers: BTreeMap<String, String>,
+    /// `Content-Type` of the body.
+    pub content_type: Option<String>,
+    /// The body: text as it is, null as none, anything else as JSON.
+    pub content: Value,
+    /// Longest wait for the whole answer.
+    pub timeout: Option<Duration>,
+}
+
 /// An outgoing HTTP call that an activity waits for.
 ///
 /// The result comes back as the input of a resume of `bookmark_id`:

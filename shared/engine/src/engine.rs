@@ -2,11 +2,13 @@
 
 use model::{Definition, Schedule, ScheduleId, SubStatus, Trigger};
 
-use crate::activity::Cause;
 use crate::compile::Oversights;
+use crate::decision::Cause;
 use crate::descriptor::Kind;
-use crate::program::{Node, NodeRef, Program};
-use crate::run::{Run, defaults};
+use crate::draft::Draft;
+use crate::outline::{Node, NodeRef, Outline, defaults};
+use crate::program::Program;
+use crate::run::Run;
 use crate::state::State;
 use crate::{
     Bounds, Descriptor, Env, Input, Languages, Problem, Registry, Rest, Step, Turn, compile,
@@ -75,16 +77,18 @@ impl Engine {
     pub fn triggers(&self, program: &Program, env: &Env) -> Result<Triggers, Vec<Problem>> {
         let mut found = Triggers::default();
         let mut problems = Vec::new();
-        for (at, node) in program.nodes.iter().enumerate() {
-            if !node.can_start || node.descriptor().kind != Kind::Trigger {
+        let outline = &program.outline;
+        for (at, node) in outline.nodes.iter().enumerate() {
+            if !node.can_start || node.descriptor.kind != Kind::Trigger {
                 continue;
             }
-            let state = State { variables: defaults(&program.variables), ..State::default() };
-            let mut run = Run::new(program, &self.languages, env, state);
+            let state = State { variables: defaults(&outline.variables), ..State::default() };
+            let mut draft = Draft::new(outline, &self.languages, env, state);
             let node_ref = NodeRef(u32::try_from(at).unwrap_or(u32::MAX));
-            match node.kind.activity.triggers(&mut Step::new(&mut run, 0, node_ref)) {
+            let step = &mut Step::new(&mut draft, 0, node_ref);
+            match program.activity(node_ref).triggers(step) {
                 Ok(causes) => {
-                    causes.into_iter().for_each(|cause| found.add(program, node, cause));
+                    causes.into_iter().for_each(|cause| found.add(outline, node, cause));
                 }
                 Err(failure) => problems.push(Problem {
                     activity_id: Some(node.id.clone()),
@@ -113,11 +117,11 @@ impl Engine {
         bounds: Bounds,
     ) -> Turn {
         let unchanged = at_rest(&state);
-        let mut run = Run::new(program, &self.languages, env, state);
-        run.bounds = bounds;
-        run.is_continued = input == Input::Continue;
-        let over = run.state.status.is_final();
-        let pending = run.state.status == SubStatus::Pending;
+        let over = state.status.is_final();
+        let pending = state.status == SubStatus::Pending;
+        let mut draft = Draft::new(&program.outline, &self.languages, env, state);
+        draft.is_continued = input == Input::Continue;
+        let mut run = Run::new(program, draft, bounds);
         let rest = match input {
             Input::Start(start) if pending => Some(run.start(start)),
             Input::Resume(resume) if !over => run.resume(resume),
@@ -125,10 +129,10 @@ impl Engine {
             Input::Continue if unchanged == Rest::OutOfBudget => Some(run.proceed()),
             _ => None,
         };
-        let Run { state, effects, journal, steps, bytes, .. } = run;
+        let Draft { state, effects, journal, steps, bytes, .. } = run.draft;
         let journal = journal.into_entries();
         if let Some(rest) = rest {
-            invariant::check(program, &state, rest);
+            invariant::check(&program.outline, &state, rest);
         }
         Turn { state, effects, journal, rest: rest.unwrap_or(unchanged), steps, bytes }
     }
@@ -146,22 +150,22 @@ fn at_rest(state: &State) -> Rest {
 }
 
 impl Triggers {
-    fn add(&mut self, program: &Program, node: &Node, cause: Cause) {
+    fn add(&mut self, outline: &Outline, node: &Node, cause: Cause) {
         match cause {
             Cause::Stimulus { stimulus, payload } => self.stimuli.push(Trigger {
-                definition_id: program.definition_id.clone(),
-                version_id: program.version_id.clone(),
+                definition_id: outline.definition_id.clone(),
+                version_id: outline.version_id.clone(),
                 activity_id: node.id.clone(),
                 hash: stimulus.hash(),
                 name: stimulus.name,
                 payload,
             }),
             Cause::Schedule { recurrence, misfire } => {
-                let parts = ["schedule", program.definition_id.as_str(), node.key.as_str()];
+                let parts = ["schedule", outline.definition_id.as_str(), node.key.as_str()];
                 self.schedules.push(Schedule {
                     id: ScheduleId::new(model::derived(&parts)),
-                    definition_id: program.definition_id.clone(),
-                    version_id: program.version_id.clone(),
+                    definition_id: outline.definition_id.clone(),
+                    version_id: outline.version_id.clone(),
                     activity_id: node.id.clone(),
                     recurrence,
                     misfire,

@@ -35,6 +35,17 @@ pub struct Flaw {
     pub column: Option<u32>,
 }
 
+impl Flaw {
+    /// The message, with line and column if they are known.
+    pub(crate) fn placed(&self) -> String {
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => format!("line {line}, column {column}: {}", self.message),
+            (Some(line), None) => format!("line {line}: {}", self.message),
+            _ => self.message.clone(),
+        }
+    }
+}
+
 /// The values that an expression may read and change. Names are looked up from the innermost scope
 /// outwards.
 pub trait Scope {

@@ -2,16 +2,16 @@
 //! activity: it panics, and nothing of the turn is committed.
 
 use crate::Rest;
-use crate::program::Program;
+use crate::outline::Outline;
 use crate::state::State;
 
 /// Panics with the invariant's number when one does not hold.
-pub(crate) fn check(program: &Program, state: &State, rest: Rest) {
+pub(crate) fn check(outline: &Outline, state: &State, rest: Rest) {
     final_states_hold_nothing(state);
     resting_states_wait_for_something(state, rest);
     calls_have_bookmarks(state);
     bookmarks_have_executions(state);
-    executions_have_owners(program, state);
+    executions_have_owners(outline, state);
 }
 
 fn final_states_hold_nothing(state: &State) {
@@ -41,14 +41,14 @@ fn bookmarks_have_executions(state: &State) {
     assert!(counted == state.bookmarks.len() as u64, "INV-3: every bookmark has its execution");
 }
 
-fn executions_have_owners(program: &Program, state: &State) {
+fn executions_have_owners(outline: &Outline, state: &State) {
     for (number, execution) in &state.executions {
         let owned = execution
             .owner
             .is_none_or(|owner| owner < *number && state.executions.contains_key(&owner));
         assert!(owned, "INV-9: the owner of execution {number} is not over");
         assert!(
-            program.find(&execution.node).is_some(),
+            outline.find(&execution.node).is_some(),
             "INV-2: node {:?} of the state is in the program",
             execution.node
         );

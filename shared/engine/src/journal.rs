@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use model::{Entry, What, limits};
 use serde_json::{Map, Value};
 
-use crate::program::NodeRef;
+use crate::outline::NodeRef;
 
 /// The member of an entry's payload that counts the entries that were folded into it.
 const REPEATED: &str = "repeated";

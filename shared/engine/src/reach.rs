@@ -7,9 +7,9 @@ use model::{Argument, Timestamp, Token, TokenTarget, depth};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::activity::Failure;
 use crate::convert::convert;
-use crate::program::Declared;
+use crate::decision::Failure;
+use crate::outline::Declared;
 use crate::{Effect, Identity, Scope, Step, Type};
 
 /// How long an event URL is valid when no lifetime is given.
@@ -40,28 +40,28 @@ impl Step<'_, '_> {
         is_it: impl Fn(&Declared) -> bool,
     ) -> Option<VariableOwner> {
         let mut at = Some(self.number);
-        while let Some(execution) = at.and_then(|number| self.run.state.executions.get(&number)) {
+        while let Some(execution) = at.and_then(|number| self.draft.state.executions.get(&number)) {
             let number = execution.number;
             if let Some(name) = name.filter(|name| execution.given.contains_key(*name)) {
                 return Some(VariableOwner::Given { number, name: name.to_owned() });
             }
-            let (_, node) = self.run.program.keyed(&execution.node);
+            let (_, node) = self.draft.outline.keyed(&execution.node);
             if let Some(found) = node.variables.iter().find(|declared| is_it(declared)) {
                 let (id, ty) = (found.id.clone(), found.ty.clone());
                 return Some(VariableOwner::Declared { number, id, ty });
             }
             at = execution.owner;
         }
-        let found = self.run.program.variables.iter().find(|declared| is_it(declared))?;
+        let found = self.draft.outline.variables.iter().find(|declared| is_it(declared))?;
         Some(VariableOwner::Workflow { id: found.id.clone(), ty: found.ty.clone() })
     }
 
     pub(crate) fn at(&self, place: &VariableOwner) -> Option<Value> {
-        let executions = &self.run.state.executions;
+        let executions = &self.draft.state.executions;
         let found = match place {
             VariableOwner::Given { number, name } => executions.get(number)?.given.get(name),
             VariableOwner::Declared { number, id, .. } => executions.get(number)?.variables.get(id),
-            VariableOwner::Workflow { id, .. } => self.run.state.variables.get(id),
+            VariableOwner::Workflow { id, .. } => self.draft.state.variables.get(id),
         };
         found.cloned()
     }
@@ -69,8 +69,8 @@ impl Step<'_, '_> {
     pub(crate) fn put(&mut self, place: &VariableOwner, value: Value) -> Result<(), Failure> {
         depth::check_held(&value)
             .map_err(|error| Failure::new("InvalidValue", error.to_string()))?;
-        self.run.spend(&value);
-        let state = &mut self.run.state;
+        self.draft.spend(&value);
+        let state = &mut self.draft.state;
         let (map, key, ty) = match place {
             VariableOwner::Given { number, name } => {
                 let execution = state.executions.get_mut(number);
@@ -93,8 +93,8 @@ impl Step<'_, '_> {
 
     /// A workflow input in the form of its declared type.
     pub(crate) fn workflow_input(&self, name: &str) -> Option<Value> {
-        let input = &self.run.state.input;
-        let declared = self.run.program.inputs.iter().find(|declared| declared.name == name);
+        let input = &self.draft.state.input;
+        let declared = self.draft.outline.inputs.iter().find(|declared| declared.name == name);
         let found = input.get(name).or_else(|| {
             let same = |key: &&String| key.eq_ignore_ascii_case(name);
             input.keys().find(same).and_then(|key| input.get(key))
@@ -139,13 +139,13 @@ impl Scope for Step<'_, '_> {
             }
         };
         let mut at = Some(self.number);
-        while let Some(execution) = at.and_then(|number| self.run.state.executions.get(&number)) {
+        while let Some(execution) = at.and_then(|number| self.draft.state.executions.get(&number)) {
             execution.given.keys().for_each(&mut add);
-            let (_, node) = self.run.program.keyed(&execution.node);
+            let (_, node) = self.draft.outline.keyed(&execution.node);
             node.variables.iter().for_each(|declared| add(&declared.name));
             at = execution.owner;
         }
-        self.run.program.variables.iter().for_each(|declared| add(&declared.name));
+        self.draft.outline.variables.iter().for_each(|declared| add(&declared.name));
         names
     }
 
@@ -154,9 +154,9 @@ impl Scope for Step<'_, '_> {
     }
 
     fn input_names(&self) -> Vec<String> {
-        let declared = self.run.program.inputs.iter().map(|input| input.name.clone());
+        let declared = self.draft.outline.inputs.iter().map(|input| input.name.clone());
         let mut names: Vec<String> = declared.collect();
-        for name in self.run.state.input.keys() {
+        for name in self.draft.state.input.keys() {
             if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 names.push(name.clone());
             }
@@ -166,8 +166,8 @@ impl Scope for Step<'_, '_> {
 
     fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
         let wanted = output.unwrap_or("result");
-        let found = self.run.state.outputs.iter().rev().find(|recorded| {
-            let (_, node) = self.run.program.keyed(&recorded.node);
+        let found = self.draft.state.outputs.iter().rev().find(|recorded| {
+            let (_, node) = self.draft.outline.keyed(&recorded.node);
             let is_it = node.id.as_str() == activity || node.name.as_deref() == Some(activity);
             is_it && recorded.name.eq_ignore_ascii_case(wanted)
         });
@@ -175,8 +175,8 @@ impl Scope for Step<'_, '_> {
     }
 
     fn output_names(&self) -> Vec<(String, String)> {
-        let names = self.run.state.outputs.iter().map(|recorded| {
-            let (_, node) = self.run.program.keyed(&recorded.node);
+        let names = self.draft.state.outputs.iter().map(|recorded| {
+            let (_, node) = self.draft.outline.keyed(&recorded.node);
             let name = node.name.clone().unwrap_or_else(|| node.id.as_str().to_owned());
             (name, recorded.name.clone())
         });
@@ -184,27 +184,27 @@ impl Scope for Step<'_, '_> {
     }
 
     fn last_result(&self) -> Option<Value> {
-        Some(&self.run.state.last_result).filter(|result| !result.is_null()).cloned()
+        Some(&self.draft.state.last_result).filter(|result| !result.is_null()).cloned()
     }
 
     fn identity(&self) -> Identity {
-        let program = self.run.program;
+        let outline = self.draft.outline;
         Identity {
-            definition_id: program.definition_id.as_str().to_owned(),
-            version_id: program.version_id.as_str().to_owned(),
-            version: program.version,
-            instance_id: self.run.state.instance_id.as_str().to_owned(),
-            correlation_id: self.run.state.correlation_id.clone(),
-            instance_name: self.run.state.name.clone(),
+            definition_id: outline.definition_id.as_str().to_owned(),
+            version_id: outline.version_id.as_str().to_owned(),
+            version: outline.version,
+            instance_id: self.draft.state.instance_id.as_str().to_owned(),
+            correlation_id: self.draft.state.correlation_id.clone(),
+            instance_name: self.draft.state.name.clone(),
         }
     }
 
     fn set_correlation_id(&mut self, value: Option<String>) {
-        self.run.state.correlation_id = value;
+        self.draft.state.correlation_id = value;
     }
 
     fn set_instance_name(&mut self, value: Option<String>) {
-        self.run.state.name = value;
+        self.draft.state.name = value;
     }
 
     fn set_outcomes(&mut self, outcomes: Vec<String>) -> bool {
@@ -215,26 +215,26 @@ impl Scope for Step<'_, '_> {
     }
 
     fn now(&self) -> Timestamp {
-        self.run.env.now
+        self.draft.env.now
     }
 
     fn random(&mut self) -> [u8; 16] {
         let mut bytes = [0; 16];
-        bytes.copy_from_slice(&self.run.random()[..16]);
+        bytes.copy_from_slice(&self.draft.random()[..16]);
         bytes
     }
 
     fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String {
-        let token = hex(&self.run.random());
-        let now = self.run.env.now;
-        self.run.effects.push(Effect::Grant(Token {
+        let token = hex(&self.draft.random());
+        let now = self.draft.env.now;
+        self.draft.effects.push(Effect::Grant(Token {
             hash: hex(&Sha256::digest(token.as_bytes())),
-            instance_id: self.run.state.instance_id.clone(),
+            instance_id: self.draft.state.instance_id.clone(),
             target: TokenTarget::Event(event_name.to_owned()),
             created_at: now,
             expires_at: now.after(lifetime.unwrap_or(EVENT_URL_LIFETIME)),
         }));
-        format!("{}/bookmarks/resume?t={token}", self.run.env.base_url)
+        format!("{}/bookmarks/resume?t={token}", self.draft.env.base_url)
     }
 }
 

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use crate::{Activity, Descriptor};
 
 /// A registered activity type.
+#[derive(Clone)]
 pub(crate) struct Registered {
-    pub(crate) descriptor: Descriptor,
-    pub(crate) activity: Box<dyn Activity>,
+    pub(crate) descriptor: Arc<Descriptor>,
+    pub(crate) activity: Arc<dyn Activity>,
 }
 
 /// A registry of activity types.
 #[derive(Default)]
 pub struct Registry {
-    types: BTreeMap<&'static str, Arc<Registered>>,
+    types: BTreeMap<&'static str, Registered>,
 }
 
 impl Registry {
@@ -27,19 +28,19 @@ impl Registry {
     /// The registry with one more activity, which replaces any other of its type name.
     #[must_use]
     pub fn with(mut self, activity: Box<dyn Activity>) -> Self {
-        let descriptor = activity.descriptor();
+        let descriptor = Arc::new(activity.descriptor());
         let name = descriptor.type_name;
-        self.types.insert(name, Arc::new(Registered { descriptor, activity }));
+        self.types.insert(name, Registered { descriptor, activity: activity.into() });
         self
     }
 
     /// The descriptions of all types, by type name.
     pub fn descriptors(&self) -> impl Iterator<Item = &Descriptor> {
-        self.types.values().map(|registered| &registered.descriptor)
+        self.types.values().map(|registered| &*registered.descriptor)
     }
 
     /// The type of this name; `WriteLine` means `Elsa.WriteLine`.
-    pub(crate) fn get(&self, type_name: &str) -> Option<&Arc<Registered>> {
+    pub(crate) fn get(&self, type_name: &str) -> Option<&Registered> {
         if let Some(found) = self.types.get(type_name) {
             return Some(found);
         }

@@ -7,16 +7,14 @@ use model::{ActivityId, Timestamp};
 use serde_json::Value;
 
 use crate::Env;
-use crate::activity::Failure;
-use crate::program::{Node, NodeRef};
-use crate::run::Run;
+use crate::decision::Failure;
+use crate::draft::Draft;
+use crate::outline::{Node, NodeRef};
 use crate::state::Execution;
-
-pub use ask::Request;
 
 /// One decision of one execution of an activity.
 pub struct Step<'r, 'a> {
-    pub(crate) run: &'r mut Run<'a>,
+    pub(crate) draft: &'r mut Draft<'a>,
     /// Zero while triggers are evaluated: there is no instance then.
     pub(crate) number: u64,
     pub(crate) node: &'a Node,
@@ -36,25 +34,25 @@ pub struct ChildExecution {
 }
 
 impl<'r, 'a> Step<'r, 'a> {
-    pub(crate) fn new(run: &'r mut Run<'a>, number: u64, node: NodeRef) -> Self {
-        let node = run.program.node(node);
-        Self { run, number, node, outcomes: None, takes_outcomes: false, flaw: None }
+    pub(crate) fn new(draft: &'r mut Draft<'a>, number: u64, node: NodeRef) -> Self {
+        let node = draft.outline.node(node);
+        Self { draft, number, node, outcomes: None, takes_outcomes: false, flaw: None }
     }
 
     fn execution(&self) -> Option<&Execution> {
-        self.run.state.executions.get(&self.number)
+        self.draft.state.executions.get(&self.number)
     }
 
     /// The time of the turn.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.run.env.now
+        self.draft.env.now
     }
 
     /// Time and random numbers of the turn, and the address of the installation.
     #[must_use]
     pub fn env(&self) -> &'a Env {
-        self.run.env
+        self.draft.env
     }
 
     /// The activity's id.
@@ -66,19 +64,19 @@ impl<'r, 'a> Step<'r, 'a> {
     /// Its type name.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
-        self.node.descriptor().type_name
+        self.node.descriptor.type_name
     }
 
     /// The instance's id.
     #[must_use]
     pub fn instance_id(&self) -> &model::InstanceId {
-        &self.run.state.instance_id
+        &self.draft.state.instance_id
     }
 
     /// The instance's correlation id.
     #[must_use]
     pub fn correlation_id(&self) -> Option<&str> {
-        self.run.state.correlation_id.as_deref()
+        self.draft.state.correlation_id.as_deref()
     }
 
     /// The data that the activity type prepared when the definition was compiled.
@@ -114,13 +112,13 @@ impl<'r, 'a> Step<'r, 'a> {
     /// A child's completion ends its container.
     #[must_use]
     pub fn is_terminal(&self, child: NodeRef) -> bool {
-        self.run.program.node(child).descriptor().is_terminal
+        self.draft.outline.node(child).descriptor.is_terminal
     }
 
     /// The activity that received the trigger of the instance.
     #[must_use]
     pub fn trigger(&self) -> Option<NodeRef> {
-        self.run.program.find(self.run.state.trigger.as_ref()?)
+        self.draft.outline.find(self.draft.state.trigger.as_ref()?)
     }
 
     /// Children that are scheduled, running, waiting or faulted.
@@ -132,18 +130,18 @@ impl<'r, 'a> Step<'r, 'a> {
     /// A child is scheduled and has not begun.
     #[must_use]
     pub fn is_scheduled(&self, child: NodeRef) -> bool {
-        let key = &self.run.program.node(child).key;
-        let mut work = self.run.state.work.iter();
+        let key = &self.draft.outline.node(child).key;
+        let mut work = self.draft.state.work.iter();
         work.any(|work| work.owner == Some(self.number) && work.node.as_ref() == Some(key))
     }
 
     /// Executions of children that are not over.
     #[must_use]
     pub fn running_children(&self) -> Vec<ChildExecution> {
-        let after = self.run.state.executions.range(self.number + 1..);
+        let after = self.draft.state.executions.range(self.number + 1..);
         let mine = after.filter(|(_, execution)| execution.owner == Some(self.number));
         let found = mine.filter_map(|(number, execution)| {
-            let node = self.run.program.find(&execution.node)?;
+            let node = self.draft.outline.find(&execution.node)?;
             Some(ChildExecution { number: *number, node })
         });
         found.collect()
@@ -151,7 +149,7 @@ impl<'r, 'a> Step<'r, 'a> {
 
     /// The memory of the execution; null at first.
     pub fn memory(&mut self) -> Option<&mut Value> {
-        let execution = self.run.state.executions.get_mut(&self.number);
+        let execution = self.draft.state.executions.get_mut(&self.number);
         execution.map(|execution| &mut execution.memory)
     }
 }

@@ -2,18 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Declared, Program};
+use crate::outline::{Declared, Outline};
+use crate::program::Program;
 use crate::state::{Execution, State};
 
 impl State {
     /// The state in readable form: variables by name, outputs, running activities, bookmarks.
     #[must_use]
     pub fn view(&self, program: &Program) -> Value {
+        let outline = &program.outline;
         json!({
             "id": self.instance_id,
-            "definitionId": program.definition_id,
-            "definitionVersionId": program.version_id,
-            "definitionVersion": program.version,
+            "definitionId": outline.definition_id,
+            "definitionVersionId": outline.version_id,
+            "definitionVersion": outline.version,
             "status": self.status.main(),
             "subStatus": self.status,
             "correlationId": self.correlation_id,
@@ -22,11 +24,11 @@ impl State {
             "triggerActivityId": self.trigger,
             "input": self.input,
             "output": self.output,
-            "variables": named(&program.variables, &self.variables),
+            "variables": named(&outline.variables, &self.variables),
             "incidents": self.incidents,
             "bookmarks": self.bookmarks.values().collect::<Vec<_>>(),
             "calls": self.calls.values().map(called).collect::<Vec<_>>(),
-            "activityExecutionContexts": self.contexts(program),
+            "activityExecutionContexts": self.contexts(outline),
             "scheduledActivities": self.work.iter().map(|work| json!({
                 "activityId": work.node,
                 "ownerContextId": work.owner.and_then(|owner| self.id_of(owner)),
@@ -37,15 +39,15 @@ impl State {
         })
     }
 
-    fn contexts(&self, program: &Program) -> Vec<Value> {
+    fn contexts(&self, outline: &Outline) -> Vec<Value> {
         let contexts = self.executions.values().filter_map(|execution| {
-            let node = program.node(program.find(&execution.node)?);
+            let node = outline.node(outline.find(&execution.node)?);
             Some(json!({
                 "id": execution.id,
                 "parentContextId": execution.owner.and_then(|owner| self.id_of(owner)),
                 "activityId": node.id,
                 "activityNodeId": node.path,
-                "activityType": node.descriptor().type_name,
+                "activityType": node.descriptor.type_name,
                 "activityName": node.name,
                 "status": status(execution),
                 "variables": named(&node.variables, &execution.variables),

@@ -2,56 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use model::{ActivityId, Map};
+use model::Map;
 use serde_json::Value;
 
-use super::expression::At;
-use super::{Compiler, find};
-use crate::program::{Expression, Node, NodeRef, Source};
-use crate::{Descriptor, Type};
+use super::expression::Parser;
+use super::findings::Findings;
+use super::raw::find;
+use crate::outline::{Expression, Node, NodeRef, Source};
+use crate::{Descriptor, Languages, Type};
 
 /// One activity of a definition, with its children compiled.
 pub struct Planning<'c> {
-    pub(super) compiler: &'c mut dyn Plans,
+    pub(super) languages: &'c Languages,
+    pub(super) findings: &'c mut Findings,
+    /// The nodes that are compiled already.
+    pub(super) nodes: &'c mut [Node],
     pub(super) node: &'c mut Node,
     pub(super) raw: &'c Map,
     pub(super) cases: &'c BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
-}
-
-/// The compiler without its lifetime parameter.
-pub(super) trait Plans {
-    fn expression(&mut self, at: At<'_>, value: &Value, ty: &Type) -> Option<Expression>;
-    fn typed(&mut self, at: At<'_>, expression: &Map, ty: &Type) -> Option<Expression>;
-    fn problem(&mut self, activity: &ActivityId, property: &str, message: String);
-    fn oversight(&mut self, activity: &ActivityId, property: &str, message: String);
-    fn node(&self, node: NodeRef) -> &Node;
-    fn node_mut(&mut self, node: NodeRef) -> &mut Node;
-}
-
-impl Plans for Compiler<'_> {
-    fn expression(&mut self, at: At<'_>, value: &Value, ty: &Type) -> Option<Expression> {
-        Compiler::expression(self, at, value, ty)
-    }
-
-    fn typed(&mut self, at: At<'_>, expression: &Map, ty: &Type) -> Option<Expression> {
-        Compiler::typed(self, at, expression, ty)
-    }
-
-    fn problem(&mut self, activity: &ActivityId, property: &str, message: String) {
-        Compiler::problem(self, Some(activity), Some(property), message);
-    }
-
-    fn oversight(&mut self, activity: &ActivityId, property: &str, message: String) {
-        Compiler::oversight(self, Some(activity), Some(property), message);
-    }
-
-    fn node(&self, node: NodeRef) -> &Node {
-        &self.nodes[node.0 as usize]
-    }
-
-    fn node_mut(&mut self, node: NodeRef) -> &mut Node {
-        &mut self.nodes[node.0 as usize]
-    }
 }
 
 impl Planning<'_> {
@@ -91,25 +59,25 @@ impl Planning<'_> {
     /// A child's id.
     #[must_use]
     pub fn id(&self, child: NodeRef) -> &str {
-        self.compiler.node(child).id.as_str()
+        self.child(child).id.as_str()
     }
 
     /// A child's name.
     #[must_use]
     pub fn name(&self, child: NodeRef) -> Option<&str> {
-        self.compiler.node(child).name.as_deref()
+        self.child(child).name.as_deref()
     }
 
     /// A child's description.
     #[must_use]
     pub fn descriptor(&self, child: NodeRef) -> &Descriptor {
-        self.compiler.node(child).descriptor()
+        &self.child(child).descriptor
     }
 
     /// A child may start the workflow.
     #[must_use]
     pub fn can_start(&self, child: NodeRef) -> bool {
-        self.compiler.node(child).can_start
+        self.child(child).can_start
     }
 
     /// This activity itself may start the workflow.
@@ -120,29 +88,38 @@ impl Planning<'_> {
 
     /// Records that a connection follows this outcome of a child.
     pub fn connect(&mut self, child: NodeRef, outcome: &str) {
-        self.compiler.node_mut(child).connected.push(outcome.to_owned());
+        self.nodes[child.0 as usize].connected.push(outcome.to_owned());
     }
 
     /// Parses an expression inside a property, such as the condition of a case: `{"type": …,
     /// "value": …}`, a wrapped input, a bare value or a short form.
     pub fn expression(&mut self, property: &str, value: &Value, ty: &Type) -> Option<Expression> {
-        let at = At { activity: &self.node.id, property };
+        let mut parser = Parser {
+            languages: self.languages,
+            findings: self.findings,
+            activity: &self.node.id,
+            property,
+        };
         match value.as_object() {
             Some(map) if map.contains_key("type") && map.contains_key("value") => {
-                self.compiler.typed(at, map, ty)
+                parser.typed(map, ty)
             }
-            _ => self.compiler.expression(at, value, ty),
+            _ => parser.expression(value, ty),
         }
     }
 
     /// Reports a problem of a property.
     pub fn problem(&mut self, property: &str, message: impl Into<String>) {
-        self.compiler.problem(&self.node.id, property, message.into());
+        self.findings.problem(Some(&self.node.id), Some(property), message.into());
     }
 
     /// Reports that a part of a property is ignored when the definition runs. That is a problem
     /// only for a definition that is to be published.
     pub fn oversight(&mut self, property: &str, message: impl Into<String>) {
-        self.compiler.oversight(&self.node.id, property, message.into());
+        self.findings.oversight(Some(&self.node.id), Some(property), message.into());
+    }
+
+    fn child(&self, child: NodeRef) -> &Node {
+        &self.nodes[child.0 as usize]
     }
 }

@@ -1,34 +1,14 @@
 //! The requests of an activity: children to run, bookmarks to wait at, effects, outputs.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use model::{Bookmark, BookmarkId, Map, Stimulus, Timestamp, What, limits};
 use serde_json::{Value, json};
 
 use super::{ChildExecution, Step};
-use crate::activity::Failure;
-use crate::program::NodeRef;
+use crate::decision::Failure;
+use crate::outline::NodeRef;
 use crate::reach::lenient;
 use crate::state::{Output, Work};
-use crate::{Call, Effect, Response};
-
-/// An outgoing HTTP call to make.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
-    /// Absolute http or https URL.
-    pub url: String,
-    /// Method, upper case.
-    pub method: String,
-    /// Header names and values.
-    pub headers: BTreeMap<String, String>,
-    /// `Content-Type` of the body.
-    pub content_type: Option<String>,
-    /// The body: text as it is, null as none, anything else as JSON.
-    pub content: Value,
-    /// Longest wait for the whole answer.
-    pub timeout: Option<Duration>,
-}
+use crate::{Call, Effect, Request, Response};
 
 impl Step<'_, '_> {
     /// Schedules a child behind everything that is scheduled already. When the child is over, the
@@ -40,15 +20,15 @@ impl Step<'_, '_> {
 
     /// As [`Step::schedule`], with variables that only it and everything below it can see.
     pub fn schedule_with(&mut self, child: Option<NodeRef>, tag: Option<Value>, given: Map) {
-        let Some(execution) = self.run.state.executions.get_mut(&self.number) else { return };
+        let Some(execution) = self.draft.state.executions.get_mut(&self.number) else { return };
         execution.children += 1;
-        let node = child.map(|child| self.run.program.node(child).key.clone());
-        self.run.schedule(Work { node, owner: Some(self.number), tag, given });
+        let node = child.map(|child| self.draft.outline.node(child).key.clone());
+        self.draft.schedule(Work { node, owner: Some(self.number), tag, given });
     }
 
     /// Cancels an execution of a child; `child_completed` is not called.
     pub fn cancel(&mut self, child: ChildExecution) {
-        self.run.cancel_execution(child.number);
+        self.draft.cancel_execution(child.number);
     }
 
     /// Waits at a bookmark for a stimulus, or until it is due.
@@ -61,14 +41,14 @@ impl Step<'_, '_> {
         payload: Value,
         due_at: Option<Timestamp>,
     ) -> Result<BookmarkId, Failure> {
-        if self.run.state.bookmarks.len() >= limits::BOOKMARKS_MAX {
+        if self.draft.state.bookmarks.len() >= limits::BOOKMARKS_MAX {
             let max = limits::BOOKMARKS_MAX;
             let message = format!("the instance waits at {max} bookmarks already");
             return Err(Failure::new("TooManyBookmarks", message));
         }
         let hash = stimulus.hash();
-        let id = BookmarkId::new(self.run.id());
-        let state = &mut self.run.state;
+        let id = BookmarkId::new(self.draft.id());
+        let state = &mut self.draft.state;
         let Some(execution) = state.executions.get_mut(&self.number) else { return Ok(id) };
         let same = |bookmark: &&Bookmark| {
             bookmark.activity_instance_id == execution.id && bookmark.hash == hash
@@ -87,7 +67,7 @@ impl Step<'_, '_> {
             activity_node_id: self.node.path.clone(),
             activity_instance_id: execution.id.clone(),
             payload,
-            created_at: self.run.env.now,
+            created_at: self.draft.env.now,
             due_at,
         };
         state.bookmarks.insert(id.clone(), bookmark);
@@ -108,11 +88,11 @@ impl Step<'_, '_> {
     /// # Errors
     /// As [`Step::wait`].
     pub fn call(&mut self, request: Request) -> Result<(), Failure> {
-        let key = self.run.id();
+        let key = self.draft.id();
         let payload = json!({"Method": request.method, "Url": request.url, "Key": key});
         let stimulus = Stimulus { name: "Call".to_owned(), payload: json!({ "Key": key }) };
         let bookmark_id = self.wait(&stimulus, payload, None)?;
-        self.run.spend(&request.content);
+        self.draft.spend(&request.content);
         let call = Call {
             key,
             bookmark_id: bookmark_id.clone(),
@@ -124,27 +104,27 @@ impl Step<'_, '_> {
             content: request.content,
             timeout: request.timeout,
         };
-        self.run.state.calls.insert(bookmark_id, call);
+        self.draft.state.calls.insert(bookmark_id, call);
         Ok(())
     }
 
     /// Asks for an effect, to be carried out once the turn is committed.
     pub fn emit(&mut self, effect: Effect) {
         match &effect {
-            Effect::Publish(publish) => self.run.spend(&publish.payload),
-            Effect::Task(task) => self.run.spend(&task.payload),
+            Effect::Publish(publish) => self.draft.spend(&publish.payload),
+            Effect::Task(task) => self.draft.spend(&task.payload),
             Effect::Dispatch(dispatch) => {
-                dispatch.input.values().for_each(|value| self.run.spend(value));
+                dispatch.input.values().for_each(|value| self.draft.spend(value));
             }
-            Effect::Respond(response) => self.run.spend(&response.content),
+            Effect::Respond(response) => self.draft.spend(&response.content),
             Effect::Grant(_) => {}
         }
-        self.run.effects.push(effect);
+        self.draft.effects.push(effect);
     }
 
     /// Answers the HTTP client; false when none waits for an answer.
     pub fn respond(&mut self, response: Response) -> bool {
-        let waits = std::mem::take(&mut self.run.state.responds);
+        let waits = std::mem::take(&mut self.draft.state.responds);
         if waits {
             self.emit(Effect::Respond(response));
         }
@@ -153,22 +133,22 @@ impl Step<'_, '_> {
 
     /// Writes a line into the journal.
     pub fn line(&mut self, text: String) {
-        self.run.write(self.number, What::Line, Some(text), None);
+        self.draft.write(self.number, What::Line, Some(text), None);
     }
 
     /// An id, different on every call, and the same in a replay.
     pub fn new_id(&mut self) -> String {
-        self.run.id()
+        self.draft.id()
     }
 
     /// Sets the instance's name.
     pub fn set_name(&mut self, name: Option<String>) {
-        self.run.state.name = name;
+        self.draft.state.name = name;
     }
 
     /// Sets the instance's correlation id.
     pub fn correlate(&mut self, correlation_id: Option<String>) {
-        self.run.state.correlation_id = correlation_id;
+        self.draft.state.correlation_id = correlation_id;
     }
 
     /// Sets a variable by id, or by name where no variable has that id; converts the value.
@@ -188,13 +168,13 @@ impl Step<'_, '_> {
 
     /// Sets an output of the workflow.
     pub fn set_workflow_output(&mut self, name: &str, value: Value) {
-        let declared = self.run.program.outputs.iter().find(|output| output.name == name);
+        let declared = self.draft.outline.outputs.iter().find(|output| output.name == name);
         let value = match declared {
             Some(output) => lenient(output, value),
             None => value,
         };
-        self.run.spend(&value);
-        self.run.state.output.insert(name.to_owned(), value);
+        self.draft.spend(&value);
+        self.draft.state.output.insert(name.to_owned(), value);
     }
 
     /// Sets an output of the activity: remembers it for scripts, and puts it into the variable
@@ -208,14 +188,14 @@ impl Step<'_, '_> {
             if let Some(place) = self.place_by_id(target).or_else(|| self.place_by_name(target)) {
                 self.put(&place, value.clone())?;
             }
-            if self.run.program.outputs.iter().any(|output| output.name == *target) {
+            if self.draft.outline.outputs.iter().any(|output| output.name == *target) {
                 self.set_workflow_output(target, value.clone());
             }
         }
-        if self.run.program.has_scripts {
-            self.run.spend(&value);
+        if self.draft.outline.has_scripts {
+            self.draft.spend(&value);
             if name == "result" {
-                self.run.state.last_result = value.clone();
+                self.draft.state.last_result = value.clone();
             }
             self.record(name, value);
         }
@@ -223,7 +203,7 @@ impl Step<'_, '_> {
     }
 
     fn record(&mut self, name: &str, value: Value) {
-        let outputs = &mut self.run.state.outputs;
+        let outputs = &mut self.draft.state.outputs;
         let key = &self.node.key;
         outputs.retain(|output| output.node != *key || output.name != name);
         if outputs.len() >= limits::OUTPUTS_MAX {

@@ -7,10 +7,9 @@ use serde_json::Value;
 
 use super::Step;
 use crate::Type;
-use crate::activity::Failure;
-use crate::compile::placed;
 use crate::convert::{convert, to_span, to_time};
-use crate::program::{Expression, Node, NodeRef, Source};
+use crate::decision::Failure;
+use crate::outline::{Expression, Node, NodeRef, Source};
 
 impl Step<'_, '_> {
     /// An input, converted to its declared type. Its default if it has no value; null if there is
@@ -28,11 +27,11 @@ impl Step<'_, '_> {
     /// # Errors
     /// As [`Step::value`].
     pub fn value_of(&mut self, child: NodeRef, input: &str) -> Result<Value, Failure> {
-        self.value_at(self.run.program.node(child), input)
+        self.value_at(self.draft.outline.node(child), input)
     }
 
     fn value_at(&mut self, node: &Node, input: &str) -> Result<Value, Failure> {
-        let declared = node.descriptor().inputs.iter().find(|declared| declared.name == input);
+        let declared = node.descriptor.inputs.iter().find(|declared| declared.name == input);
         let Some(declared) = declared else { return Ok(Value::Null) };
         let value = match node.inputs.get(declared.name) {
             Some(expression) => self.evaluate(input, expression, &declared.ty)?,
@@ -166,7 +165,7 @@ impl Step<'_, '_> {
     }
 
     fn scripted(&mut self, property: &str, language: &str, source: &str) -> Result<Value, Failure> {
-        let languages = self.run.languages;
+        let languages = self.draft.languages;
         let failed = |message: String| {
             Failure::new("ExpressionFailed", format!("{property}: {message}"))
                 .in_category("Expression")
@@ -174,7 +173,7 @@ impl Step<'_, '_> {
         let Some(found) = languages.get(language) else {
             return Err(failed(format!("there is no expression type {language}")));
         };
-        let value = found.evaluate(source, self).map_err(|flaw| failed(placed(&flaw)))?;
+        let value = found.evaluate(source, self).map_err(|flaw| failed(flaw.placed()))?;
         match self.flaw.take() {
             Some(flaw) => Err(flaw),
             None => Ok(value),

@@ -5,39 +5,40 @@ use std::collections::BTreeSet;
 use model::{ActivityId, Incident, SubStatus, What, limits};
 use serde_json::{Value, json};
 
-use super::{Ended, Run};
-use crate::activity::{Child, Failure};
-use crate::program::{Node, NodeRef};
+use super::{Draft, Ended, cut};
+use crate::decision::{Child, Failure};
+use crate::outline::{Node, NodeRef};
+use crate::state::Execution;
 
-impl Run<'_> {
+impl Draft<'_> {
     /// Completes an execution: cancels what is open below it, and informs its owner.
-    pub(super) fn complete(&mut self, number: u64, outcomes: Vec<String>) {
+    pub(crate) fn complete(&mut self, number: u64, outcomes: Vec<String>) {
         self.cancel_below(number);
         self.written_complete(number, &outcomes);
         let Some(execution) = self.take(number) else { return };
         match execution.owner {
             None => self.halt(SubStatus::Finished),
             Some(_) => {
-                let (node, _) = self.program.keyed(&execution.node);
+                let (node, _) = self.outline.keyed(&execution.node);
                 self.child_is_over(execution.owner, Some(node), execution.tag, outcomes);
             }
         }
     }
 
-    pub(super) fn written_complete(&mut self, number: u64, outcomes: &[String]) {
+    pub(crate) fn written_complete(&mut self, number: u64, outcomes: &[String]) {
         let payload = json!({ "outcomes": outcomes });
         self.write(number, What::Completed, None, Some(payload));
     }
 
     /// Removes an execution without informing its owner.
-    pub(super) fn remove(&mut self, number: u64) {
+    pub(crate) fn remove(&mut self, number: u64) {
         if let Some(execution) = self.take(number) {
             self.one_child_less(execution.owner);
         }
     }
 
     /// Notes that a child is over, for its owner.
-    pub(super) fn child_is_over(
+    pub(crate) fn child_is_over(
         &mut self,
         owner: Option<u64>,
         node: Option<NodeRef>,
@@ -58,20 +59,20 @@ impl Run<'_> {
     }
 
     /// An activity failed: records the incident, and follows the definition's incident strategy.
-    pub(super) fn fault(&mut self, number: u64, node: &Node, failure: &Failure) {
+    pub(crate) fn fault(&mut self, number: u64, node: &Node, failure: &Failure) {
         self.cancel_below(number);
         self.burn(number);
         let payload =
             json!({"code": failure.code, "category": failure.category, "type": failure.kind});
         self.write(number, What::Faulted, Some(failure.message.clone()), Some(payload));
         self.incident(node, Some(number), failure);
-        if self.program.continues_with_incidents {
+        if self.outline.continues_with_incidents {
             return;
         }
         self.halt(SubStatus::Faulted);
     }
 
-    pub(super) fn incident(&mut self, node: &Node, number: Option<u64>, failure: &Failure) {
+    pub(crate) fn incident(&mut self, node: &Node, number: Option<u64>, failure: &Failure) {
         let execution = number.and_then(|number| self.state.executions.get_mut(&number));
         if let Some(execution) = execution {
             execution.faulted = true;
@@ -83,15 +84,15 @@ impl Run<'_> {
         self.state.incidents.push(Incident {
             activity_id: ActivityId::new(node.id.as_str()),
             activity_node_id: node.path.clone(),
-            activity_type: node.descriptor().type_name.to_owned(),
+            activity_type: node.descriptor.type_name.to_owned(),
             code: failure.code.clone(),
-            message: super::cut(failure.message.clone()),
+            message: cut(failure.message.clone()),
             timestamp: self.env.now,
         });
     }
 
     /// Ends the instance: removes all bookmarks, calls and scheduled work.
-    pub(super) fn halt(&mut self, status: SubStatus) {
+    pub(crate) fn halt(&mut self, status: SubStatus) {
         let state = &mut self.state;
         state.status = status;
         state.bookmarks.clear();
@@ -106,7 +107,7 @@ impl Run<'_> {
     }
 
     /// Cancels everything below an execution, running or scheduled.
-    pub(super) fn cancel_below(&mut self, number: u64) {
+    fn cancel_below(&mut self, number: u64) {
         let open = self.state.executions.get(&number).is_some_and(|found| found.children > 0);
         if !open {
             return;
@@ -131,7 +132,7 @@ impl Run<'_> {
         }
     }
 
-    fn take(&mut self, number: u64) -> Option<crate::state::Execution> {
+    fn take(&mut self, number: u64) -> Option<Execution> {
         self.burn(number);
         self.state.executions.remove(&number)
     }

@@ -1,0 +1,72 @@
+//! Reads the JSON of an activity, in all the forms that Elsa writes.
+
+use std::collections::BTreeSet;
+
+use model::Map;
+use serde_json::Value;
+
+use crate::Descriptor;
+
+/// A property by name: an exact match first, else in any case.
+pub(super) fn find<'a>(raw: &'a Map, name: &str) -> Option<&'a Value> {
+    raw.get(name).or_else(|| {
+        raw.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    })
+}
+
+/// True or false, also as text; false for anything else.
+pub(super) fn flag(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::Bool(flag)) => *flag,
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
+        _ => false,
+    }
+}
+
+/// Custom properties with camelCase keys, however they were spelled.
+pub(super) fn custom_properties(raw: &Map) -> Map {
+    let Some(custom) = find(raw, "customProperties").and_then(Value::as_object) else {
+        return Map::new();
+    };
+    let camel = |key: &String| {
+        let mut chars = key.chars();
+        let first = chars.next().map(|c| c.to_ascii_lowercase());
+        first.into_iter().chain(chars).collect::<String>()
+    };
+    custom.iter().map(|(key, value)| (camel(key), value.clone())).collect()
+}
+
+/// The bindings of outputs: `{"memoryReference": {"id": …}}`, or a bare name.
+pub(super) fn bindings(raw: &Map, descriptor: &Descriptor) -> Vec<(String, String)> {
+    let bound = descriptor.outputs.iter().filter_map(|output| {
+        let target = match find(raw, output.name)? {
+            Value::String(name) => name.clone(),
+            Value::Object(wrapper) => {
+                let reference = find(wrapper, "memoryReference")?.as_object()?;
+                find(reference, "id")?.as_str()?.to_owned()
+            }
+            _ => return None,
+        };
+        Some((output.name.to_owned(), target))
+    });
+    bound.collect()
+}
+
+/// Every text under a key `id`, anywhere in the document.
+pub(super) fn ids_in(root: &Value) -> BTreeSet<String> {
+    let mut ids = BTreeSet::new();
+    let mut rest = vec![root];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => {
+                if let Some(id) = find(map, "id").and_then(Value::as_str) {
+                    ids.insert(id.to_owned());
+                }
+                rest.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    ids
+}

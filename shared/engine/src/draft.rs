@@ -1,0 +1,190 @@
+//! A turn as it is written: the state, the effects and the journal that it will give.
+
+mod end;
+
+use std::collections::VecDeque;
+
+use model::{Entry, SubStatus, What, limits};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::decision::Child;
+use crate::journal::Journal;
+use crate::outline::Outline;
+use crate::state::{State, Work};
+use crate::{Effect, Env, Languages};
+
+/// The approximate size of a journal entry in bytes, without its message.
+const ENTRY_BYTES: usize = 200;
+
+/// The input of a turn in progress, and its result so far.
+pub(crate) struct Draft<'a> {
+    pub(crate) outline: &'a Outline,
+    pub(crate) languages: &'a Languages,
+    pub(crate) env: &'a Env,
+    pub(crate) state: State,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) journal: Journal,
+    /// The turn continues an earlier one that used up its budget.
+    pub(crate) is_continued: bool,
+    /// Activity executions so far.
+    pub(crate) steps: usize,
+    /// Approximate number of bytes written so far.
+    pub(crate) bytes: usize,
+    /// The bytes of the journal among them.
+    pub(crate) journal_bytes: usize,
+    /// Children that are over, whose owners have not been informed yet.
+    pub(crate) ended: VecDeque<Ended>,
+    /// Set when a container scheduled more than an instance may hold.
+    pub(crate) is_overfull: bool,
+    ids: u64,
+    draws: u64,
+}
+
+/// A child that is over.
+pub(crate) struct Ended {
+    pub(crate) owner: u64,
+    pub(crate) child: Child,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(
+        outline: &'a Outline,
+        languages: &'a Languages,
+        env: &'a Env,
+        state: State,
+    ) -> Self {
+        Self {
+            outline,
+            languages,
+            env,
+            state,
+            effects: Vec::new(),
+            journal: Journal::default(),
+            is_continued: false,
+            steps: 0,
+            bytes: 0,
+            journal_bytes: 0,
+            ended: VecDeque::new(),
+            is_overfull: false,
+            ids: 0,
+            draws: 0,
+        }
+    }
+
+    /// An id, different on every call, and the same in a replay.
+    pub(crate) fn id(&mut self) -> String {
+        self.ids += 1;
+        let parts =
+            [self.state.instance_id.as_str(), &self.state.turns.to_string(), &self.ids.to_string()];
+        model::derived(&parts)
+    }
+
+    /// 256 bits, different on every call, and the same in a replay.
+    pub(crate) fn random(&mut self) -> [u8; 32] {
+        self.draws += 1;
+        let mut hasher = Sha256::new();
+        hasher.update(self.env.seed);
+        hasher.update(self.state.instance_id.as_str().as_bytes());
+        hasher.update(self.state.turns.to_be_bytes());
+        hasher.update(self.draws.to_be_bytes());
+        hasher.finalize().into()
+    }
+
+    /// Schedules work behind all that is there.
+    pub(crate) fn schedule(&mut self, work: Work) {
+        self.is_overfull |= self.state.work.len() >= limits::SCHEDULED_MAX;
+        if !self.is_overfull {
+            self.state.work.push_back(work);
+        }
+    }
+
+    /// Counts the bytes of a value that the turn writes.
+    pub(crate) fn spend(&mut self, value: &Value) {
+        self.bytes = self.bytes.saturating_add(weight(value));
+    }
+
+    /// Writes an entry about an execution into the journal.
+    pub(crate) fn write(
+        &mut self,
+        number: u64,
+        what: What,
+        message: Option<String>,
+        payload: Option<Value>,
+    ) {
+        let Some(execution) = self.state.executions.get(&number) else { return };
+        let (node_ref, node) = self.outline.keyed(&execution.node);
+        let message = message.map(cut);
+        let (said, with) = (message.as_ref(), payload.as_ref());
+        if self.journal.folds(self.is_continued, node_ref, what, said, with) {
+            return;
+        }
+        let bytes = ENTRY_BYTES + message.as_ref().map_or(0, String::len);
+        self.bytes += bytes;
+        self.journal_bytes += bytes;
+        self.state.journal_sequence += 1;
+        self.journal.push(Entry {
+            sequence: self.state.journal_sequence,
+            timestamp: self.env.now,
+            activity_id: Some(node.id.clone()),
+            activity_instance_id: Some(execution.id.clone()),
+            activity_type: Some(node.descriptor.type_name.to_owned()),
+            activity_name: node.name.clone(),
+            what,
+            message,
+            payload,
+            node: None,
+        });
+    }
+
+    /// Sets the status of the instance, and writes it into the journal.
+    pub(crate) fn announce(&mut self, status: SubStatus, payload: Option<Value>) {
+        self.state.status = status;
+        self.state.journal_sequence += 1;
+        self.journal.push(Entry {
+            sequence: self.state.journal_sequence,
+            timestamp: self.env.now,
+            activity_id: None,
+            activity_instance_id: None,
+            activity_type: None,
+            activity_name: None,
+            what: What::Workflow,
+            message: Some(status.to_string()),
+            payload,
+            node: None,
+        });
+    }
+}
+
+/// The approximate size of a value in bytes, counted without recursion.
+fn weight(value: &Value) -> usize {
+    const EACH: usize = 8;
+    let mut bytes = 0;
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        bytes += EACH;
+        match value {
+            Value::String(text) => bytes += text.len(),
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => {
+                bytes += map.keys().map(String::len).sum::<usize>();
+                rest.extend(map.values());
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    bytes
+}
+
+/// A message, cut to the length that the journal keeps.
+fn cut(mut message: String) -> String {
+    if message.len() > limits::JOURNAL_MESSAGE_BYTES_MAX {
+        let mut end = limits::JOURNAL_MESSAGE_BYTES_MAX - '…'.len_utf8();
+        while !message.is_char_boundary(end) {
+            end -= 1;
+        }
+        message.truncate(end);
+        message.push('…');
+    }
+    message
+}

@@ -1,0 +1,124 @@
+//! The outline of a compiled definition: its nodes, variables, inputs and outputs, without the code
+//! of its activities. Flat and immutable.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::{ActivityId, Argument, DefinitionId, Map, VersionId};
+use serde_json::Value;
+
+use crate::{Descriptor, Type};
+
+/// The outline of one version of a definition.
+pub(crate) struct Outline {
+    pub(crate) definition_id: DefinitionId,
+    pub(crate) version_id: VersionId,
+    pub(crate) version: u32,
+    pub(crate) name: Option<String>,
+    pub(crate) activation: Activation,
+    pub(crate) continues_with_incidents: bool,
+    pub(crate) has_scripts: bool,
+    pub(crate) variables: Vec<Declared>,
+    pub(crate) inputs: Vec<Argument>,
+    pub(crate) outputs: Vec<Argument>,
+    /// The nodes, children before their owner, so the root is the last.
+    pub(crate) nodes: Vec<Node>,
+    /// Nodes by their stable key.
+    pub(crate) index: BTreeMap<String, NodeRef>,
+}
+
+/// The rule for instances that run at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activation {
+    /// Any number.
+    #[default]
+    AllowAlways,
+    /// One of this definition.
+    Singleton,
+    /// One of any definition with the same correlation id.
+    Correlation,
+    /// One of this definition with the same correlation id.
+    CorrelatedSingleton,
+}
+
+/// The data that an activity type prepares once per definition, such as a flowchart's graph.
+pub type Plan = Option<Box<dyn Any + Send + Sync>>;
+
+/// A node of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeRef(pub(crate) u32);
+
+/// An activity of the definition.
+pub(crate) struct Node {
+    pub(crate) id: ActivityId,
+    /// The name of the node in states: its id where it is unique in the definition, else its path.
+    pub(crate) key: String,
+    /// Ids from the root, joined with `:`.
+    pub(crate) path: String,
+    pub(crate) name: Option<String>,
+    pub(crate) descriptor: Arc<Descriptor>,
+    pub(crate) can_start: bool,
+    pub(crate) custom: Map,
+    pub(crate) variables: Vec<Declared>,
+    pub(crate) inputs: BTreeMap<&'static str, Expression>,
+    /// (output, variable id or workflow output name)
+    pub(crate) bindings: Vec<(String, String)>,
+    pub(crate) children: BTreeMap<&'static str, Vec<NodeRef>>,
+    /// Outcomes that the enclosing flowchart has connections for.
+    pub(crate) connected: Vec<String>,
+    pub(crate) plan: Plan,
+}
+
+/// A declared variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    pub(crate) default: Value,
+}
+
+/// A parsed expression: the way to get a value at run time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression(pub(crate) Source);
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// A value of the target type.
+    Literal(Value),
+    /// A variable, by id, or by name where it has no id.
+    Variable { id: String, name: String },
+    /// A workflow input.
+    Input(String),
+    /// A script in a registered language.
+    Script { language: String, text: String },
+}
+
+impl Outline {
+    pub(crate) fn node(&self, node: NodeRef) -> &Node {
+        &self.nodes[node.0 as usize]
+    }
+
+    pub(crate) fn root(&self) -> &Node {
+        assert!(!self.nodes.is_empty(), "INV-1: a program has a root");
+        &self.nodes[self.nodes.len() - 1]
+    }
+
+    pub(crate) fn find(&self, key: &str) -> Option<NodeRef> {
+        self.index.get(key).copied()
+    }
+
+    /// The node of an execution. A version is immutable, so its keys never go away.
+    pub(crate) fn keyed(&self, key: &str) -> (NodeRef, &Node) {
+        let found = self.find(key);
+        assert!(found.is_some(), "INV-2: node {key:?} of the state is in the program");
+        let node = found.unwrap_or(NodeRef(0));
+        (node, self.node(node))
+    }
+}
+
+/// The defaults of declared variables, by id.
+pub(crate) fn defaults(declared: &[Declared]) -> Map {
+    declared.iter().map(|variable| (variable.id.clone(), variable.default.clone())).collect()
+}
