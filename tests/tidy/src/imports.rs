@@ -17,8 +17,6 @@ type Path = Vec<String>;
 /// The modules of one crate.
 #[derive(Default)]
 pub(crate) struct Crate<'a> {
-    /// The folder with its `lib.rs` or `main.rs`.
-    root: String,
     /// Every file with its own module, by the module's place.
     modules: BTreeMap<Path, Module<'a>>,
 }
@@ -41,7 +39,7 @@ pub(crate) fn crates(files: &[File]) -> Vec<Crate<'_>> {
 
 impl<'a> Crate<'a> {
     fn below(root: &str, roots: &BTreeSet<String>, files: &'a [File]) -> Self {
-        let mut found = Self { root: root.to_owned(), ..Self::default() };
+        let mut found = Self::default();
         for file in files {
             let inner = file.path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
             let Some(inner) = inner.and_then(|rest| rest.strip_suffix(".rs")) else { continue };
@@ -66,11 +64,6 @@ impl<'a> Crate<'a> {
             found.modules.insert(place, Module { file: &file.path, parts, names });
         }
         found
-    }
-
-    /// The folder of its sources.
-    pub(crate) fn root(&self) -> &str {
-        &self.root
     }
 
     /// Every import between two files.

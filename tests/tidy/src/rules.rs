@@ -20,16 +20,6 @@ struct Exceptions {
     subjects: BTreeMap<String, String>,
     /// Files with a channel without a limit, and the limit that replaces it.
     unbounded: BTreeMap<String, String>,
-    /// Crates, by the folder of their sources, that may have a circle of too many files.
-    circles: BTreeMap<String, Circle>,
-}
-
-#[derive(Deserialize)]
-struct Circle {
-    /// No circle of the crate has more files than this.
-    files: usize,
-    /// The reason for the exception.
-    why: String,
 }
 
 fn exceptions() -> Exceptions {
@@ -72,20 +62,11 @@ fn files_are_short_enough_to_read() {
 
 #[test]
 fn no_circle_of_imports_is_longer_than_three_files() {
-    let mut excused = exceptions().circles;
-    let mut files = code();
-    // Unit tests may import anything. The crates below tests/ are held to the rule.
-    files.retain(|file| file.path.starts_with("tests/") || !file.is_test);
+    let files = code();
     let mut complaints = Vec::new();
     for one in imports::crates(&files) {
-        let mut long = imports::circles(&one.imports());
-        long.retain(|circle| circle.len() > CIRCLE_MAX);
-        let excuse = if long.is_empty() { None } else { excused.remove(one.root()) };
-        let files_max = excuse.map_or(CIRCLE_MAX, |circle| {
-            assert!(!circle.why.is_empty(), "say why {} has a circle", one.root());
-            circle.files
-        });
-        for circle in long.iter().filter(|circle| circle.len() > files_max) {
+        let circles = imports::circles(&one.imports());
+        for circle in circles.iter().filter(|circle| circle.len() > CIRCLE_MAX) {
             let files: Vec<_> = circle.iter().copied().collect();
             complaints.push(format!(
                 "{} files import each other: move what they share below them\n  {}",
@@ -94,11 +75,6 @@ fn no_circle_of_imports_is_longer_than_three_files() {
             ));
         }
     }
-    complaints.extend(
-        excused.keys().map(|root| {
-            format!("{root} has no long circle any more: take it out of exceptions.toml")
-        }),
-    );
     check(complaints);
 }
 

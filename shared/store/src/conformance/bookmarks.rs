@@ -1,7 +1,7 @@
 //! Look-ups of bookmarks.
 
+use super::case::{Subject, cases};
 use super::sample::{at, bookmark, first, http, id};
-use super::{Subject, cases};
 use crate::{BookmarkFilter, StoredBookmark};
 
 cases![

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use model::{Instance, SubStatus};
 
+use super::case::{Subject, at_once, cases};
 use super::sample::{
     after, at, bookmark, entry, first, id, message, next, outbox, pending, resume, start, subjects,
     token,
 };
-use super::{Subject, at_once, cases};
 use crate::{
     BookmarkFilter, Burst, Commit, Expected, InstanceFilter, NewInstance, Page, PendingCommand,
     StoredBookmark,

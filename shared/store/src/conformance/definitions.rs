@@ -2,8 +2,8 @@
 
 use model::{Definition, Stimulus};
 
+use super::case::{Subject, at_once, cases};
 use super::sample::{at, draft, id, publication, trigger};
-use super::{Subject, at_once, cases};
 use crate::{
     Base, DefinitionFilter, Deleted, Error, Page, Publication, Published, Saved, VersionOption,
 };

@@ -2,8 +2,8 @@
 
 use model::SubStatus;
 
+use super::case::{Subject, at_once, cases};
 use super::sample::{first, id, publication, start};
-use super::{Subject, at_once, cases};
 use crate::{Accepted, Burst, Commit, Deleted, Expected, InstanceFilter, NewInstance, Page};
 
 cases![

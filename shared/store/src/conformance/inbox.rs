@@ -1,7 +1,7 @@
 //! Accepted commands.
 
+use super::case::{Subject, at_once, cases};
 use super::sample::{at, bookmark, first, id, message, pending, resume, start, subjects};
-use super::{Subject, at_once, cases};
 use crate::{NewInstance, OutboxRow, PendingCommand};
 
 cases![

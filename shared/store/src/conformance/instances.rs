@@ -2,10 +2,10 @@
 
 use model::{Parent, SubStatus, Timestamp};
 
+use super::case::{Subject, at_once, cases};
 use super::sample::{
     after, at, bookmark, entry, first, id, ids, instance, next, resume, start, subjects, token,
 };
-use super::{Subject, at_once, cases};
 use crate::{
     Accepted, BookmarkFilter, Commit, Error, InstanceFilter, InstanceOrder, Page, TimeColumn,
     TimeFilter, TimeOperator, check,

@@ -1,7 +1,7 @@
 //! API keys and the audit log.
 
+use super::case::{Subject, cases};
 use super::sample::at;
-use super::{Subject, cases};
 use crate::{ApiKey, Audit, Page};
 
 cases![keys_are_found_by_their_hash, the_audit_log_is_read_backwards, a_store_answers];

@@ -1,7 +1,7 @@
 //! Messages to publish.
 
+use super::case::{Subject, cases, soon};
 use super::sample::{at, first, next, outbox};
-use super::{Subject, cases, soon};
 
 cases![unpublished_rows_come_oldest_first, published_rows_go_soon];
 

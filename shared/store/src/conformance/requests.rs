@@ -1,7 +1,7 @@
 //! Requests with an idempotency key.
 
+use super::case::{Subject, at_once, cases};
 use super::sample::at;
-use super::{Subject, at_once, cases};
 use crate::{Claim, KeyedRequest};
 
 cases![

@@ -2,8 +2,8 @@
 
 use model::{Recurrence, Schedule};
 
+use super::case::{Subject, cases};
 use super::sample::{at, publication, schedule};
-use super::{Subject, cases};
 use crate::{Firing, Publication};
 
 cases![

@@ -2,8 +2,8 @@
 
 use model::{ScheduleId, limits};
 
+use super::case::{Subject, at_once, cases};
 use super::sample::{at, first, id, publication, schedule, start, timer};
-use super::{Subject, at_once, cases};
 use crate::{DueTimer, Firing, InstanceFilter, Page, shard_of};
 
 cases![

@@ -2,8 +2,8 @@
 
 use model::TokenTarget;
 
+use super::case::{Subject, at_once, cases};
 use super::sample::{at, message, pending, token};
-use super::{Subject, at_once, cases};
 
 cases![
     a_granted_token_is_good_until_it_expires,
