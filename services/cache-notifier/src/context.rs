@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bus::{Bucket, Bus, Chance, Pointers, Presence, owner_of};
+use bus::{Bucket, Bus, Nonces, Pointers, Presence, owner_of};
 use chassis::{Points, Trail};
 use store::Store;
 
@@ -37,10 +37,10 @@ impl Context {
         store: Arc<dyn Store>,
         bus: Arc<dyn Bus>,
         presence: Presence,
-        chance: Chance,
+        nonces: Nonces,
         config: Config,
     ) -> Result<Self, Error> {
-        let pointers = Pointers::start(bus.kv(Bucket::Definitions), chance).await?;
+        let pointers = Pointers::start(bus.kv(Bucket::Definitions), nonces).await?;
         let metrics = Metrics::new();
         let (node, trail) = (Arc::from(node), Trail::default());
         Ok(Self { node, store, bus, presence, pointers, metrics, config, trail })

@@ -60,7 +60,7 @@ impl Executor {
         let Context { presence, calls, points, config, .. } = context;
         catalog.trust_while(&presence);
         let nonces = Arc::clone(&chance);
-        let nonces: bus::Chance = Arc::new(move || nonces.new_id());
+        let nonces: bus::Nonces = Arc::new(move || nonces.new_id());
         let trail = Trail::new(&node, points);
         let leases =
             Leases::start(watched(bus.kv(Bucket::Leases), &trail), &node, config.terms, nonces)

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use catalog::Catalog;
 use chassis::{Life, Settings};
-use engine::Engine;
 use executor::calls::{Guard, HttpCalls};
 use executor::{Config, Context};
 use node::{Node, nonces};
@@ -18,8 +17,7 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let node = Node::join(&settings, &["executor"]).await?;
     let _admin = node.admin(&settings, &life)?;
     let Node { name, store, bus, clock, chance, presence, .. } = node.clone();
-    let languages = expressions::with_script_time(settings.script_time());
-    let engine = Arc::new(Engine::new(activities::all(), languages));
+    let engine = catalog::engine(settings.script_time());
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
     let config = Config::from(&settings);

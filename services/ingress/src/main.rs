@@ -1,11 +1,9 @@
 //! The HTTP gateway on its own.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use catalog::Catalog;
 use chassis::{Life, Settings, Trail};
-use engine::Engine;
 use ingress::{Config, Context};
 use node::{Node, nonces};
 
@@ -18,8 +16,7 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let node = Node::join(&settings, &["ingress"]).await?;
     let _admin = node.admin(&settings, &life)?;
     let Node { name, store, bus, clock, chance, presence, .. } = node.clone();
-    let languages = expressions::with_script_time(settings.script_time());
-    let engine = Arc::new(Engine::new(activities::all(), languages));
+    let engine = catalog::engine(settings.script_time());
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
     let (of, trail) = (catalog.clone(), Trail::default());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bus::{Bucket, Bus, Chance, Claims, Presence};
+use bus::{Bucket, Bus, Claims, Nonces, Presence};
 use chassis::{Points, Trail};
 use store::Store;
 
@@ -33,11 +33,11 @@ impl Context {
         store: Arc<dyn Store>,
         bus: Arc<dyn Bus>,
         presence: Presence,
-        chance: Chance,
+        nonces: Nonces,
         config: Config,
     ) -> Self {
         let timers = bus.kv(Bucket::Timers);
-        let claims = Claims::new(timers, node, chance, config.claim_ttl, config.done_ttl);
+        let claims = Claims::new(timers, node, nonces, config.claim_ttl, config.done_ttl);
         Self {
             node: Arc::from(node),
             store,

@@ -59,7 +59,7 @@ impl World {
         Self { bus, ..world }
     }
 
-    pub(crate) fn chance(&self) -> bus::Chance {
+    pub(crate) fn nonces(&self) -> bus::Nonces {
         let chance = Arc::clone(&self.chance);
         Arc::new(move || chance.new_id())
     }
@@ -72,7 +72,7 @@ impl World {
             address: None,
         };
         let nodes = self.bus.as_node(node).kv(Bucket::Nodes);
-        Presence::join(nodes, me, Duration::from_secs(5), self.chance()).await.unwrap()
+        Presence::join(nodes, me, Duration::from_secs(5), self.nonces()).await.unwrap()
     }
 
     pub(crate) async fn replica(&self, node: &str) -> Context {
@@ -82,7 +82,7 @@ impl World {
 
     pub(crate) fn replica_with(&self, node: &str, presence: Presence, config: Config) -> Context {
         let bus = Arc::new(self.bus.as_node(node));
-        Context::new(node, Arc::new(self.store.clone()), bus, presence, self.chance(), config)
+        Context::new(node, Arc::new(self.store.clone()), bus, presence, self.nonces(), config)
     }
 
     pub(crate) fn instance(&self, id: &InstanceId, version: i64, status: SubStatus) -> Instance {

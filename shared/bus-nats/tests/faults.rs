@@ -18,7 +18,7 @@ use bus_nats::{NatsBus, Options, Topology, connect};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use protocol::{Message, header};
-use testkit::{TestNats, chance, eventually, nats, nats_cluster, within};
+use testkit::{TestNats, eventually, nats, nats_cluster, nonces, within};
 
 const BOUND: Duration = Duration::from_secs(30);
 
@@ -34,7 +34,7 @@ fn command(id: &str) -> Message {
 }
 
 async fn put(kv: &dyn Kv, key: &str, at: u64) -> u64 {
-    let nonce = chance()();
+    let nonce = nonces()();
     loop {
         match kv.put_if(key, Bytes::from_static(b"x"), at, None, &nonce).await {
             Ok(Put::Won(revision)) => return revision,
@@ -149,7 +149,7 @@ async fn leases_are_lost_and_had_again_when_their_bucket_is_lost() {
     let bus = bus_on(&server).await;
     let terms =
         Terms { ttl: Duration::from_secs(6), guard: Duration::from_secs(1), wait_max: BOUND };
-    let leases = Leases::start(bus.kv(Bucket::Leases), "one", terms, chance());
+    let leases = Leases::start(bus.kv(Bucket::Leases), "one", terms, nonces());
     let lease = leases.acquire("a").await.unwrap();
     // The bucket is in memory: it does not outlive the server.
     server.server().kill().unwrap();
@@ -169,7 +169,7 @@ async fn a_suspended_server_is_noticed_and_forgiven() {
     let bus = bus_on(&server).await;
     let kv = bus.kv(Bucket::Leases);
     server.server().suspend().unwrap();
-    let nonce = chance()();
+    let nonce = nonces()();
     let lost = kv.put_if("a", Bytes::new(), 0, None, &nonce).await;
     assert!(matches!(lost, Err(Error::Unknown(_))), "{lost:?}");
     let noticed = Instant::now();

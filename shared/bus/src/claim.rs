@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
-use crate::{Chance, Entry, Error, Kv, Put, Revision};
+use crate::{Entry, Error, Kv, Nonces, Put, Revision};
 
 /// The result of an attempt to claim a key.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub struct Claimed {
 pub struct Claims {
     kv: Arc<dyn Kv>,
     owner: String,
-    chance: Chance,
+    nonces: Nonces,
     ttl_claimed: Duration,
     ttl_done: Duration,
     /// Nonces of the claims that this process holds or is acquiring.
@@ -73,12 +73,12 @@ impl Claims {
     pub fn new(
         kv: Arc<dyn Kv>,
         owner: &str,
-        chance: Chance,
+        nonces: Nonces,
         ttl_claimed: Duration,
         ttl_done: Duration,
     ) -> Self {
         let active = Arc::default();
-        Self { kv, owner: owner.to_owned(), chance, ttl_claimed, ttl_done, active }
+        Self { kv, owner: owner.to_owned(), nonces, ttl_claimed, ttl_done, active }
     }
 
     /// Claims a key. A claim of an owner that is not live is taken over.
@@ -91,7 +91,7 @@ impl Claims {
         key: &str,
         owner_is_live: impl Fn(&str) -> bool + Send,
     ) -> Result<Claim, Error> {
-        let nonce = (self.chance)();
+        let nonce = (self.nonces)();
         let active = Active::new(&self.active, &nonce);
         let claim = self.contend(key, &nonce, owner_is_live).await?;
         if matches!(claim, Claim::Won(_)) {
@@ -179,7 +179,7 @@ impl Claims {
     /// When the bus does not answer within about 12 s.
     pub async fn done(&self, claimed: Claimed) -> Result<(), Error> {
         let value = self.value(State::Done, &claimed.nonce);
-        let nonce = (self.chance)();
+        let nonce = (self.nonces)();
         let mut pace = Pace::until(Instant::now() + BUDGET, &nonce);
         let result = loop {
             let Claimed { key, revision, .. } = &claimed;
@@ -204,7 +204,7 @@ impl Claims {
 
     /// Gives back a claim whose work is not done. Best effort: if that fails, the claim expires.
     pub async fn abandon(&self, claimed: Claimed) {
-        let nonce = (self.chance)();
+        let nonce = (self.nonces)();
         if let Err(error) = self.kv.purge_if(&claimed.key, claimed.revision, &nonce).await {
             tracing::debug!(%error, key = claimed.key, "a claim could not be given back");
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use protocol::{Headers, Message, header};
 
-use crate::{Chance, Change, Revision, Watch};
+use crate::{Change, Nonces, Revision, Watch};
 
 pub mod kv;
 pub mod layer;
@@ -24,7 +24,7 @@ pub mod wire;
 const BOUND: Duration = Duration::from_secs(20);
 
 /// Nonces that do not repeat within the process, which is enough for a bus that is new.
-fn chance() -> Chance {
+fn nonces() -> Nonces {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     Arc::new(|| format!("conformance-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
 }

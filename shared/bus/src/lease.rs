@@ -27,7 +27,7 @@ pub use handle::Lease;
 pub use terms::{Busy, Terms};
 
 use crate::lock::lock;
-use crate::{Chance, Kv, Wire};
+use crate::{Kv, Nonces, Wire};
 use inner::Inner;
 use queue::Queue;
 
@@ -41,14 +41,14 @@ pub struct Leases {
 impl Leases {
     /// Starts the node's watch of the bucket and the task that renews.
     #[must_use]
-    pub fn start(kv: Arc<dyn Kv>, owner: &str, terms: Terms, chance: Chance) -> Self {
+    pub fn start(kv: Arc<dyn Kv>, owner: &str, terms: Terms, nonces: Nonces) -> Self {
         let (orphans, queue) = mpsc::unbounded_channel();
         let stop = CancellationToken::new();
         let inner = Arc::new(Inner {
             kv,
             owner: owner.to_owned(),
             terms,
-            chance,
+            nonces,
             view: Mutex::default(),
             queue: Queue::default(),
             presence: Mutex::default(),

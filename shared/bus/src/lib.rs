@@ -28,7 +28,7 @@ pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Lease, Leases, Terms};
 pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};
 pub use pointer::{Pointer, Pointers};
-pub use port::{Bus, Chance};
+pub use port::{Bus, Nonces};
 pub use presence::{Member, Presence, Standing};
 pub use queue::{Delivery, Queue, Receipt, Settle, Stream};
 pub use rendezvous::owner_of;

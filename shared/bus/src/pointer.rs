@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::follow::follow;
 use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
-use crate::{Chance, Change, Error, Kv, Put, Revision};
+use crate::{Change, Error, Kv, Nonces, Put, Revision};
 
 /// The number of changes that a slow listener may be behind before it misses some.
 const CHANGES_MAX: usize = 1_024;
@@ -43,7 +43,7 @@ pub struct Pointers {
 
 struct Inner {
     kv: Arc<dyn Kv>,
-    chance: Chance,
+    nonces: Nonces,
     view: Mutex<View>,
     synced: watch::Sender<bool>,
     synced_at: Mutex<Option<Instant>>,
@@ -73,11 +73,11 @@ impl Pointers {
     ///
     /// # Errors
     /// When the bus does not answer within about 12 s.
-    pub async fn start(kv: Arc<dyn Kv>, chance: Chance) -> Result<Self, Error> {
+    pub async fn start(kv: Arc<dyn Kv>, nonces: Nonces) -> Result<Self, Error> {
         let stop = CancellationToken::new();
         let inner = Arc::new(Inner {
             kv,
-            chance,
+            nonces,
             view: Mutex::default(),
             synced: watch::Sender::default(),
             synced_at: Mutex::default(),
@@ -151,7 +151,7 @@ impl Pointers {
         let value = Value { version_id: version_id.cloned(), version };
         let bytes: Bytes =
             serde_json::to_vec(&value).map_err(|error| Error::Corrupt(error.to_string()))?.into();
-        let mut nonce = (inner.chance)();
+        let mut nonce = (inner.nonces)();
         let mut pace = Pace::until(Instant::now() + BUDGET, &nonce);
         let mut current = inner.read(&key).await?;
         loop {
@@ -172,7 +172,7 @@ impl Pointers {
                     let known = read.as_ref().map_or(0, |pointer| pointer.revision);
                     if at.is_none_or(|at| known >= at) && known != expected {
                         current = read;
-                        nonce = (inner.chance)();
+                        nonce = (inner.nonces)();
                         continue;
                     }
                     Error::Unknown(format!("the pointer of {definition_id} keeps changing"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{Bucket, Kv, Queue, Wire};
 
 /// The source of nonces: each call gives a text that no call gave before, on any node.
-pub type Chance = Arc<dyn Fn() -> String + Send + Sync>;
+pub type Nonces = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// The whole port.
 pub trait Bus: Queue + Wire + Send + Sync + 'static {

@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::follow::follow;
 use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
-use crate::{Chance, Change, Entry, Error, Kv, Put, Revision};
+use crate::{Change, Entry, Error, Kv, Nonces, Put, Revision};
 
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ struct Inner {
     key: String,
     value: Bytes,
     ttl: Duration,
-    chance: Chance,
+    nonces: Nonces,
     view: Mutex<View>,
     live: watch::Sender<Vec<Member>>,
     synced: watch::Sender<bool>,
@@ -109,7 +109,7 @@ impl Presence {
         kv: Arc<dyn Kv>,
         me: Member,
         ttl: Duration,
-        chance: Chance,
+        nonces: Nonces,
     ) -> Result<Self, Error> {
         let value = serde_json::to_vec(&me).map_err(|error| Error::Corrupt(error.to_string()))?;
         let stop = CancellationToken::new();
@@ -119,7 +119,7 @@ impl Presence {
             kv,
             value: value.into(),
             ttl,
-            chance,
+            nonces,
             view: Mutex::default(),
             live: watch::Sender::default(),
             synced: watch::Sender::default(),
@@ -206,7 +206,7 @@ impl Presence {
         inner.tasks.wait().await;
         let mut revision = *inner.own.lock().await;
         for _ in 0..3 {
-            let nonce = (inner.chance)();
+            let nonce = (inner.nonces)();
             let purge = inner.kv.purge_if(&inner.key, revision, &nonce);
             match tokio::time::timeout(Duration::from_secs(1), purge).await {
                 Ok(Ok(Put::Lost(Some(at)))) if at > revision => revision = at,
@@ -243,7 +243,7 @@ impl Inner {
     /// Writes the own key over any value: no other node writes it.
     async fn write(&self, give_up: Instant) -> Result<(), Error> {
         let mut own = self.own.lock().await;
-        let mut nonce = (self.chance)();
+        let mut nonce = (self.nonces)();
         let mut pace = Pace::until(give_up, &nonce);
         let mut sent = Instant::now();
         loop {
@@ -259,7 +259,7 @@ impl Inner {
                 }
                 Ok(Put::Lost(Some(revision))) if revision != *own => {
                     *own = revision;
-                    nonce = (self.chance)();
+                    nonce = (self.nonces)();
                     sent = Instant::now();
                     Error::Unknown(
                         "the own presence key keeps changing: is there another node \

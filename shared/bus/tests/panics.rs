@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bus::{Bucket, Bus as _, Chance, Leases, Member, MemoryBus, Pointers, Presence, Terms};
+use bus::{Bucket, Bus as _, Leases, Member, MemoryBus, Nonces, Pointers, Presence, Terms};
 use model::{Timestamp, VersionId};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn chance() -> Chance {
+fn nonces() -> Nonces {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string())
 }
 
 fn leases(bus: &MemoryBus, node: &str) -> Leases {
     let kv = bus.as_node(node).kv(Bucket::Leases);
-    Leases::start(kv, node, Terms::default(), chance()).fair(Arc::new(bus.as_node(node)))
+    Leases::start(kv, node, Terms::default(), nonces()).fair(Arc::new(bus.as_node(node)))
 }
 
 async fn presence(bus: &MemoryBus, node: &str) -> Presence {
@@ -29,7 +29,7 @@ async fn presence(bus: &MemoryBus, node: &str) -> Presence {
         started_at: Timestamp::from_millis(0),
         address: None,
     };
-    Presence::join(bus.as_node(node).kv(Bucket::Nodes), me, 3 * SECOND, chance()).await.unwrap()
+    Presence::join(bus.as_node(node).kv(Bucket::Nodes), me, 3 * SECOND, nonces()).await.unwrap()
 }
 
 fn panics(task: &str) -> u64 {
@@ -52,9 +52,9 @@ async fn everything_works(bus: &MemoryBus, task: &str) {
     let (handed, ()) = tokio::join!(waiting, holding);
     handed.release().await;
 
-    let pointers = Pointers::start(bus.kv(Bucket::Definitions), chance()).await.unwrap();
+    let pointers = Pointers::start(bus.kv(Bucket::Definitions), nonces()).await.unwrap();
     let (id, version) = ("d".into(), VersionId::new(task));
-    let others = Pointers::start(bus.kv(Bucket::Definitions), chance()).await.unwrap();
+    let others = Pointers::start(bus.kv(Bucket::Definitions), nonces()).await.unwrap();
     let number = others.get(&id).map_or(1, |pointer| pointer.version + 1);
     let revision = others.put(&id, Some(&version), number).await.unwrap();
     pointers.applied(&id, revision).await;

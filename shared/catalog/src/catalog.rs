@@ -36,10 +36,10 @@ impl Catalog {
         store: Arc<dyn Store>,
         bus: Arc<dyn Bus>,
         engine: Arc<Engine>,
-        chance: bus::Chance,
+        nonces: bus::Nonces,
         node: &str,
     ) -> Result<Self, Error> {
-        let pointers = Pointers::start(bus.kv(Bucket::Definitions), chance).await?;
+        let pointers = Pointers::start(bus.kv(Bucket::Definitions), nonces).await?;
         let inner = Arc::new(Inner {
             store,
             pointers,

@@ -9,6 +9,17 @@ mod error;
 mod position;
 mod programs;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 pub use catalog::Catalog;
 pub use error::Error;
 pub use programs::run_apart;
+
+/// The engine of a process: every built-in activity and every language. A script runs for at most
+/// `script_time`.
+#[must_use]
+pub fn engine(script_time: Duration) -> Arc<engine::Engine> {
+    let languages = expressions::with_script_time(script_time);
+    Arc::new(engine::Engine::new(activities::all(), languages))
+}

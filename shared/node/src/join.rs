@@ -61,7 +61,7 @@ impl Node {
 
 /// Nonces for compare-and-swap.
 #[must_use]
-pub fn nonces() -> bus::Chance {
+pub fn nonces() -> bus::Nonces {
     Arc::new(|| SystemChance.new_id())
 }
 

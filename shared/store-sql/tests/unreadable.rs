@@ -143,7 +143,7 @@ async fn spoil(url: &str) {
 }
 
 async fn replica(store: &SqlStore, bus: &MemoryBus) -> Context {
-    let nonces: bus::Chance = Arc::new(|| SystemChance.new_id());
+    let nonces: bus::Nonces = Arc::new(|| SystemChance.new_id());
     let started_at = store.clock().await.unwrap();
     let roles = vec![timer::ROLE.to_owned()];
     let me = Member { node: "timer-1".to_owned(), roles, started_at, address: None };

@@ -110,7 +110,7 @@ impl Cluster {
         }
     }
 
-    pub(crate) fn nonces(&self) -> bus::Chance {
+    pub(crate) fn nonces(&self) -> bus::Nonces {
         let chance = Arc::clone(&self.chance);
         Arc::new(move || chance.new_id())
     }

@@ -3,7 +3,6 @@
 mod bus;
 mod store;
 
-use ::bus::Chance;
 pub(crate) use bus::BrokenBus;
 pub(crate) use store::{BrokenStore, Bug};
 
@@ -71,6 +70,3 @@ impl Planted {
         Self::VersionReused,
     ];
 }
-
-/// The source of nonces for the bus.
-pub(crate) type Nonces = Chance;

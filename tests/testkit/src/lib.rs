@@ -14,5 +14,5 @@ pub use nats::{TestNats, binary, nats, nats_cluster, nats_with, shared_nats};
 pub use nats_server::{Guard, signal};
 pub use postgres::{TestPostgres, own_postgres, postgres};
 pub use proxy::Proxy;
-pub use unique::{chance, free_port, now, sqlite_url, unique};
+pub use unique::{free_port, nonces, now, sqlite_url, unique};
 pub use wait::{eventually, skip, within};

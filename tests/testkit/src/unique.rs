@@ -18,7 +18,7 @@ pub fn unique(prefix: &str) -> String {
 
 /// Nonces.
 #[must_use]
-pub fn chance() -> Arc<dyn Fn() -> String + Send + Sync> {
+pub fn nonces() -> Arc<dyn Fn() -> String + Send + Sync> {
     Arc::new(|| unique("nonce"))
 }
 
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn ids_and_ports_differ() {
         assert_ne!(unique("a"), unique("a"));
-        assert_ne!(chance()(), chance()());
+        assert_ne!(nonces()(), nonces()());
         assert_ne!(free_port(), 0);
         assert!(now().as_millis() > 0);
     }

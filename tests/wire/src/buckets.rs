@@ -33,7 +33,7 @@ fn bus() -> MemoryBus {
     MemoryBus::starting_at(START)
 }
 
-fn chance(node: &str) -> bus::Chance {
+fn nonces(node: &str) -> bus::Nonces {
     let (node, next) = (node.to_owned(), AtomicU64::new(1));
     Arc::new(move || format!("{node}-{}", next.fetch_add(1, Ordering::Relaxed)))
 }
@@ -41,16 +41,16 @@ fn chance(node: &str) -> bus::Chance {
 fn leases(bus: &MemoryBus, node: &str) -> Leases {
     let terms = Terms { wait_max: Duration::from_secs(5), ..Terms::default() };
     let kv = bus.as_node(node).kv(Bucket::Leases);
-    Leases::start(kv, node, terms, chance(node)).fair(Arc::new(bus.as_node(node)))
+    Leases::start(kv, node, terms, nonces(node)).fair(Arc::new(bus.as_node(node)))
 }
 
 fn claims(bus: &MemoryBus, node: &str) -> Claims {
     let second = Duration::from_secs(1);
-    Claims::new(bus.kv(Bucket::Timers), node, chance(node), 30 * second, 60 * second)
+    Claims::new(bus.kv(Bucket::Timers), node, nonces(node), 30 * second, 60 * second)
 }
 
 async fn pointers(bus: &MemoryBus) -> Pointers {
-    Pointers::start(bus.kv(Bucket::Definitions), chance("p")).await.unwrap()
+    Pointers::start(bus.kv(Bucket::Definitions), nonces("p")).await.unwrap()
 }
 
 fn member() -> Member {
@@ -179,12 +179,12 @@ async fn pointers_are_written_as_in_the_newest_version_and_read_in_all() {
 #[tokio::test(start_paused = true)]
 async fn nodes_are_written_as_in_the_newest_version_and_read_in_all() {
     let bus = bus();
-    let joined = Presence::join(bus.kv(Bucket::Nodes), member(), TTL, chance("p")).await.unwrap();
+    let joined = Presence::join(bus.kv(Bucket::Nodes), member(), TTL, nonces("p")).await.unwrap();
     must_be_newest(NODE, &bytes(&bus, Bucket::Nodes, "node-1").await);
     drop(joined);
     for bus in given(NODE, Bucket::Nodes, "node-1", &[""]).await {
         let me = Member { node: "node-2".to_owned(), ..member() };
-        let two = Presence::join(bus.kv(Bucket::Nodes), me, TTL, chance("p")).await.unwrap();
+        let two = Presence::join(bus.kv(Bucket::Nodes), me, TTL, nonces("p")).await.unwrap();
         assert!(two.live().contains(&member()), "{:?}", two.live());
     }
 }

@@ -46,7 +46,7 @@ impl World {
         Self { bus: MemoryBus::with_faults(Arc::new(move || clock.now()), faults), ..world }
     }
 
-    fn chance(&self) -> bus::Chance {
+    fn nonces(&self) -> bus::Nonces {
         let chance = Arc::clone(&self.chance);
         Arc::new(move || format!("n{}", chance.fetch_add(1, Ordering::Relaxed)))
     }
@@ -59,14 +59,14 @@ impl World {
             address: None,
         };
         let nodes = self.bus.as_node(node).kv(Bucket::Nodes);
-        Presence::join(nodes, me, Duration::from_secs(5), self.chance()).await.unwrap()
+        Presence::join(nodes, me, Duration::from_secs(5), self.nonces()).await.unwrap()
     }
 
     async fn notifier(&self, node: &str) -> Context {
         let presence = self.join(node, ROLE).await;
         let bus = Arc::new(self.bus.as_node(node));
         let store = Arc::new(self.store.clone());
-        Context::start(node, store, bus, presence, self.chance(), Config::default()).await.unwrap()
+        Context::start(node, store, bus, presence, self.nonces(), Config::default()).await.unwrap()
     }
 
     async fn serving(&self, node: &str) -> CancellationToken {
@@ -81,7 +81,7 @@ impl World {
     async fn node(&self, node: &str) -> Node {
         let presence = self.join(node, "executor").await;
         let bus = self.bus.as_node(node);
-        let pointers = Pointers::start(bus.kv(Bucket::Definitions), self.chance()).await.unwrap();
+        let pointers = Pointers::start(bus.kv(Bucket::Definitions), self.nonces()).await.unwrap();
         let mut asked = bus.subscribe(subject::CACHE_ASK).await.unwrap();
         let mut changes = pointers.changed();
         let stop = CancellationToken::new();

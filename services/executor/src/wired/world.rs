@@ -107,7 +107,7 @@ impl World {
         let bus = Arc::new(peculiar.bus.unwrap_or_else(|| self.bus.as_node(name)));
         let store = Arc::new(peculiar.store.unwrap_or_else(|| self.store.clone()));
         let chance = Arc::clone(&self.chance);
-        let nonces: bus::Chance = Arc::new({
+        let nonces: bus::Nonces = Arc::new({
             let chance = Arc::clone(&chance);
             move || chassis::Chance::new_id(&*chance)
         });

@@ -127,11 +127,11 @@ impl World {
         };
         let nodes = bus.kv(Bucket::Nodes);
         let presence =
-            Presence::join(nodes, me, Duration::from_secs(30), testkit::chance()).await.unwrap();
+            Presence::join(nodes, me, Duration::from_secs(30), testkit::nonces()).await.unwrap();
         let engine = Arc::new(Engine::new(activities::all(), expressions::all()));
         let (of, over) = (Arc::clone(&shared.0), Arc::clone(&shared.1));
         let catalog =
-            Catalog::start(of, over, Arc::clone(&engine), testkit::chance(), "node").await.unwrap();
+            Catalog::start(of, over, Arc::clone(&engine), testkit::nonces(), "node").await.unwrap();
         let base = Context {
             store: shared.0,
             bus: shared.1,
@@ -157,7 +157,7 @@ impl World {
             Arc::clone(&cx.store),
             Arc::clone(&cx.bus),
             cx.presence.clone(),
-            testkit::chance(),
+            testkit::nonces(),
             cache_notifier::Config::default(),
         );
         let running = cache_notifier::run(notifier.await.unwrap(), self.life.clone());

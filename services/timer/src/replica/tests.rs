@@ -84,7 +84,7 @@ async fn the_claims_of_a_killed_replica_are_taken_over() {
     let claims = Claims::new(
         world.bus.kv(Bucket::Timers),
         "timer-dead",
-        world.chance(),
+        world.nonces(),
         seconds(3600),
         seconds(3600),
     );

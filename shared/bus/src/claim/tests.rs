@@ -23,9 +23,9 @@ fn bus(fault: Fault) -> MemoryBus {
 
 fn claims(bus: &MemoryBus, owner: &str) -> Claims {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let chance: Chance = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+    let nonces: Nonces = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
     let (claimed, done) = (Duration::from_secs(30), Duration::from_secs(60));
-    Claims::new(bus.kv(Bucket::Timers), owner, chance, claimed, done)
+    Claims::new(bus.kv(Bucket::Timers), owner, nonces, claimed, done)
 }
 
 async fn win(claims: &Claims, key: &str) -> Claimed {

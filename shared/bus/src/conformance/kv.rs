@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{chance, change, change_of, must, synced};
+use super::{change, change_of, must, nonces, synced};
 use crate::{Bucket, Bus, Change, Entry, Kv, Put, Revision};
 
 /// Runs every check of this module, each on its own bus.
@@ -31,14 +31,14 @@ fn leases(bus: &impl Bus) -> Arc<dyn Kv> {
 async fn put(kv: &dyn Kv, key: &str, value: &str, at: Revision, ttl: Option<u64>) -> Revision {
     let value = Bytes::from(value.to_owned());
     let ttl = ttl.map(Duration::from_secs);
-    match must("put", kv.put_if(key, value, at, ttl, &chance()()).await) {
+    match must("put", kv.put_if(key, value, at, ttl, &nonces()()).await) {
         Put::Won(revision) => revision,
         Put::Lost(other) => panic!("{key} is at {other:?}, not {at}"),
     }
 }
 
 async fn try_put(kv: &dyn Kv, key: &str, at: Revision) -> Put {
-    must("put", kv.put_if(key, Bytes::from_static(b"x"), at, None, &chance()()).await)
+    must("put", kv.put_if(key, Bytes::from_static(b"x"), at, None, &nonces()()).await)
 }
 
 async fn get(kv: &dyn Kv, key: &str) -> Option<Entry> {
@@ -64,7 +64,7 @@ async fn entries_are_what_has_a_value(kv: &dyn Kv) {
     let first = put(kv, "a", "1", 0, None).await;
     let second = put(kv, "b.c", "2", 0, Some(30)).await;
     let purged = put(kv, "d", "3", 0, None).await;
-    must("purge", kv.purge_if("d", purged, &chance()()).await);
+    must("purge", kv.purge_if("d", purged, &nonces()()).await);
     let fourth = put(kv, "a", "4", first, None).await;
     let mut entries = must("entries", kv.entries().await);
     entries.sort_by_key(|(_, entry)| entry.revision);
@@ -75,13 +75,13 @@ async fn entries_are_what_has_a_value(kv: &dyn Kv) {
 }
 
 async fn a_repeated_nonce_finds_out_that_it_had_won(kv: &dyn Kv) {
-    let nonce = chance()();
+    let nonce = nonces()();
     let put_it = || kv.put_if("a", Bytes::from_static(b"1"), 0, None, &nonce);
     let Put::Won(revision) = must("put", put_it().await) else {
         return assert!(false_claim(), "the key was free");
     };
     assert_eq!(must("put", put_it().await), Put::Won(revision));
-    let nonce = chance()();
+    let nonce = nonces()();
     let purge_it = || kv.purge_if("a", revision, &nonce);
     let purged = must("purge", purge_it().await);
     assert!(matches!(purged, Put::Won(_)));
@@ -97,9 +97,9 @@ async fn a_purge_leaves_a_tombstone(kv: &dyn Kv) {
     let mut watch = must("watch", kv.watch().await);
     synced(&mut watch).await;
     let first = put(kv, "a", "1", 0, None).await;
-    let lost = must("purge", kv.purge_if("a", first + 1, &chance()()).await);
+    let lost = must("purge", kv.purge_if("a", first + 1, &nonces()()).await);
     assert_eq!(lost, Put::Lost(Some(first)));
-    let purged = must("purge", kv.purge_if("a", first, &chance()()).await);
+    let purged = must("purge", kv.purge_if("a", first, &nonces()()).await);
     let Put::Won(tombstone) = purged else {
         return assert!(false_claim(), "the purge is at the key's revision");
     };
@@ -141,7 +141,7 @@ async fn a_watch_begins_with_a_snapshot(kv: &dyn Kv) {
     let a = put(kv, "a", "1", 0, None).await;
     let b = put(kv, "b", "1", 0, None).await;
     let gone = put(kv, "gone", "1", 0, None).await;
-    must("purge", kv.purge_if("gone", gone, &chance()()).await);
+    must("purge", kv.purge_if("gone", gone, &nonces()()).await);
     let b = put(kv, "b", "2", b, None).await;
     // The second watch begins while the first is still starting.
     let mut first = must("watch", kv.watch().await);
@@ -178,7 +178,7 @@ async fn one_of_many_writers_wins(kv: Arc<dyn Kv>) {
     let tries = (0..16).map(|_| {
         let kv = Arc::clone(&kv);
         tokio::spawn(async move {
-            let nonce = chance()();
+            let nonce = nonces()();
             loop {
                 let put = kv.put_if("a", Bytes::from_static(b"1"), 0, None, &nonce).await;
                 match must("put", put) {

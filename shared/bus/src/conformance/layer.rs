@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::{DefinitionId, Timestamp, VersionId};
 use tokio::time::Instant;
 
-use super::{chance, must, within};
+use super::{must, nonces, within};
 use crate::{Bucket, Bus, Busy, Claim, Claims, Leases, Member, Pointers, Presence, Terms};
 
 /// Runs every check of this module, each on its own bus.
@@ -32,7 +32,7 @@ fn terms(ttl: u64) -> Terms {
 }
 
 fn leases(bus: &impl Bus, owner: &str, ttl: u64) -> Leases {
-    Leases::start(bus.kv(Bucket::Leases), owner, terms(ttl), chance())
+    Leases::start(bus.kv(Bucket::Leases), owner, terms(ttl), nonces())
 }
 
 async fn a_lease_has_one_holder_and_is_handed_over_at_once(bus: &impl Bus) {
@@ -123,7 +123,7 @@ async fn the_lease_of_a_departed_node_is_taken_over(bus: &impl Bus) {
         async move { one.acquire("a").await }
     });
     let short = Terms { wait_max: Duration::from_millis(300), ..terms(15) };
-    let three = Leases::start(bus.kv(Bucket::Leases), "three", short, chance());
+    let three = Leases::start(bus.kv(Bucket::Leases), "three", short, nonces());
     let busy = three.acquire("a").await;
     assert!(matches!(&busy, Err(Busy::Held { by }) if by == "two"), "{busy:?}");
     let gone = Instant::now();
@@ -141,7 +141,7 @@ async fn the_lease_of_a_departed_node_is_taken_over(bus: &impl Bus) {
 
 fn claims(bus: &impl Bus, owner: &str) -> Claims {
     let (claimed, done) = (Duration::from_secs(30), Duration::from_secs(60));
-    Claims::new(bus.kv(Bucket::Timers), owner, chance(), claimed, done)
+    Claims::new(bus.kv(Bucket::Timers), owner, nonces(), claimed, done)
 }
 
 #[expect(clippy::panic, reason = "a suite ends with the first thing that is wrong")]
@@ -182,7 +182,7 @@ fn member(node: &str) -> Member {
 
 async fn join(bus: &impl Bus, node: &str) -> Presence {
     let joined =
-        Presence::join(bus.kv(Bucket::Nodes), member(node), Duration::from_secs(3), chance());
+        Presence::join(bus.kv(Bucket::Nodes), member(node), Duration::from_secs(3), nonces());
     must("join", joined.await)
 }
 
@@ -211,7 +211,7 @@ async fn nodes_see_each_other_come_and_go(bus: &impl Bus) {
 }
 
 async fn a_pointer_reaches_every_node_and_never_goes_back(bus: &impl Bus) {
-    let start = || Pointers::start(bus.kv(Bucket::Definitions), chance());
+    let start = || Pointers::start(bus.kv(Bucket::Definitions), nonces());
     let (one, two) = (must("start", start().await), must("start", start().await));
     assert!(two.is_synced());
     let id = DefinitionId::new("Order Approval");

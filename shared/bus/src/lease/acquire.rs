@@ -317,7 +317,7 @@ struct Trying {
 
 impl Trying {
     fn new(inner: &Arc<Inner>, key: &str) -> Self {
-        let nonce = (inner.chance)();
+        let nonce = (inner.nonces)();
         lock(&inner.trying).insert(nonce.clone());
         Self { inner: Arc::clone(inner), key: key.to_owned(), nonce, kept: false }
     }

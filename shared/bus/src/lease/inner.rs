@@ -15,7 +15,7 @@ use super::queue::Queue;
 use super::terms::Terms;
 use super::view::View;
 use crate::lock::lock;
-use crate::{Chance, Kv, Revision, Wire};
+use crate::{Kv, Nonces, Revision, Wire};
 
 /// Departed nodes that are remembered.
 const DEPARTED_MAX: usize = 1_000;
@@ -25,7 +25,7 @@ pub(super) struct Inner {
     pub(super) kv: Arc<dyn Kv>,
     pub(super) owner: String,
     pub(super) terms: Terms,
-    pub(super) chance: Chance,
+    pub(super) nonces: Nonces,
     pub(super) view: Mutex<View>,
     pub(super) queue: Queue,
     pub(super) presence: Mutex<Live>,

@@ -115,7 +115,7 @@ fn tend(inner: &Arc<Inner>) {
 }
 
 async fn renew(inner: &Arc<Inner>, held: &Arc<Held>, mut revision: OwnedMutexGuard<Revision>) {
-    let nonce = (inner.chance)();
+    let nonce = (inner.nonces)();
     let value = inner.value(&held.nonce);
     let ttl = inner.terms.ttl;
     let written = Instant::now();
@@ -189,7 +189,7 @@ async fn give_back(inner: &Inner, orphan: Orphan) {
 /// Purges the key if it still shows this lease, or hands it to the node that has waited longest.
 /// False if the state of the key could not be found out.
 async fn purge(inner: &Inner, key: &str, mut revision: Revision, lease: &str) -> bool {
-    let mut nonce = (inner.chance)();
+    let mut nonce = (inner.nonces)();
     let mut pace = Pace::until(Instant::now() + RELEASE_MAX, &nonce);
     let heir = inner.heir(lease);
     loop {
@@ -214,7 +214,7 @@ async fn purge(inner: &Inner, key: &str, mut revision: Revision, lease: &str) ->
                     return true;
                 }
                 revision = entry.revision;
-                nonce = (inner.chance)();
+                nonce = (inner.nonces)();
             }
             Ok(Put::Lost(None)) => {
                 if !pace.wait().await {

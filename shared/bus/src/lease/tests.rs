@@ -12,7 +12,7 @@ use crate::{Bucket, Bus as _, Entry, Fault, Faults, MemoryBus, Operation, Put, S
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn chance(node: &str) -> Chance {
+fn nonces(node: &str) -> Nonces {
     let (node, next) = (node.to_owned(), Mutex::new(0));
     Arc::new(move || {
         let mut next = lock(&next);
@@ -23,7 +23,7 @@ fn chance(node: &str) -> Chance {
 
 fn start(bus: &MemoryBus, node: &str) -> Leases {
     let kv = bus.as_node(node).kv(Bucket::Leases);
-    Leases::start(kv, node, Terms::default(), chance(node))
+    Leases::start(kv, node, Terms::default(), nonces(node))
 }
 
 /// The faults to come, in order, and the number of calls of each operation.
@@ -253,7 +253,7 @@ async fn a_node_that_starts_again_releases_what_it_held() {
     before.close().await;
     std::mem::forget(lease);
     let bus = bus.as_node("restarted");
-    let after = Leases::start(bus.kv(Bucket::Leases), "one", Terms::default(), chance("again"));
+    let after = Leases::start(bus.kv(Bucket::Leases), "one", Terms::default(), nonces("again"));
     let started = Instant::now();
     after.acquire("a").await.unwrap().release().await;
     assert!(started.elapsed() < SECOND);

@@ -11,8 +11,8 @@ fn bus() -> MemoryBus {
 
 async fn start(bus: &MemoryBus) -> Pointers {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let chance: Chance = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
-    Pointers::start(bus.kv(Bucket::Definitions), chance).await.unwrap()
+    let nonces: Nonces = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+    Pointers::start(bus.kv(Bucket::Definitions), nonces).await.unwrap()
 }
 
 fn version(number: u32) -> VersionId {

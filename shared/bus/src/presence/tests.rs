@@ -39,14 +39,14 @@ fn bus() -> (MemoryBus, Arc<AtomicBool>) {
 
 async fn join(bus: &MemoryBus, node: &str) -> Presence {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let chance: Chance = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+    let nonces: Nonces = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
     let me = Member {
         node: node.to_owned(),
         roles: Vec::new(),
         started_at: Timestamp::from_millis(0),
         address: Some("http://127.0.0.1:1".to_owned()),
     };
-    Presence::join(bus.as_node(node).kv(Bucket::Nodes), me, TTL, chance).await.unwrap()
+    Presence::join(bus.as_node(node).kv(Bucket::Nodes), me, TTL, nonces).await.unwrap()
 }
 
 fn nodes(presence: &Presence) -> Vec<String> {
@@ -163,9 +163,9 @@ async fn a_node_that_cannot_join_says_so() {
         started_at: Timestamp::from_millis(0),
         address: None,
     };
-    let chance: Chance = Arc::new(|| "x".to_owned());
+    let nonces: Nonces = Arc::new(|| "x".to_owned());
     let kv = bus.as_node("one").kv(Bucket::Nodes);
-    let joined = Presence::join(kv, me, TTL, chance).await;
+    let joined = Presence::join(kv, me, TTL, nonces).await;
     assert!(matches!(joined, Err(Error::Unavailable(_))), "{joined:?}");
 }
 

@@ -6,27 +6,27 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bus::{
-    Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, MemoryBus, Put, Queue, Receipt, Revision,
-    Settle, Stream, Subscription, Watch, Wire,
+    Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, MemoryBus, Nonces, Put, Queue, Receipt,
+    Revision, Settle, Stream, Subscription, Watch, Wire,
 };
 use bytes::Bytes;
 use futures::StreamExt as _;
 use model::Timestamp;
 use protocol::{CachePosition, ContentType, Message, decode_body, encode_body, header, subject};
 
-use super::{Nonces, Planted};
+use super::Planted;
 
 /// A bus of one node, with the bug.
 pub(crate) struct BrokenBus {
     bus: MemoryBus,
     planted: Option<Planted>,
-    chance: Nonces,
+    nonces: Nonces,
     published: AtomicU64,
 }
 
 impl BrokenBus {
-    pub(crate) fn new(bus: MemoryBus, planted: Option<Planted>, chance: Nonces) -> Self {
-        Self { bus, planted, chance, published: AtomicU64::new(0) }
+    pub(crate) fn new(bus: MemoryBus, planted: Option<Planted>, nonces: Nonces) -> Self {
+        Self { bus, planted, nonces, published: AtomicU64::new(0) }
     }
 
     fn has(&self, planted: Planted) -> bool {
@@ -67,7 +67,7 @@ impl Queue for BrokenBus {
     async fn publish(&self, mut message: Message) -> Result<Receipt, Error> {
         let is_command = message.subject.starts_with(subject::COMMANDS);
         if self.has(Planted::NewIds) && is_command {
-            let id = (self.chance)();
+            let id = (self.nonces)();
             message.headers.insert(header::MESSAGE_ID.to_owned(), id);
         }
         if self.has(Planted::PublishUnkept) {
