@@ -1,4 +1,4 @@
-//! What an activity receives and what it decides: values that refer to nodes, never to the turn in
+//! The arguments and the decisions of an activity: values that refer to nodes, never to the turn in
 //! progress.
 
 use model::{Map, Misfire, Recurrence, Stimulus};

@@ -1,4 +1,4 @@
-//! A turn as it is written: the state, the effects and the journal that it will give.
+//! A turn in progress: the state, the effects and the journal of its result.
 
 mod end;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Where the calls of workflows go.
+/// The address that workflows call.
 pub(crate) const URL: &str = "http://outside.test/";
 /// The interval of the schedule.
 pub(crate) const TICK: Duration = Duration::from_secs(7);
@@ -28,7 +28,7 @@ fn delay(span: &str) -> Value {
     json!({"type": "Delay", "timeSpan": span})
 }
 
-/// All of them, each with its root.
+/// All definitions, each with its root.
 pub(crate) fn all() -> Vec<(&'static str, Value)> {
     let child = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "child",
         "waitForCompletion": true});

@@ -1,4 +1,4 @@
-//! What the handles, the acquisitions and the tasks of one node's leases share.
+//! The state that the handles, acquisitions and tasks of one node's leases share.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -12,7 +12,7 @@ use crate::{Flaw, Languages, Type};
 /// Expression types that Elsa has and Staunch refuses.
 const REFUSED: [&str; 4] = ["CSharp", "C#", "Python", "Delegate"];
 
-/// Reads what stands at one property of one activity.
+/// Reads the value of one property of one activity.
 pub(super) struct Parser<'p> {
     pub(super) languages: &'p Languages,
     pub(super) findings: &'p mut Findings,
