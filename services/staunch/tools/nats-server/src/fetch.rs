@@ -59,14 +59,13 @@ pub(crate) async fn fetch(cache_dir: &Path, say: Say<'_>) -> anyhow::Result<()> 
 /// A lock that also excludes other processes; held until it is dropped.
 async fn lock(path: &Path) -> anyhow::Result<File> {
     let path = path.to_owned();
-    #[expect(clippy::disallowed_methods, reason = "not watched yet: see the crate tasks")]
-    tokio::task::spawn_blocking(move || {
+    let locked = tasks::blocking("lock the cache", move || {
         let file =
             File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
         file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
         Ok(file)
-    })
-    .await?
+    });
+    locked.await?
 }
 
 /// The official archive. Its hash is not pinned here, but compared with the `SHA256SUMS` of the
