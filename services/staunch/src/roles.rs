@@ -10,7 +10,7 @@ use executor::calls::{Guard, HttpCalls};
 use node::{Node, nonces};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::process::Process;
 use crate::{Failure, listen, say};
@@ -49,16 +49,20 @@ impl Roles {
         if !roles.contains(&GATEWAY) {
             answered.cancel();
         }
-        hosted.running.spawn(hold_back(life.stop(), answered.clone(), later.clone()));
+        let holding = hold_back(life.stop(), answered.clone(), later.clone().drop_guard());
+        hosted.running.spawn(stopping_if_it_panics("hold back the roles", holding, life.clone()));
         for role in roles {
             let own = Life::new(life.drain_time());
             let running = run(role, settings.clone(), hosted.process.clone(), own.clone());
             let stop = if role == GATEWAY { life.stop() } else { later.clone() };
             let hosting = host(role, running, own.clone(), life.clone(), stop);
+            let hosting = stopping_if_it_panics("host a role", hosting, life.clone());
             let ended = (role == GATEWAY).then(|| answered.clone().drop_guard());
+            let kill = own.kill().drop_guard();
             hosted.running.spawn(async move {
                 hosting.await;
-                drop(ended);
+                // Where the host has panicked, its role is still there.
+                drop((kill, ended));
             });
             hosted.lives.push((role, own));
         }
@@ -122,13 +126,21 @@ fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
     Ok(roles)
 }
 
-/// Stops the gateway first, then the other roles, because its callers wait for them.
-async fn hold_back(stop: CancellationToken, answered: CancellationToken, later: CancellationToken) {
+/// Runs a task of the process; a panic in it stops the process softly.
+async fn stopping_if_it_panics(name: &'static str, task: impl Future<Output = ()>, life: Life) {
+    if let Err(panicked) = tasks::caught(name, task).await {
+        life.fail(panicked.to_string());
+    }
+}
+
+/// Stops the gateway first, then the other roles, because its callers wait for them. The other
+/// roles stop when `later` is dropped.
+async fn hold_back(stop: CancellationToken, answered: CancellationToken, later: DropGuard) {
     stop.cancelled().await;
     if tokio::time::timeout(ANSWERS_TIME_MAX, answered.cancelled()).await.is_err() {
         tracing::info!("callers still wait for answers; stopping all the same");
     }
-    later.cancel();
+    drop(later);
 }
 
 /// Runs one role with a separate life cycle, which ends when `stop` is cancelled. A role that fails

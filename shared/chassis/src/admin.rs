@@ -65,13 +65,19 @@ impl Admin {
             process: Handle::current(),
         });
         let stopping = stop.clone();
-        std::thread::Builder::new()
-            .name("admin".to_owned())
-            .spawn(move || {
-                if let Err(error) = runtime.block_on(answer_all(listener, desk, stopping)) {
+        let answering = move || {
+            let (listener, desk, stop) =
+                (listener.try_clone(), Arc::clone(&desk), stopping.clone());
+            async move {
+                if let Err(error) = answer_all(listener, desk, stop).await {
                     tracing::error!(%error, "the admin port does not answer");
                 }
-            })
+            }
+        };
+        let answering = tasks::supervised("admin port", stop.clone(), answering);
+        std::thread::Builder::new()
+            .name("admin".to_owned())
+            .spawn(move || runtime.block_on(answering))
             .context("start the thread of the admin port")?;
         tracing::info!(%address, "health and metrics are answered on the admin port");
         Ok(Self { address, _stop: stop.drop_guard() })
@@ -85,11 +91,11 @@ impl Admin {
 }
 
 async fn answer_all(
-    listener: StdListener,
+    listener: std::io::Result<StdListener>,
     desk: Arc<Desk>,
     stop: CancellationToken,
 ) -> std::io::Result<()> {
-    let listener = TcpListener::from_std(listener)?;
+    let listener = TcpListener::from_std(listener?)?;
     let service = service_fn(move |request: Request<Incoming>| {
         let desk = Arc::clone(&desk);
         async move { Ok::<_, Infallible>(desk.answer(&request).await) }
@@ -149,11 +155,12 @@ impl Desk {
             return problem(StatusCode::SERVICE_UNAVAILABLE, &format!("this process is {why}"));
         }
         let health = self.health.clone();
-        let checking = self.process.spawn(async move { health.check().await });
+        let checks = async move { health.check().await };
+        let checking = self.process.spawn(tasks::caught("health check", checks));
         match tokio::time::timeout(CHECK_TIME_MAX, checking).await {
-            Ok(Ok(report)) if report.is_healthy() => status(StatusCode::OK, &json!(report)),
-            Ok(Ok(report)) => status(StatusCode::SERVICE_UNAVAILABLE, &json!(report)),
-            Ok(Err(_)) | Err(_) => {
+            Ok(Ok(Ok(report))) if report.is_healthy() => status(StatusCode::OK, &json!(report)),
+            Ok(Ok(Ok(report))) => status(StatusCode::SERVICE_UNAVAILABLE, &json!(report)),
+            Ok(Ok(Err(_)) | Err(_)) | Err(_) => {
                 problem(StatusCode::SERVICE_UNAVAILABLE, "the checks do not come to an end")
             }
         }
