@@ -104,7 +104,9 @@ async fn elsewhere(cx: &Cx, slice: Slice, held: impl Send + 'static) -> Result<T
         drop(held);
         turn
     });
-    running.await.map_err(|panicked| Stop::Bug(panicked.to_string()))?
+    // A panic of the engine is caught inside, and is a bug. What panics here is not the instance's
+    // doing, or the runtime ends: a later try may succeed.
+    running.await.map_err(|panicked| Stop::later(panicked.to_string()))?
 }
 
 impl Slice {
