@@ -60,7 +60,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
         }
     });
     let stopping = life.stop();
-    life.spawn("ingress", async move {
+    life.spawn("ingress connections", async move {
         // The router gets its state once here: otherwise it would be built anew for each
         // connection.
         let router: Router = router::router(Arc::clone(&app)).with_state(());

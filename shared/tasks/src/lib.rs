@@ -20,6 +20,6 @@ mod supervise;
 mod table;
 
 pub use caught::{Panicked, blocking, caught, spawn};
-pub use planted::plant;
+pub use planted::{enter_all, plant};
 pub use supervise::{supervise, supervised};
 pub use table::{Figure, down, figures};

@@ -6,35 +6,58 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The number of panics that are planted and have not happened.
-static PLANTED: AtomicUsize = AtomicUsize::new(0);
-/// The polls that are left before the panic, by task.
-static POLLS_LEFT: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+use crate::table;
+
+/// Greater than 0 where a poll has to look at the plan.
+static REASONS_TO_LOOK: AtomicUsize = AtomicUsize::new(0);
+static PLAN: Mutex<Plan> = Mutex::new(Plan { polls_left: BTreeMap::new(), enters_all: false });
+
+struct Plan {
+    /// The polls that are left before the panic, by task.
+    polls_left: BTreeMap<String, u32>,
+    /// Every task is entered in the figures.
+    enters_all: bool,
+}
 
 /// Makes the task of this name panic once, at its `nth` poll from now. For tests.
 pub fn plant(task: &str, nth: u32) {
-    let mut polls_left = POLLS_LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-    polls_left.insert(task.to_owned(), nth.max(1));
-    PLANTED.store(polls_left.len(), Ordering::Relaxed);
+    change(|plan| plan.polls_left.insert(task.to_owned(), nth.max(1)));
+}
+
+/// Enters each task in [`crate::figures`] at its next poll, also one that is short and has never
+/// panicked. For tests that need the names of all tasks.
+pub fn enter_all() {
+    change(|plan| plan.enters_all = true);
 }
 
 /// Panics if a test has planted a panic at this poll of the task.
-pub(crate) fn strike(task: &str) {
-    if PLANTED.load(Ordering::Relaxed) > 0 && is_due(task) {
+pub(crate) fn strike(task: &'static str) {
+    if REASONS_TO_LOOK.load(Ordering::Relaxed) > 0 && change(|plan| plan.is_due(task)) {
         resume_unwind(Box::new(format!("a test planted this panic in {task}")));
     }
 }
 
-fn is_due(task: &str) -> bool {
-    let mut polls_left = POLLS_LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(left) = polls_left.get_mut(task) else { return false };
-    *left = left.saturating_sub(1);
-    if *left > 0 {
-        return false;
+fn change<T>(change: impl FnOnce(&mut Plan) -> T) -> T {
+    let mut plan = PLAN.lock().unwrap_or_else(PoisonError::into_inner);
+    let result = change(&mut plan);
+    let reasons = plan.polls_left.len() + usize::from(plan.enters_all);
+    REASONS_TO_LOOK.store(reasons, Ordering::Relaxed);
+    result
+}
+
+impl Plan {
+    fn is_due(&mut self, task: &'static str) -> bool {
+        if self.enters_all {
+            table::started(task);
+        }
+        let Some(left) = self.polls_left.get_mut(task) else { return false };
+        *left = left.saturating_sub(1);
+        let is_due = *left == 0;
+        if is_due {
+            self.polls_left.remove(task);
+        }
+        is_due
     }
-    polls_left.remove(task);
-    PLANTED.store(polls_left.len(), Ordering::Relaxed);
-    true
 }
 
 #[cfg(test)]
@@ -49,6 +72,15 @@ mod tests {
             assert_eq!(caught("planted", async {}).await.is_ok(), expected);
         }
         assert!(caught("planted: other", async {}).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn every_task_is_in_the_figures_after_a_test_has_asked_for_all() {
+        enter_all();
+        assert!(caught("planted: short", async {}).await.is_ok());
+        let figures = crate::figures();
+        let figure = figures.iter().find(|figure| figure.task == "planted: short").unwrap();
+        assert_eq!((figure.panics, figure.restarts), (0, 0));
     }
 
     #[tokio::test(start_paused = true)]

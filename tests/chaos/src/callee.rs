@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, State};
@@ -43,9 +44,18 @@ impl Callee {
     }
 }
 
+/// A call for a path that begins with this is answered late.
+pub(crate) const SLOW: &str = "slow-";
+/// Long enough for a lease to be renewed meanwhile.
+const LATE: Duration = Duration::from_secs(2);
+
 async fn note(State(asked): State<Asked>, Path(what): Path<String>, headers: HeaderMap) {
     let key = headers.get("idempotency-key").map_or("none", |key| key.to_str().unwrap());
+    let is_slow = what.starts_with(SLOW);
     asked.lock().unwrap().entry(what).or_default().push(key.to_owned());
+    if is_slow {
+        tokio::time::sleep(LATE).await;
+    }
 }
 
 impl Drop for Callee {

@@ -196,7 +196,7 @@ async fn victims(world: &mut World, number: usize, deaths: &[Death], schedules: 
 }
 
 /// The shard of the one schedule.
-async fn shard_of_schedules(world: &World, names: &Names) -> i32 {
+pub(crate) async fn shard_of_schedules(world: &World, names: &Names) -> i32 {
     let shards: Vec<i32> = (0..model::limits::TIMER_SHARDS).collect();
     let far = model::Timestamp::from_millis(i64::MAX);
     let all = world.store.due_schedules(&shards, far, 1_000).await.unwrap();

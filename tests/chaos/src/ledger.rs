@@ -69,9 +69,26 @@ impl<'a> Ledger<'a> {
                 return;
             }
             let is_late = Instant::now() >= give_up;
-            assert!(!is_late, "of {wanted} voyages, {left} left behind:\n{}", self.standing());
+            if is_late {
+                let (standing, faults) = (self.standing(), self.faults().await);
+                panic!("of {wanted} voyages, {left} left behind:\n{standing}\n{faults:?}");
+            }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
+    }
+
+    /// Instances that faulted, and why; some of them where there are many.
+    async fn faults(&self) -> Vec<(String, Vec<String>)> {
+        let filter =
+            InstanceFilter { sub_statuses: vec![SubStatus::Faulted], ..InstanceFilter::default() };
+        let mut faults = Vec::new();
+        for listed in self.store.list(&filter, Page::new(0, 5)).await.unwrap().items {
+            let journal = self.store.journal(&listed.id, Page::first()).await.unwrap();
+            let faulted = journal.items.into_iter().filter(|entry| entry.what == What::Faulted);
+            let reasons = faulted.filter_map(|entry| entry.message).collect();
+            faults.push((listed.id.to_string(), reasons));
+        }
+        faults
     }
 
     /// Waits until this number of instances of a definition is in this sub-status.

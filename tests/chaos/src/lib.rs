@@ -18,6 +18,8 @@ mod ledger;
 #[cfg(test)]
 mod overload;
 #[cfg(test)]
+mod panics;
+#[cfg(test)]
 mod scale;
 #[cfg(test)]
 mod storm;

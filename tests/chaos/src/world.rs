@@ -27,16 +27,27 @@ impl World {
             testkit::skip("pg", "chaos", "PostgreSQL is not installed");
             return None;
         }
-        let plan = Plan {
-            brokers,
-            database: Database::Postgres { durable: true },
-            nodes,
-            ..Plan::new(&testkit::executable("examples/mortal").await)
-        };
+        Some(Self::on(turn, Database::Postgres { durable: true }, brokers, nodes).await)
+    }
+
+    /// One broker, an SQLite file, and nodes.
+    pub(crate) async fn start_on_sqlite(nodes: Vec<NodePlan>) -> Self {
+        let turn = TURN.acquire().await.unwrap();
+        Self::on(turn, Database::Sqlite, 1, nodes).await
+    }
+
+    async fn on(
+        turn: SemaphorePermit<'static>,
+        database: Database,
+        brokers: usize,
+        nodes: Vec<NodePlan>,
+    ) -> Self {
+        let binary = testkit::executable("examples/mortal").await;
+        let plan = Plan { brokers, database, nodes, ..Plan::new(&binary) };
         let cluster = Cluster::start(plan).await.unwrap();
         let options = store_sql::Options { max_connections: 2, ..Default::default() };
         let store = store_sql::connect(cluster.database_url(), options).await.unwrap();
-        Some(Self { cluster, store: Arc::new(store), _turn: turn })
+        Self { cluster, store: Arc::new(store), _turn: turn }
     }
 
     /// A client of a node.
@@ -58,10 +69,29 @@ impl World {
     }
 }
 
+/// Runs a statement on an SQLite file as `psql` does: a line for each row.
+const SQLITE: &str = "
+import sqlite3, sys
+file = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
+for row in file.execute(sys.argv[2]):
+    print(*row, sep='|')
+";
+
 /// The rows of a statement, one line each.
 pub(crate) fn sql(database_url: &str, statement: &str) -> String {
-    let mut psql = Command::new("psql");
-    let ran = psql.args([database_url, "-q", "-A", "-t", "-c", statement]).output().unwrap();
+    let mut client = match database_url.strip_prefix("sqlite://") {
+        Some(file) => {
+            let mut python = Command::new("python3");
+            python.args(["-c", SQLITE, file.split('?').next().unwrap_or(file)]);
+            python
+        }
+        None => {
+            let mut psql = Command::new("psql");
+            psql.args([database_url, "-q", "-A", "-t", "-c"]);
+            psql
+        }
+    };
+    let ran = client.arg(statement).output().unwrap();
     assert!(ran.status.success(), "{statement}: {}", String::from_utf8_lossy(&ran.stderr));
     String::from_utf8_lossy(&ran.stdout).trim().to_owned()
 }

@@ -13,4 +13,6 @@ mod rules;
 #[cfg(test)]
 mod source;
 #[cfg(test)]
+mod tasks;
+#[cfg(test)]
 mod tree;
