@@ -178,8 +178,8 @@ impl Pokes {
     pub(super) async fn begin(world: &World, victim: &Victim, names: Names) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let doors = [victim.api.clone(), world.api(0)];
-        let admin = victim.admin.clone();
-        let poking = poke(world.client().await, admin, doors, names, Arc::clone(&is_over));
+        let ports = [victim.admin.clone(), world.cluster.nodes()[victim.place].url()];
+        let poking = poke(world.client().await, ports, doors, names, Arc::clone(&is_over));
         Self { is_over, calls: tokio::spawn(poking) }
     }
 
@@ -192,7 +192,7 @@ impl Pokes {
 
 async fn poke(
     client: Client,
-    admin: String,
+    ports: [String; 2],
     doors: [Api; 2],
     names: Names,
     is_over: Arc<AtomicBool>,
@@ -204,10 +204,12 @@ async fn poke(
             // Whoever is asked may be about to panic.
             drop(timeout(ANSWER_MAX, client.request(subject, "".into())).await);
         }
-        // A new client, so that there is a connection to accept.
-        let asking = Api::new(&admin);
-        let health = asking.send(Method::GET, "/health/live", None, &Value::Null);
-        drop(timeout(ANSWER_MAX, health).await);
+        for port in &ports {
+            // A new client, so that there is a connection to accept.
+            let asking = Api::new(port);
+            let health = asking.send(Method::GET, "/health/live", None, &Value::Null);
+            drop(timeout(ANSWER_MAX, health).await);
+        }
         if turn % PUBLISH_EACH == 0 {
             drop(timeout(ANSWER_MAX, doors[0].try_publish(&names.news(turn))).await);
         }
