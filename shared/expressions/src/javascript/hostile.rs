@@ -30,7 +30,7 @@ fn stopped_within(source: &str, time_max: Duration) -> Flaw {
 fn check(sources: &[&str], reason: &str) {
     let patient = Duration::from_secs(if reason == "ran too long" { 0 } else { 120 });
     for source in sources {
-        let flaw = stopped_within(source, patient.max(Duration::from_millis(300)));
+        let flaw = stopped_within(source, patient.max(Duration::from_secs(1)));
         assert!(flaw.message.contains(reason), "{source}: {flaw:?}");
     }
 }
