@@ -5,6 +5,7 @@
 //! request is closed after [`limits::HEADERS_TIME_MAX`], so slow or idle clients give their permits
 //! back. If the process has no file descriptor left, the server pauses and tries again.
 
+mod linger;
 mod stall;
 
 use std::convert::Infallible;
@@ -24,6 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use linger::Lingering;
 use stall::Unstalled;
 
 /// Pause after an accept that failed for lack of a resource, such as a file descriptor.
@@ -119,6 +121,7 @@ where
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection could not be set to send at once");
     }
+    let stream = Lingering::new(stream, limits::LINGER_TIME_MAX);
     let io = TokioIo::new(Unstalled::new(stream, limits::WRITE_TIME_MAX));
     let mut builder = http1::Builder::new();
     builder

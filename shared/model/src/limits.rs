@@ -54,6 +54,8 @@ pub const BODY_PAUSE_MAX: Duration = Duration::from_secs(10);
 pub const BODY_TIME_MAX: Duration = Duration::from_secs(120);
 /// Time in which a client has to accept the next part of an answer.
 pub const WRITE_TIME_MAX: Duration = Duration::from_secs(30);
+/// Time in which a client that was answered may still send before its connection is closed.
+pub const LINGER_TIME_MAX: Duration = Duration::from_secs(1);
 /// Bytes of an instance's encoded state.
 pub const STATE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Activity executions in one turn, before the instance yields with `Rest::OutOfBudget`.

@@ -64,6 +64,42 @@ async fn half_a_request_gives_its_connection_back_after_the_headers_time() {
     tasks.wait().await;
 }
 
+/// The service answers at once and reads no body, as a limit does.
+#[tokio::test]
+async fn a_client_that_still_sends_gets_its_answer() {
+    let (address, stop, tasks) = server(2).await;
+    let body = vec![b'x'; 4 * 1024 * 1024];
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // The answer is there before the client looks for it.
+        stream.readable().await.unwrap();
+        stream.write_all(&body).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.ends_with("ok"), "{answer}");
+    }
+    stop.cancel();
+    tasks.wait().await;
+}
+
+#[tokio::test]
+async fn a_client_that_never_stops_sending_gives_its_connection_back() {
+    let (address, stop, tasks) = server(1).await;
+    let mut endless = TcpStream::connect(address).await.unwrap();
+    endless
+        .write_all(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000000\r\n\r\n")
+        .await
+        .unwrap();
+    let sending =
+        tokio::spawn(async move { while endless.write_all(&[b'x'; 64 * 1024]).await.is_ok() {} });
+    assert!(ask(address).await.ends_with("ok"));
+    sending.await.unwrap();
+    stop.cancel();
+    tasks.wait().await;
+}
+
 #[tokio::test]
 async fn headers_have_a_size_and_idle_connections_an_end() {
     let (address, stop, tasks) = server(4).await;
