@@ -86,16 +86,13 @@ struct View {
     members: BTreeMap<String, Member>,
     /// Keys that the snapshot in progress has named; none outside a snapshot.
     fresh: Option<BTreeSet<String>>,
-    /// Members that the watch does not show: those that [`Presence::look`] has found, those that a
-    /// snapshot has not named, and those whose key cannot be read. A bucket that was created anew
-    /// has lost the keys of live nodes. They count as live for one TTL, as they themselves do.
-    doubted: BTreeMap<String, Doubt>,
-}
-
-struct Doubt {
-    since: Instant,
-    /// Ignore watch updates below this revision; 0 ignores none.
-    known: Revision,
+    /// Members that a snapshot has not named, and those whose key cannot be read, and since when. A
+    /// bucket that was created anew has lost the keys of live nodes. They count as live for one TTL,
+    /// as they themselves do.
+    doubted: BTreeMap<String, Instant>,
+    /// The revisions that [`Presence::look`] has found. The watch may be behind them by any time, and
+    /// ends in showing what happened since: until then its older news are ignored.
+    looked: BTreeMap<String, Revision>,
 }
 
 impl Presence {
@@ -168,10 +165,11 @@ impl Presence {
     pub async fn look(&self) -> Result<(), Error> {
         let found = self.inner.kv.entries().await?;
         let mut view = lock(&self.inner.view);
-        let View { members, doubted, .. } = &mut *view;
+        let View { members, doubted, looked, .. } = &mut *view;
         for (key, Entry { value, revision }) in found {
             if let Some(member) = value.and_then(|value| read(&key, &value)) {
-                doubted.insert(key.clone(), Doubt { since: Instant::now(), known: revision });
+                doubted.remove(&key);
+                looked.insert(key.clone(), revision);
                 members.insert(key, member);
             }
         }
@@ -285,7 +283,7 @@ impl Inner {
             Change::Reset => {
                 view.fresh = Some(BTreeSet::new());
                 // The bucket may have been created anew: revisions start again then.
-                view.doubted.values_mut().for_each(|doubt| doubt.known = 0);
+                view.looked.clear();
                 self.synced.send_replace(false);
                 return;
             }
@@ -293,19 +291,20 @@ impl Inner {
                 if let Some(fresh) = view.fresh.take() {
                     let View { members, doubted, .. } = &mut *view;
                     for key in members.keys().filter(|key| !fresh.contains(*key)) {
-                        let doubt = || Doubt { since: Instant::now(), known: 0 };
-                        doubted.entry(key.clone()).or_insert_with(doubt);
+                        doubted.entry(key.clone()).or_insert_with(Instant::now);
                     }
                 }
             }
             Change::Set { key, revision, .. }
-                if view.doubted.get(&key).is_some_and(|doubt| doubt.known > revision) => {}
+                if view.looked.get(&key).is_some_and(|&found| found > revision) => {}
             Change::Set { key, value: None, .. } => {
+                view.looked.remove(&key);
                 view.doubted.remove(&key);
                 view.members.remove(&key);
             }
             Change::Set { key, value: Some(bytes), .. } => {
-                let View { members, fresh, doubted } = &mut *view;
+                let View { members, fresh, doubted, looked } = &mut *view;
+                looked.remove(&key);
                 if let Some(member) = read(&key, &bytes) {
                     doubted.remove(&key);
                     if let Some(fresh) = fresh {
@@ -314,7 +313,7 @@ impl Inner {
                     members.insert(key, member);
                 } else if members.contains_key(&key) {
                     // A live node writes its key again at its next renewal.
-                    doubted.entry(key).or_insert(Doubt { since: Instant::now(), known: 0 });
+                    doubted.entry(key).or_insert_with(Instant::now);
                 }
             }
         }
@@ -330,8 +329,8 @@ impl Inner {
     fn forget(&self) {
         let mut view = lock(&self.view);
         let View { members, doubted, .. } = &mut *view;
-        doubted.retain(|key, doubt| {
-            let is_over = doubt.since.elapsed() > self.ttl;
+        doubted.retain(|key, since| {
+            let is_over = since.elapsed() > self.ttl;
             if is_over {
                 members.remove(key);
             }

@@ -17,9 +17,9 @@ impl Faults for Cut {
 }
 
 /// Delays everything that one node sees.
-struct LateForTwo;
+struct LateForTwo(AtomicU64);
 
-const LATE: Duration = Duration::from_millis(200);
+const LATE_MS: u64 = 200;
 
 impl Faults for LateForTwo {
     fn on(&self, _node: &str, _operation: &Operation<'_>) -> Fault {
@@ -27,7 +27,11 @@ impl Faults for LateForTwo {
     }
 
     fn lag(&self, node: &str, _bucket: Bucket) -> Duration {
-        if node == "two" { LATE } else { Duration::ZERO }
+        if node == "two" {
+            Duration::from_millis(self.0.load(Ordering::Relaxed))
+        } else {
+            Duration::ZERO
+        }
     }
 }
 
@@ -35,6 +39,12 @@ fn bus() -> (MemoryBus, Arc<AtomicBool>) {
     let cut = Arc::new(AtomicBool::new(false));
     let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
     (MemoryBus::with_faults(clock, Arc::new(Cut(Arc::clone(&cut)))), cut)
+}
+
+fn bus_late_for_two() -> (MemoryBus, Arc<LateForTwo>) {
+    let late = Arc::new(LateForTwo(LATE_MS.into()));
+    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
+    (MemoryBus::with_faults(clock, Arc::clone(&late) as Arc<dyn Faults>), late)
 }
 
 async fn join(bus: &MemoryBus, node: &str) -> Presence {
@@ -108,8 +118,7 @@ async fn a_wipe_hides_no_node_that_lives_and_keeps_none_that_does_not() {
 
 #[tokio::test(start_paused = true)]
 async fn a_look_finds_whom_the_watch_has_not_shown() {
-    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
-    let bus = MemoryBus::with_faults(clock, Arc::new(LateForTwo));
+    let (bus, _) = bus_late_for_two();
     let two = join(&bus, "two").await;
     let one = join(&bus, "one").await;
     assert_eq!(nodes(&two), ["two"]);
@@ -125,9 +134,21 @@ async fn a_look_finds_whom_the_watch_has_not_shown() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_look_holds_however_far_the_watch_is_behind() {
+    let (bus, late) = bus_late_for_two();
+    let two = join(&bus, "two").await;
+    late.0.store(60_000, Ordering::Relaxed);
+    let _one = join(&bus, "one").await;
+    two.look().await.unwrap();
+    let mut live = two.changed();
+    live.mark_unchanged();
+    let hidden = live.wait_for(|live| live.len() < 2);
+    assert!(tokio::time::timeout(TTL * 4, hidden).await.is_err(), "the other node lives");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_look_is_not_undone_by_older_news() {
-    let clock: ServerClock = Arc::new(|| Timestamp::from_millis(0));
-    let bus = MemoryBus::with_faults(clock, Arc::new(LateForTwo));
+    let (bus, _) = bus_late_for_two();
     let (one, two) = (join(&bus, "one").await, join(&bus, "two").await);
     tokio::time::sleep(TTL).await;
     one.leave().await;
