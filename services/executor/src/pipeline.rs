@@ -146,6 +146,7 @@ async fn advance(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Sto
             Found::TooEarly if is_kept => return Ok(Burst::Unchanged(Unchanged::kept())),
             Found::TooEarly => {
                 keep::keep(cx, work).await?;
+                tenure.known = None;
                 is_kept = true;
                 continue;
             }

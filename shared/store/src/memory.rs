@@ -24,7 +24,7 @@ use model::Timestamp;
 pub use faults::{Faults, NoFaults, Operation, Written};
 use tables::Tables;
 
-use crate::{Error, Store};
+use crate::{Error, PendingCommand, Store};
 
 /// A function that returns the time.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -70,6 +70,12 @@ impl MemoryStore {
     #[must_use]
     pub fn sizes(&self) -> Sizes {
         self.lock().sizes()
+    }
+
+    /// The accepted commands that are not applied.
+    #[must_use]
+    pub fn pending(&self) -> Vec<PendingCommand> {
+        self.lock().pending.values().cloned().collect()
     }
 
     /// Runs one operation between its two fault points; no other operation runs meanwhile.

@@ -216,6 +216,10 @@ fn check_leftovers(world: &World, complaints: &mut Vec<String>) {
     if (sizes.bookmarks, sizes.pending, sizes.outbox, sizes.tokens) != (0, 0, 0, 0) {
         complaints.push(format!("left in the database: {sizes:?}"));
     }
+    if let Some(row) = world.cluster.store.pending().first() {
+        let (id, aim, waiting) = (&row.id, &row.instance_id, row.waiting);
+        complaints.push(format!("command {id} for {aim:?} is not applied; waiting: {waiting}"));
+    }
     let commands = world.cluster.bus.stored(Stream::Commands);
     if let Some((_, message)) = commands.first() {
         complaints.push(format!("{} commands left, as {}", commands.len(), message.subject));

@@ -88,7 +88,7 @@ async fn of_thirty_simultaneous_resumes_one_wins() {
 }
 
 /// An instance as ingress accepts it.
-fn accepted(world: &World, definition: &str, command: &Command) -> NewInstance {
+pub(crate) fn accepted(world: &World, definition: &str, command: &Command) -> NewInstance {
     let now = world.now();
     let version_id = format!("{definition}-v1").into();
     let id = command.instance_id().unwrap();

@@ -16,6 +16,7 @@ use store::memory::{Faults, MemoryStore, Operation};
 use store::{Burst, Instances as _};
 use tokio::sync::Notify;
 
+use crate::wired::apply::accepted;
 use crate::wired::world::{Peculiar, World, cancel, line, resume, sequence, start, wait_for};
 
 /// Makes one operation of the database fail while this lasts.
@@ -143,6 +144,13 @@ struct HeldAt {
     go: Notify,
 }
 
+impl HeldAt {
+    fn new(point: Point) -> Arc<Self> {
+        let (reached, go) = (Notify::new(), Notify::new());
+        Arc::new(Self { point, is_used: AtomicBool::new(false), reached, go })
+    }
+}
+
 #[async_trait]
 impl Points for HeldAt {
     async fn at(&self, _node: &str, point: Point) {
@@ -157,12 +165,7 @@ impl Points for HeldAt {
 async fn a_burst_that_loses_its_lease_neither_commits_nor_acknowledges() {
     let world = World::new();
     world.publish("hello", line("Hello"), json!({})).await;
-    let held = Arc::new(HeldAt {
-        point: Point::BeforeCommit,
-        is_used: AtomicBool::new(false),
-        reached: Notify::new(),
-        go: Notify::new(),
-    });
+    let held = HeldAt::new(Point::BeforeCommit);
     let points: Option<Arc<dyn Points>> = Some(held.clone());
     let _first = world.peculiar("a", Peculiar { points, ..Default::default() }).await;
     world.send(&start("hello", "i", json!({}))).await;
@@ -176,6 +179,29 @@ async fn a_burst_that_loses_its_lease_neither_commits_nor_acknowledges() {
     world.until_quiet().await;
     assert_eq!(world.instance("i").await.unwrap().version, 1);
     assert_eq!(world.lines("i").await, ["Hello"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_early_resume_that_another_node_applies_meanwhile_is_not_kept() {
+    let world = World::new();
+    world.publish("wait", sequence(vec![wait_for("x"), line("went on")]), json!({})).await;
+    let start = start("wait", "i", json!({}));
+    world.store.accept(accepted(&world, "wait", &start)).await.unwrap();
+    let held = HeldAt::new(Point::BeforeWait);
+    let points: Option<Arc<dyn Points>> = Some(held.clone());
+    let first = world.peculiar("a", Peculiar { points, ..Default::default() }).await;
+    world.send(&resume("early", "i", None, json!({}))).await;
+    held.reached.notified().await;
+    // The first node loses its lease, and the second one does all the work.
+    assert!(world.bus.expire(Bucket::Leases, "i"));
+    let _second = world.node("b").await;
+    world.send(&start).await;
+    world.bus.redeliver();
+    world.until_status("i", SubStatus::Finished).await;
+    held.go.notify_one();
+    first.stop().await;
+    assert_eq!(world.store.pending(), []);
+    assert_eq!(world.lines("i").await, ["went on"]);
 }
 
 #[tokio::test(start_paused = true)]
