@@ -71,7 +71,8 @@ pub(crate) async fn apply(
 /// Runs an actor. After a panic its commands are delivered again, its lease expires, and the next
 /// command of the instance starts a new actor.
 async fn watched(cx: Cx, id: InstanceId, actor: Actor) {
-    if tasks::caught(TASK, actor.live()).await.is_err() {
+    // Boxed first, because each layer around a future copies it.
+    if tasks::caught(TASK, Box::pin(actor.live())).await.is_err() {
         cx.mailboxes.forget_closed(&id);
     }
 }

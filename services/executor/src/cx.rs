@@ -91,8 +91,6 @@ impl Inner {
         task: impl Future<Output = ()> + Send + 'static,
     ) {
         let gone = self.gone.clone();
-        // Boxed, because each layer around a task copies it.
-        let task = Box::pin(task);
         let task = async move { gone.run_until_cancelled(task).await.unwrap_or_default() };
         drop(tasks::spawn(name, self.tasks.track_future(task)));
     }

@@ -51,16 +51,8 @@ impl Programs {
     {
         let compiled = match self.cached(id) {
             Some(compiled) => Some(compiled),
-            None => {
-                let seat = Seat::take(self, id);
-                let compile = async {
-                    match read().await? {
-                        Some(definition) => self.compile(definition).await.map(Some),
-                        None => Ok::<_, Error>(None),
-                    }
-                };
-                seat.flight.get_or_try_init(|| compile).await?.clone()
-            }
+            // Boxed: this large future is rarely needed, and would be part of every burst's future.
+            None => Box::pin(self.compiled(id, read)).await?,
         };
         match compiled {
             None => Ok(None),
@@ -69,6 +61,24 @@ impl Programs {
                 Err(Error::Broken { version_id: id.clone(), problems: problems.to_vec() })
             }
         }
+    }
+
+    async fn compiled<R>(
+        &self,
+        id: &VersionId,
+        read: impl FnOnce() -> R,
+    ) -> Result<Option<Compiled>, Error>
+    where
+        R: Future<Output = Result<Option<Definition>, store::Error>>,
+    {
+        let seat = Seat::take(self, id);
+        let compile = async {
+            match read().await? {
+                Some(definition) => self.compile(definition).await.map(Some),
+                None => Ok::<_, Error>(None),
+            }
+        };
+        seat.flight.get_or_try_init(|| compile).await.cloned()
     }
 
     pub(crate) fn forget(&self, id: &VersionId) {

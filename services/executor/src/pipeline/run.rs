@@ -57,9 +57,11 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
         Bounds { steps_without_wait: cx.config.steps_without_wait_max, ..Bounds::default() };
     let slice = Slice { program, state, input, env, bounds };
     let turn = match (core, &work.cause) {
-        (Some(core), _) => elsewhere(cx, slice.of(limits::SCRIPT_STEPS_PER_TURN_MAX), core).await?,
+        (Some(core), _) => {
+            Box::pin(elsewhere(cx, slice.of(limits::SCRIPT_STEPS_PER_TURN_MAX), core)).await?
+        }
         // The burst of a continued turn has a permit for long turns already.
-        (None, Cause::Continue) => elsewhere(cx, slice, ()).await?,
+        (None, Cause::Continue) => Box::pin(elsewhere(cx, slice, ())).await?,
         (None, _) => short_then_long(cx, slice).await?,
     };
     cx.at(Point::Ran).await;
@@ -86,7 +88,7 @@ async fn short_then_long(cx: &Cx, slice: Slice) -> Result<Turn, Stop> {
     };
     let Turn { state, mut effects, mut journal, .. } = first;
     let slice = Slice { program, state, input: Input::Continue, env, bounds: left };
-    let second = elsewhere(cx, slice, permit).await?;
+    let second = Box::pin(elsewhere(cx, slice, permit)).await?;
     effects.extend(second.effects);
     journal.extend(second.journal);
     Ok(Turn { effects, journal, ..second })
