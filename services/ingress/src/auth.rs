@@ -9,13 +9,9 @@ pub(crate) mod caller;
 pub(crate) mod origin;
 pub(crate) mod permission;
 
-use std::sync::Arc;
-
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -24,27 +20,19 @@ use crate::{App, Problem};
 use caller::{Caller, no_key};
 use permission::Need;
 
-/// Lets a request pass to its route, or refuses it.
-pub(crate) async fn guard(
-    State(app): State<Arc<App>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+/// Finds out who sends a request and notes it there, or refuses the request.
+pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Problem> {
     let template = request.extensions().get::<MatchedPath>().cloned();
     let template = template.as_ref().map(MatchedPath::as_str);
     let need = template.map_or(Need::Public, |path| need(request.method(), path));
     // A method that is not in the table is refused, even if the router has it.
     let others = template.map(permission::methods).unwrap_or_default();
     if need == Need::Unlisted && !others.is_empty() {
-        return Problem::method_not_allowed(request.method().as_str(), &others).into_response();
+        return Err(Problem::method_not_allowed(request.method().as_str(), &others));
     }
-    match admit(&app, &need, request.headers()).await {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
-        Err(problem) => problem.into_response(),
-    }
+    let caller = admit(app, &need, request.headers()).await?;
+    request.extensions_mut().insert(caller);
+    Ok(request)
 }
 
 fn need(method: &Method, template: &str) -> Need {

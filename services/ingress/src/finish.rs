@@ -7,7 +7,6 @@ use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::respond::Verbatim;
@@ -16,11 +15,8 @@ use crate::{App, Problem};
 /// The number of bytes of a foreign error text that are kept.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// Turns every error into a problem.
-pub(crate) async fn finish(request: Request, next: Next) -> Response {
-    let path = request.uri().path().to_owned();
-    let method = request.method().clone();
-    let response = next.run(request).await;
+/// Turns the answer to this request into a problem, if it is an error.
+pub(crate) async fn finish(response: Response, method: &Method, path: &str) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
     if !is_error || response.extensions().get::<Verbatim>().is_some() {
@@ -31,10 +27,10 @@ pub(crate) async fn finish(request: Request, next: Next) -> Response {
         Some(problem) => problem.clone(),
         None => {
             let text = to_bytes(body, TEXT_BYTES_MAX).await.unwrap_or_default();
-            foreign(&method, status, &parts.headers, &String::from_utf8_lossy(&text))
+            foreign(method, status, &parts.headers, &String::from_utf8_lossy(&text))
         }
     };
-    let mut finished = problem.respond(Some(path));
+    let mut finished = problem.respond(Some(path.to_owned()));
     for (name, value) in &parts.headers {
         let is_of_the_body = name == CONTENT_TYPE || name == CONTENT_LENGTH;
         if !is_of_the_body && !finished.headers().contains_key(name) {

@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Frame, SizeHint};
 use model::limits;
@@ -28,10 +27,14 @@ const MARGIN: Duration = Duration::from_secs(30);
 const WORKFLOW_TIME_MAX: Duration = Duration::from_secs(3_600);
 
 /// Lets a request in, or refuses it with the time to try again.
-pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn admit<F: Future<Output = Response>>(
+    app: &Arc<App>,
+    request: Request,
+    run: impl FnOnce(Request) -> F,
+) -> Response {
     let path = request.uri().path();
     if is_about_the_server(path) {
-        return next.run(request).await;
+        return run(request).await;
     }
     if app.is_draining() {
         let mut response =
@@ -51,9 +54,9 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, request: Request, next: N
         Some(rest) if rest.is_empty() || rest.starts_with('/') => WORKFLOW_TIME_MAX,
         _ => app.config.answer_time_max + MARGIN,
     };
-    let share = Arc::new(Share { app: Arc::clone(&app), bytes: AtomicUsize::new(0) });
+    let share = Arc::new(Share { app: Arc::clone(app), bytes: AtomicUsize::new(0) });
     let request = request.map(|body| counted(body, Arc::clone(&share)));
-    match tokio::time::timeout(longest, next.run(request)).await {
+    match tokio::time::timeout(longest, run(request)).await {
         Ok(response) => response,
         Err(_) => Problem::timeout(format!(
             "the request took longer than {} s; what was accepted goes on",

@@ -1,10 +1,16 @@
 //! All routes, and the layers that every request goes through: trace, headers for browsers,
 //! problems, panics, CORS, origin, load, authentication, idempotency.
+//!
+//! Each layer of the router copies and boxes the service below it for each request. So what comes
+//! directly after each other is one layer: [`answer`] and [`enter`].
 
 use std::any::Any;
 use std::sync::Arc;
 
+use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use axum::{Extension, Router, middleware};
 use model::limits;
@@ -42,15 +48,36 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     router
         .merge(docs)
         .fallback(finish::nothing_here)
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), auth::guard))
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), load::admit))
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), auth::origin::guard))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), enter))
         .layer(cors(&config.cors_origins))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn(finish::finish))
-        .layer(middleware::from_fn(shield::shield))
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), trace::observe))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), answer))
         .with_state(app)
+}
+
+/// Traces a request, and completes its answer.
+pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let run = |request| async move {
+        let mut response = finish::finish(next.run(request).await, &method, &path).await;
+        shield::shield(&mut response, &path);
+        response
+    };
+    trace::observe(&app, request, run).await
+}
+
+/// Lets a request in: its origin is allowed, there is room for it, and its caller is known.
+async fn enter(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    if let Err(problem) = auth::origin::guard(&app, &request) {
+        return problem.into_response();
+    }
+    let run = |request| async {
+        match auth::guard(&app, request).await {
+            Ok(request) => next.run(request).await,
+            Err(problem) => problem.into_response(),
+        }
+    };
+    load::admit(&app, request, run).await
 }
 
 /// These routes, with this limit for bodies, and with answers to repeated idempotency keys.

@@ -1,12 +1,10 @@
 //! The security headers of every answer: which code may run on a page, and which sites may embed
 //! it.
 
-use axum::extract::Request;
 use axum::http::header::{
     CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::middleware::Next;
 use axum::response::Response;
 
 use crate::respond::Verbatim;
@@ -19,11 +17,10 @@ const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; \
      connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/// Adds the headers. An answer that a workflow wrote keeps its own headers, and gets no policy for
-/// scripts, because its page may have some.
-pub(crate) async fn shield(request: Request, next: Next) -> Response {
-    let is_docs = request.uri().path().starts_with("/docs");
-    let mut response = next.run(request).await;
+/// Adds the headers to the answer of this path. An answer that a workflow wrote keeps its own
+/// headers, and gets no policy for scripts, because its page may have some.
+pub(crate) fn shield(response: &mut Response, path: &str) {
+    let is_docs = path.starts_with("/docs");
     let is_of_a_workflow = response.extensions().get::<Verbatim>().is_some();
     let headers = response.headers_mut();
     set(headers, X_CONTENT_TYPE_OPTIONS, "nosniff");
@@ -32,7 +29,6 @@ pub(crate) async fn shield(request: Request, next: Next) -> Response {
         set(headers, X_FRAME_OPTIONS, "DENY");
         set(headers, CONTENT_SECURITY_POLICY, if is_docs { DOCS_POLICY } else { API_POLICY });
     }
-    response
 }
 
 /// Sets a header unless it is set.

@@ -1,12 +1,10 @@
 //! Reads and writes the trace context, one log line for each request, and its metrics.
 
 use std::fmt;
-use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
-use axum::middleware::Next;
 use axum::response::Response;
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -34,10 +32,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Trace {
 }
 
 /// Runs a request inside its span, and logs and counts its answer.
-pub(crate) async fn observe(
-    State(app): State<Arc<App>>,
+pub(crate) async fn observe<F: Future<Output = Response>>(
+    app: &App,
     mut request: Request,
-    next: Next,
+    run: impl FnOnce(Request) -> F,
 ) -> Response {
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
@@ -49,10 +47,10 @@ pub(crate) async fn observe(
     let own = span.in_scope(chassis::inject);
     // Without a tracer, the trace of the caller is passed on as it is; if there is none, a new one
     // begins.
-    let trace = Trace(own.or(incoming).unwrap_or_else(|| fresh(&app)));
+    let trace = Trace(own.or(incoming).unwrap_or_else(|| fresh(app)));
     request.extensions_mut().insert(trace.clone());
     let began = Instant::now();
-    let mut response = next.run(request).instrument(span).await;
+    let mut response = run(request).instrument(span).await;
     let (took, status) = (began.elapsed(), response.status().as_u16());
     app.metrics.answered(method.as_str(), &route, status, took);
     let ms = took.as_millis();

@@ -161,6 +161,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_number_with_a_fraction_is_read_to_the_last_digit() {
+        for text in ["31.245270191439438", "1.7976931348623157e308", "0.1", "5e-324"] {
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            assert_eq!(value.as_f64(), text.parse().ok(), "{text}");
+        }
+    }
+
+    #[test]
     fn integers_that_would_be_rounded_are_found_with_their_place() {
         let found = |text: &str| check_integers(text.as_bytes()).err().map(|found| found.path);
         for text in [

@@ -5,27 +5,20 @@
 //! shows that a foreign name resolves to this machine (DNS rebinding). A link with a token needs
 //! only its token, and may be opened from anywhere.
 
-use std::sync::Arc;
-
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::header::{HOST, ORIGIN};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
 
 use crate::auth::permission;
 use crate::config::Auth;
 use crate::{App, Problem};
 
 /// Refuses a request that a web page of another origin may have sent.
-pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) fn guard(app: &App, request: &Request) -> Result<(), Problem> {
     if app.config.auth != Auth::None {
-        return next.run(request).await;
+        return Ok(());
     }
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    match check(&request, route, &app.config.cors_origins) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
-    }
+    check(request, route, &app.config.cors_origins)
 }
 
 fn check(request: &Request, route: Option<&str>, allowed: &[String]) -> Result<(), Problem> {

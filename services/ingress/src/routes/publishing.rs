@@ -113,10 +113,10 @@ pub(super) async fn delete(
 pub(super) async fn delete_number(
     State(app): State<Arc<App>>,
     Path((id, version)): Path<(String, String)>,
+    caller: Caller,
 ) -> Result<StatusCode, Problem> {
     let old = numbered(&app, &id, &version).await?;
-    publication::delete_version(&app, &old.id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    remove_version(&app, &caller, &old.id).await
 }
 
 /// Removes one version, by its id.
@@ -126,11 +126,21 @@ pub(super) async fn delete_number(
 pub(super) async fn delete_version(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    caller: Caller,
 ) -> Result<StatusCode, Problem> {
-    match publication::delete_version(&app, &VersionId::new(id.as_str())).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(no_version(&id)),
+    remove_version(&app, &caller, &VersionId::new(id.as_str())).await
+}
+
+async fn remove_version(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: &VersionId,
+) -> Result<StatusCode, Problem> {
+    if !publication::delete_version(app, id).await? {
+        return Err(no_version(id.as_str()));
     }
+    app.audit(caller, "version.delete", id.as_str(), Value::Null).await;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn numbered(app: &App, id: &str, version: &str) -> Result<model::Definition, Problem> {

@@ -168,6 +168,25 @@ async fn a_change_from_a_stale_base_names_the_version_that_won() {
     world.send(json_request("PUT", &new, &create, &body)).await.expect(201);
 }
 
+#[tokio::test]
+async fn the_removal_of_a_version_is_in_the_audit_log() {
+    let world = World::new().await;
+    let first = world.publish("order", writes_line()).await;
+    let second = json!({"definitionId": "order", "root": waits_for("a")});
+    world.put(&format!("{API}/order"), &second).await.expect(200);
+    let third = json!({"definitionId": "order", "root": waits_for("b")});
+    world.put(&format!("{API}/order"), &third).await.expect(200);
+    assert_eq!(world.delete(&format!("{API}/order/version/2")).await.status, 204);
+    let id = first["workflowDefinition"]["id"].as_str().unwrap();
+    assert_eq!(world.delete(&format!("/api/workflow-definition-versions/{id}")).await.status, 204);
+    let audit = world.get("/api/audit").await.expect(200);
+    assert_eq!(
+        (&audit["items"][0]["what"], &audit["items"][0]["target"]),
+        (&json!("version.delete"), &json!(id))
+    );
+    assert_eq!(audit["items"][1]["what"], "version.delete");
+}
+
 /// Of six changes that start from the same version, one wins; the others get its version.
 #[tokio::test]
 async fn one_of_many_changes_from_the_same_base_is_made() {

@@ -202,7 +202,7 @@ async fn a_panic_is_a_problem_that_says_nothing_of_the_inside() {
     let router = axum::Router::new()
         .route("/panics", axum::routing::get(async || -> &'static str { panic!("secret") }))
         .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
-        .layer(axum::middleware::from_fn(crate::finish::finish));
+        .layer(axum::middleware::from_fn_with_state(world.app.clone(), crate::router::answer));
     let request = Request::get("/panics").body(Body::empty()).unwrap();
     let answer = super::world::send_to(&router, request).await;
     let incident = answer.body["incident"].as_str().unwrap().to_owned();

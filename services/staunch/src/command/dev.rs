@@ -36,9 +36,12 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     let _lock = lock(data)?;
     local::on_a_free_port(&mut settings)?;
+    // A URL that is given may hold a password.
+    let mut shown = settings.shown("nats-url").to_owned();
     let broker = if settings.is_default("nats-url") {
         let broker = Local::start(data, Some(NATS_PORT), &|text| say::progress(text)).await?;
         settings.nats_url = broker.nats_url();
+        shown.clone_from(&settings.nats_url);
         say::progress(&format!(
             "nats-server {} listens on {}",
             broker.version(),
@@ -55,7 +58,7 @@ pub(crate) async fn run(
     let hosted = Roles::start(&settings, &life).await?;
     if roles::ALL.iter().all(|role| settings.serves(role)) {
         say::progress(&format!("every role is ready: {}", settings.public_url()));
-        local::next_steps(&settings.public_url(), &settings.nats_url, None);
+        local::next_steps(&settings.public_url(), &shown, None);
     } else {
         say::progress(&format!("ready: {}", settings.role.join(", ")));
     }

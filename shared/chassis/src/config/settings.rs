@@ -94,6 +94,13 @@ impl Settings {
         self.all.iter().any(|one| one.name == name && one.origin == Origin::Default)
     }
 
+    /// The value of this setting as text; secrets and passwords are masked. Empty for an unknown name.
+    #[must_use]
+    pub fn shown(&self, name: &str) -> &str {
+        let known = self.all.iter().find(|one| one.name == name);
+        known.map(|one| one.value.as_str()).unwrap_or_default()
+    }
+
     /// The URL of this process for callers from outside, without a slash at the end.
     #[must_use]
     pub fn public_url(&self) -> String {
