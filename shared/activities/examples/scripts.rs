@@ -138,15 +138,16 @@ fn turns(definition: Value) -> f64 {
     let engine = Engine::new(activities::all(), expressions::all());
     let program = engine.compile(&parsed(definition).unwrap()).unwrap();
     best(|| {
-        let input = Input::Start(Start {
+        let input = Input::Start(Box::new(Start {
             instance_id: "i".into(),
             trigger: None,
             input: Map::from_iter([("Amount".to_owned(), json!("9"))]),
+            properties: Map::new(),
             correlation_id: None,
             name: None,
             parent: None,
             responds: false,
-        });
+        }));
         let turn = engine.turn(&program, State::default(), input, &env(0));
         assert_eq!(turn.rest, Rest::Finished);
     })

@@ -1,8 +1,9 @@
 //! Flowchart: runs activities along connections. An activity runs when every path that can still reach
-//! it has arrived (counter mode, with dead paths eliminated).
+//! it has arrived (counter mode, with dead paths eliminated), or as its merge mode says (token mode).
 
 mod count;
 mod graph;
+mod token;
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 
 use self::count::Counts;
 use self::graph::{Direction, Graph, Link};
+use self::token::MergeMode;
 use crate::flow_join::Mode;
 
 /// `Elsa.Flowchart`
@@ -27,6 +29,8 @@ struct Chart {
     children: Vec<NodeRef>,
     places: BTreeMap<NodeRef, usize>,
     joins: Vec<bool>,
+    /// When each child runs in token mode.
+    merges: Vec<MergeMode>,
     links: Vec<Link>,
     /// Links by source, in declaration order.
     outbound: Vec<Vec<usize>>,
@@ -50,6 +54,7 @@ impl Activity for Flowchart {
             node.connect(children[link.source], &link.port);
         }
         let root = default_root(node, &children, &links);
+        let merges = children.iter().map(|child| MergeMode::planned(node, *child)).collect();
         let is_join = |child: &NodeRef| node.descriptor(*child).type_name == "Elsa.FlowJoin";
         let mut outbound = vec![Vec::new(); children.len()];
         for (at, link) in links.iter().enumerate() {
@@ -60,6 +65,7 @@ impl Activity for Flowchart {
             places: children.iter().enumerate().map(|(at, child)| (*child, at)).collect(),
             graphs: children.iter().map(|_| OnceLock::new()).collect(),
             outbound,
+            merges,
             links,
             root,
             children,
@@ -70,6 +76,9 @@ impl Activity for Flowchart {
         let Some(chart) = step.plan::<Chart>() else { return Ok(Next::done()) };
         if chart.children.is_empty() {
             return Ok(Next::done());
+        }
+        if token::is_chosen(step) {
+            token::begin(step);
         }
         let root = chart.root(step);
         step.schedule(Some(chart.children[root]), None);
@@ -82,6 +91,9 @@ impl Activity for Flowchart {
         let Some(&at) = chart.places.get(&node) else { return Ok(Next::done()) };
         if step.is_terminal(node) {
             return Ok(Next::done());
+        }
+        if token::is_begun(step) {
+            return token::child_completed(chart, chart.graph(step), step, at, &child);
         }
         let came_back = child.tag.as_ref().is_some_and(|tag| tag["backward"] == json!(true));
         let mut walk = Walk { chart, graph: chart.graph(step), step, scheduled: false };

@@ -35,7 +35,7 @@ impl Activity for SendHttpRequest {
             .called("HTTP Request")
             .kind(Kind::Task);
         with_outputs(with_inputs(descriptor))
-            .port("expectedStatusCodes", PortKind::Cases)
+            .port("expectedStatusCodes", PortKind::Parts(&["activity"]))
             .port("unmatchedStatusCode", PortKind::Embedded)
             .port("failedToConnect", PortKind::Embedded)
             .port("timeout", PortKind::Embedded)

@@ -27,7 +27,7 @@ impl Activity for Switch {
             .input("mode", MODES, "The first case that holds, or every one.")
             .default("MatchFirst")
             .output("output", Type::Object, "Not used.")
-            .port("cases", PortKind::Cases)
+            .port("cases", PortKind::Parts(&["activity"]))
             .port("default", PortKind::Embedded)
     }
 

@@ -46,6 +46,12 @@ pub(crate) fn problems(document: Value) -> Vec<String> {
     }
 }
 
+/// What is wrong with a definition that is to be published.
+pub(crate) fn oversights(document: Value) -> Vec<String> {
+    let found = engine().validate(&parsed(document).unwrap()).err().unwrap_or_default();
+    found.iter().map(ToString::to_string).collect()
+}
+
 /// The triggers of a definition.
 pub(crate) fn causes(document: Value) -> Triggers {
     let program = engine().compile(&parsed(document).unwrap()).unwrap();

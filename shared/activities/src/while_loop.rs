@@ -57,13 +57,14 @@ mod tests {
             instance_id: "i".into(),
             trigger: None,
             input: model::Map::new(),
+            properties: model::Map::new(),
             correlation_id: None,
             name: None,
             parent: None,
             responds: false,
         };
         let state = engine::State::default();
-        let turn = engine().turn(&program, state, engine::Input::Start(start), &env);
+        let turn = engine().turn(&program, state, engine::Input::Start(Box::new(start)), &env);
         assert_eq!(turn.rest, Rest::OutOfBudget);
         let steps = turn.state.steps;
         let turn = engine().turn(&program, turn.state, engine::Input::Continue, &env);

@@ -113,15 +113,16 @@ fn journal_numbers_have_no_gaps() {
 
 fn started(engine: &Engine, document: Value) -> (engine::Program, Turn) {
     let program = engine.compile(&parsed(document).unwrap()).unwrap();
-    let input = Input::Start(Start {
+    let input = Input::Start(Box::new(Start {
         instance_id: "i".into(),
         trigger: None,
         input: Map::new(),
+        properties: Map::new(),
         correlation_id: None,
         name: None,
         parent: None,
         responds: false,
-    });
+    }));
     let turn = engine.turn(&program, State::default(), input, &env(0));
     (program, turn)
 }

@@ -20,7 +20,7 @@ use model::{ActivityId, Argument, Definition, Map, Variable, depth, limits};
 use serde_json::Value;
 
 pub(crate) use findings::Oversights;
-pub use planning::Planning;
+pub use planning::{Part, Planning};
 
 use crate::convert::{convert, shown};
 use crate::descriptor::PortKind;
@@ -30,7 +30,7 @@ use crate::registry::Registered;
 use crate::{Activity, Descriptor, Languages, Problem, Registry, Type};
 use expression::Parser;
 use findings::Findings;
-use raw::{bindings, custom_properties, find, flag, ids_in};
+use raw::{bindings, camel_cased, custom_properties, find, flag, ids_in};
 
 /// Elsa's name for the workflow around the root activity; paths begin with it.
 const WORKFLOW_ID: &str = "Workflow1";
@@ -82,6 +82,7 @@ pub(crate) fn compile(
         variables,
         inputs: definition.inputs.clone(),
         outputs: definition.outputs.clone(),
+        custom: camel_cased(&definition.custom_properties),
         nodes,
         index,
     };
@@ -108,7 +109,7 @@ struct Compiler<'e> {
 #[derive(Default)]
 struct Below {
     children: BTreeMap<&'static str, Vec<NodeRef>>,
-    cases: BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
+    parts: BTreeMap<&'static str, Vec<Part>>,
 }
 
 impl Compiler<'_> {
@@ -150,7 +151,7 @@ impl Compiler<'_> {
             variables,
             inputs,
         };
-        Some(self.planned(activity, node, raw, &below.cases))
+        Some(self.planned(activity, node, raw, &below.parts))
     }
 
     fn planned(
@@ -158,7 +159,7 @@ impl Compiler<'_> {
         activity: Arc<dyn Activity>,
         mut node: Node,
         raw: &Map,
-        cases: &BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
+        parts: &BTreeMap<&'static str, Vec<Part>>,
     ) -> NodeRef {
         node.plan = activity.plan(&mut Planning {
             languages: self.languages,
@@ -166,7 +167,7 @@ impl Compiler<'_> {
             nodes: &mut self.nodes,
             node: &mut node,
             raw,
-            cases,
+            parts,
         });
         self.nodes.push(node);
         self.activities.push(activity);
@@ -250,11 +251,11 @@ impl Compiler<'_> {
                     let items = self.items(id, port.name, value);
                     items.iter().filter_map(|item| self.node(item, path, depth + 1)).collect()
                 }
-                PortKind::Cases => {
+                PortKind::Parts(members) => {
                     let items = self.items(id, port.name, value);
-                    let cases = self.cases(items, path, depth);
-                    let nodes = cases.iter().filter_map(|(_, node)| *node).collect();
-                    below.cases.insert(port.name, cases);
+                    let parts = self.parts(items, members, path, depth);
+                    let nodes = parts.iter().flat_map(Part::nodes).collect();
+                    below.parts.insert(port.name, parts);
                     nodes
                 }
             };
@@ -302,15 +303,19 @@ impl Compiler<'_> {
         }
     }
 
-    fn cases(
+    fn parts(
         &mut self,
         items: &[Value],
+        members: &[&'static str],
         path: &str,
         depth: usize,
-    ) -> Vec<(Value, Option<NodeRef>)> {
+    ) -> Vec<Part> {
         let compiled = items.iter().map(|item| {
-            let activity = item.get("activity").filter(|activity| !activity.is_null());
-            (item.clone(), activity.and_then(|activity| self.node(activity, path, depth + 1)))
+            let filled = members.iter().filter_map(|member| {
+                let activity = item.get(member).filter(|activity| !activity.is_null())?;
+                Some((*member, self.node(activity, path, depth + 1)?))
+            });
+            Part { nodes: filled.collect(), value: item.clone() }
         });
         compiled.collect()
     }

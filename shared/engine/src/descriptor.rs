@@ -120,9 +120,9 @@ pub enum PortKind {
     /// A property that holds a list of activities.
     #[serde(rename = "Embedded")]
     List,
-    /// A property that holds a list of objects, each with an `activity`.
+    /// A property that holds a list of objects, each with an activity in some of these members.
     #[serde(rename = "Embedded")]
-    Cases,
+    Parts(#[serde(skip)] &'static [&'static str]),
 }
 
 impl Descriptor {

@@ -123,7 +123,7 @@ impl Engine {
         draft.is_continued = input == Input::Continue;
         let mut run = Run::new(program, draft, bounds);
         let rest = match input {
-            Input::Start(start) if pending => Some(run.start(start)),
+            Input::Start(start) if pending => Some(run.start(*start)),
             Input::Resume(resume) if !over => run.resume(resume),
             Input::Cancel { reason } if !over => Some(run.cancel(reason)),
             Input::Continue if unchanged == Rest::OutOfBudget => Some(run.proceed()),

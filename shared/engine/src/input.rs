@@ -6,7 +6,7 @@ use model::{ActivityId, BookmarkId, CommandId, InstanceId, Map, Parent, Timestam
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// The first turn.
-    Start(Start),
+    Start(Box<Start>),
     /// A bookmark is resumed.
     Resume(Resume),
     /// Ends the instance; its reason goes to the journal.
@@ -27,6 +27,8 @@ pub struct Start {
     pub trigger: Option<ActivityId>,
     /// Workflow input by name.
     pub input: Map,
+    /// Properties of the instance, such as `Flowchart:ExecutionMode`.
+    pub properties: Map,
     /// Groups instances that belong together.
     pub correlation_id: Option<String>,
     /// The instance's name.

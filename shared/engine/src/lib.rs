@@ -50,7 +50,7 @@ mod types;
 mod view;
 
 pub use activity::Activity;
-pub use compile::Planning;
+pub use compile::{Part, Planning};
 pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};
 pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};
 pub use effect::{Call, Dispatch, Effect, Publish, Request, Response, Task};

@@ -22,6 +22,8 @@ pub(crate) struct Outline {
     pub(crate) variables: Vec<Declared>,
     pub(crate) inputs: Vec<Argument>,
     pub(crate) outputs: Vec<Argument>,
+    /// Custom properties of the definition, by their camelCase names.
+    pub(crate) custom: Map,
     /// The nodes, children before their owner, so the root is the last.
     pub(crate) nodes: Vec<Node>,
     /// Nodes by their stable key.

@@ -33,6 +33,7 @@ impl<'a> Run<'a> {
         state.name = start.name;
         state.parent = start.parent;
         state.responds = start.responds;
+        state.properties = start.properties;
         state.variables = defaults(&outline.variables);
         self.draft.announce(SubStatus::Executing, None);
         let trigger = start.trigger.map(|id| (id.clone(), trigger_key(outline, id.as_str())));

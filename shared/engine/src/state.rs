@@ -25,6 +25,9 @@ pub struct State {
     pub parent: Option<Parent>,
     /// Workflow input by name.
     pub input: Map,
+    /// Properties that its start set.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub properties: Map,
     /// Workflow output by name.
     pub output: Map,
     /// The newest incidents, at most `limits::INCIDENTS_MAX`.

@@ -91,6 +91,24 @@ impl<'r, 'a> Step<'r, 'a> {
         self.node.custom.get(name)
     }
 
+    /// A property that the start of the instance has set.
+    #[must_use]
+    pub fn property(&self, name: &str) -> Option<&Value> {
+        self.draft.state.properties.get(name)
+    }
+
+    /// A custom property of the definition, by its camelCase name.
+    #[must_use]
+    pub fn definition_custom(&self, name: &str) -> Option<&'a Value> {
+        self.draft.outline.custom.get(name)
+    }
+
+    /// A child's id.
+    #[must_use]
+    pub fn id_of(&self, child: NodeRef) -> &'a ActivityId {
+        &self.draft.outline.node(child).id
+    }
+
     /// The activities in a port.
     #[must_use]
     pub fn children(&self, port: &str) -> &'a [NodeRef] {

@@ -89,12 +89,13 @@ impl<'e> Player<'e> {
             instance_id: "instance-1".into(),
             trigger: trigger.map(Into::into),
             input: map(input),
+            properties: Map::new(),
             correlation_id: None,
             name: None,
             parent: None,
             responds: trigger.is_some(),
         };
-        self.give(Input::Start(start))
+        self.give(Input::Start(Box::new(start)))
     }
 
     /// Takes one turn, and continues as long as turns end out of budget.

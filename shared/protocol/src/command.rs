@@ -93,6 +93,9 @@ pub struct Start {
     pub version_id: Option<VersionId>,
     /// Workflow input by name.
     pub input: Map,
+    /// Properties of the instance, such as `Flowchart:ExecutionMode`.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub properties: Map,
     /// Groups instances that belong together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,

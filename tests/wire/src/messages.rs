@@ -35,6 +35,7 @@ fn commands() -> Vec<(&'static str, Command)> {
         instance_id: Some("i-1".into()),
         version_id: Some("v-1".into()),
         input: values(),
+        properties: map(json!({"Flowchart:ExecutionMode": "TokenBased"})),
         correlation_id: Some("order 7".to_owned()),
         name: Some("Order 7".to_owned()),
         trigger_activity_id: Some("http".into()),

@@ -136,15 +136,16 @@ async fn start(
     };
     match program {
         Ok(program) => {
-            let input = Input::Start(engine::Start {
+            let input = Input::Start(Box::new(engine::Start {
                 instance_id: id.clone(),
                 trigger: start.trigger_activity_id.clone(),
                 input: start.input.clone(),
+                properties: start.properties.clone(),
                 correlation_id: start.correlation_id.clone(),
                 name: start.name.clone(),
                 parent: start.parent.clone(),
                 responds: !work.responders.is_empty(),
-            });
+            }));
             let work = work.clone();
             Ok(Found::Ready(Box::new(Ready { before, program, input, work })))
         }

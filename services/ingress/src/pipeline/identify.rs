@@ -90,6 +90,7 @@ pub(crate) fn start(
         instance_id: beginning.instance_id.or_else(own_id),
         version_id: Some(program.version_id().clone()),
         input: beginning.input,
+        properties: beginning.properties,
         correlation_id: correlation_id.clone(),
         name: beginning.name.clone(),
         trigger_activity_id: beginning.trigger_activity_id,

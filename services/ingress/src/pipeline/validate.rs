@@ -24,6 +24,8 @@ pub(crate) struct Beginning {
     /// with a key.
     pub(crate) instance_id: Option<InstanceId>,
     pub(crate) input: Map,
+    /// Properties of the instance, such as `Flowchart:ExecutionMode`.
+    pub(crate) properties: Map,
     pub(crate) correlation_id: Option<String>,
     pub(crate) name: Option<String>,
     /// The trigger that received a stimulus.

@@ -43,6 +43,10 @@ pub(super) struct RunRequest {
     /// Workflow input by name.
     #[schema(value_type = Option<Object>)]
     input: Option<Map>,
+    /// Properties of the instance. `Flowchart:ExecutionMode` chooses `TokenBased` or
+    /// `CounterBased` flowcharts.
+    #[schema(value_type = Option<Object>)]
+    properties: Option<Map>,
     /// For `bulk-dispatch`: the number of instances.
     count: Option<u32>,
 }
@@ -59,6 +63,7 @@ impl RunRequest {
             version_id: None,
             instance_id: self.instance_id.as_deref().map(record::id).transpose()?,
             input: self.input.unwrap_or_default(),
+            properties: self.properties.unwrap_or_default(),
             correlation_id: self.correlation_id,
             name: self.name,
             trigger_activity_id: self.trigger_activity_id.map(Into::into),

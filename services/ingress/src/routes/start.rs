@@ -57,6 +57,11 @@ pub(super) struct StartRequest {
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     input: Option<Map>,
+    /// Properties of the instance. `Flowchart:ExecutionMode` chooses `TokenBased` or
+    /// `CounterBased` flowcharts.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    properties: Option<Map>,
     /// Groups instances that belong together.
     #[serde(default)]
     correlation_id: Option<String>,
@@ -71,7 +76,7 @@ pub(super) struct StartRequest {
 /// Starts an instance, or lists instances.
 ///
 /// A body with `definitionId` and no member of a list (`page`, `status`, `searchTerm` …) starts an
-/// instance; its members are `definitionId`, `input`, `correlationId`, `instanceId` and `name`. The
+/// instance; its members are `definitionId`, `input`, `properties`, `correlationId`, `instanceId` and `name`. The
 /// answer comes when its first burst has been committed. With `Prefer: respond-async` it is 202 and
 /// comes as soon as the start is accepted; from then on the instance can be read. Any other body,
 /// also an empty one, is a filter, as for GET.
@@ -98,10 +103,10 @@ pub(super) async fn start_or_list(
         caller.must("exec:workflow-definitions")?;
         return start(&app, &asking, body, prefer).await;
     }
-    if ["input", "instanceId"].iter().any(|name| members.contains_key(*name)) {
+    if ["input", "instanceId", "properties"].iter().any(|name| members.contains_key(*name)) {
         return Err(Problem::bad_request(
             "the body mixes a start with a list, or names no definitionId: to start an instance \
-             send definitionId, input, correlationId, instanceId and name only",
+             send definitionId, input, properties, correlationId, instanceId and name only",
         ));
     }
     caller.must("read:workflow-instances")?;
@@ -123,6 +128,7 @@ async fn start(
         definition_id: definition_id(&request.definition_id)?,
         instance_id: request.instance_id.as_deref().map(record::id).transpose()?,
         input: request.input.unwrap_or_default(),
+        properties: request.properties.unwrap_or_default(),
         correlation_id: request.correlation_id,
         name: request.name,
         ..Beginning::default()

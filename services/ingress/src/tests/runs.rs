@@ -21,6 +21,29 @@ async fn with_sum() -> World {
     world
 }
 
+/// A join waits for a path that is not followed: in counter mode it is passed over, in token mode it
+/// is an incident.
+#[tokio::test]
+async fn the_properties_of_a_start_choose_how_its_flowcharts_run() {
+    let world = World::new().await;
+    let link = |source: &str, port: &str, target: &str| json!({"source": {"activity": source, "port": port}, "target": {"activity": target}});
+    let line = |id: &str| json!({"type": "Elsa.WriteLine", "id": id, "text": id});
+    let chart = json!({"type": "Elsa.Flowchart", "id": "chart", "activities": [
+            {"type": "Elsa.FlowDecision", "id": "choose", "condition": false},
+            line("a"), line("b"), {"type": "Elsa.FlowJoin", "id": "join", "mode": "WaitAll"}],
+        "connections": [link("choose", "True", "a"), link("choose", "False", "b"),
+            link("a", "Done", "join"), link("b", "Done", "join")]});
+    world.publish("chart", chart).await;
+    let execute = format!("{API}/workflow-definitions/chart/execute");
+    world.post(&execute, &json!({})).await.expect(200);
+    let tokens = json!({"Flowchart:ExecutionMode": "TokenBased"});
+    let answer = world.post(&execute, &json!({"properties": tokens})).await;
+    assert!(answer.expect(500).to_string().contains("activity join waits for a token"));
+    let body = json!({"definitionId": "chart", "properties": tokens});
+    let started = world.post(&format!("{API}/workflow-instances"), &body).await.expect(200);
+    assert_eq!(started["subStatus"], "Faulted", "{started:#}");
+}
+
 #[tokio::test]
 async fn execute_waits_for_the_result() {
     let world = with_sum().await;

@@ -4,7 +4,7 @@ use engine::testing::Player;
 use model::SubStatus;
 use serde_json::{Value, json};
 
-use crate::tests::{check_lines, player, problems};
+use crate::tests::{check_lines, oversights, player, problems};
 
 /// A flowchart of nodes, `"id"` for a line or a whole activity, and links `"a>b a:Port>b"`.
 fn chart(nodes: &[Value], links: &str) -> Value {
@@ -257,4 +257,83 @@ fn a_long_dead_path_is_walked_without_recursion() {
         }
     }
     check_lines(chart(&nodes, &links), &[]);
+}
+
+/// The same flowchart in token mode.
+fn tokens(mut chart: Value) -> Value {
+    chart["customProperties"] = json!({"Flowchart:ExecutionMode": "TokenBased"});
+    chart
+}
+
+/// An activity that runs as this merge mode says.
+fn merging(mut node: Value, mode: &str) -> Value {
+    node["customProperties"] = json!({"mergeMode": mode});
+    node
+}
+
+fn line(id: &str) -> Value {
+    json!({"type": "WriteLine", "id": id, "text": id})
+}
+
+#[test]
+fn in_token_mode_an_activity_runs_as_its_merge_mode_says() {
+    let diamond = "s>a s>b a>j b>j";
+    for mode in ["None", "Stream", "Merge", "Converge", "Cascade"] {
+        let nodes = nodes!["s", "a", "b", merging(line("j"), mode)];
+        check_lines(tokens(chart(nodes, diamond)), &["s", "a", "b", "j"]);
+    }
+    // The first branch to arrive cancels what runs on the other; what is only scheduled still runs.
+    let race = nodes!["s", "a", "b", merging(line("j"), "Race")];
+    check_lines(tokens(chart(race, diamond)), &["s", "a", "b", "j"]);
+    let branch = nodes![decision("d", "true"), "a", "b", merging(line("j"), "Stream")];
+    check_lines(tokens(chart(branch, "d:True>a d:False>b a>j b>j")), &["a", "j"]);
+}
+
+#[test]
+fn in_token_mode_a_join_waits_for_the_first_path_or_for_all() {
+    let waiting = |mode: &str| {
+        let nodes = nodes!["s", event("a"), event("b"), join(mode), "end"];
+        let mut player = player(tokens(chart(nodes, "s>a s>b a>join b>join join>end")));
+        player.start(json!({}));
+        player
+    };
+    let mut any = waiting("WaitAny");
+    raise(&mut any, "b");
+    assert_eq!((any.lines(), any.status()), (vec!["s", "end"], SubStatus::Finished));
+    let mut all = waiting("WaitAll");
+    raise(&mut all, "b");
+    assert_eq!(all.lines(), ["s"]);
+    raise(&mut all, "a");
+    assert_eq!((all.lines(), all.status()), (vec!["s", "end"], SubStatus::Finished));
+}
+
+#[test]
+fn in_token_mode_an_activity_that_waits_for_a_dead_path_is_an_incident() {
+    for mode in ["Merge", "Converge"] {
+        let nodes = nodes![decision("d", "false"), "a", "b", merging(line("j"), mode)];
+        let mut player = player(tokens(chart(nodes, "d:True>a d:False>b a>j b>j")));
+        player.start(json!({}));
+        assert_eq!((player.lines(), player.status()), (vec!["b"], SubStatus::Faulted), "{mode}");
+        assert!(player.incident().unwrap().contains("activity j waits for a token"), "{mode}");
+    }
+}
+
+#[test]
+fn in_token_mode_a_loop_goes_round() {
+    let count = json!({"type": "SetVariable", "id": "count", "variable": "N",
+        "value": {"js": "variables.N + 1"}});
+    let nodes = nodes!["s", count, decision("d", "variables.N < 3"), "end"];
+    let links = "s>count count>d d:True>s d:False>end";
+    let chosen = json!({"Flowchart:ExecutionMode": "TokenBased"});
+    check_lines(
+        json!({"root": chart(nodes, links), "customProperties": chosen,
+            "variables": [{"id": "n", "name": "N", "typeName": "Int32", "value": 0}]}),
+        &["s", "s", "s", "end"],
+    );
+}
+
+#[test]
+fn an_unknown_merge_mode_is_named_at_publish() {
+    let found = oversights(chart(nodes!["a", merging(line("b"), "Sometimes")], "a>b"));
+    assert!(found[0].contains("activity b has the merge mode \"Sometimes\""), "{found:?}");
 }

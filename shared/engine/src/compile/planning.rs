@@ -19,7 +19,27 @@ pub struct Planning<'c> {
     pub(super) nodes: &'c mut [Node],
     pub(super) node: &'c mut Node,
     pub(super) raw: &'c Map,
-    pub(super) cases: &'c BTreeMap<&'static str, Vec<(Value, Option<NodeRef>)>>,
+    pub(super) parts: &'c BTreeMap<&'static str, Vec<Part>>,
+}
+
+/// An object in a port of [`crate::PortKind::Parts`].
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The object as it was written.
+    pub value: Value,
+    pub(super) nodes: Vec<(&'static str, NodeRef)>,
+}
+
+impl Part {
+    /// The activity in this member, if there is one.
+    #[must_use]
+    pub fn node(&self, member: &str) -> Option<NodeRef> {
+        self.nodes.iter().find(|(name, _)| *name == member).map(|(_, node)| *node)
+    }
+
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeRef> {
+        self.nodes.iter().map(|(_, node)| *node)
+    }
 }
 
 impl Planning<'_> {
@@ -50,10 +70,17 @@ impl Planning<'_> {
         self.node.children.get(port).cloned().unwrap_or_default()
     }
 
-    /// The objects in a port of cases, each with its activity if it has one.
+    /// The objects in a port, with their activities.
+    #[must_use]
+    pub fn parts(&self, port: &str) -> Vec<Part> {
+        self.parts.get(port).cloned().unwrap_or_default()
+    }
+
+    /// The objects in a port, each with its `activity` if it has one.
     #[must_use]
     pub fn cases(&self, port: &str) -> Vec<(Value, Option<NodeRef>)> {
-        self.cases.get(port).cloned().unwrap_or_default()
+        let parts = self.parts(port).into_iter();
+        parts.map(|part| (part.value.clone(), part.node("activity"))).collect()
     }
 
     /// A child's id.
@@ -72,6 +99,12 @@ impl Planning<'_> {
     #[must_use]
     pub fn descriptor(&self, child: NodeRef) -> &Descriptor {
         &self.child(child).descriptor
+    }
+
+    /// A custom property of a child, by its camelCase name.
+    #[must_use]
+    pub fn custom_of(&self, child: NodeRef, name: &str) -> Option<&Value> {
+        self.child(child).custom.get(name)
     }
 
     /// A child may start the workflow.

@@ -25,9 +25,12 @@ pub(super) fn flag(value: Option<&Value>) -> bool {
 
 /// Custom properties with camelCase keys, however they were spelled.
 pub(super) fn custom_properties(raw: &Map) -> Map {
-    let Some(custom) = find(raw, "customProperties").and_then(Value::as_object) else {
-        return Map::new();
-    };
+    let custom = find(raw, "customProperties").and_then(Value::as_object);
+    custom.map(camel_cased).unwrap_or_default()
+}
+
+/// The same members, each name beginning with a small letter.
+pub(super) fn camel_cased(custom: &Map) -> Map {
     let camel = |key: &String| {
         let mut chars = key.chars();
         let first = chars.next().map(|c| c.to_ascii_lowercase());

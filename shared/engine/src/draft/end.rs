@@ -107,7 +107,7 @@ impl Draft<'_> {
     }
 
     /// Cancels everything below an execution, running or scheduled.
-    fn cancel_below(&mut self, number: u64) {
+    pub(crate) fn cancel_below(&mut self, number: u64) {
         let open = self.state.executions.get(&number).is_some_and(|found| found.children > 0);
         if !open {
             return;

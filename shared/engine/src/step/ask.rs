@@ -31,6 +31,11 @@ impl Step<'_, '_> {
         self.draft.cancel_execution(child.number);
     }
 
+    /// Cancels all children, running or scheduled; `child_completed` is not called.
+    pub fn cancel_children(&mut self) {
+        self.draft.cancel_below(self.number);
+    }
+
     /// Waits at a bookmark for a stimulus, or until it is due.
     ///
     /// # Errors

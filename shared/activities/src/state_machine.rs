@@ -1,0 +1,351 @@
+//! StateMachine: is in one state at a time, and waits for the triggers of all transitions that leave
+//! it. A transition runs its action, then the exit of the old state, then the entry of the new one.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    Activity, Child, Decision, Descriptor, Expression, Next, NodeRef, Plan, Planning, PortKind,
+    Step, Type,
+};
+use serde_json::{Value, json};
+
+/// `Elsa.StateMachine`
+pub(crate) struct StateMachine;
+
+/// The machine of a definition.
+struct Machine {
+    states: BTreeMap<String, State>,
+    transitions: Vec<Transition>,
+}
+
+/// A state.
+#[derive(Default)]
+struct State {
+    entry: Option<NodeRef>,
+    exit: Option<NodeRef>,
+    /// Transitions that leave it, have a trigger and lead to a known state.
+    leaving: Vec<usize>,
+}
+
+/// A transition.
+struct Transition {
+    from: String,
+    to: String,
+    trigger: Option<NodeRef>,
+    condition: Option<Expression>,
+    action: Option<NodeRef>,
+}
+
+/// The work of a child, as its tag says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// The trigger of this transition.
+    Trigger(usize),
+    /// The action of this transition.
+    Action(usize),
+    /// The exit of the state that this transition leaves.
+    Exit(usize),
+    /// The entry of the current state.
+    Entry,
+}
+
+impl Role {
+    fn tag(self) -> Value {
+        match self {
+            Self::Trigger(at) => json!({ "trigger": at }),
+            Self::Action(at) => json!({ "action": at }),
+            Self::Exit(at) => json!({ "exit": at }),
+            Self::Entry => json!({}),
+        }
+    }
+
+    fn of(tag: &Value) -> Self {
+        let at = |role: &str| usize::try_from(tag.get(role)?.as_u64()?).ok();
+        let role = at("trigger").map(Self::Trigger);
+        let role = role.or_else(|| at("action").map(Self::Action));
+        role.or_else(|| at("exit").map(Self::Exit)).unwrap_or(Self::Entry)
+    }
+}
+
+impl Activity for StateMachine {
+    fn descriptor(&self) -> Descriptor {
+        let what = "Is in one state at a time, and follows transitions between states.";
+        Descriptor::new("Elsa.StateMachine", "Flow", what)
+            .called("State Machine")
+            .input("initialState", Type::String, "The name of the first state.")
+            .raw()
+            .input("currentState", Type::String, "The state to begin in, if it is another one.")
+            .raw()
+            .port("states", PortKind::Parts(&["entry", "exit"]))
+            .port("transitions", PortKind::Parts(&["trigger", "action"]))
+            .outcomes(&["Done"])
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        let mut machine = Machine { states: states(node), transitions: transitions(node) };
+        for (at, transition) in machine.transitions.iter().enumerate() {
+            let is_followed =
+                transition.trigger.is_some() && machine.states.contains_key(&transition.to);
+            if let (true, Some(state)) = (is_followed, machine.states.get_mut(&transition.from)) {
+                state.leaving.push(at);
+            }
+        }
+        complain(node, &machine);
+        Some(Box::new(machine))
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        let Some(machine) = step.plan::<Machine>() else { return Ok(Next::done()) };
+        let named = match step.text("currentState")? {
+            Some(name) => Some(name),
+            None => step.text("initialState")?,
+        };
+        match named.filter(|name| machine.states.contains_key(name)) {
+            Some(name) => Ok(machine.enter(step, &name)),
+            None => Ok(Next::done()),
+        }
+    }
+
+    fn child_completed(&self, step: &mut Step<'_, '_>, child: Child) -> Decision {
+        let Some(machine) = step.plan::<Machine>() else { return Ok(Next::done()) };
+        match Role::of(&child.tag.unwrap_or_default()) {
+            Role::Trigger(at) => machine.triggered(step, at),
+            Role::Action(at) => Ok(machine.leave(step, at)),
+            Role::Exit(at) => Ok(machine.enter(step, &machine.transitions[at].to)),
+            Role::Entry => Ok(machine.listen(step)),
+        }
+    }
+}
+
+impl Machine {
+    /// Makes this state the current one, and runs its entry.
+    fn enter(&self, step: &mut Step<'_, '_>, name: &str) -> Next {
+        if let Some(memory) = step.memory() {
+            *memory = Value::from(name);
+        }
+        match self.states.get(name).and_then(|state| state.entry) {
+            Some(entry) => run(step, entry, Role::Entry),
+            None => self.listen(step),
+        }
+    }
+
+    /// Waits for the triggers of the current state. A state that nothing leaves ends the machine.
+    fn listen(&self, step: &mut Step<'_, '_>) -> Next {
+        let current = current(step);
+        let leaving = self.states.get(&current).map_or(&[][..], |state| &state.leaving);
+        for &at in leaving {
+            if let Some(trigger) = self.transitions[at].trigger {
+                run(step, trigger, Role::Trigger(at));
+            }
+        }
+        if leaving.is_empty() { Next::done() } else { Next::Wait }
+    }
+
+    /// The trigger of a transition is over. If its condition holds, the machine leaves its state;
+    /// else it waits for the same trigger again.
+    fn triggered(&self, step: &mut Step<'_, '_>, at: usize) -> Decision {
+        let transition = &self.transitions[at];
+        let holds = match &transition.condition {
+            Some(condition) => {
+                let property = format!("transitions[{at}].condition");
+                step.evaluate(&property, condition, &Type::Boolean)? == true
+            }
+            None => true,
+        };
+        if !holds {
+            return Ok(match transition.trigger {
+                Some(trigger) => run(step, trigger, Role::Trigger(at)),
+                None => Next::Wait,
+            });
+        }
+        step.cancel_children();
+        Ok(match transition.action {
+            Some(action) => run(step, action, Role::Action(at)),
+            None => self.leave(step, at),
+        })
+    }
+
+    /// Runs the exit of the state that a transition leaves, then enters the next state.
+    fn leave(&self, step: &mut Step<'_, '_>, at: usize) -> Next {
+        let transition = &self.transitions[at];
+        match self.states.get(&transition.from).and_then(|state| state.exit) {
+            Some(exit) => run(step, exit, Role::Exit(at)),
+            None => self.enter(step, &transition.to),
+        }
+    }
+}
+
+fn run(step: &mut Step<'_, '_>, child: NodeRef, role: Role) -> Next {
+    step.schedule(Some(child), Some(role.tag()));
+    Next::Wait
+}
+
+fn current(step: &mut Step<'_, '_>) -> String {
+    let memory = step.memory().map(|memory| memory.clone());
+    memory.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn text(part: &Value, member: &str) -> String {
+    part.get(member).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// The states by name. Names are compared as they are written.
+fn states(node: &mut Planning<'_>) -> BTreeMap<String, State> {
+    let mut states = BTreeMap::new();
+    for part in node.parts("states") {
+        let name = text(&part.value, "name");
+        let (entry, exit) = (part.node("entry"), part.node("exit"));
+        if states.contains_key(&name) {
+            node.oversight("states", format!("two states have the name {name:?}: rename one"));
+            continue;
+        }
+        states.insert(name, State { entry, exit, leaving: Vec::new() });
+    }
+    states
+}
+
+fn transitions(node: &mut Planning<'_>) -> Vec<Transition> {
+    let parts = node.parts("transitions").into_iter().enumerate();
+    let planned = parts.map(|(at, part)| {
+        let condition = part.value.get("condition").filter(|condition| !condition.is_null());
+        let property = format!("transitions[{at}].condition");
+        Transition {
+            from: text(&part.value, "from"),
+            to: text(&part.value, "to"),
+            trigger: part.node("trigger"),
+            condition: condition
+                .and_then(|condition| node.expression(&property, condition, &Type::Boolean)),
+            action: part.node("action"),
+        }
+    });
+    planned.collect()
+}
+
+/// Reports states that do not exist, and transitions that never happen.
+fn complain(node: &mut Planning<'_>, machine: &Machine) {
+    for input in ["initialState", "currentState"] {
+        let named = node.literal(input).and_then(Value::as_str).unwrap_or_default().to_owned();
+        if !named.is_empty() && !machine.states.contains_key(&named) {
+            node.oversight(input, format!("there is no state {named:?}"));
+        }
+    }
+    for (at, transition) in machine.transitions.iter().enumerate() {
+        let property = format!("transitions[{at}]");
+        for state in [&transition.from, &transition.to] {
+            if !machine.states.contains_key(state) {
+                node.oversight(&property, format!("there is no state {state:?}"));
+            }
+        }
+        if transition.trigger.is_none() {
+            node.oversight(&property, "it has no trigger, so it never happens");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::testing::Player;
+
+    use super::*;
+    use crate::tests::{check_lines, oversights, player};
+
+    fn says(text: &str) -> Value {
+        json!({"type": "WriteLine", "text": text})
+    }
+
+    fn hears(event: &str) -> Value {
+        json!({"type": "Event", "id": event, "eventName": event})
+    }
+
+    /// Raises the event that this activity waits for.
+    fn raise(player: &mut Player<'_>, event: &str) {
+        let mut bookmarks = player.state().bookmarks.values();
+        let waiting = bookmarks.find(|bookmark| bookmark.activity_id.as_str() == event);
+        let id = waiting.unwrap_or_else(|| panic!("nothing waits for {event}")).id.clone();
+        player.resume_at(id, json!({}));
+    }
+
+    /// A door: closed, open, locked; locked is the end.
+    fn door() -> Value {
+        json!({"type": "StateMachine", "id": "door", "initialState": "closed",
+        "states": [
+            {"name": "closed", "entry": says("closing"), "exit": says("leaving closed")},
+            {"name": "open", "entry": says("opening")},
+            {"name": "locked"}
+        ],
+        "transitions": [
+            {"from": "closed", "to": "open", "trigger": hears("Push"), "action": says("push")},
+            {"from": "open", "to": "closed", "trigger": hears("Pull")},
+            {"from": "closed", "to": "locked", "trigger": hears("Turn"),
+                "condition": {"type": "JavaScript", "value": "getVariable('Key') == 7"}}
+        ]})
+    }
+
+    fn with_key(root: Value) -> Value {
+        json!({"root": {"type": "Sequence", "activities": [root, says("after")],
+            "variables": [{"id": "k", "name": "Key", "typeName": "Int32", "value": 7}]}})
+    }
+
+    #[test]
+    fn a_transition_runs_its_action_then_the_exit_then_the_entry() {
+        let mut player = player(with_key(door()));
+        player.start(json!({}));
+        assert_eq!(player.lines(), ["closing"]);
+        assert_eq!(player.state().bookmarks.len(), 2, "it waits for both triggers");
+        raise(&mut player, "Push");
+        assert_eq!(player.lines(), ["closing", "push", "leaving closed", "opening"]);
+        assert_eq!(player.state().bookmarks.len(), 1, "the other trigger is cancelled");
+        raise(&mut player, "Pull");
+        assert_eq!(player.lines().last().unwrap(), &"closing");
+        raise(&mut player, "Turn");
+        assert_eq!(player.lines()[4..], ["closing", "leaving closed", "after"]);
+    }
+
+    #[test]
+    fn a_state_that_nothing_leaves_is_the_end() {
+        let mut machine = door();
+        machine["currentState"] = json!("locked");
+        check_lines(with_key(machine), &["after"]);
+        check_lines(json!({"type": "StateMachine"}), &[]);
+        check_lines(
+            json!({"type": "StateMachine", "initialState": "x",
+            "states": [{"name": "x", "entry": says("in")}]}),
+            &["in"],
+        );
+    }
+
+    #[test]
+    fn a_condition_that_does_not_hold_waits_for_the_same_trigger_again() {
+        let machine = json!({"type": "StateMachine", "initialState": "a",
+            "states": [{"name": "a", "entry": says("in a")}, {"name": "b", "entry": says("in b")}],
+            "transitions": [{"from": "a", "to": "b", "trigger":
+                {"type": "Sequence", "activities": [hears("Go"), {"type": "SetVariable",
+                    "variable": {"id": "n", "name": "N"},
+                    "value": {"js": "getVariable('N') + 1"}}]},
+                "condition": {"js": "getVariable('N') > 1"}}]});
+        let mut player = player(json!({"root": {"type": "Sequence", "activities": [machine],
+            "variables": [{"id": "n", "name": "N", "typeName": "Int32", "value": 0}]}}));
+        player.start(json!({}));
+        raise(&mut player, "Go");
+        assert_eq!(player.lines(), ["in a"]);
+        raise(&mut player, "Go");
+        assert_eq!(player.lines(), ["in a", "in b"]);
+        assert!(player.status().is_final());
+    }
+
+    #[test]
+    fn mistakes_are_named_at_publish() {
+        let found = oversights(json!({"type": "StateMachine", "initialState": "nowhere",
+            "states": [{"name": "a"}, {"name": "a"}],
+            "transitions": [{"from": "a", "to": "b", "trigger": hears("Go")},
+                {"from": "a", "to": "a"}]}));
+        for part in [
+            "no state \"nowhere\"",
+            "two states have the name \"a\"",
+            "no state \"b\"",
+            "it has no trigger",
+        ] {
+            assert!(found.iter().any(|problem| problem.contains(part)), "{part}: {found:?}");
+        }
+    }
+}
