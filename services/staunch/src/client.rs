@@ -80,7 +80,11 @@ impl Client {
                 "the server {server:?} is not an address: use one such as http://127.0.0.1:5001"
             )));
         };
-        let builder = reqwest::Client::builder().connect_timeout(Duration::from_secs(5));
+        // A node closes a connection that is idle for longer, perhaps while a request is sent.
+        let idle = model::limits::HEADERS_TIME_MAX / 2;
+        let builder = reqwest::Client::builder()
+            .connect_timeout(Duration::from_secs(5))
+            .pool_idle_timeout(idle);
         // A proxy cannot reach the loopback of this machine.
         let near = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
         let http = if near { builder.no_proxy() } else { builder }

@@ -31,7 +31,13 @@ impl Response {
 impl Api {
     pub(crate) fn new(url: &str) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
-        let http = Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().unwrap();
+        let http = Client::builder()
+            .no_proxy()
+            .timeout(Duration::from_secs(60))
+            // A node closes a connection that is idle for longer, perhaps while a request is sent.
+            .pool_idle_timeout(model::limits::HEADERS_TIME_MAX / 2)
+            .build()
+            .unwrap();
         Self { http, url: url.to_owned() }
     }
 
