@@ -93,6 +93,8 @@ struct View {
     /// The revisions that [`Presence::look`] has found. The watch may be behind them by any time, and
     /// ends in showing what happened since: until then its older news are ignored.
     looked: BTreeMap<String, Revision>,
+    /// How often the watch has begun anew.
+    resets: u64,
 }
 
 impl Presence {
@@ -163,13 +165,20 @@ impl Presence {
     /// # Errors
     /// When the bus cannot be asked.
     pub async fn look(&self) -> Result<(), Error> {
+        let resets = lock(&self.inner.view).resets;
         let found = self.inner.kv.entries().await?;
         let mut view = lock(&self.inner.view);
+        // The entries may be of a bucket that is gone: its revisions say nothing about the new one.
+        let is_same_bucket = view.resets == resets;
         let View { members, doubted, looked, .. } = &mut *view;
         for (key, Entry { value, revision }) in found {
             if let Some(member) = value.and_then(|value| read(&key, &value)) {
-                doubted.remove(&key);
-                looked.insert(key.clone(), revision);
+                if is_same_bucket {
+                    doubted.remove(&key);
+                    looked.insert(key.clone(), revision);
+                } else {
+                    doubted.insert(key.clone(), Instant::now());
+                }
                 members.insert(key, member);
             }
         }
@@ -284,6 +293,7 @@ impl Inner {
                 view.fresh = Some(BTreeSet::new());
                 // The bucket may have been created anew: revisions start again then.
                 view.looked.clear();
+                view.resets += 1;
                 self.synced.send_replace(false);
                 return;
             }
@@ -303,7 +313,7 @@ impl Inner {
                 view.members.remove(&key);
             }
             Change::Set { key, value: Some(bytes), .. } => {
-                let View { members, fresh, doubted, looked } = &mut *view;
+                let View { members, fresh, doubted, looked, .. } = &mut *view;
                 looked.remove(&key);
                 if let Some(member) = read(&key, &bytes) {
                     doubted.remove(&key);
