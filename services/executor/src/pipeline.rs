@@ -10,7 +10,7 @@
 mod again;
 mod child;
 mod commit;
-mod decide;
+pub(crate) mod decide;
 mod draft;
 mod end_pending;
 mod keep;

@@ -10,6 +10,7 @@ use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
 
 use crate::accept::{Descent, accepted, accepted_command};
 use crate::cx::Cx;
+use crate::pipeline::decide::over;
 use crate::pipeline::{load, publish};
 use crate::reply;
 use crate::stop::Stop;
@@ -47,6 +48,8 @@ enum Routed {
     Kept,
     /// It was handed out before.
     Before,
+    /// Its instance is over and did not take it.
+    Over(String),
 }
 
 /// Sends an event or a task to its receivers, and their number to its sender.
@@ -60,6 +63,7 @@ pub(crate) async fn apply(cx: &Cx, command: &Command) -> Result<(), Stop> {
         }
         Routed::Kept => nobody(Refusal::Waiting, "nobody waits for it yet: it is kept"),
         Routed::Before => nobody(Refusal::AlreadyDone, "it was handed out before"),
+        Routed::Over(reason) => return Err(Stop::Refused(Refusal::AlreadyDone, reason)),
     };
     reply::reply(cx, command, &outcome).await;
     Ok(())
@@ -102,7 +106,7 @@ async fn fan_out(cx: &Cx, command: &Command) -> Result<Routed, Stop> {
             break (bookmarks, triggers);
         }
         if is_kept {
-            return forget_if_taken(cx, &stimulated).await;
+            return unwanted(cx, &stimulated).await;
         }
         // Write first, look second. Bursts that create bookmarks do the same, so one of the two sides
         // always sees the other.
@@ -118,14 +122,22 @@ async fn fan_out(cx: &Cx, command: &Command) -> Result<Routed, Stop> {
     }
 }
 
-/// Ends an event or task that comes a second time, after it was taken or handed out.
-async fn forget_if_taken(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> {
+/// The result for a kept event or task that has no receiver now. It stays kept unless it was taken
+/// or handed out before, or its instance is over.
+async fn unwanted(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> {
     let event = &stimulated.command.id;
-    let is_over = match &stimulated.instance_id {
-        Some(instance_id) => load::read(cx, instance_id).await?.record.has_taken(event),
-        None => cx.store.is_routed(event).await?,
+    let Some(instance_id) = &stimulated.instance_id else {
+        let is_over = cx.store.is_routed(event).await?;
+        return if is_over { forget(cx, stimulated).await } else { Ok(Routed::Kept) };
     };
-    if is_over { forget(cx, stimulated).await } else { Ok(Routed::Kept) }
+    let known = load::read(cx, instance_id).await?;
+    if known.record.has_taken(event) {
+        return forget(cx, stimulated).await;
+    }
+    match known.row.filter(|row| row.status.is_final()) {
+        Some(row) => Ok(Routed::Over(over(&row))),
+        None => Ok(Routed::Kept),
+    }
 }
 
 async fn forget(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> {

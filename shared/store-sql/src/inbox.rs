@@ -39,7 +39,9 @@ const WAKEABLE: &str = "SELECT p.* FROM pending_resumes AS p
         OR (p.hash IS NULL AND p.bookmark_id IS NULL AND p.instance_id IS NOT NULL
             AND EXISTS (SELECT 1 FROM bookmarks AS b
             WHERE b.instance_id = p.instance_id AND b.created_at <= $1
-            AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id))))
+            AND (p.correlation_id IS NULL OR b.correlation_id = p.correlation_id)))
+        OR EXISTS (SELECT 1 FROM instances AS i
+            WHERE i.id = p.instance_id AND i.finished_at <= $1))
     ORDER BY p.accepted_at, p.id LIMIT $2";
 
 const FORGET: &str = "DELETE FROM routed_events WHERE id IN (

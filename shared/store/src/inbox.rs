@@ -83,7 +83,8 @@ pub trait Inbox: Send + Sync {
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error>;
 
     /// Waiting commands whose bookmark has existed since `before` or longer: the node that should
-    /// apply them has died.
+    /// apply them has died. Also those whose instance has been over since `before` or longer: no
+    /// bookmark will come for them.
     ///
     /// # Errors
     /// See [`Error`].

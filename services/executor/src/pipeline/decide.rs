@@ -1,7 +1,7 @@
 //! The meaning of a command for an instance: the rules of starting, resuming and cancelling. Pure.
 
 use engine::{Input, Resume};
-use model::SubStatus;
+use model::{Instance, SubStatus};
 use protocol::{Body, Refusal};
 
 use crate::burst::Known;
@@ -96,8 +96,7 @@ fn resumed(known: &Known, resume: &protocol::Resume, work: &Work) -> Meaning {
     let Some(row) = &known.row else { return Meaning::Unknown };
     let refuse = |refusal, reason| Meaning::Refuse(refusal, reason);
     if row.status.is_final() {
-        let reason = format!("instance {} is over: it is {}", row.id, row.status);
-        return refuse(Refusal::AlreadyDone, reason);
+        return refuse(Refusal::AlreadyDone, over(row));
     }
     let record = &known.record;
     let bookmark = match &resume.bookmark_id {
@@ -154,11 +153,15 @@ fn resumed(known: &Known, resume: &protocol::Resume, work: &Work) -> Meaning {
     }))
 }
 
+/// The reason for a command whose instance is over.
+pub(crate) fn over(row: &Instance) -> String {
+    format!("instance {} is over: it is {}", row.id, row.status)
+}
+
 fn cancelled(known: &Known, reason: Option<String>) -> Meaning {
     let Some(row) = &known.row else { return Meaning::Unknown };
     if row.status.is_final() {
-        let reason = format!("instance {} is over: it is {}", row.id, row.status);
-        return Meaning::Refuse(Refusal::AlreadyDone, reason);
+        return Meaning::Refuse(Refusal::AlreadyDone, over(row));
     }
     if known.is_pending() {
         return Meaning::CancelPending;

@@ -167,6 +167,58 @@ async fn an_event_for_an_instance_that_comes_again_leaves_nothing_behind() {
     }
 }
 
+/// Writes the row of an event after its instance has ended, as a write does whose caller was dropped.
+async fn kept_late(world: &World, raised: &protocol::Command) {
+    let late = store::PendingCommand {
+        id: raised.id.clone(),
+        instance_id: Some("i".into()),
+        bookmark_id: None,
+        hash: Some(model::Stimulus::event("x").hash()),
+        correlation_id: None,
+        command: raised.encode().unwrap(),
+        accepted_at: world.now(),
+        expires_at: Some(world.now().after(Duration::from_secs(24 * 60 * 60))),
+        waiting: true,
+    };
+    store::Inbox::wait(&world.store, late).await.unwrap();
+    world.settle("i", SubStatus::Finished).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_is_kept_after_its_instance_took_it_and_ended_is_forgotten() {
+    let world = World::new();
+    let events = three_waits(&world).await;
+    let _node = world.node("a").await;
+    world.start("waits", "i", json!({})).await;
+    for event in &events {
+        world.send(event).await;
+    }
+    all_are_taken(&world).await;
+    kept_late(&world, &events[1]).await;
+    assert!(world.dead().is_empty(), "{:?}", world.dead());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_no_bookmark_of_its_instance_took_is_a_dead_letter_when_that_is_over() {
+    let world = World::new();
+    let [raised, ..] = three_waits(&world).await;
+    world.publish("short", sequence(vec![line("done")]), json!({})).await;
+    let _node = world.node("a").await;
+    let early = world.ask(raised.clone(), ReplyWhen::Committed).await;
+    assert_eq!(early.refusal, Some(Refusal::Waiting));
+    world.start("short", "i", json!({})).await;
+    world.settle("i", SubStatus::Finished).await;
+    let dead = world.dead();
+    assert_eq!(dead.len(), 1, "{dead:?}");
+    let reason = dead[0].header(protocol::header::REASON);
+    assert_eq!(reason, Some("instance i is over: it is Finished"));
+
+    tokio::time::sleep(Duration::from_secs(130)).await;
+    let late = world.ask(raised, ReplyWhen::Committed).await;
+    assert_eq!(late.refusal, Some(Refusal::AlreadyDone));
+    assert_eq!((world.store.sizes().pending, world.dead().len()), (0, 1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_correlated_event_reaches_only_its_own() {
     let world = World::new();

@@ -1,5 +1,7 @@
 //! Accepted commands.
 
+use model::SubStatus;
+
 use super::case::{Subject, at_once, cases};
 use super::sample::{at, bookmark, first, id, message, pending, resume, start, subjects};
 use crate::{NewInstance, OutboxRow, PendingCommand};
@@ -13,6 +15,7 @@ cases![
     an_event_is_settled_into_what_follows,
     settling_twice_changes_nothing,
     commands_whose_waker_died_are_found,
+    commands_whose_instance_is_over_are_found,
     waiting_commands_expire,
     an_event_is_handed_out_once,
     an_expired_command_is_buried_by_one,
@@ -142,6 +145,31 @@ async fn commands_whose_waker_died_are_found(store: Subject) {
     assert_eq!(store.wakeable(at(20), 2).await.unwrap().len(), 2);
     assert_eq!(store.wakeable(at(9), 10).await.unwrap(), []);
     assert_eq!(store.wakeable(at(30), 10).await.unwrap().len(), 6);
+}
+
+async fn commands_whose_instance_is_over_are_found(store: Subject) {
+    for (name, status, finished_at) in [
+        ("over", SubStatus::Finished, Some(at(10))),
+        ("ended-now", SubStatus::Faulted, Some(at(30))),
+        ("goes-on", SubStatus::Suspended, None),
+    ] {
+        let mut burst = first(name);
+        burst.instance.status = status;
+        burst.instance.finished_at = finished_at;
+        store.commit(burst).await.unwrap();
+        store.wait(resume(&format!("for-{name}"), name, None)).await.unwrap();
+        let event = pending(&format!("event-for-{name}"), "E", at(1));
+        store.wait(PendingCommand { instance_id: Some(id(name)), ..event }).await.unwrap();
+    }
+    store.wait(resume("for-nobody", "absent", None)).await.unwrap();
+    store.accept_command(resume("does-not-wait", "over", None)).await.unwrap();
+    let found = async |before| {
+        let found = store.wakeable(before, 10).await.unwrap();
+        found.into_iter().map(|command| command.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(at(9)).await, Vec::<String>::new());
+    assert_eq!(found(at(20)).await, ["for-over", "event-for-over"]);
+    assert_eq!(found(at(30)).await.len(), 4);
 }
 
 async fn waiting_commands_expire(store: Subject) {

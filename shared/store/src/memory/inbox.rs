@@ -7,7 +7,7 @@ use protocol::Message;
 use super::instances::size;
 use super::tables::Tables;
 use super::{MemoryStore, Operation};
-use crate::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, check};
+use crate::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, StoredBookmark, check};
 
 #[async_trait]
 impl Inbox for MemoryStore {
@@ -63,10 +63,14 @@ impl Inbox for MemoryStore {
 
     async fn wakeable(&self, before: Timestamp, limit: u64) -> Result<Vec<PendingCommand>, Error> {
         self.run(Operation::Wakeable, |tables| {
-            let there = tables.bookmarks.values().filter(|row| row.bookmark.created_at <= before);
-            let found = tables.answered(there).into_iter();
-            let found = found.filter(|command| command.accepted_at <= before);
-            Ok(found.take(size(limit)).cloned().collect())
+            let is_old = |row: &&StoredBookmark| row.bookmark.created_at <= before;
+            let bookmarks = tables.bookmarks.values().filter(is_old);
+            let found = tables.waiting(|command| {
+                command.accepted_at <= before
+                    && (tables.is_over(command, before)
+                        || bookmarks.clone().any(|bookmark| command.is_answered_by(bookmark)))
+            });
+            Ok(found.into_iter().take(size(limit)).cloned().collect())
         })
         .await
     }

@@ -204,7 +204,8 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Times
     for settled in &burst.settles {
         tables.pending.remove(settled);
     }
-    let waiting = tables.answered(burst.created.iter());
+    let waiting = tables
+        .waiting(|command| burst.created.iter().any(|bookmark| command.is_answered_by(bookmark)));
     Commit::Done { waiting: waiting.into_iter().map(|command| command.command.clone()).collect() }
 }
 

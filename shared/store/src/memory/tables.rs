@@ -124,18 +124,17 @@ impl Tables {
         }
     }
 
-    /// Commands that wait for one of these bookmarks, oldest first.
-    pub(super) fn answered<'a>(
-        &'a self,
-        bookmarks: impl Iterator<Item = &'a StoredBookmark> + Clone,
-    ) -> Vec<&'a PendingCommand> {
-        let mut found: Vec<_> = self
-            .pending
-            .values()
-            .filter(|command| command.waiting)
-            .filter(|command| bookmarks.clone().any(|bookmark| command.is_answered_by(bookmark)))
-            .collect();
+    /// The waiting commands that fit, oldest first.
+    pub(super) fn waiting(&self, fits: impl Fn(&PendingCommand) -> bool) -> Vec<&PendingCommand> {
+        let waiting = self.pending.values().filter(|command| command.waiting);
+        let mut found: Vec<_> = waiting.filter(|command| fits(command)).collect();
         found.sort_by(|a, b| (a.accepted_at, &a.id).cmp(&(b.accepted_at, &b.id)));
         found
+    }
+
+    /// Whether the instance of the command has been over since `before` or longer.
+    pub(super) fn is_over(&self, command: &PendingCommand, before: Timestamp) -> bool {
+        let instance = command.instance_id.as_ref().and_then(|id| self.instances.get(id));
+        instance.and_then(|row| row.instance.finished_at).is_some_and(|time| time <= before)
     }
 }
