@@ -17,7 +17,9 @@ use std::sync::Arc;
 use chassis::Point;
 use model::{Definition, DefinitionId, VersionId, limits};
 use protocol::Noticed;
-use store::{Base, DefinitionFilter, Deleted, Listed, Page, Publication, Published, VersionOption};
+use store::{
+    Base, DefinitionFilter, Deleted, Listed, Page, Publication, Published, Retracted, VersionOption,
+};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -160,11 +162,20 @@ pub(crate) async fn retract(
     precondition: &Precondition,
 ) -> Result<Option<Changed>, Problem> {
     let _lock = app.edit_locks.lock(id).await;
-    precondition.check(id, latest_of(app, id).await?.as_ref())?;
-    let Some(definition) = app.cx.store.retract(id).await? else { return Ok(None) };
-    app.routes.forget();
-    let noticed = announce(app, &definition, false).await;
-    Ok(Some(Changed { noticed, ..Changed::new(definition) }))
+    for _ in 0..limits::EDIT_TRIES_MAX {
+        let latest = latest_of(app, id).await?;
+        precondition.check(id, latest.as_ref())?;
+        let definition = match app.cx.store.retract(id, &precondition.base(latest.as_ref())).await?
+        {
+            Retracted::Done(definition) => *definition,
+            Retracted::NotPublished => return Ok(None),
+            Retracted::Overtaken => continue,
+        };
+        app.routes.forget();
+        let noticed = announce(app, &definition, false).await;
+        return Ok(Some(Changed { noticed, ..Changed::new(definition) }));
+    }
+    Err(contended(id))
 }
 
 /// Removes all versions of a definition without unfinished instances.
@@ -174,25 +185,38 @@ pub(crate) async fn delete(
     precondition: &Precondition,
 ) -> Result<bool, Problem> {
     let _lock = app.edit_locks.lock(id).await;
-    let Some(latest) = latest_of(app, id).await? else { return Ok(false) };
-    precondition.check(id, Some(&latest))?;
-    let count = deleted(app.cx.store.delete_definition(id).await?)?;
-    app.routes.forget();
-    // Best effort: the reconciliation of cache-notifier finds it as well.
-    let told = announce(app, &latest, false).await;
-    tracing::info!(definition = %id, versions = count, everywhere = told.is_some_and(|t| t.everywhere), "definition deleted");
-    Ok(count > 0)
+    for _ in 0..limits::EDIT_TRIES_MAX {
+        let Some(latest) = latest_of(app, id).await? else { return Ok(false) };
+        precondition.check(id, Some(&latest))?;
+        let base = precondition.base(Some(&latest));
+        let versions = match app.cx.store.delete_definition(id, &base).await? {
+            Deleted::Done { versions } => versions,
+            Deleted::InUse { instances } => return Err(in_use(instances)),
+            Deleted::Overtaken => continue,
+        };
+        app.routes.forget();
+        // Best effort: the reconciliation of cache-notifier finds it as well.
+        let told = announce(app, &latest, false).await;
+        let everywhere = told.is_some_and(|told| told.everywhere);
+        tracing::info!(definition = %id, versions, everywhere, "definition deleted");
+        return Ok(versions > 0);
+    }
+    Err(contended(id))
 }
 
 /// Removes one version without unfinished instances.
 pub(crate) async fn delete_version(app: &Arc<App>, id: &VersionId) -> Result<bool, Problem> {
     let Some(version) = app.cx.store.version(id).await? else { return Ok(false) };
-    let count = deleted(app.cx.store.delete_version(id).await?)?;
+    let versions = match app.cx.store.delete_version(id).await? {
+        Deleted::Done { versions } => versions,
+        Deleted::InUse { instances } => return Err(in_use(instances)),
+        Deleted::Overtaken => return Err(contended(&version.definition_id)),
+    };
     if version.is_published {
         app.routes.forget();
         drop(announce(app, &version, false).await);
     }
-    Ok(count > 0)
+    Ok(versions > 0)
 }
 
 /// The latest version, or 404.
@@ -228,15 +252,12 @@ fn contended(id: &DefinitionId) -> Problem {
     ))
 }
 
-/// The number of versions that a deletion removed; 409 while instances need them.
-fn deleted(deleted: Deleted) -> Result<u64, Problem> {
-    match deleted {
-        Deleted::Done { versions } => Ok(versions),
-        Deleted::InUse { instances } => Err(Problem::conflict(
-            "still-running",
-            format!("{instances} instances of it are not finished and need it: cancel them first"),
-        )),
-    }
+/// 409: instances need what would be deleted.
+fn in_use(instances: u64) -> Problem {
+    Problem::conflict(
+        "still-running",
+        format!("{instances} instances of it are not finished and need it: cancel them first"),
+    )
 }
 
 /// The content as the latest version while that is a draft, and as the next version otherwise.

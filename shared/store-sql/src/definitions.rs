@@ -13,7 +13,7 @@ use sea_orm::{
 };
 use store::{
     Base, DefinitionFilter, Definitions, Deleted, Error, Listed, Page, Publication, Published,
-    PublishedVersion, Saved, VersionOption, check,
+    PublishedVersion, Retracted, Saved, VersionOption, check,
 };
 
 use crate::codec::{json, parse};
@@ -40,12 +40,12 @@ impl Definitions for SqlStore {
         self.tried(|| self.publish_once(&publication)).await
     }
 
-    async fn retract(&self, id: &DefinitionId) -> Result<Option<Definition>, Error> {
-        self.tried(|| self.retract_once(id)).await
+    async fn retract(&self, id: &DefinitionId, base: &Base) -> Result<Retracted, Error> {
+        self.tried(|| self.retract_once(id, base)).await
     }
 
-    async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error> {
-        self.tried(|| self.delete_definition_once(id)).await
+    async fn delete_definition(&self, id: &DefinitionId, base: &Base) -> Result<Deleted, Error> {
+        self.tried(|| self.delete_definition_once(id, base)).await
     }
 
     async fn delete_version(&self, id: &VersionId) -> Result<Deleted, Error> {
@@ -203,14 +203,17 @@ impl SqlStore {
         Ok(Published::Done)
     }
 
-    async fn retract_once(&self, id: &DefinitionId) -> Result<Option<Definition>, Failure> {
+    async fn retract_once(&self, id: &DefinitionId, base: &Base) -> Result<Retracted, Failure> {
         let tx = self.change().await?;
+        if !base.holds(latest(&tx, id).await?.as_ref()) {
+            return Ok(Retracted::Overtaken);
+        }
         let published = Entity::find()
             .filter(Column::DefinitionId.eq(id.as_str()))
             .filter(Column::IsPublished.eq(true))
             .one(&tx)
             .await?;
-        let Some(published) = published else { return Ok(None) };
+        let Some(published) = published else { return Ok(Retracted::NotPublished) };
         let retracted = Model { is_published: false, ..published };
         Entity::update_many()
             .col_expr(Column::IsPublished, Expr::value(false))
@@ -220,15 +223,22 @@ impl SqlStore {
         unregister(&tx, trigger::Column::DefinitionId, schedule::Column::DefinitionId, id.as_str())
             .await?;
         commit(tx).await?;
-        Ok(Some(read(retracted)?))
+        Ok(Retracted::Done(Box::new(read(retracted)?)))
     }
 
-    async fn delete_definition_once(&self, id: &DefinitionId) -> Result<Deleted, Failure> {
+    async fn delete_definition_once(
+        &self,
+        id: &DefinitionId,
+        base: &Base,
+    ) -> Result<Deleted, Failure> {
         let used = instance::Column::DefinitionId.eq(id.as_str());
         if let Some(used) = unfinished(&self.database.reader, used.clone(), Made::Ever).await? {
             return Ok(used);
         }
         let tx = self.change().await?;
+        if !base.holds(latest(&tx, id).await?.as_ref()) {
+            return Ok(Deleted::Overtaken);
+        }
         if let Some(used) = hold_starts(&tx, used).await? {
             return Ok(used);
         }

@@ -68,7 +68,7 @@ pub struct DefinitionFilter {
 }
 
 /// The latest version that a change starts from. If its base is no longer the latest version, the
-/// change is not made: see [`Saved::Overtaken`] and [`Published::Overtaken`].
+/// change is not made: its result is `Overtaken`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Base {
     /// Any version or none: nothing is compared.
@@ -151,6 +151,17 @@ pub enum Published {
     },
 }
 
+/// The result of retracting a definition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Retracted {
+    /// This version is no longer published.
+    Done(Box<Definition>),
+    /// Nothing changed: no version is published.
+    NotPublished,
+    /// Nothing changed: the latest version is not the [`Base`].
+    Overtaken,
+}
+
 /// The result of a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deleted {
@@ -164,6 +175,8 @@ pub enum Deleted {
         /// At least this many.
         instances: u64,
     },
+    /// Nothing is deleted: the latest version is not the [`Base`].
+    Overtaken,
 }
 
 /// A published version, without its graph.
@@ -195,11 +208,11 @@ pub trait Definitions: Send + Sync {
     /// version has its number.
     async fn publish(&self, publication: Publication) -> Result<Published, Error>;
 
-    /// Retracts the published version: nothing starts it any more. `None` when none is published.
+    /// Retracts the published version: nothing starts it any more.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn retract(&self, id: &DefinitionId) -> Result<Option<Definition>, Error>;
+    async fn retract(&self, id: &DefinitionId, base: &Base) -> Result<Retracted, Error>;
 
     /// Removes all versions, triggers and schedules, if no unfinished instance is of this
     /// definition. From then on starts of these versions are refused ([`crate::Accepted::Gone`],
@@ -207,7 +220,7 @@ pub trait Definitions: Send + Sync {
     ///
     /// # Errors
     /// See [`Error`].
-    async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error>;
+    async fn delete_definition(&self, id: &DefinitionId, base: &Base) -> Result<Deleted, Error>;
 
     /// Removes one version, if no unfinished instance runs it; starts of it are refused from then
     /// on. If it was the latest, the remaining version with the highest number becomes the latest.

@@ -80,7 +80,7 @@ impl World {
     /// Ends the schedule. Its occurrences up to this time must exist.
     pub(crate) async fn end_ticker(&self, until: Timestamp) {
         *self.ticker_until.lock().unwrap() = until;
-        self.cluster.store.retract(&"ticker".into()).await.unwrap();
+        self.cluster.store.retract(&"ticker".into(), &Base::Any).await.unwrap();
     }
 }
 

@@ -233,7 +233,7 @@ async fn a_retraction_reaches_everyone_and_a_new_version_follows_it() {
     let _stop = world.serving("notifier-1").await;
     world.publish(1).await;
     world.announce(1).await;
-    world.store.retract(&"order".into()).await.unwrap();
+    world.store.retract(&"order".into(), &Base::Any).await.unwrap();
     let noticed = world.announce(1).await;
     assert!(noticed.everywhere && noticed.version_id.is_none(), "{noticed:?}");
     assert_eq!(points_to(&node), None);
@@ -251,7 +251,7 @@ async fn an_older_version_that_is_published_again_is_pointed_to() {
     world.publish(2).await;
     assert_eq!(world.announce(2).await.version, 2);
     // While a newer version is published, an older one cannot be published.
-    world.store.retract(&"order".into()).await.unwrap();
+    world.store.retract(&"order".into(), &Base::Any).await.unwrap();
     world.publish(1).await;
     let noticed = world.announce(1).await;
     assert_eq!((noticed.version, noticed.everywhere), (1, true));
@@ -268,7 +268,7 @@ async fn reconciling_mends_what_a_dead_publisher_left() {
     assert_eq!(reconcile::run_once(&cx).await.unwrap(), []);
     tokio::time::sleep(Duration::from_millis(10)).await;
     assert_eq!(points_to(&node), Some("order-3".to_owned()));
-    world.store.delete_definition(&"order".into()).await.unwrap();
+    world.store.delete_definition(&"order".into(), &Base::Any).await.unwrap();
     assert_eq!(reconcile::run_once(&cx).await.unwrap(), ["order".into()]);
     assert_eq!(reconcile::run_once(&cx).await.unwrap(), []);
     tokio::time::sleep(Duration::from_millis(10)).await;

@@ -9,6 +9,7 @@ use axum::http::header::{AsHeaderName, ETAG, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use model::{Definition, DefinitionId};
+use store::Base;
 
 use crate::problem::Problem;
 use crate::respond;
@@ -65,6 +66,11 @@ impl Precondition {
             _ => false,
         };
         if holds { Ok(()) } else { Err(failed(id, latest)) }
+    }
+
+    /// The base of a change that need not be compared without a precondition.
+    pub(crate) fn base(&self, latest: Option<&Definition>) -> Base {
+        if *self == Self::None { Base::Any } else { Base::of(latest) }
     }
 }
 

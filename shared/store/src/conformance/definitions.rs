@@ -5,7 +5,8 @@ use model::{Definition, Stimulus};
 use super::case::{Subject, at_once, cases};
 use super::sample::{at, draft, id, publication, trigger};
 use crate::{
-    Base, DefinitionFilter, Deleted, Error, Page, Publication, Published, Saved, VersionOption,
+    Base, DefinitionFilter, Deleted, Error, Page, Publication, Published, Retracted, Saved,
+    VersionOption,
 };
 
 cases![
@@ -22,6 +23,7 @@ cases![
     a_route_belongs_to_one_definition,
     one_of_many_gets_the_route,
     retracting_takes_everything_back,
+    a_stale_base_retracts_and_deletes_nothing,
     a_deleted_definition_leaves_nothing,
     a_deleted_latest_version_has_a_successor,
     definitions_are_filtered_ordered_and_paged,
@@ -84,7 +86,7 @@ async fn a_published_version_keeps_its_content(store: Subject) {
     changed.definition.description = Some("Changed".to_owned());
     for is_retracted in [false, true] {
         if is_retracted {
-            store.retract(&"order".into()).await.unwrap();
+            store.retract(&"order".into(), &Base::Any).await.unwrap();
         }
         let result = store.publish(changed.clone()).await;
         assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
@@ -112,7 +114,7 @@ async fn an_older_publication_does_not_replace_a_newer_one(store: Subject) {
     assert_eq!(find(&store, VersionOption::LatestAndPublished).await, Some(4));
     assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap().len(), 1);
     // Once the newer version is retracted, the older one may be published.
-    store.retract(&"order".into()).await.unwrap();
+    store.retract(&"order".into(), &Base::Any).await.unwrap();
     assert_eq!(store.publish(publication("order", 3)).await.unwrap(), Published::Done);
     assert_eq!(find(&store, VersionOption::Published).await, Some(3));
 }
@@ -150,7 +152,7 @@ async fn a_change_needs_its_base(store: Subject) {
         Published::Overtaken { by: overtaken(&latest) }
     );
     let gone = Base::of(Some(&latest));
-    store.delete_definition(&"order".into()).await.unwrap();
+    store.delete_definition(&"order".into(), &Base::Any).await.unwrap();
     assert_eq!(store.save(&draft("order", 2), &gone).await.unwrap(), Saved::Overtaken { by: None });
     assert_eq!(find(&store, VersionOption::All).await, None);
 }
@@ -281,7 +283,7 @@ async fn a_route_belongs_to_one_definition(store: Subject) {
     renamed.triggers = vec![trigger(&renamed.definition, "h", stimulus)];
     assert!(matches!(store.publish(renamed).await.unwrap(), Published::RouteTaken { .. }));
 
-    store.retract(&"order".into()).await.unwrap();
+    store.retract(&"order".into(), &Base::Any).await.unwrap();
     assert_eq!(store.publish(with_route("invoice", 1)).await.unwrap(), Published::Done);
     // Several definitions may receive the same event.
     for definition_id in ["a", "b"] {
@@ -304,22 +306,42 @@ async fn one_of_many_gets_the_route(store: Subject) {
 }
 
 async fn retracting_takes_everything_back(store: Subject) {
-    assert_eq!(store.retract(&"order".into()).await.unwrap(), None);
+    let retract = async || store.retract(&"order".into(), &Base::Any).await.unwrap();
+    assert_eq!(retract().await, Retracted::NotPublished);
     store.publish(with_route("order", 1)).await.unwrap();
     save(&store, &draft("order", 2)).await.unwrap();
-    let retracted = store.retract(&"order".into()).await.unwrap().unwrap();
+    let Retracted::Done(retracted) = retract().await else { panic!("it was published") };
     assert_eq!((retracted.version, retracted.is_published), (1, false));
-    assert_eq!(store.version(&"order-1".into()).await.unwrap(), Some(retracted));
+    assert_eq!(store.version(&"order-1".into()).await.unwrap(), Some(*retracted));
     assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap(), []);
-    assert_eq!(store.retract(&"order".into()).await.unwrap(), None);
+    assert_eq!(retract().await, Retracted::NotPublished);
     assert_eq!(find(&store, VersionOption::Latest).await, Some(2));
+}
+
+/// Nothing is retracted or deleted when another change was faster.
+async fn a_stale_base_retracts_and_deletes_nothing(store: Subject) {
+    store.publish(with_route("order", 1)).await.unwrap();
+    let base = Base::of(store.version(&"order-1".into()).await.unwrap().as_ref());
+    save(&store, &draft("order", 2)).await.unwrap();
+    for base in [&base, &Base::Nothing] {
+        assert_eq!(store.retract(&"order".into(), base).await.unwrap(), Retracted::Overtaken);
+        let deleted = store.delete_definition(&"order".into(), base).await.unwrap();
+        assert_eq!(deleted, Deleted::Overtaken);
+    }
+    assert_eq!(find(&store, VersionOption::Published).await, Some(1));
+    assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap().len(), 1);
+    let base = Base::of(store.version(&"order-2".into()).await.unwrap().as_ref());
+    let retracted = store.retract(&"order".into(), &base).await.unwrap();
+    assert!(matches!(retracted, Retracted::Done(_)));
+    let deleted = store.delete_definition(&"order".into(), &base).await.unwrap();
+    assert_eq!(deleted, Deleted::Done { versions: 2 });
 }
 
 async fn a_deleted_definition_leaves_nothing(store: Subject) {
     store.publish(with_route("order", 1)).await.unwrap();
     save(&store, &draft("order", 2)).await.unwrap();
     save(&store, &draft("invoice", 1)).await.unwrap();
-    let delete = async || store.delete_definition(&"order".into()).await.unwrap();
+    let delete = async || store.delete_definition(&"order".into(), &Base::Any).await.unwrap();
     assert_eq!(delete().await, Deleted::Done { versions: 2 });
     assert_eq!(delete().await, Deleted::Done { versions: 0 });
     assert_eq!(find(&store, VersionOption::All).await, None);

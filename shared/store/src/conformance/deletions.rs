@@ -4,7 +4,7 @@ use model::SubStatus;
 
 use super::case::{Subject, at_once, cases};
 use super::sample::{first, id, publication, start};
-use crate::{Accepted, Burst, Commit, Deleted, Expected, InstanceFilter, NewInstance, Page};
+use crate::{Accepted, Base, Burst, Commit, Deleted, Expected, InstanceFilter, NewInstance, Page};
 
 cases![
     a_definition_with_unfinished_instances_stays,
@@ -36,14 +36,14 @@ async fn a_definition_with_unfinished_instances_stays(store: Subject) {
     let running = of_version("a", "order", 1);
     assert_eq!(store.accept(running.clone()).await.unwrap(), Accepted::New);
     let in_use = Deleted::InUse { instances: 1 };
-    assert_eq!(store.delete_definition(&"order".into()).await.unwrap(), in_use);
+    assert_eq!(store.delete_definition(&"order".into(), &Base::Any).await.unwrap(), in_use);
     assert_eq!(store.delete_version(&"order-1".into()).await.unwrap(), in_use);
     // Nothing runs the other version.
     let gone = Deleted::Done { versions: 1 };
     assert_eq!(store.delete_version(&"order-2".into()).await.unwrap(), gone);
     let done = Commit::Done { waiting: Vec::new() };
     assert_eq!(store.commit(ends(&running, Expected::Unstarted)).await.unwrap(), done);
-    assert_eq!(store.delete_definition(&"order".into()).await.unwrap(), gone);
+    assert_eq!(store.delete_definition(&"order".into(), &Base::Any).await.unwrap(), gone);
     assert!(store.load(&id("a")).await.unwrap().is_some());
 }
 
@@ -52,7 +52,7 @@ async fn a_start_of_a_deleted_version_is_refused(store: Subject) {
     let before = of_version("before", "order", 1);
     store.accept(before.clone()).await.unwrap();
     store.commit(ends(&before, Expected::Unstarted)).await.unwrap();
-    store.delete_definition(&"order".into()).await.unwrap();
+    store.delete_definition(&"order".into(), &Base::Any).await.unwrap();
 
     let late = of_version("late", "order", 1);
     assert_eq!(store.accept(late.clone()).await.unwrap(), Accepted::Gone);
@@ -98,10 +98,14 @@ async fn either_the_start_or_the_deletion_wins(store: Subject) {
                     tokio::task::yield_now().await;
                 }
                 match number {
-                    3 => match store.delete_definition(&definition.into()).await.unwrap() {
-                        Deleted::Done { versions } => ("deleted", versions),
-                        Deleted::InUse { instances } => ("in use", instances),
-                    },
+                    3 => {
+                        match store.delete_definition(&definition.into(), &Base::Any).await.unwrap()
+                        {
+                            Deleted::Done { versions } => ("deleted", versions),
+                            Deleted::InUse { instances } => ("in use", instances),
+                            Deleted::Overtaken => panic!("without a base"),
+                        }
+                    }
                     0 | 1 => match store.accept(start).await.unwrap() {
                         Accepted::New => ("started", 1),
                         other => {

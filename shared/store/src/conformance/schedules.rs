@@ -4,7 +4,7 @@ use model::{Recurrence, Schedule};
 
 use super::case::{Subject, cases};
 use super::sample::{at, publication, schedule};
-use crate::{Firing, Publication};
+use crate::{Base, Firing, Publication};
 
 cases![
     schedules_come_with_their_definition,
@@ -52,14 +52,14 @@ async fn schedules_come_with_their_definition(store: Subject) {
     store.publish(publication("order", 2)).await.unwrap();
     assert_eq!(store.schedules().await.unwrap(), []);
     store.publish(timed(3, 60, 1_000)).await.unwrap();
-    store.retract(&"order".into()).await.unwrap();
+    store.retract(&"order".into(), &Base::Any).await.unwrap();
     assert_eq!(store.schedules().await.unwrap(), []);
     assert_eq!(store.due_schedules(&all(), at(2_000), 10).await.unwrap(), []);
     store.publish(timed(4, 60, 1_000)).await.unwrap();
     store.delete_version(&"order-4".into()).await.unwrap();
     assert_eq!(store.schedules().await.unwrap(), []);
     store.publish(timed(5, 60, 1_000)).await.unwrap();
-    store.delete_definition(&"order".into()).await.unwrap();
+    store.delete_definition(&"order".into(), &Base::Any).await.unwrap();
     assert_eq!(store.schedules().await.unwrap(), []);
 }
 
@@ -103,13 +103,13 @@ async fn a_one_time_schedule_does_not_fire_again(store: Subject) {
 async fn a_schedule_that_comes_back_keeps_its_counter(store: Subject) {
     store.publish(timed(1, 60, 1_000)).await.unwrap();
     fire(&store, 0, Some(61_000)).await;
-    store.retract(&"order".into()).await.unwrap();
+    store.retract(&"order".into(), &Base::Any).await.unwrap();
     store.publish(timed(1, 60, 7_000)).await.unwrap();
     let schedule = only(&store).await;
     assert_eq!((schedule.occurrence, schedule.next_at), (1, Some(at(7_000))));
     fire(&store, 1, Some(67_000)).await;
 
-    store.delete_definition(&"order".into()).await.unwrap();
+    store.delete_definition(&"order".into(), &Base::Any).await.unwrap();
     store.publish(timed(1, 60, 9_000)).await.unwrap();
     let schedule = only(&store).await;
     assert_eq!((schedule.occurrence, schedule.next_at), (2, Some(at(9_000))));

@@ -4,7 +4,7 @@ use model::{ScheduleId, limits};
 
 use super::case::{Subject, at_once, cases};
 use super::sample::{at, first, id, publication, schedule, start, timer};
-use crate::{DueTimer, Firing, InstanceFilter, Page, shard_of};
+use crate::{Base, DueTimer, Firing, InstanceFilter, Page, shard_of};
 
 cases![
     the_clock_goes_on,
@@ -127,7 +127,7 @@ async fn a_schedule_that_is_gone_does_not_fire(store: Subject) {
     let mut publication = publication("order", 1);
     publication.schedules = vec![schedule(&publication.definition, 60, at(0))];
     store.publish(publication).await.unwrap();
-    store.retract(&"order".into()).await.unwrap();
+    store.retract(&"order".into(), &Base::Any).await.unwrap();
     assert!(!store.fire(firing("order-timer", 0, "a")).await.unwrap());
     assert_eq!(store.load(&id("a-1")).await.unwrap(), None);
 }

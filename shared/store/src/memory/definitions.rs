@@ -10,7 +10,7 @@ use super::tables::{ScheduleRow, Tables};
 use super::{MemoryStore, Operation};
 use crate::{
     Base, DefinitionFilter, Definitions, Deleted, Error, Listed, Page, Publication, Published,
-    Saved, VersionOption, check,
+    Retracted, Saved, VersionOption, check,
 };
 
 #[async_trait]
@@ -18,8 +18,9 @@ impl Definitions for MemoryStore {
     async fn save(&self, definition: &Definition, base: &Base) -> Result<Saved, Error> {
         self.run(Operation::SaveDefinition, |tables| {
             check::definition(definition)?;
-            if let Some(by) = tables.overtaking(definition, base) {
-                return Ok(Saved::Overtaken { by });
+            let latest = tables.latest(&definition.definition_id);
+            if !base.holds(latest) {
+                return Ok(Saved::Overtaken { by: latest.cloned().map(Box::new) });
             }
             tables.check_identity(definition)?;
             let known = tables.definitions.get(&definition.id);
@@ -42,8 +43,9 @@ impl Definitions for MemoryStore {
         self.run(Operation::Publish, |tables| {
             check::publication(&publication)?;
             let Publication { definition, base, triggers, schedules } = publication;
-            if let Some(by) = tables.overtaking(&definition, &base) {
-                return Ok(Published::Overtaken { by });
+            let latest = tables.latest(&definition.definition_id);
+            if !base.holds(latest) {
+                return Ok(Published::Overtaken { by: latest.cloned().map(Box::new) });
             }
             tables.check_identity(&definition)?;
             let id = definition.definition_id.clone();
@@ -74,22 +76,28 @@ impl Definitions for MemoryStore {
         .await
     }
 
-    async fn retract(&self, id: &DefinitionId) -> Result<Option<Definition>, Error> {
+    async fn retract(&self, id: &DefinitionId, base: &Base) -> Result<Retracted, Error> {
         self.run(Operation::Retract, |tables| {
+            if !base.holds(tables.latest(id)) {
+                return Ok(Retracted::Overtaken);
+            }
             let mut versions = tables.definitions.values_mut();
             let published = versions.find(|d| d.definition_id == *id && d.is_published);
-            let Some(published) = published else { return Ok(None) };
+            let Some(published) = published else { return Ok(Retracted::NotPublished) };
             published.is_published = false;
             let retracted = published.clone();
             tables.triggers.retain(|trigger| trigger.definition_id != *id);
             tables.retire(|schedule| schedule.definition_id == *id);
-            Ok(Some(retracted))
+            Ok(Retracted::Done(Box::new(retracted)))
         })
         .await
     }
 
-    async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error> {
+    async fn delete_definition(&self, id: &DefinitionId, base: &Base) -> Result<Deleted, Error> {
         self.run(Operation::DeleteDefinition, |tables| {
+            if !base.holds(tables.latest(id)) {
+                return Ok(Deleted::Overtaken);
+            }
             let instances = tables.unfinished(|instance| instance.definition_id == *id);
             if instances > 0 {
                 return Ok(Deleted::InUse { instances });
@@ -206,14 +214,9 @@ impl Tables {
             .filter(|other| other.definition_id == of.definition_id && other.id != of.id)
     }
 
-    /// The latest version, if it is not the base; the inner option is none if the definition has no
-    /// version. The outer one is none if the base holds.
-    #[expect(clippy::option_option, reason = "overtaken by a version, or by a deletion")]
-    fn overtaking(&self, definition: &Definition, base: &Base) -> Option<Option<Box<Definition>>> {
+    fn latest(&self, id: &DefinitionId) -> Option<&Definition> {
         let mut versions = self.definitions.values();
-        let latest = versions
-            .find(|other| other.definition_id == definition.definition_id && other.is_latest);
-        (!base.holds(latest)).then(|| latest.cloned().map(Box::new))
+        versions.find(|version| version.definition_id == *id && version.is_latest)
     }
 
     /// Checks that a version keeps its definition, and that a number belongs to one version.

@@ -5,7 +5,7 @@ use model::{Definition, DefinitionId, Schedule, Timestamp, Token, Trigger, Versi
 use store::{
     ApiKey, Audit, Base, BookmarkFilter, Bookmarks, Claim, DefinitionFilter, Definitions, Deleted,
     Error, KeyedRequest, Keys, Listed, Page, PendingCommand, Publication, Published, Requests,
-    Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
+    Retracted, Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
 };
 
 use super::BrokenStore;
@@ -33,12 +33,12 @@ impl Definitions for BrokenStore {
         self.twin.publish(publication).await
     }
 
-    async fn retract(&self, id: &DefinitionId) -> Result<Option<Definition>, Error> {
-        self.twin.retract(id).await
+    async fn retract(&self, id: &DefinitionId, base: &Base) -> Result<Retracted, Error> {
+        self.twin.retract(id, base).await
     }
 
-    async fn delete_definition(&self, id: &DefinitionId) -> Result<Deleted, Error> {
-        self.twin.delete_definition(id).await
+    async fn delete_definition(&self, id: &DefinitionId, base: &Base) -> Result<Deleted, Error> {
+        self.twin.delete_definition(id, base).await
     }
 
     async fn delete_version(&self, id: &VersionId) -> Result<Deleted, Error> {
