@@ -16,6 +16,7 @@ mod login;
 mod nats;
 mod options;
 mod provision;
+mod publishes;
 mod pull;
 mod queue;
 mod status;

@@ -10,6 +10,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::api::Api;
 use crate::connection::Link;
 use crate::heal::Healer;
+use crate::publishes::Publishes;
 use crate::{Options, bucket, hub, pull};
 
 /// NATS. Cheap to clone; the last clone closes it.
@@ -29,6 +30,7 @@ pub(crate) struct Inner {
     pub(crate) data_context: Context,
     pub(crate) control_context: Context,
     pub(crate) healer: Healer,
+    pub(crate) publishes: Publishes,
     pub(crate) pull: pull::Puller,
     pub(crate) hubs: BTreeMap<Bucket, Arc<hub::Hub>>,
     pub(crate) closed: CancellationToken,
@@ -63,6 +65,7 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
         data_context,
         control_context,
         healer,
+        publishes: Publishes::default(),
         pull,
         hubs,
         closed,

@@ -57,9 +57,12 @@ impl Queue for NatsBus {
         let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
         let mut has_asked = false;
         loop {
-            let api = &self.open()?.data_api;
-            let sent = api.publish(subject.clone(), headers.clone(), payload.clone(), ANSWER_MAX);
-            let failure = match sent.await {
+            let inner = self.open()?;
+            let attempt = inner.publishes.attempt();
+            let (headers, content) = (headers.clone(), payload.clone());
+            let sent = inner.data_api.publish(subject.clone(), headers, content, ANSWER_MAX).await;
+            attempt.end(&sent);
+            let failure = match sent {
                 Ok(stored) => {
                     let (sequence, duplicate) = (stored.sequence, stored.duplicate);
                     return Ok(Receipt { sequence, duplicate });
@@ -145,6 +148,11 @@ impl Queue for NatsBus {
         let info = self.open()?.data_api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await;
         let info = info.map_err(|failure| failure.into_error(&format!("the stream {name}")))?;
         Ok(info["state"]["messages"].as_u64().unwrap_or_default())
+    }
+
+    async fn ping(&self) -> Result<(), Error> {
+        self.backlog().await?;
+        self.open()?.publishes.check()
     }
 }
 

@@ -91,6 +91,37 @@ async fn a_publish_and_a_pull_outlive_a_crash_of_the_server() {
     eventually("the command is gone", BOUND, async || bus.backlog().await.unwrap() == 0).await;
 }
 
+/// Files of this process may not become larger, as on a full disk.
+#[cfg(target_os = "linux")]
+fn limit_files(server: &mut TestNats, bytes: &str) {
+    let pid = server.server().pid().unwrap().to_string();
+    let set = std::process::Command::new("prlimit")
+        .args(["--pid", &pid, &format!("--fsize={bytes}")])
+        .status();
+    assert!(set.unwrap().success());
+}
+
+/// A nats-server that could not write once stores nothing until it is restarted.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_of_the_server_is_told_until_a_message_is_stored_again() {
+    let mut server = nats().await;
+    let bus = bus_on(&server).await;
+    bus.publish(command("before")).await.unwrap();
+    bus.ping().await.unwrap();
+    limit_files(&mut server, "1");
+    eventually("the server stores nothing", BOUND, async || {
+        bus.publish(command("lost")).await.is_err()
+    })
+    .await;
+    let error = bus.ping().await.unwrap_err().to_string();
+    assert!(error.contains("no message has been stored"), "{error}");
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    bus.publish(command("after")).await.unwrap();
+    bus.ping().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_watch_starts_again_from_a_snapshot_after_a_crash() {
     let mut server = nats().await;

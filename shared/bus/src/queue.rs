@@ -72,6 +72,14 @@ pub trait Queue: Send + Sync {
     /// # Errors
     /// When the server cannot be asked.
     async fn backlog(&self) -> Result<u64, Error>;
+
+    /// Whether the server answers, and stores what is published.
+    ///
+    /// # Errors
+    /// When it does not.
+    async fn ping(&self) -> Result<(), Error> {
+        self.backlog().await.map(drop)
+    }
 }
 
 /// One delivery of a command.

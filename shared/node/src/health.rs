@@ -20,7 +20,7 @@ pub fn health(store: &Arc<dyn Store>, bus: &Arc<dyn Bus>, presence: &Presence) -
     let bus = Arc::clone(bus);
     health.add("nats", move || {
         let bus = Arc::clone(&bus);
-        async move { bus.backlog().await.map(drop).map_err(|error| error.to_string()) }
+        async move { bus.ping().await.map_err(|error| error.to_string()) }
     });
     let presence = presence.clone();
     health.add("cluster", move || {
