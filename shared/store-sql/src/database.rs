@@ -24,12 +24,13 @@ use crate::writes::Writes;
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_LONGEST: Duration = Duration::from_millis(500);
 
-/// The rows that [`Database::try_to_write`] writes and removes. On SQLite it is as large as a
-/// burst, because a few bytes may fit into a file that is full.
+/// The rows that [`Database::try_to_write`] writes and removes. They are as large as a burst, because
+/// a few bytes may fit into a file of a full disk; PostgreSQL would compress them if they were zeros.
 const PROBE_SQLITE: &str = "INSERT INTO outbox (id, instance_id, created_at, message)
     VALUES ('', '', 0, zeroblob(65536)) ON CONFLICT (id) DO NOTHING";
 const PROBE_POSTGRES: &str = "INSERT INTO outbox (id, instance_id, created_at, message)
-    VALUES ('', '', 0, '') ON CONFLICT (id) DO NOTHING";
+    SELECT '', '', 0, string_agg(decode(md5(random()::text), 'hex'), '')
+    FROM generate_series(1, 4096) ON CONFLICT (id) DO NOTHING";
 const PROBE_END: &str = "DELETE FROM outbox WHERE id = ''";
 
 /// The connections, and the rules for their use.
