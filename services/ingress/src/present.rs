@@ -69,8 +69,8 @@ pub(crate) struct SavedDefinition {
     workflow_definition: Value,
     /// It was published before, with this content.
     already_published: bool,
-    /// Always 0: workflows that use this one are not changed.
-    consuming_workflow_count: u32,
+    /// The workflows that use this one as an activity and that were published anew with it.
+    consuming_workflow_count: usize,
     /// Always empty: with a problem, the answer is 400.
     #[schema(value_type = Vec<Object>)]
     validation_errors: Vec<Value>,
@@ -91,7 +91,7 @@ impl From<&Changed> for SavedDefinition {
         Self {
             workflow_definition: definition(&saved.definition),
             already_published: saved.already_published,
-            consuming_workflow_count: 0,
+            consuming_workflow_count: saved.consumers.len(),
             validation_errors: Vec::new(),
             everywhere: noticed.map(|noticed| noticed.everywhere),
             missing: noticed.map(|noticed| noticed.missing.clone()),

@@ -9,12 +9,14 @@
 //! barrier, and names the nodes that do not have the version yet.
 
 mod barrier;
+mod consumers;
 mod index;
 mod precondition;
 
 use std::sync::Arc;
 
 use chassis::Point;
+use engine::Library;
 use model::{Definition, DefinitionId, VersionId, limits};
 use protocol::Noticed;
 use store::{
@@ -23,7 +25,7 @@ use store::{
 
 use crate::app::App;
 use crate::problem::Problem;
-use barrier::announce;
+use barrier::{announce, announce_all};
 use index::Index;
 pub(crate) use precondition::{Precondition, etag};
 
@@ -36,13 +38,21 @@ pub(crate) struct Changed {
     pub(crate) is_new: bool,
     /// The version was published before, with the same content.
     pub(crate) already_published: bool,
+    /// The new versions of definitions that use this one, published with it.
+    pub(crate) consumers: Vec<Definition>,
     /// The answer of the cache barrier; none for a draft.
     pub(crate) noticed: Option<Noticed>,
 }
 
 impl Changed {
     fn new(definition: Definition) -> Self {
-        Self { definition, is_new: false, already_published: false, noticed: None }
+        Self {
+            definition,
+            is_new: false,
+            already_published: false,
+            consumers: Vec::new(),
+            noticed: None,
+        }
     }
 
     fn already(definition: Definition) -> Self {
@@ -50,7 +60,7 @@ impl Changed {
     }
 
     async fn announced(self, app: &App) -> Self {
-        let noticed = announce(app, &self.definition, true).await;
+        let noticed = announce_all(app, &self.definition, &self.consumers).await;
         if !self.already_published {
             app.cx.trail.at(Point::Announced).await;
         }
@@ -113,6 +123,8 @@ async fn published_content(
 ) -> Result<Changed, Problem> {
     let id = content.definition_id.clone();
     let _lock = app.edit_locks.lock(&id).await;
+    let draft = Definition { is_published: false, published_at: None, ..content };
+    let (content, _) = index::pinned(app, draft, Library::default()).await?;
     for _ in 0..limits::EDIT_TRIES_MAX {
         let latest = latest_of(app, &id).await?;
         refuse_read_only(latest.as_ref())?;
@@ -128,8 +140,8 @@ async fn published_content(
                 next_version(app, content.clone(), latest.as_ref())
             }
         };
-        if let Some(definition) = publish_version(app, version, latest.as_ref()).await? {
-            return Ok(Changed { is_new: latest.is_none(), ..Changed::new(definition) });
+        if let Some(changed) = publish_version(app, version, latest.as_ref()).await? {
+            return Ok(Changed { is_new: latest.is_none(), ..changed });
         }
     }
     Err(contended(&id))
@@ -148,8 +160,8 @@ async fn published_latest(
             return Ok(Changed::already(latest));
         }
         refuse_read_only(Some(&latest))?;
-        if let Some(definition) = publish_version(app, latest.clone(), Some(&latest)).await? {
-            return Ok(Changed::new(definition));
+        if let Some(changed) = publish_version(app, latest.clone(), Some(&latest)).await? {
+            return Ok(changed);
         }
     }
     Err(contended(id))
@@ -188,6 +200,7 @@ pub(crate) async fn delete(
     for _ in 0..limits::EDIT_TRIES_MAX {
         let Some(latest) = latest_of(app, id).await? else { return Ok(false) };
         precondition.check(id, Some(&latest))?;
+        consumers::refuse_used(app, id, None).await?;
         let base = precondition.base(Some(&latest));
         let versions = match app.cx.store.delete_definition(id, &base).await? {
             Deleted::Done { versions } => versions,
@@ -207,6 +220,7 @@ pub(crate) async fn delete(
 /// Removes one version without unfinished instances.
 pub(crate) async fn delete_version(app: &Arc<App>, id: &VersionId) -> Result<bool, Problem> {
     let Some(version) = app.cx.store.version(id).await? else { return Ok(false) };
+    consumers::refuse_used(app, &version.definition_id, Some(id)).await?;
     let versions = match app.cx.store.delete_version(id).await? {
         Deleted::Done { versions } => versions,
         Deleted::InUse { instances } => return Err(in_use(instances)),
@@ -281,29 +295,93 @@ fn next_version(app: &App, content: Definition, latest: Option<&Definition>) -> 
     next
 }
 
-/// Publishes this version over that latest one; `None` when another change was faster.
+/// Publishes this version over that latest one, with new versions of the definitions that use it if
+/// it asks for that; `None` when another change was faster.
 async fn publish_version(
     app: &Arc<App>,
     definition: Definition,
     latest: Option<&Definition>,
-) -> Result<Option<Definition>, Problem> {
-    let Index { mut definition, triggers, schedules } = Index::of(app, definition).await?;
-    definition.published_at = definition.published_at.or(Some(app.now()));
-    (definition.is_latest, definition.is_published) = (true, true);
-    let base = Base::of(latest);
-    let publication = Publication { definition: definition.clone(), base, triggers, schedules };
+) -> Result<Option<Changed>, Problem> {
+    let publication = publication(app, definition, latest, Library::default()).await?;
+    let definition = publication.definition.clone();
+    let updates = match definition.options.auto_update_consuming_workflows {
+        Some(true) => consumers::updates(app, &definition).await?,
+        _ => Vec::new(),
+    };
+    let consumers = updates.iter().map(|update| update.definition.clone()).collect();
+    let publications = std::iter::once(publication).chain(updates).collect();
     app.cx.trail.at(Point::BeforePublication).await;
-    match app.cx.store.publish(publication).await? {
+    if !made_public(app, publications).await? {
+        return Ok(None);
+    }
+    app.cx.trail.at(Point::Publicised).await;
+    Ok(Some(Changed { consumers, ..Changed::new(definition) }))
+}
+
+/// Publishes the versions, all or none; false when another change was faster.
+async fn made_public(app: &App, publications: Vec<Publication>) -> Result<bool, Problem> {
+    let name = |publication: &Publication| {
+        let Definition { definition_id, version, .. } = &publication.definition;
+        (definition_id.clone(), *version)
+    };
+    let names: Vec<_> = publications.iter().map(name).collect();
+    match app.cx.store.publish_all(publications).await? {
         Published::Done => {}
-        Published::Overtaken { .. } => return Ok(None),
+        Published::Overtaken { .. } => return Ok(false),
         Published::RouteTaken { by } => return Err(index::route_taken(&by)),
     }
     app.routes.forget();
-    tracing::info!(
-        definition = %definition.definition_id, version = definition.version, "published"
-    );
-    app.cx.trail.at(Point::Publicised).await;
-    Ok(Some(definition))
+    for (definition, version) in names {
+        tracing::info!(%definition, version, "published");
+    }
+    Ok(true)
+}
+
+/// The publication of this version over that latest one.
+async fn publication(
+    app: &Arc<App>,
+    definition: Definition,
+    latest: Option<&Definition>,
+    known: Library,
+) -> Result<Publication, Problem> {
+    let Index { mut definition, triggers, schedules } = Index::of(app, definition, known).await?;
+    definition.published_at = definition.published_at.or(Some(app.now()));
+    (definition.is_latest, definition.is_published) = (true, true);
+    Ok(Publication { definition, base: Base::of(latest), triggers, schedules })
+}
+
+/// Gives every published definition that uses this one a new version that uses its published
+/// version; returns these versions.
+pub(crate) async fn update_consumers(
+    app: &Arc<App>,
+    id: &DefinitionId,
+) -> Result<Vec<Definition>, Problem> {
+    let _lock = app.edit_locks.lock(id).await;
+    for _ in 0..limits::EDIT_TRIES_MAX {
+        let published = app.cx.store.definition(id, VersionOption::Published).await?;
+        let Some(published) = published else {
+            latest(app, id).await?;
+            return Ok(Vec::new());
+        };
+        let updates = consumers::updates(app, &published).await?;
+        let updated: Vec<_> = updates.iter().map(|update| update.definition.clone()).collect();
+        if updates.is_empty() || made_public(app, updates).await? {
+            for consumer in &updated {
+                announce(app, consumer, true).await;
+            }
+            return Ok(updated);
+        }
+    }
+    Err(contended(id))
+}
+
+/// The ids of the definitions whose latest version uses this one as an activity.
+pub(crate) async fn consumers_of(
+    app: &App,
+    id: &DefinitionId,
+) -> Result<Vec<DefinitionId>, Problem> {
+    latest(app, id).await?;
+    consumers::of(app, id).await
 }
 
 /// One page of the versions of a definition, newest first, and the number of all of them.

@@ -46,6 +46,8 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(publishing::publish))
         .routes(routes!(publishing::retract))
         .routes(routes!(publishing::revert))
+        .routes(routes!(publishing::consumers))
+        .routes(routes!(publishing::update_references))
         .routes(routes!(run::execute, run::execute_get))
         .routes(routes!(run::dispatch))
         .routes(routes!(run::bulk_dispatch))

@@ -4,6 +4,7 @@ mod accept;
 mod access;
 mod bounds;
 mod browser;
+mod composite;
 mod connections;
 mod definitions;
 mod description;

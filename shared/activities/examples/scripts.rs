@@ -136,7 +136,8 @@ fn workflow(wrap: &dyn Fn(&str) -> String) -> Value {
 
 fn turns(definition: Value) -> f64 {
     let engine = Engine::new(activities::all(), expressions::all());
-    let program = engine.compile(&parsed(definition).unwrap()).unwrap();
+    let program =
+        engine.compile(&parsed(definition).unwrap(), &engine::Library::default()).unwrap();
     best(|| {
         let input = Input::Start(Box::new(Start {
             instance_id: "i".into(),

@@ -1,4 +1,4 @@
-//! Complete: ends the workflow with the given outcomes.
+//! Complete: ends the innermost workflow with the given outcomes.
 
 use engine::{Activity, Decision, Descriptor, Next, Step, Type};
 use serde_json::Value;
@@ -11,7 +11,7 @@ impl Activity for Complete {
         Descriptor::new(
             "Elsa.Complete",
             "Composition",
-            "Ends the workflow with the given outcomes.",
+            "Ends the innermost workflow with the given outcomes.",
         )
         .input("outcomes", Type::Object, "A name, or a list of names.")
         .default("Done")

@@ -1,4 +1,4 @@
-//! SetOutput: gives an output of the workflow a value.
+//! SetOutput: gives an output of the innermost workflow a value.
 
 use engine::{Activity, Decision, Descriptor, Next, Step, Type};
 
@@ -7,11 +7,15 @@ pub(crate) struct SetOutput;
 
 impl Activity for SetOutput {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new("Elsa.SetOutput", "Composition", "Gives a workflow output a value.")
-            .called("Set Output")
-            .input("outputName", Type::String, "The output's name.")
-            .input("outputValue", Type::Object, "The value.")
-            .outcomes(&["Done"])
+        Descriptor::new(
+            "Elsa.SetOutput",
+            "Composition",
+            "Gives an output of the innermost workflow a value.",
+        )
+        .called("Set Output")
+        .input("outputName", Type::String, "The output's name.")
+        .input("outputValue", Type::Object, "The value.")
+        .outcomes(&["Done"])
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

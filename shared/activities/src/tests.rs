@@ -1,5 +1,7 @@
 //! Helpers of the test tables.
 
+mod composite;
+
 use std::sync::OnceLock;
 
 use engine::testing::{Player, env, parsed};
@@ -48,19 +50,24 @@ pub(crate) fn problems(document: Value) -> Vec<String> {
 
 /// What is wrong with a definition that is to be published.
 pub(crate) fn oversights(document: Value) -> Vec<String> {
-    let found = engine().validate(&parsed(document).unwrap()).err().unwrap_or_default();
+    let found = engine()
+        .validate(&parsed(document).unwrap(), &engine::Library::default())
+        .err()
+        .unwrap_or_default();
     found.iter().map(ToString::to_string).collect()
 }
 
 /// The triggers of a definition.
 pub(crate) fn causes(document: Value) -> Triggers {
-    let program = engine().compile(&parsed(document).unwrap()).unwrap();
+    let program =
+        engine().compile(&parsed(document).unwrap(), &engine::Library::default()).unwrap();
     engine().triggers(&program, &env(0)).unwrap()
 }
 
 /// The problems of the triggers of a definition.
 pub(crate) fn trigger_problems(document: Value) -> Vec<String> {
-    let program = engine().compile(&parsed(document).unwrap()).unwrap();
+    let program =
+        engine().compile(&parsed(document).unwrap(), &engine::Library::default()).unwrap();
     let problems = engine().triggers(&program, &env(0)).unwrap_err();
     problems.iter().map(ToString::to_string).collect()
 }

@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_loop_without_end_yields_and_can_be_continued() {
         let definition = engine::testing::parsed(json!({"type": "While", "condition": true}));
-        let program = engine().compile(&definition.unwrap()).unwrap();
+        let program = engine().compile(&definition.unwrap(), &engine::Library::default()).unwrap();
         let env = engine::testing::env(0);
         let start = engine::Start {
             instance_id: "i".into(),

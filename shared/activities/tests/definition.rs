@@ -62,7 +62,8 @@ fn what_would_be_ignored_is_a_problem_for_a_publication() {
     let engine = Engine::new(activities::all(), expressions::all());
     let oversights = |document: Value| -> Vec<String> {
         let definition = parsed(document).unwrap();
-        let found = engine.validate(&definition).err().unwrap_or_default();
+        let found =
+            engine.validate(&definition, &engine::Library::default()).err().unwrap_or_default();
         found.iter().map(ToString::to_string).collect()
     };
     let runs = json!({
@@ -136,7 +137,7 @@ fn missing_ids_are_made_up_around_those_that_are_there() {
     let document = json!({"type": "Sequence", "activities": [
         {"type": "WriteLine"}, {"type": "WriteLine", "id": "WriteLine1"}, {"type": "WriteLine"}
     ]});
-    let program = engine.compile(&parsed(document).unwrap()).unwrap();
+    let program = engine.compile(&parsed(document).unwrap(), &engine::Library::default()).unwrap();
     let ids: Vec<&str> = program.activities().map(|(id, _, _)| id.as_str()).collect();
     assert_eq!(ids, ["WriteLine2", "WriteLine1", "WriteLine3", "Sequence1"]);
 }
@@ -163,7 +164,8 @@ fn activation_strategies_are_read_in_every_spelling() {
     let check = |name: Value, expected: Activation| {
         let document = json!({"root": {"type": "WriteLine"},
             "options": {"activationStrategyType": name}});
-        let program = engine.compile(&parsed(document).unwrap()).unwrap();
+        let program =
+            engine.compile(&parsed(document).unwrap(), &engine::Library::default()).unwrap();
         assert_eq!(program.activation(), expected);
     };
     let long = "Elsa.Workflows.Runtime.ActivationValidators.CorrelatedSingletonStrategy, \

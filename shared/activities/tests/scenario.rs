@@ -112,7 +112,7 @@ fn journal_numbers_have_no_gaps() {
 }
 
 fn started(engine: &Engine, document: Value) -> (engine::Program, Turn) {
-    let program = engine.compile(&parsed(document).unwrap()).unwrap();
+    let program = engine.compile(&parsed(document).unwrap(), &engine::Library::default()).unwrap();
     let input = Input::Start(Box::new(Start {
         instance_id: "i".into(),
         trigger: None,

@@ -3,16 +3,17 @@
 use std::sync::{Arc, OnceLock};
 
 use bus::{Bucket, Bus, Pointer, Pointers, Presence, Standing};
-use engine::{Engine, Program};
-use model::{DefinitionId, VersionId};
+use engine::{Engine, Library, Program};
+use model::{Definition, DefinitionId, VersionId};
 use protocol::subject;
 use store::{Store, VersionOption};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Error;
+use crate::library::library;
 use crate::position::Reporter;
-use crate::programs::Programs;
+use crate::programs::{Programs, Source};
 
 /// Published pointers and compiled programs of one node. Cloning shares it.
 #[derive(Clone)]
@@ -20,11 +21,20 @@ pub struct Catalog(Arc<Inner>);
 
 struct Inner {
     store: Arc<dyn Store>,
+    engine: Arc<Engine>,
     pointers: Pointers,
     standing: OnceLock<Standing>,
     programs: Programs,
     stop: CancellationToken,
     tasks: TaskTracker,
+}
+
+impl Inner {
+    async fn source(&self, found: Option<Definition>) -> Result<Option<Source>, store::Error> {
+        let Some(definition) = found else { return Ok(None) };
+        let library = library(&*self.store, &self.engine, &definition, Library::default()).await?;
+        Ok(Some(Source { definition, library }))
+    }
 }
 
 impl Catalog {
@@ -44,7 +54,8 @@ impl Catalog {
             store,
             pointers,
             standing: OnceLock::new(),
-            programs: Programs::new(engine),
+            programs: Programs::new(Arc::clone(&engine)),
+            engine,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });
@@ -66,7 +77,8 @@ impl Catalog {
     /// # Errors
     /// See [`Error`].
     pub async fn program(&self, id: &VersionId) -> Result<Option<Arc<Program>>, Error> {
-        self.0.programs.get(id, || self.0.store.version(id)).await
+        let read = || async { self.0.source(self.0.store.version(id).await?).await };
+        self.0.programs.get(id, read).await
     }
 
     /// The program of the published version; `None` when none is published. A node whose pointer
@@ -88,7 +100,7 @@ impl Catalog {
             None => match self.0.store.definition(id, VersionOption::Published).await? {
                 Some(definition) => {
                     let version_id = definition.id.clone();
-                    self.0.programs.get(&version_id, || async { Ok(Some(definition)) }).await
+                    self.0.programs.get(&version_id, || self.0.source(Some(definition))).await
                 }
                 None => Ok(None),
             },

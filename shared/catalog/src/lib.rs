@@ -6,6 +6,7 @@
 
 mod catalog;
 mod error;
+mod library;
 mod position;
 mod programs;
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 pub use catalog::Catalog;
 pub use error::Error;
+pub use library::library;
 pub use programs::run_apart;
 
 /// The engine of a process: every built-in activity and every language. A script runs for at most

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::{Engine, Problem, Program};
+use engine::{Engine, Library, Problem, Program};
 use model::{Definition, VersionId};
 use tasks::Panicked;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -19,6 +19,12 @@ const PROGRAMS_MAX: usize = 1_000;
 
 /// A program, or all problems of the version.
 type Compiled = Result<Arc<Program>, Arc<[Problem]>>;
+/// A definition, and those that it uses as activities.
+pub(crate) struct Source {
+    pub(crate) definition: Definition,
+    pub(crate) library: Library,
+}
+
 /// One compilation that several callers wait for; `None` if there is no such version.
 type Flight = Arc<OnceCell<Option<Compiled>>>;
 
@@ -40,14 +46,14 @@ impl Programs {
         Self { engine, known: Mutex::default() }
     }
 
-    /// The program of this version; `read` reads the definition if the program is not in the cache.
+    /// The program of this version; `read` reads its source if the program is not in the cache.
     pub(crate) async fn get<R>(
         &self,
         id: &VersionId,
         read: impl FnOnce() -> R,
     ) -> Result<Option<Arc<Program>>, Error>
     where
-        R: Future<Output = Result<Option<Definition>, store::Error>>,
+        R: Future<Output = Result<Option<Source>, store::Error>>,
     {
         let compiled = match self.cached(id) {
             Some(compiled) => Some(compiled),
@@ -69,12 +75,12 @@ impl Programs {
         read: impl FnOnce() -> R,
     ) -> Result<Option<Compiled>, Error>
     where
-        R: Future<Output = Result<Option<Definition>, store::Error>>,
+        R: Future<Output = Result<Option<Source>, store::Error>>,
     {
         let seat = Seat::take(self, id);
         let compile = async {
             match read().await? {
-                Some(definition) => self.compile(definition).await.map(Some),
+                Some(source) => self.compile(source).await.map(Some),
                 None => Ok::<_, Error>(None),
             }
         };
@@ -92,10 +98,11 @@ impl Programs {
         self.known().by_version.get(id).cloned()
     }
 
-    async fn compile(&self, definition: Definition) -> Result<Compiled, Error> {
+    async fn compile(&self, source: Source) -> Result<Compiled, Error> {
+        let Source { definition, library } = source;
         let engine = Arc::clone(&self.engine);
         let (id, is_immutable) = (definition.id.clone(), definition.is_immutable());
-        let compiled = run_apart("compile", move || engine.compile(&definition));
+        let compiled = run_apart("compile", move || engine.compile(&definition, &library));
         let compiled = compiled.await.map_err(|error| {
             store::Error::Unavailable(format!("version {id} could not be compiled: {error}"))
         })?;

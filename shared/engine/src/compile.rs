@@ -8,6 +8,7 @@
 //! activity that does not exist. It is a problem for a definition that is to be published, but not
 //! for a stored one: a definition that was published once goes on running.
 
+mod composite;
 mod expression;
 mod findings;
 mod planning;
@@ -16,7 +17,7 @@ mod raw;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{ActivityId, Argument, Definition, Map, Variable, depth, limits};
+use model::{ActivityId, Argument, Definition, DefinitionId, Map, Variable, depth, limits};
 use serde_json::Value;
 
 pub(crate) use findings::Oversights;
@@ -27,29 +28,32 @@ use crate::descriptor::PortKind;
 use crate::outline::{Activation, Declared, Expression, Node, NodeRef, Outline};
 use crate::program::Program;
 use crate::registry::Registered;
-use crate::{Activity, Descriptor, Languages, Problem, Registry, Type};
+use crate::{Activity, Descriptor, Languages, Library, Problem, Reference, Registry, Type};
+use composite::Scope;
 use expression::Parser;
 use findings::Findings;
-use raw::{bindings, camel_cased, custom_properties, find, flag, ids_in};
+use raw::{bindings, camel_cased, custom_properties, find, flag};
 
 /// Elsa's name for the workflow around the root activity; paths begin with it.
 const WORKFLOW_ID: &str = "Workflow1";
 
 pub(crate) fn compile(
     definition: &Definition,
+    library: &Library,
     registry: &Registry,
     languages: &Languages,
     oversights: Oversights,
 ) -> Result<Program, Vec<Problem>> {
     let mut compiler = Compiler {
+        library,
         registry,
         languages,
         findings: Findings::new(oversights),
         nodes: Vec::new(),
         activities: Vec::new(),
         paths: BTreeSet::new(),
-        taken: ids_in(&definition.root),
-        numbers: BTreeMap::new(),
+        scope: Scope::outermost(&definition.root),
+        using: vec![definition.definition_id.clone()],
         is_full: false,
     };
     compiler.unique_names("inputs", &definition.inputs);
@@ -91,6 +95,7 @@ pub(crate) fn compile(
 
 /// The state of reading one definition.
 struct Compiler<'e> {
+    library: &'e Library,
     registry: &'e Registry,
     languages: &'e Languages,
     findings: Findings,
@@ -98,10 +103,10 @@ struct Compiler<'e> {
     /// The activity of each node.
     activities: Vec<Arc<dyn Activity>>,
     paths: BTreeSet<String>,
-    /// Every id in the document, so that generated ids do not collide with them.
-    taken: BTreeSet<String>,
-    /// The last number of generated ids, by type.
-    numbers: BTreeMap<String, usize>,
+    /// The workflow that is being read.
+    scope: Scope,
+    /// That workflow and those around it, the outermost first.
+    using: Vec<DefinitionId>,
     is_full: bool,
 }
 
@@ -120,16 +125,16 @@ impl Compiler<'_> {
             self.findings.problem(None, None, message);
             return None;
         };
-        let Registered { descriptor, activity } = self.kind(raw)?;
-        let id = self.id(raw, descriptor.name);
-        let path = format!("{owner_path}:{id}");
-        if !self.has_room(&id, depth) {
+        let type_name = self.type_name(raw)?;
+        let Some(Registered { descriptor, activity }) = self.registry.get(type_name).cloned()
+        else {
+            if let Some(definition) = self.used(raw) {
+                return self.composite(raw, &definition, owner_path, depth);
+            }
+            self.unknown_type(raw, type_name);
             return None;
-        }
-        if !self.paths.insert(path.clone()) {
-            let message = format!("the id {id} is used twice here: give each activity its own");
-            self.findings.problem(Some(&id), Some("id"), message);
-        }
+        };
+        let (id, path) = self.place(raw, descriptor.name, owner_path, depth)?;
         let below = self.below(raw, &id, &descriptor, &path, depth);
         let custom = custom_properties(raw);
         let can_start = flag(raw.get("canStartWorkflow")) || flag(custom.get("canStartWorkflow"));
@@ -145,6 +150,8 @@ impl Compiler<'_> {
             plan: None,
             id,
             path,
+            scope: Arc::clone(&self.scope.path),
+            composite: None,
             descriptor,
             can_start,
             custom,
@@ -174,15 +181,25 @@ impl Compiler<'_> {
         NodeRef(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
     }
 
-    fn kind(&mut self, raw: &Map) -> Option<Registered> {
-        let id = find(raw, "id").and_then(Value::as_str).map(ActivityId::new);
-        let Some(type_name) = find(raw, "type").and_then(Value::as_str) else {
+    fn type_name<'r>(&mut self, raw: &'r Map) -> Option<&'r str> {
+        let type_name = find(raw, "type").and_then(Value::as_str);
+        if type_name.is_none() {
+            let id = find(raw, "id").and_then(Value::as_str).map(ActivityId::new);
             let message = "there is no type: write one, such as Elsa.WriteLine".to_owned();
             self.findings.problem(id.as_ref(), Some("type"), message);
-            return None;
-        };
-        if let Some(kind) = self.registry.get(type_name) {
-            return Some(kind.clone());
+        }
+        type_name
+    }
+
+    fn unknown_type(&mut self, raw: &Map, type_name: &str) {
+        let id = find(raw, "id").and_then(Value::as_str).map(ActivityId::new);
+        if let Some(reference) = Reference::of(raw) {
+            let message = format!(
+                "there is no workflow {reference}, which {type_name} is to run: import and publish \
+                 it first"
+            );
+            self.findings.problem(id.as_ref(), Some("type"), message);
+            return;
         }
         let near = self.registry.near(type_name);
         let hint = if near.is_empty() {
@@ -192,16 +209,36 @@ impl Compiler<'_> {
         };
         let message = format!("there is no activity type {type_name}{hint}");
         self.findings.problem(id.as_ref(), Some("type"), message);
-        None
+    }
+
+    /// The id and the path of an activity; none when there is no room for it.
+    fn place(
+        &mut self,
+        raw: &Map,
+        short_name: &str,
+        owner_path: &str,
+        depth: usize,
+    ) -> Option<(ActivityId, String)> {
+        let id = self.id(raw, short_name);
+        let path = format!("{owner_path}:{id}");
+        if !self.has_room(&id, depth) {
+            return None;
+        }
+        if !self.paths.insert(path.clone()) {
+            let message = format!("the id {id} is used twice here: give each activity its own");
+            self.findings.problem(Some(&id), Some("id"), message);
+        }
+        Some((id, path))
     }
 
     fn id(&mut self, raw: &Map, short_name: &str) -> ActivityId {
         match find(raw, "id").and_then(Value::as_str) {
             Some(id) if !id.trim().is_empty() => ActivityId::new(id),
             _ => {
-                let number = self.numbers.entry(short_name.to_owned()).or_default();
+                let Scope { numbers, taken, .. } = &mut self.scope;
+                let number = numbers.entry(short_name.to_owned()).or_default();
                 *number += 1;
-                while !self.taken.insert(format!("{short_name}{number}")) {
+                while !taken.insert(format!("{short_name}{number}")) {
                     *number += 1;
                 }
                 ActivityId::new(format!("{short_name}{number}"))

@@ -128,7 +128,7 @@ impl<'a> Draft<'a> {
             timestamp: self.env.now,
             activity_id: Some(node.id.clone()),
             activity_instance_id: Some(execution.id.clone()),
-            activity_type: Some(node.descriptor.type_name.to_owned()),
+            activity_type: Some(node.type_name().to_owned()),
             activity_name: node.name.clone(),
             what,
             message,

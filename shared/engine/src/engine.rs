@@ -11,8 +11,8 @@ use crate::program::Program;
 use crate::run::Run;
 use crate::state::State;
 use crate::{
-    Bounds, Descriptor, Env, Input, Languages, Problem, Registry, Rest, Step, Turn, compile,
-    invariant,
+    Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry, Rest, Step,
+    Turn, compile, invariant, library,
 };
 
 /// Runs definitions. Pure: the same arguments give the same result.
@@ -52,13 +52,23 @@ impl Engine {
             .collect()
     }
 
-    /// Compiles a stored definition. Parts that cannot have an effect, such as a connection to an
+    /// Compiles a stored definition; the library has the definitions that it uses as activities. Parts that cannot have an effect, such as a connection to an
     /// activity that does not exist, are ignored.
     ///
     /// # Errors
     /// Every [`Problem`] there is, not only the first.
-    pub fn compile(&self, definition: &Definition) -> Result<Program, Vec<Problem>> {
-        compile::compile(definition, &self.activities, &self.languages, Oversights::Ignored)
+    pub fn compile(
+        &self,
+        definition: &Definition,
+        library: &Library,
+    ) -> Result<Program, Vec<Problem>> {
+        compile::compile(
+            definition,
+            library,
+            &self.activities,
+            &self.languages,
+            Oversights::Ignored,
+        )
     }
 
     /// Compiles a definition that is to be published. Parts that cannot have an effect are
@@ -66,8 +76,29 @@ impl Engine {
     ///
     /// # Errors
     /// Every [`Problem`] there is, not only the first.
-    pub fn validate(&self, definition: &Definition) -> Result<Program, Vec<Problem>> {
-        compile::compile(definition, &self.activities, &self.languages, Oversights::Refused)
+    pub fn validate(
+        &self,
+        definition: &Definition,
+        library: &Library,
+    ) -> Result<Program, Vec<Problem>> {
+        compile::compile(
+            definition,
+            library,
+            &self.activities,
+            &self.languages,
+            Oversights::Refused,
+        )
+    }
+
+    /// The definitions that this one uses as activities, each once.
+    #[must_use]
+    pub fn references(&self, definition: &Definition) -> Vec<Reference> {
+        library::references(&definition.root, |name| self.activities.has(name))
+    }
+
+    /// Writes into the definition which versions of the definitions in the library it uses.
+    pub fn pin(&self, definition: &mut Definition, library: &Library) {
+        library::pin(&mut definition.root, |name| self.activities.has(name), library);
     }
 
     /// The triggers of this definition, with their inputs evaluated without an instance.
@@ -79,7 +110,8 @@ impl Engine {
         let mut problems = Vec::new();
         let outline = &program.outline;
         for (at, node) in outline.nodes.iter().enumerate() {
-            if !node.can_start || node.descriptor.kind != Kind::Trigger {
+            let is_trigger = node.can_start && node.descriptor.kind == Kind::Trigger;
+            if !is_trigger || !outline.is_own(node) {
                 continue;
             }
             let state = State { variables: defaults(&outline.variables), ..State::default() };

@@ -24,6 +24,7 @@
 
 mod activity;
 mod compile;
+mod composite;
 mod convert;
 mod decision;
 mod descriptor;
@@ -35,6 +36,7 @@ mod input;
 mod invariant;
 mod journal;
 mod languages;
+mod library;
 mod outline;
 mod problem;
 mod program;
@@ -58,6 +60,7 @@ pub use engine::{Engine, Triggers};
 pub use evaluate::{Flaw, Identity, Language, Scope};
 pub use input::{Env, Input, Resume, Start};
 pub use languages::Languages;
+pub use library::{Library, Reference};
 pub use outline::{Activation, Expression, NodeRef, Plan};
 pub use problem::Problem;
 pub use program::Program;

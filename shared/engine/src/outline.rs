@@ -58,6 +58,11 @@ pub(crate) struct Node {
     pub(crate) key: String,
     /// Ids from the root, joined with `:`.
     pub(crate) path: String,
+    /// The path of the workflow that it is a part of: the innermost one, if workflows are used as
+    /// activities.
+    pub(crate) scope: Arc<str>,
+    /// The workflow that it runs as an activity.
+    pub(crate) composite: Option<Box<Composite>>,
     pub(crate) name: Option<String>,
     pub(crate) descriptor: Arc<Descriptor>,
     pub(crate) can_start: bool,
@@ -70,6 +75,18 @@ pub(crate) struct Node {
     /// Outcomes that the enclosing flowchart has connections for.
     pub(crate) connected: Vec<String>,
     pub(crate) plan: Plan,
+}
+
+/// A workflow that is used as an activity.
+pub(crate) struct Composite {
+    /// The type that the definition around it names.
+    pub(crate) type_name: String,
+    /// Its declared inputs.
+    pub(crate) inputs: Vec<Argument>,
+    /// Its declared outputs.
+    pub(crate) outputs: Vec<Argument>,
+    /// The values of its inputs, by name, as the workflow around it gives them.
+    pub(crate) given: BTreeMap<String, (Expression, Type)>,
 }
 
 /// A declared variable.
@@ -97,7 +114,19 @@ pub(crate) enum Source {
     Script { language: String, text: String },
 }
 
+impl Node {
+    /// Such as `Elsa.WriteLine`.
+    pub(crate) fn type_name(&self) -> &str {
+        self.composite.as_ref().map_or(self.descriptor.type_name, |found| &found.type_name)
+    }
+}
+
 impl Outline {
+    /// Whether the node is a part of the instance's own workflow, not of one used as an activity.
+    pub(crate) fn is_own(&self, node: &Node) -> bool {
+        node.scope == self.root().scope
+    }
+
     pub(crate) fn node(&self, node: NodeRef) -> &Node {
         &self.nodes[node.0 as usize]
     }

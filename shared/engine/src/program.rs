@@ -68,11 +68,8 @@ impl Program {
     }
 
     /// The id, type and name of every activity, children before their owner.
-    pub fn activities(&self) -> impl Iterator<Item = (&ActivityId, &'static str, Option<&str>)> {
-        self.outline
-            .nodes
-            .iter()
-            .map(|node| (&node.id, node.descriptor.type_name, node.name.as_deref()))
+    pub fn activities(&self) -> impl Iterator<Item = (&ActivityId, &str, Option<&str>)> {
+        self.outline.nodes.iter().map(|node| (&node.id, node.type_name(), node.name.as_deref()))
     }
 
     pub(crate) fn activity(&self, node: NodeRef) -> &dyn Activity {

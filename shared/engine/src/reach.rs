@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
-use model::{Argument, Timestamp, Token, TokenTarget, depth};
+use model::{Argument, Map, Timestamp, Token, TokenTarget, depth};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::convert::convert;
 use crate::decision::Failure;
+use crate::draft::Draft;
 use crate::outline::Declared;
 use crate::{Effect, Identity, Scope, Step, Type};
 
@@ -39,7 +40,7 @@ impl Step<'_, '_> {
         name: Option<&str>,
         is_it: impl Fn(&Declared) -> bool,
     ) -> Option<VariableOwner> {
-        let mut at = Some(self.number);
+        let mut at = self.innermost();
         while let Some(execution) = at.and_then(|number| self.draft.state.executions.get(&number)) {
             let number = execution.number;
             if let Some(name) = name.filter(|name| execution.given.contains_key(*name)) {
@@ -50,10 +51,34 @@ impl Step<'_, '_> {
                 let (id, ty) = (found.id.clone(), found.ty.clone());
                 return Some(VariableOwner::Declared { number, id, ty });
             }
+            if node.composite.is_some() {
+                return None;
+            }
             at = execution.owner;
         }
         let found = self.draft.outline.variables.iter().find(|declared| is_it(declared))?;
         Some(VariableOwner::Workflow { id: found.id.clone(), ty: found.ty.clone() })
+    }
+
+    /// The innermost execution whose variables are visible here. A workflow used as an activity
+    /// sees those around it; its own are for the activities in it.
+    fn innermost(&self) -> Option<u64> {
+        match self.node.composite {
+            Some(_) => self.draft.state.executions.get(&self.number)?.owner,
+            None => Some(self.number),
+        }
+    }
+
+    /// The declared inputs of the innermost workflow, and their values.
+    fn inputs(&self) -> (&[Argument], Option<&Map>) {
+        let Draft { outline, state, .. } = &*self.draft;
+        match self.composite() {
+            Some((number, composite)) => {
+                let execution = state.executions.get(&number);
+                (&composite.inputs, execution.map(|execution| &execution.input))
+            }
+            None => (&outline.inputs, Some(&state.input)),
+        }
     }
 
     pub(crate) fn at(&self, place: &VariableOwner) -> Option<Value> {
@@ -93,11 +118,12 @@ impl Step<'_, '_> {
 
     /// A workflow input in the form of its declared type.
     pub(crate) fn workflow_input(&self, name: &str) -> Option<Value> {
-        let input = &self.draft.state.input;
-        let declared = self.draft.outline.inputs.iter().find(|declared| declared.name == name);
-        let found = input.get(name).or_else(|| {
+        let (declared, input) = self.inputs();
+        let declared = declared.iter().find(|declared| declared.name == name);
+        let found = input.and_then(|input| {
             let same = |key: &&String| key.eq_ignore_ascii_case(name);
-            input.keys().find(same).and_then(|key| input.get(key))
+            let other = || input.keys().find(same).and_then(|key| input.get(key));
+            input.get(name).or_else(other)
         });
         match (found.cloned(), declared) {
             (Some(value), Some(declared)) => Some(lenient(declared, value)),
@@ -138,11 +164,14 @@ impl Scope for Step<'_, '_> {
                 names.push(name.clone());
             }
         };
-        let mut at = Some(self.number);
+        let mut at = self.innermost();
         while let Some(execution) = at.and_then(|number| self.draft.state.executions.get(&number)) {
             execution.given.keys().for_each(&mut add);
             let (_, node) = self.draft.outline.keyed(&execution.node);
             node.variables.iter().for_each(|declared| add(&declared.name));
+            if node.composite.is_some() {
+                return names;
+            }
             at = execution.owner;
         }
         self.draft.outline.variables.iter().for_each(|declared| add(&declared.name));
@@ -154,9 +183,9 @@ impl Scope for Step<'_, '_> {
     }
 
     fn input_names(&self) -> Vec<String> {
-        let declared = self.draft.outline.inputs.iter().map(|input| input.name.clone());
-        let mut names: Vec<String> = declared.collect();
-        for name in self.draft.state.input.keys() {
+        let (declared, input) = self.inputs();
+        let mut names: Vec<String> = declared.iter().map(|input| input.name.clone()).collect();
+        for name in input.into_iter().flat_map(Map::keys) {
             if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 names.push(name.clone());
             }
@@ -169,16 +198,16 @@ impl Scope for Step<'_, '_> {
         let found = self.draft.state.outputs.iter().rev().find(|recorded| {
             let (_, node) = self.draft.outline.keyed(&recorded.node);
             let is_it = node.id.as_str() == activity || node.name.as_deref() == Some(activity);
-            is_it && recorded.name.eq_ignore_ascii_case(wanted)
+            is_it && node.scope == self.node.scope && recorded.name.eq_ignore_ascii_case(wanted)
         });
         found.map(|recorded| recorded.value.clone())
     }
 
     fn output_names(&self) -> Vec<(String, String)> {
-        let names = self.draft.state.outputs.iter().map(|recorded| {
+        let names = self.draft.state.outputs.iter().filter_map(|recorded| {
             let (_, node) = self.draft.outline.keyed(&recorded.node);
             let name = node.name.clone().unwrap_or_else(|| node.id.as_str().to_owned());
-            (name, recorded.name.clone())
+            (node.scope == self.node.scope).then(|| (name, recorded.name.clone()))
         });
         names.collect()
     }

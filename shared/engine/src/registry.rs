@@ -50,6 +50,11 @@ impl Registry {
         self.types.get(format!("Elsa.{type_name}").as_str())
     }
 
+    /// A type has this name.
+    pub(crate) fn has(&self, type_name: &str) -> bool {
+        self.get(type_name).is_some()
+    }
+
     /// Up to three type names that are similar to this one.
     pub(crate) fn near(&self, type_name: &str) -> Vec<&'static str> {
         let wanted = bare(type_name);

@@ -240,7 +240,7 @@ impl<'a> Run<'a> {
                     self.draft.write(number, What::Suspended, None, None);
                 }
             }
-            Ok(Next::Complete(outcomes)) => self.draft.complete(number, outcomes),
+            Ok(Next::Complete(outcomes)) => self.complete(number, outcomes),
             Ok(Next::Break) => {
                 let target = self.nearest_loop(number);
                 if let Some(target) = target {
@@ -252,12 +252,12 @@ impl<'a> Run<'a> {
                 }
             }
             Ok(Next::CompleteWorkflow(outcomes)) => {
-                let root = self.root_of(number);
-                if root != number {
+                let workflow = self.workflow_of(number);
+                if workflow != number {
                     self.draft.written_complete(number, &outcomes);
                     self.draft.remove(number);
                 }
-                self.draft.complete(root, outcomes);
+                self.complete(workflow, outcomes);
             }
             Ok(Next::Finish) => {
                 self.draft.written_complete(number, &["Done".to_owned()]);
@@ -279,10 +279,32 @@ impl<'a> Run<'a> {
         None
     }
 
-    fn root_of(&self, number: u64) -> u64 {
+    /// Completes an execution; a workflow used as an activity hands out its outputs first.
+    fn complete(&mut self, number: u64, outcomes: Vec<String>) {
+        if let Some(execution) = self.draft.state.executions.get(&number) {
+            let (node_ref, node) = self.program.outline.keyed(&execution.node);
+            let left = match node.composite {
+                Some(_) => Step::new(&mut self.draft, number, node_ref).leave(),
+                None => Ok(()),
+            };
+            if let Err(failure) = left {
+                self.draft.fault(number, node, &failure);
+                return;
+            }
+        }
+        self.draft.complete(number, outcomes);
+    }
+
+    /// The execution of the innermost workflow around an execution: of one that is used as an
+    /// activity, or of the root.
+    fn workflow_of(&self, number: u64) -> u64 {
         let mut at = number;
-        while let Some(owner) = self.draft.state.executions.get(&at).and_then(|found| found.owner) {
-            at = owner;
+        while let Some(execution) = self.draft.state.executions.get(&at) {
+            let is_composite = self.program.outline.keyed(&execution.node).1.composite.is_some();
+            match execution.owner {
+                Some(owner) if !is_composite => at = owner,
+                _ => break,
+            }
         }
         at
     }
@@ -294,7 +316,8 @@ fn workflow_input(input: Map) -> Map {
 }
 
 fn trigger_key(outline: &Outline, id: &str) -> Option<String> {
-    let node = outline.nodes.iter().find(|node| node.id.as_str() == id && node.can_start);
-    let node = node.or_else(|| outline.nodes.iter().find(|node| node.id.as_str() == id));
+    let of_this_id =
+        || outline.nodes.iter().filter(|node| node.id.as_str() == id && outline.is_own(node));
+    let node = of_this_id().find(|node| node.can_start).or_else(|| of_this_id().next());
     node.map(|node| node.key.clone())
 }

@@ -101,6 +101,12 @@ pub(crate) struct Execution {
     /// The memory of the activity.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub memory: Value,
+    /// The inputs of the workflow that it runs as an activity, by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub input: Map,
+    /// The outputs of that workflow so far, by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub output: Map,
 }
 
 /// One piece of scheduled work.

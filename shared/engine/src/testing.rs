@@ -4,7 +4,9 @@
 use model::{Bookmark, BookmarkId, CommandId, Definition, Entry, Map, SubStatus, Timestamp, What};
 use serde_json::{Value, json};
 
-use crate::{Effect, Engine, Env, Input, Problem, Program, Rest, Resume, Start, State, Turn};
+use crate::{
+    Effect, Engine, Env, Input, Library, Problem, Program, Rest, Resume, Start, State, Turn,
+};
 
 /// Turns that one player takes before it reports an endless workflow.
 const TURNS_MAX: usize = 10_000;
@@ -31,8 +33,20 @@ impl<'e> Player<'e> {
     /// # Errors
     /// The problems of the definition.
     pub fn new(engine: &'e Engine, definition: Value) -> Result<Self, Vec<Problem>> {
+        Self::using(engine, definition, &Library::default())
+    }
+
+    /// As [`Player::new`], with the definitions that the definition uses as activities.
+    ///
+    /// # Errors
+    /// The problems of the definition.
+    pub fn using(
+        engine: &'e Engine,
+        definition: Value,
+        library: &Library,
+    ) -> Result<Self, Vec<Problem>> {
         let definition = parsed(definition)?;
-        let program = engine.compile(&definition)?;
+        let program = engine.compile(&definition, library)?;
         Ok(Self {
             engine,
             program,

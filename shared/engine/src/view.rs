@@ -47,7 +47,7 @@ impl State {
                 "parentContextId": execution.owner.and_then(|owner| self.id_of(owner)),
                 "activityId": node.id,
                 "activityNodeId": node.path,
-                "activityType": node.descriptor.type_name,
+                "activityType": node.type_name(),
                 "activityName": node.name,
                 "status": status(execution),
                 "variables": named(&node.variables, &execution.variables),

@@ -171,6 +171,10 @@ pub struct Options {
     pub incident_strategy_type: Option<String>,
     /// Usable as an activity of other workflows.
     pub usable_as_activity: Option<bool>,
+    /// When a version is published, the definitions that use another one as an activity get a new
+    /// version that uses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_update_consuming_workflows: Option<bool>,
     /// Fields that this model does not know.
     #[serde(flatten)]
     pub extra: Map,

@@ -35,9 +35,9 @@ impl Definitions for SqlStore {
         self.tried(|| self.save_once(definition, base)).await
     }
 
-    async fn publish(&self, publication: Publication) -> Result<Published, Error> {
-        check::publication(&publication)?;
-        self.tried(|| self.publish_once(&publication)).await
+    async fn publish_all(&self, publications: Vec<Publication>) -> Result<Published, Error> {
+        publications.iter().try_for_each(check::publication)?;
+        self.tried(|| self.publish_once(&publications)).await
     }
 
     async fn retract(&self, id: &DefinitionId, base: &Base) -> Result<Retracted, Error> {
@@ -178,27 +178,14 @@ impl SqlStore {
         Ok(Saved::Done)
     }
 
-    async fn publish_once(&self, publication: &Publication) -> Result<Published, Failure> {
-        let Publication { definition, base, triggers, schedules } = publication;
-        let id = &definition.definition_id;
+    async fn publish_once(&self, publications: &[Publication]) -> Result<Published, Failure> {
         let tx = self.change().await?;
-        let latest = latest(&tx, id).await?;
-        if !base.holds(latest.as_ref()) {
-            return Ok(Published::Overtaken { by: latest.map(Box::new) });
+        for publication in publications {
+            let published = publish_in(&tx, publication).await?;
+            if published != Published::Done {
+                return Ok(published);
+            }
         }
-        let known = known(&tx, definition).await?;
-        if let Some(newer) = newer_published(&tx, definition).await? {
-            return Ok(Published::Overtaken { by: Some(Box::new(newer)) });
-        }
-        let stored = check::published_over(known.as_ref(), definition.clone())?;
-        if let Some(by) = clash(&tx, id, triggers).await? {
-            return Ok(Published::RouteTaken { by: Box::new(by) });
-        }
-        clear(&tx, &stored, Column::IsLatest).await?;
-        clear(&tx, &stored, Column::IsPublished).await?;
-        put(&tx, &stored).await?;
-        put_triggers(&tx, id, triggers).await?;
-        put_schedules(&tx, id, schedules).await?;
         commit(tx).await?;
         Ok(Published::Done)
     }
@@ -276,6 +263,32 @@ impl SqlStore {
         commit(tx).await?;
         Ok(Deleted::Done { versions: 1 })
     }
+}
+
+async fn publish_in(
+    tx: &DatabaseTransaction,
+    publication: &Publication,
+) -> Result<Published, Failure> {
+    let Publication { definition, base, triggers, schedules } = publication;
+    let id = &definition.definition_id;
+    let latest = latest(tx, id).await?;
+    if !base.holds(latest.as_ref()) {
+        return Ok(Published::Overtaken { by: latest.map(Box::new) });
+    }
+    let known = known(tx, definition).await?;
+    if let Some(newer) = newer_published(tx, definition).await? {
+        return Ok(Published::Overtaken { by: Some(Box::new(newer)) });
+    }
+    let stored = check::published_over(known.as_ref(), definition.clone())?;
+    if let Some(by) = clash(tx, id, triggers).await? {
+        return Ok(Published::RouteTaken { by: Box::new(by) });
+    }
+    clear(tx, &stored, Column::IsLatest).await?;
+    clear(tx, &stored, Column::IsPublished).await?;
+    put(tx, &stored).await?;
+    put_triggers(tx, id, triggers).await?;
+    put_schedules(tx, id, schedules).await?;
+    Ok(Published::Done)
 }
 
 /// The version with the highest number becomes the latest.

@@ -200,13 +200,22 @@ pub trait Definitions: Send + Sync {
     /// [`Error::Refused`] when the version is immutable, or when another version has its number.
     async fn save(&self, definition: &Definition, base: &Base) -> Result<Saved, Error>;
 
-    /// Publishes a version: its row, triggers and schedules, in one transaction. An immutable
-    /// version is published again only with the content that it has.
+    /// Publishes versions, each with its row, triggers and schedules, in this order and in one
+    /// transaction: all of them or none. An immutable version is published again only with the
+    /// content that it has.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the version is immutable and has other content, or when another
+    /// [`Error::Refused`] when a version is immutable and has other content, or when another
     /// version has its number.
-    async fn publish(&self, publication: Publication) -> Result<Published, Error>;
+    async fn publish_all(&self, publications: Vec<Publication>) -> Result<Published, Error>;
+
+    /// Publishes one version, as [`Definitions::publish_all`] does.
+    ///
+    /// # Errors
+    /// As [`Definitions::publish_all`].
+    async fn publish(&self, publication: Publication) -> Result<Published, Error> {
+        self.publish_all(vec![publication]).await
+    }
 
     /// Retracts the published version: nothing starts it any more.
     ///

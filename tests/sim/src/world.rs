@@ -107,7 +107,7 @@ fn publication(
         "isLatest": true, "isPublished": true, "publishedAt": cluster.clock.now(), "root": root
     });
     let definition: Definition = serde_json::from_value(document).unwrap();
-    let program = match cluster.engine.compile(&definition) {
+    let program = match cluster.engine.compile(&definition, &engine::Library::default()) {
         Ok(program) => program,
         Err(problems) => panic!("{id}: {problems:?}"),
     };

@@ -161,7 +161,7 @@ impl World {
             document[name] = value.clone();
         }
         let definition: Definition = serde_json::from_value(document).unwrap();
-        let program = self.engine.compile(&definition).unwrap();
+        let program = self.engine.compile(&definition, &engine::Library::default()).unwrap();
         let env = Env {
             now: self.now(),
             seed: [0; 32],

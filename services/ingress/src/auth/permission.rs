@@ -62,6 +62,12 @@ const API: &[(&str, &str, Need)] = &[
         "/workflow-definitions/{definitionId}/revert/{version}",
         P("publish:workflow-definitions"),
     ),
+    ("GET", "/workflow-definitions/{definitionId}/consumers", P("read:workflow-definitions")),
+    (
+        "POST",
+        "/workflow-definitions/{definitionId}/update-references",
+        P("publish:workflow-definitions"),
+    ),
     ("GET", "/workflow-definitions/{definitionId}/execute", P("exec:workflow-definitions")),
     ("POST", "/workflow-definitions/{definitionId}/execute", P("exec:workflow-definitions")),
     ("POST", "/workflow-definitions/{definitionId}/dispatch", P("exec:workflow-definitions")),

@@ -38,6 +38,23 @@ pub(super) async fn announce(
     }
 }
 
+/// Announces a published version, and the versions that were published with it. The answer is
+/// about all of them.
+pub(super) async fn announce_all(
+    app: &App,
+    definition: &Definition,
+    others: &[Definition],
+) -> Option<Noticed> {
+    let mut all = announce(app, definition, true).await?;
+    for other in others {
+        let told = announce(app, other, true).await?;
+        all.everywhere &= told.everywhere;
+        let missing = told.missing.into_iter().filter(|node| !all.missing.contains(node));
+        all.missing.extend(missing.collect::<Vec<_>>());
+    }
+    Some(all)
+}
+
 async fn ask(app: &App, news: &Noticed) -> Result<Noticed, String> {
     let payload = encode_body(ContentType::Json, news).map_err(|error| error.to_string())?;
     let headers = Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use catalog::run_apart;
-use engine::{Problem as Flaw, Triggers};
+use engine::{Library, Problem as Flaw, Triggers};
 use model::{CommandId, Definition, DefinitionId, Schedule, Trigger};
 use serde_json::{Value, json};
 use store::check;
@@ -21,11 +21,22 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Compiles the version and names all problems.
-    pub(super) async fn of(app: &Arc<App>, definition: Definition) -> Result<Self, Problem> {
+    /// Compiles the version and names all problems. Versions that it uses as activities and that are
+    /// not stored yet are in `known`.
+    pub(super) async fn of(
+        app: &Arc<App>,
+        definition: Definition,
+        known: Library,
+    ) -> Result<Self, Problem> {
+        let (definition, library) = pinned(app, definition, known).await?;
+        let drafts: Vec<_> =
+            library.versions().filter(|used| !used.is_immutable()).map(unpublished).collect();
+        if !drafts.is_empty() {
+            return Err(Problem::invalid_definition(drafts));
+        }
         let shared = Arc::clone(app);
         let compiled = run_apart("compile", move || {
-            let found = compile(&shared, &definition);
+            let found = compile(&shared, &definition, &library);
             (definition, found)
         });
         // A panic is logged already.
@@ -41,8 +52,30 @@ impl Index {
     }
 }
 
-fn compile(app: &App, definition: &Definition) -> Result<Triggers, Vec<Flaw>> {
-    let program = app.cx.engine.validate(definition)?;
+/// The definition, and those that it uses as activities. A version that was never published gets
+/// written into it which versions they are, so that it means the same ones for ever.
+pub(super) async fn pinned(
+    app: &App,
+    mut definition: Definition,
+    known: Library,
+) -> Result<(Definition, Library), Problem> {
+    let library = catalog::library(&*app.cx.store, &app.cx.engine, &definition, known).await?;
+    if !definition.is_immutable() {
+        app.cx.engine.pin(&mut definition, &library);
+    }
+    Ok((definition, library))
+}
+
+fn unpublished(used: &Definition) -> Value {
+    let message = format!(
+        "the workflow {} is used as an activity and was never published: publish it first",
+        used.definition_id
+    );
+    json!({"message": message, "activityId": null, "property": null})
+}
+
+fn compile(app: &App, definition: &Definition, library: &Library) -> Result<Triggers, Vec<Flaw>> {
+    let program = app.cx.engine.validate(definition, library)?;
     let env = app.env(CommandId::new(definition.id.as_str()));
     app.cx.engine.triggers(&program, &env)
 }

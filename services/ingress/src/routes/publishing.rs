@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::ETAG;
 use axum::response::IntoResponse;
-use model::VersionId;
+use model::{Definition, VersionId};
 use serde_json::{Value, json};
 use store::VersionOption;
 
@@ -68,6 +68,41 @@ pub(super) async fn retract(
             )))
         }
     }
+}
+
+/// The workflows that use this one as an activity, in their latest version.
+#[utoipa::path(get, path = "/workflow-definitions/{definitionId}/consumers", tag = "definitions",
+    params(("definitionId" = String, Path)),
+    responses((status = 200, body = Value, description = "`{consumingWorkflowDefinitionIds}`"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn consumers(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let ids = publication::consumers_of(&app, &definition_id(&id)?).await?;
+    Ok(Json(json!({"consumingWorkflowDefinitionIds": ids})))
+}
+
+/// Gives the published workflows that use this one as an activity a new version, which uses its
+/// published version.
+#[utoipa::path(post, path = "/workflow-definitions/{definitionId}/update-references", tag = "definitions",
+    params(("definitionId" = String, Path)),
+    responses((status = 200, body = Value, description = "`{affectedWorkflows}`: their names"),
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+pub(super) async fn update_references(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    caller: Caller,
+) -> Result<Json<Value>, Problem> {
+    let updated = publication::update_consumers(&app, &definition_id(&id)?).await?;
+    for definition in &updated {
+        let details = json!({"version": definition.version});
+        app.audit(&caller, "definition.publish", definition.definition_id.as_str(), details).await;
+    }
+    let name = |definition: &Definition| {
+        definition.name.clone().unwrap_or_else(|| definition.definition_id.to_string())
+    };
+    Ok(Json(json!({"affectedWorkflows": updated.iter().map(name).collect::<Vec<_>>()})))
 }
 
 /// Makes a draft from an older version.
@@ -143,7 +178,7 @@ async fn remove_version(
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn numbered(app: &App, id: &str, version: &str) -> Result<model::Definition, Problem> {
+async fn numbered(app: &App, id: &str, version: &str) -> Result<Definition, Problem> {
     let id = definition_id(id)?;
     let number = version.parse().map_err(|error| {
         Problem::bad_request(format!("version {version:?} is not a number: {error}"))

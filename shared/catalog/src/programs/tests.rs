@@ -41,8 +41,12 @@ fn version(id: &str) -> Definition {
     Definition { id: id.into(), is_latest: true, root, ..Definition::default() }
 }
 
+fn source(version: &Definition) -> Source {
+    Source { definition: version.clone(), library: Library::default() }
+}
+
 async fn ask(programs: &Programs, version: &Definition) -> Result<Option<Arc<Program>>, Error> {
-    programs.get(&version.id, || async { Ok(Some(version.clone())) }).await
+    programs.get(&version.id, || async { Ok(Some(source(version))) }).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

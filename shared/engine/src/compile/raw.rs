@@ -41,18 +41,23 @@ pub(super) fn camel_cased(custom: &Map) -> Map {
 
 /// The bindings of outputs: `{"memoryReference": {"id": …}}`, or a bare name.
 pub(super) fn bindings(raw: &Map, descriptor: &Descriptor) -> Vec<(String, String)> {
-    let bound = descriptor.outputs.iter().filter_map(|output| {
-        let target = match find(raw, output.name)? {
-            Value::String(name) => name.clone(),
-            Value::Object(wrapper) => {
-                let reference = find(wrapper, "memoryReference")?.as_object()?;
-                find(reference, "id")?.as_str()?.to_owned()
-            }
-            _ => return None,
-        };
-        Some((output.name.to_owned(), target))
-    });
-    bound.collect()
+    let found = descriptor
+        .outputs
+        .iter()
+        .filter_map(|output| Some((output.name.to_owned(), bound(find(raw, output.name)?)?)));
+    found.collect()
+}
+
+/// The name of the variable or workflow output that an output is bound to.
+pub(super) fn bound(output: &Value) -> Option<String> {
+    match output {
+        Value::String(name) => Some(name.clone()),
+        Value::Object(wrapper) => {
+            let reference = find(wrapper, "memoryReference")?.as_object()?;
+            find(reference, "id")?.as_str().map(str::to_owned)
+        }
+        _ => None,
+    }
 }
 
 /// Every text under a key `id`, anywhere in the document.

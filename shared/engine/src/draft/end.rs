@@ -84,7 +84,7 @@ impl Draft<'_> {
         self.state.incidents.push(Incident {
             activity_id: ActivityId::new(node.id.as_str()),
             activity_node_id: node.path.clone(),
-            activity_type: node.descriptor.type_name.to_owned(),
+            activity_type: node.type_name().to_owned(),
             code: failure.code.clone(),
             message: cut(failure.message.clone()),
             timestamp: self.env.now,

@@ -171,15 +171,23 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Sets an output of the workflow.
+    /// Sets an output of the innermost workflow.
     pub fn set_workflow_output(&mut self, name: &str, value: Value) {
-        let declared = self.draft.outline.outputs.iter().find(|output| output.name == name);
-        let value = match declared {
+        let composite = self.composite();
+        let declared = composite.map_or(&self.draft.outline.outputs, |(_, inner)| &inner.outputs);
+        let value = match declared.iter().find(|output| output.name == name) {
             Some(output) => lenient(output, value),
             None => value,
         };
         self.draft.spend(&value);
-        self.draft.state.output.insert(name.to_owned(), value);
+        let state = &mut self.draft.state;
+        let output = match composite {
+            None => Some(&mut state.output),
+            Some((number, _)) => state.executions.get_mut(&number).map(|found| &mut found.output),
+        };
+        if let Some(output) = output {
+            output.insert(name.to_owned(), value);
+        }
     }
 
     /// Sets an output of the activity: remembers it for scripts, and puts it into the variable
@@ -193,7 +201,11 @@ impl Step<'_, '_> {
             if let Some(place) = self.place_by_id(target).or_else(|| self.place_by_name(target)) {
                 self.put(&place, value.clone())?;
             }
-            if self.draft.outline.outputs.iter().any(|output| output.name == *target) {
+            let outputs = match self.composite() {
+                Some((_, composite)) => &composite.outputs,
+                None => &self.draft.outline.outputs,
+            };
+            if outputs.iter().any(|output| output.name == *target) {
                 self.set_workflow_output(target, value.clone());
             }
         }

@@ -24,6 +24,7 @@ cases![
     one_of_many_gets_the_route,
     retracting_takes_everything_back,
     a_stale_base_retracts_and_deletes_nothing,
+    versions_are_published_together_or_not_at_all,
     a_deleted_definition_leaves_nothing,
     a_deleted_latest_version_has_a_successor,
     definitions_are_filtered_ordered_and_paged,
@@ -316,6 +317,23 @@ async fn retracting_takes_everything_back(store: Subject) {
     assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap(), []);
     assert_eq!(retract().await, Retracted::NotPublished);
     assert_eq!(find(&store, VersionOption::Latest).await, Some(2));
+}
+
+/// Of several versions that are published together, all are published or none.
+async fn versions_are_published_together_or_not_at_all(store: Subject) {
+    store.publish(with_route("order", 1)).await.unwrap();
+    let overtaken = Publication { base: Base::Nothing, ..publication("order", 2) };
+    let taken = with_route("invoice", 1);
+    let others = || vec![publication("a", 1), publication("b", 1)];
+    for last in [overtaken, taken] {
+        let all = others().into_iter().chain([last]).collect();
+        assert_ne!(store.publish_all(all).await.unwrap(), Published::Done);
+        assert!(store.version(&"a-1".into()).await.unwrap().is_none());
+        assert!(store.version(&"b-1".into()).await.unwrap().is_none());
+    }
+    assert_eq!(store.publish_all(others()).await.unwrap(), Published::Done);
+    assert_eq!(store.published_versions().await.unwrap().len(), 3);
+    assert_eq!(find(&store, VersionOption::Published).await, Some(1));
 }
 
 /// Nothing is retracted or deleted when another change was faster.

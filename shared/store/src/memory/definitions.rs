@@ -39,38 +39,17 @@ impl Definitions for MemoryStore {
         .await
     }
 
-    async fn publish(&self, publication: Publication) -> Result<Published, Error> {
+    async fn publish_all(&self, publications: Vec<Publication>) -> Result<Published, Error> {
         self.run(Operation::Publish, |tables| {
-            check::publication(&publication)?;
-            let Publication { definition, base, triggers, schedules } = publication;
-            let latest = tables.latest(&definition.definition_id);
-            if !base.holds(latest) {
-                return Ok(Published::Overtaken { by: latest.cloned().map(Box::new) });
+            publications.iter().try_for_each(check::publication)?;
+            let before = (publications.len() > 1).then(|| tables.of_definitions());
+            for publication in publications {
+                let published = tables.publish(publication);
+                if !matches!(published, Ok(Published::Done)) {
+                    before.into_iter().for_each(|before| tables.restore(before));
+                    return published;
+                }
             }
-            tables.check_identity(&definition)?;
-            let id = definition.definition_id.clone();
-            let newer = tables
-                .others(&definition)
-                .find(|other| other.is_published && other.version > definition.version);
-            if let Some(newer) = newer {
-                return Ok(Published::Overtaken { by: Some(Box::new(newer.clone())) });
-            }
-            let known = tables.definitions.get(&definition.id);
-            let stored = check::published_over(known, definition)?;
-            if let Some(by) = tables.clash(&id, &triggers) {
-                return Ok(Published::RouteTaken { by: Box::new(by) });
-            }
-            for other in tables.others(&stored) {
-                other.is_latest = false;
-                other.is_published = false;
-            }
-            tables.deleted.remove(&stored.id);
-            tables.definitions.insert(stored.id.clone(), stored);
-            tables.triggers.retain(|trigger| trigger.definition_id != id);
-            for trigger in triggers {
-                tables.add_trigger(trigger);
-            }
-            tables.replace_schedules(&id, schedules);
             Ok(Published::Done)
         })
         .await
@@ -212,6 +191,57 @@ impl Tables {
         self.definitions
             .values_mut()
             .filter(|other| other.definition_id == of.definition_id && other.id != of.id)
+    }
+
+    fn publish(&mut self, publication: Publication) -> Result<Published, Error> {
+        let Publication { definition, base, triggers, schedules } = publication;
+        let latest = self.latest(&definition.definition_id);
+        if !base.holds(latest) {
+            return Ok(Published::Overtaken { by: latest.cloned().map(Box::new) });
+        }
+        self.check_identity(&definition)?;
+        let id = definition.definition_id.clone();
+        let newer = self
+            .others(&definition)
+            .find(|other| other.is_published && other.version > definition.version);
+        if let Some(newer) = newer {
+            return Ok(Published::Overtaken { by: Some(Box::new(newer.clone())) });
+        }
+        let known = self.definitions.get(&definition.id);
+        let stored = check::published_over(known, definition)?;
+        if let Some(by) = self.clash(&id, &triggers) {
+            return Ok(Published::RouteTaken { by: Box::new(by) });
+        }
+        for other in self.others(&stored) {
+            other.is_latest = false;
+            other.is_published = false;
+        }
+        self.deleted.remove(&stored.id);
+        self.definitions.insert(stored.id.clone(), stored);
+        self.triggers.retain(|trigger| trigger.definition_id != id);
+        for trigger in triggers {
+            self.add_trigger(trigger);
+        }
+        self.replace_schedules(&id, schedules);
+        Ok(Published::Done)
+    }
+
+    /// A copy of what publications change.
+    fn of_definitions(&self) -> Self {
+        Self {
+            definitions: self.definitions.clone(),
+            deleted: self.deleted.clone(),
+            triggers: self.triggers.clone(),
+            schedules: self.schedules.clone(),
+            ..Self::default()
+        }
+    }
+
+    fn restore(&mut self, before: Self) {
+        self.definitions = before.definitions;
+        self.deleted = before.deleted;
+        self.triggers = before.triggers;
+        self.schedules = before.schedules;
     }
 
     fn latest(&self, id: &DefinitionId) -> Option<&Definition> {

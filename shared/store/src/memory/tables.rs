@@ -21,6 +21,7 @@ pub(super) struct InstanceRow {
 
 /// A schedule. A retired one belongs to no published version; it stays so that its counter never
 /// counts the same occurrence twice.
+#[derive(Clone)]
 pub(super) struct ScheduleRow {
     pub(super) schedule: Schedule,
     pub(super) retired: bool,

@@ -29,8 +29,8 @@ impl Definitions for BrokenStore {
         self.twin.save(definition, base).await
     }
 
-    async fn publish(&self, publication: Publication) -> Result<Published, Error> {
-        self.twin.publish(publication).await
+    async fn publish_all(&self, publications: Vec<Publication>) -> Result<Published, Error> {
+        self.twin.publish_all(publications).await
     }
 
     async fn retract(&self, id: &DefinitionId, base: &Base) -> Result<Retracted, Error> {

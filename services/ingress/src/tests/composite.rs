@@ -1,0 +1,163 @@
+//! Workflows that are used as activities: published, pinned, run and deleted.
+
+use serde_json::{Value, json};
+
+use super::world::World;
+
+const API: &str = "/elsa/api/workflow-definitions";
+
+fn child(text: &str) -> Value {
+    json!({"type": "Elsa.Sequence", "id": "s", "activities": [
+        {"type": "Elsa.SetOutput", "id": "o", "outputName": "Out", "outputValue": {"js": format!("'{text} ' + getWho()")}}]})
+}
+
+/// As Elsa writes it: with the version of another installation.
+fn parent() -> Value {
+    json!({"definitionId": "parent", "outputs": [{"type": "String", "name": "Result"}],
+        "root": {"type": "Greeting", "id": "g", "version": 5,
+            "workflowDefinitionId": "greeting", "workflowDefinitionVersionId": "elsewhere",
+            "who": {"typeName": "String", "expression": {"type": "Literal", "value": "Ada"}},
+            "out": {"typeName": "String", "memoryReference": {"id": "Result"}}}})
+}
+
+fn greeting(text: &str) -> Value {
+    json!({"definitionId": "greeting", "name": "Greeting", "root": child(text),
+        "inputs": [{"type": "String", "name": "Who"}], "outputs": [{"type": "String", "name": "Out"}],
+        "options": {"usableAsActivity": true}})
+}
+
+async fn greets(world: &World) -> Value {
+    let answer = world.post(&format!("{API}/parent/execute"), &json!({})).await.expect(200);
+    answer["workflowState"]["output"]["Result"].clone()
+}
+
+#[tokio::test]
+async fn a_published_workflow_runs_the_version_that_was_published_when_it_was() {
+    let world = World::new().await;
+    let lost = world.post(API, &parent()).await.expect(400);
+    let errors = lost["validationErrors"].to_string();
+    assert!(errors.contains("no workflow greeting, which Greeting is to run"), "{errors}");
+    let first = world.post(API, &greeting("Hello")).await.expect(201);
+    let published = world.post(API, &parent()).await.expect(201);
+    let root = &published["workflowDefinition"]["root"];
+    assert_eq!(root["workflowDefinitionVersionId"], first["workflowDefinition"]["id"]);
+    assert_eq!(
+        (&root["version"], &root["latestAvailablePublishedVersion"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(greets(&world).await, "Hello Ada");
+
+    // The same file again is no change; another version of the child is one.
+    let again = world.post(API, &parent()).await.expect(200);
+    assert_eq!(again["alreadyPublished"], true);
+    let second = world.post(API, &greeting("Good day")).await.expect(200);
+    assert_eq!(greets(&world).await, "Hello Ada");
+    let again = world.post(API, &parent()).await.expect(200);
+    assert_eq!(again["workflowDefinition"]["version"], 2);
+    assert_eq!(
+        again["workflowDefinition"]["root"]["workflowDefinitionVersionId"],
+        second["workflowDefinition"]["id"]
+    );
+    assert_eq!(greets(&world).await, "Good day Ada");
+}
+
+#[tokio::test]
+async fn a_workflow_that_others_use_is_not_deleted() {
+    let world = World::new().await;
+    let first = world.post(API, &greeting("Hello")).await.expect(201);
+    world.post(API, &parent()).await.expect(201);
+    world.post(API, &greeting("Good day")).await.expect(200);
+    let id = first["workflowDefinition"]["id"].as_str().unwrap();
+    let expected = "version 1 of workflow definition parent uses it as an activity";
+    for path in [format!("{API}/greeting"), format!("/api/workflow-definition-versions/{id}")] {
+        let detail = world.delete(&path).await.problem(409);
+        assert!(detail.contains(expected), "{detail}");
+    }
+    assert_eq!(world.delete(&format!("{API}/greeting/version/2")).await.status, 204);
+    assert_eq!(world.delete(&format!("{API}/parent")).await.status, 204);
+    assert_eq!(world.delete(&format!("{API}/greeting")).await.status, 204);
+}
+
+#[tokio::test]
+async fn a_workflow_that_was_never_published_is_not_used() {
+    let world = World::new().await;
+    let draft = json!({"model": greeting("Hello"), "publish": false});
+    world.post(API, &draft).await.expect(201);
+    let answer = world.post(API, &parent()).await;
+    let errors = answer.body["validationErrors"].to_string();
+    answer.problem(400);
+    assert!(errors.contains("was never published: publish it first"), "{errors}");
+    world.post(&format!("{API}/greeting/publish"), &json!({})).await.expect(200);
+    world.post(API, &parent()).await.expect(201);
+    assert_eq!(greets(&world).await, "Hello Ada");
+}
+
+/// A definition that greets through another one.
+fn through(id: &str, used: &str, updates: bool) -> Value {
+    let mut definition = parent();
+    definition["definitionId"] = json!(id);
+    definition["name"] = json!(id);
+    definition["options"] = json!({"autoUpdateConsumingWorkflows": updates});
+    definition["root"]["workflowDefinitionId"] = json!(used);
+    if used != "greeting" {
+        definition["root"].as_object_mut().unwrap().remove("who");
+        definition["root"]["result"] = json!({"memoryReference": {"id": "Result"}});
+    }
+    definition
+}
+
+#[tokio::test]
+async fn a_publication_takes_those_along_that_use_it() {
+    let world = World::new().await;
+    let greeting = |text: &str, updates: bool| {
+        let mut greeting = greeting(text);
+        greeting["options"]["autoUpdateConsumingWorkflows"] = json!(updates);
+        greeting
+    };
+    world.post(API, &greeting("Hello", true)).await.expect(201);
+    // b uses a and greeting; c uses b, which does not ask for updates; d is a draft.
+    world.post(API, &through("a", "greeting", true)).await.expect(201);
+    let mut both = through("b", "a", false);
+    let (a, direct) = (both["root"].clone(), through("b", "greeting", false)["root"].clone());
+    both["root"] = json!({"type": "Elsa.Sequence", "id": "s", "activities": [direct, a]});
+    both["root"]["activities"][0]["id"] = json!("direct");
+    world.post(API, &both).await.expect(201);
+    world.post(API, &through("c", "b", true)).await.expect(201);
+    let draft = json!({"model": through("d", "greeting", true), "publish": false});
+    world.post(API, &draft).await.expect(201);
+    let consumers = world.get(&format!("{API}/greeting/consumers")).await.expect(200);
+    let mut ids = consumers["consumingWorkflowDefinitionIds"].as_array().unwrap().clone();
+    ids.sort_by_key(ToString::to_string);
+    assert_eq!(ids, ["a", "b", "d"]);
+
+    let second = world.post(API, &greeting("Good day", true)).await.expect(200);
+    assert_eq!(
+        (&second["consumingWorkflowCount"], &second["everywhere"]),
+        (&json!(2), &json!(true))
+    );
+    let runs = async |id: &str| {
+        let answer = world.post(&format!("{API}/{id}/execute"), &json!({})).await.expect(200);
+        answer["workflowState"]["output"]["Result"].clone()
+    };
+    for (id, greets) in [("a", "Good day Ada"), ("b", "Good day Ada"), ("c", "Hello Ada")] {
+        assert_eq!(runs(id).await, greets, "{id}");
+    }
+    let version =
+        async |id: &str| world.get(&format!("{API}/{id}")).await.expect(200)["version"].clone();
+    let versions = [version("a").await, version("b").await, version("c").await, version("d").await];
+    assert_eq!(versions, [2, 2, 1, 1]);
+
+    // Without the option, they are updated when that is asked for.
+    let third = world.post(API, &greeting("Good night", false)).await.expect(200);
+    assert_eq!(third["consumingWorkflowCount"], 0);
+    assert_eq!(runs("a").await, "Good day Ada");
+    let path = format!("{API}/greeting/update-references");
+    let updated = world.post(&path, &json!({})).await.expect(200);
+    assert_eq!(updated, json!({"affectedWorkflows": ["a", "b"]}));
+    assert_eq!(
+        (runs("a").await, runs("b").await),
+        (json!("Good night Ada"), json!("Good night Ada"))
+    );
+    assert_eq!(world.post(&path, &json!({})).await.expect(200), json!({"affectedWorkflows": []}));
+    world.get(&format!("{API}/nothing/consumers")).await.problem(404);
+}

@@ -1,0 +1,70 @@
+//! Reads the definitions that a definition uses as activities.
+
+use std::collections::BTreeSet;
+
+use engine::{Engine, Library, Reference};
+use model::Definition;
+use store::{Error, Store, VersionOption};
+
+/// The greatest number of references that are followed for one definition. One beyond them counts as
+/// a reference to a workflow that does not exist.
+const REFERENCES_MAX: usize = 256;
+
+/// The definitions that this one uses as activities, and those that they use. A reference means the
+/// version that it names. Where that does not exist, and the definition was not published yet, it
+/// means the published version, or the latest where none is published. Versions that are not stored
+/// yet are in `known`.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn library(
+    store: &dyn Store,
+    engine: &Engine,
+    definition: &Definition,
+    known: Library,
+) -> Result<Library, Error> {
+    let mut library = known;
+    let mut seen = BTreeSet::new();
+    let mut rest: Vec<(Reference, bool)> = users(engine, definition).collect();
+    while let Some((reference, is_exact)) = rest.pop() {
+        if seen.len() >= REFERENCES_MAX || !seen.insert(reference.clone()) {
+            continue;
+        }
+        let known = library.get(&reference).map(|known| (**known).clone());
+        let found = match known {
+            Some(known) => Some(known),
+            None => meant(store, &reference, is_exact).await?,
+        };
+        if let Some(found) = found {
+            rest.extend(users(engine, &found));
+            library.add(reference, found);
+        }
+    }
+    Ok(library)
+}
+
+/// The references of a definition. Those of an immutable version mean exactly what they name.
+fn users<'d>(
+    engine: &Engine,
+    definition: &'d Definition,
+) -> impl Iterator<Item = (Reference, bool)> + use<'d> {
+    let is_exact = definition.is_immutable();
+    engine.references(definition).into_iter().map(move |reference| (reference, is_exact))
+}
+
+async fn meant(
+    store: &dyn Store,
+    reference: &Reference,
+    is_exact: bool,
+) -> Result<Option<Definition>, Error> {
+    if let Some(id) = &reference.version_id
+        && let Some(found) = store.version(id).await?
+    {
+        return Ok(Some(found));
+    }
+    let Some(id) = reference.definition_id.as_ref().filter(|_| !is_exact) else { return Ok(None) };
+    match store.definition(id, VersionOption::Published).await? {
+        Some(published) => Ok(Some(published)),
+        None => store.definition(id, VersionOption::Latest).await,
+    }
+}

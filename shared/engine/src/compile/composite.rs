@@ -1,0 +1,144 @@
+//! Compiles a workflow that is used as an activity into the workflow that uses it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::{ActivityId, Definition, Map};
+use serde_json::Value;
+
+use super::expression::Parser;
+use super::raw::{bound, custom_properties, find, ids_in};
+use super::{Compiler, WORKFLOW_ID};
+use crate::composite::{ROOT, WorkflowActivity};
+use crate::library::Reference;
+use crate::outline::{Composite, Expression, Node, NodeRef};
+use crate::{Activity as _, Type};
+
+/// The part of the compiler's state that belongs to one workflow.
+pub(super) struct Scope {
+    /// The path of the activity that runs the workflow.
+    pub(super) path: Arc<str>,
+    /// Every id in its document, so that generated ids do not collide with them.
+    pub(super) taken: std::collections::BTreeSet<String>,
+    /// The last number of generated ids, by type.
+    pub(super) numbers: BTreeMap<String, usize>,
+}
+
+impl Scope {
+    pub(super) fn new(path: &str, root: &Value) -> Self {
+        Self { path: path.into(), taken: ids_in(root), numbers: BTreeMap::new() }
+    }
+
+    pub(super) fn outermost(root: &Value) -> Self {
+        Self::new(WORKFLOW_ID, root)
+    }
+}
+
+impl Compiler<'_> {
+    /// The definition that an activity of an unknown type runs.
+    pub(super) fn used(&self, raw: &Map) -> Option<Arc<Definition>> {
+        self.library.get(&Reference::of(raw)?).cloned()
+    }
+
+    /// Compiles the definition as an activity.
+    pub(super) fn composite(
+        &mut self,
+        raw: &Map,
+        definition: &Definition,
+        owner_path: &str,
+        depth: usize,
+    ) -> Option<NodeRef> {
+        let type_name = find(raw, "type").and_then(Value::as_str).unwrap_or_default();
+        let (id, path) = self.place(raw, type_name, owner_path, depth)?;
+        if self.using.contains(&definition.definition_id) {
+            let mut circle: Vec<&str> = self.using.iter().map(AsRef::as_ref).collect();
+            circle.push(definition.definition_id.as_str());
+            let message = format!(
+                "the workflow would run within itself: {}; use ExecuteWorkflow to start another \
+                 instance",
+                circle.join(" > ")
+            );
+            self.findings.problem(Some(&id), Some("type"), message);
+            return None;
+        }
+        let composite = Composite {
+            type_name: type_name.to_owned(),
+            inputs: definition.inputs.clone(),
+            outputs: definition.outputs.clone(),
+            given: self.given(&id, raw, definition),
+        };
+        let (root, variables) = self.inside(&id, definition, &path, depth)?;
+        let bindings = definition
+            .outputs
+            .iter()
+            .filter_map(|output| Some((output.name.clone(), bound(find(raw, &output.name)?)?)));
+        let node = Node {
+            name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
+            bindings: bindings.collect(),
+            children: BTreeMap::from([(ROOT, vec![root])]),
+            key: String::new(),
+            connected: Vec::new(),
+            plan: None,
+            id,
+            path,
+            scope: Arc::clone(&self.scope.path),
+            composite: Some(Box::new(composite)),
+            descriptor: Arc::new(WorkflowActivity.descriptor()),
+            can_start: false,
+            custom: custom_properties(raw),
+            variables,
+            inputs: BTreeMap::new(),
+        };
+        Some(self.planned(Arc::new(WorkflowActivity), node, raw, &BTreeMap::new()))
+    }
+
+    /// The root and the variables of a definition that is used as an activity. Its problems are
+    /// those of the activity.
+    fn inside(
+        &mut self,
+        id: &ActivityId,
+        definition: &Definition,
+        path: &str,
+        depth: usize,
+    ) -> Option<(NodeRef, Vec<crate::outline::Declared>)> {
+        let around = std::mem::replace(&mut self.scope, Scope::new(path, &definition.root));
+        self.using.push(definition.definition_id.clone());
+        let known = self.findings.problems.len();
+        let variables = self.variables(Some(id), &definition.variables);
+        let root = self.node(&definition.root, path, depth + 1);
+        let name = definition.name.as_deref().unwrap_or(definition.definition_id.as_str());
+        for problem in &mut self.findings.problems[known..] {
+            let at = problem.activity_id.replace(id.clone()).filter(|inner| inner != id);
+            let at = at.map(|inner| format!(", activity {inner}")).unwrap_or_default();
+            problem.message = format!("in the workflow {name}{at}: {}", problem.message);
+        }
+        self.using.pop();
+        self.scope = around;
+        Some((root?, variables))
+    }
+
+    /// The values that the activity gives to the inputs of its definition.
+    fn given(
+        &mut self,
+        id: &ActivityId,
+        raw: &Map,
+        definition: &Definition,
+    ) -> BTreeMap<String, (Expression, Type)> {
+        let mut given = BTreeMap::new();
+        for input in &definition.inputs {
+            let Some(value) = find(raw, &input.name) else { continue };
+            let alias = input.type_name.as_deref().unwrap_or("Object");
+            let ty = Type::from_alias(alias, input.is_array);
+            let mut parser = Parser {
+                languages: self.languages,
+                findings: &mut self.findings,
+                activity: id,
+                property: &input.name,
+            };
+            if let Some(expression) = parser.expression(value, &ty) {
+                given.insert(input.name.clone(), (expression, ty));
+            }
+        }
+        given
+    }
+}

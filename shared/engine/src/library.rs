@@ -1,0 +1,187 @@
+//! Definitions that other definitions use as activities.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::{Definition, DefinitionId, Map, VersionId};
+use serde_json::Value;
+
+const DEFINITION_ID: &str = "workflowDefinitionId";
+const VERSION_ID: &str = "workflowDefinitionVersionId";
+const LATEST_ID: &str = "latestAvailablePublishedVersionId";
+const LATEST: &str = "latestAvailablePublishedVersion";
+
+/// The way in which an activity names the definition that it runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reference {
+    /// The definition.
+    pub definition_id: Option<DefinitionId>,
+    /// Its version; it counts if both are given and it exists.
+    pub version_id: Option<VersionId>,
+}
+
+impl Reference {
+    /// The reference of this activity; none if it names no definition.
+    pub(crate) fn of(raw: &Map) -> Option<Self> {
+        let text = |name| raw.get(name).and_then(Value::as_str).filter(|id| !id.is_empty());
+        let definition_id = text(DEFINITION_ID).map(DefinitionId::new);
+        let version_id = text(VERSION_ID).map(VersionId::new);
+        (definition_id.is_some() || version_id.is_some())
+            .then_some(Self { definition_id, version_id })
+    }
+}
+
+impl std::fmt::Display for Reference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.definition_id, &self.version_id) {
+            (Some(id), _) => write!(f, "{id}"),
+            (None, Some(id)) => write!(f, "version {id}"),
+            (None, None) => f.write_str("nothing"),
+        }
+    }
+}
+
+/// The definitions that a definition uses as activities, and those that they use.
+#[derive(Clone, Debug, Default)]
+pub struct Library {
+    versions: BTreeMap<VersionId, Arc<Definition>>,
+    by_reference: BTreeMap<Reference, VersionId>,
+}
+
+impl Library {
+    /// Adds the version that a reference means.
+    pub fn add(&mut self, reference: Reference, definition: Definition) {
+        self.by_reference.insert(reference, definition.id.clone());
+        self.versions.insert(definition.id.clone(), Arc::new(definition));
+    }
+
+    /// The version that a reference means.
+    #[must_use]
+    pub fn get(&self, reference: &Reference) -> Option<&Arc<Definition>> {
+        let named = reference.version_id.as_ref().and_then(|id| self.versions.get(id));
+        named.or_else(|| self.versions.get(self.by_reference.get(reference)?))
+    }
+
+    /// The versions.
+    pub fn versions(&self) -> impl Iterator<Item = &Definition> {
+        self.versions.values().map(|definition| &**definition)
+    }
+
+    /// The number of versions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.versions.len()
+    }
+
+    /// Whether it has no version.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.versions.is_empty()
+    }
+}
+
+/// The references of the activities in a definition whose type is none of these.
+pub(crate) fn references(root: &Value, is_type: impl Fn(&str) -> bool) -> Vec<Reference> {
+    let mut found = Vec::new();
+    let mut rest = vec![root];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => {
+                found.extend(user(map, &is_type));
+                rest.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Writes into each of these activities the version that its reference means now.
+pub(crate) fn pin(root: &mut Value, is_type: impl Fn(&str) -> bool, library: &Library) {
+    let mut rest = vec![root];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => {
+                let meant = user(map, &is_type).and_then(|reference| library.get(&reference));
+                if let Some(definition) = meant {
+                    write(map, definition);
+                }
+                rest.extend(map.values_mut());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn user(map: &Map, is_type: &impl Fn(&str) -> bool) -> Option<Reference> {
+    let type_name = map.get("type").and_then(Value::as_str)?;
+    if is_type(type_name) { None } else { Reference::of(map) }
+}
+
+fn write(map: &mut Map, definition: &Definition) {
+    map.insert(DEFINITION_ID.to_owned(), definition.definition_id.as_str().into());
+    map.insert(VERSION_ID.to_owned(), definition.id.as_str().into());
+    map.insert("version".to_owned(), definition.version.into());
+    if definition.is_published {
+        map.insert(LATEST.to_owned(), definition.version.into());
+        map.insert(LATEST_ID.to_owned(), definition.id.as_str().into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn child() -> Definition {
+        let mut child = Definition {
+            id: "c-2".into(),
+            version: 2,
+            is_published: true,
+            ..Definition::default()
+        };
+        child.definition_id = "child".into();
+        child
+    }
+
+    fn is_type(name: &str) -> bool {
+        name == "Elsa.ExecuteWorkflow"
+    }
+
+    #[test]
+    fn only_activities_of_an_unknown_type_refer_to_definitions() {
+        let root = json!({"activities": [
+            {"type": "Child", "workflowDefinitionId": "child"},
+            {"type": "Child", "workflowDefinitionId": "child"},
+            {"type": "Other", "workflowDefinitionVersionId": "o-1"},
+            {"type": "Elsa.ExecuteWorkflow", "workflowDefinitionId": "x"},
+            {"workflowDefinitionId": "no type"},
+            {"type": "Nothing"}
+        ]});
+        let found = references(&root, is_type);
+        let found: Vec<_> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["version o-1", "child"]);
+    }
+
+    #[test]
+    fn a_pinned_reference_names_the_version_that_it_meant() {
+        let mut root = json!({"type": "Child", "workflowDefinitionId": "child", "workflowDefinitionVersionId": "gone"});
+        let reference = references(&root, is_type).remove(0);
+        let mut library = Library::default();
+        pin(&mut root, is_type, &library);
+        assert_eq!(root["workflowDefinitionVersionId"], "gone");
+        library.add(reference, child());
+        pin(&mut root, is_type, &library);
+        let expected = json!({"type": "Child", "version": 2,
+            "workflowDefinitionId": "child", "workflowDefinitionVersionId": "c-2",
+            "latestAvailablePublishedVersion": 2, "latestAvailablePublishedVersionId": "c-2"});
+        assert_eq!(root, expected);
+        let pinned = references(&root, is_type).remove(0);
+        assert_eq!(library.get(&pinned).unwrap().version, 2);
+    }
+}
