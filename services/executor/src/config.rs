@@ -45,6 +45,8 @@ pub struct Config {
     /// The number of starts per second that are applied for one definition, from chains in which
     /// each instance starts the next without waiting for it.
     pub chained_starts_per_second: u32,
+    /// How long an event is kept while no instance waits for it.
+    pub event_wait: Duration,
     /// The address of this installation, without a slash at the end. URLs in workflows begin with it.
     pub base_url: String,
 }
@@ -66,6 +68,7 @@ impl Default for Config {
             offload_turns: true,
             steps_without_wait_max: limits::STEPS_WITHOUT_WAIT_MAX,
             chained_starts_per_second: limits::CHAINED_STARTS_PER_SECOND,
+            event_wait: limits::EVENT_WAIT,
             base_url: "http://127.0.0.1:5001".to_owned(),
         }
     }
@@ -83,6 +86,7 @@ impl From<&chassis::Settings> for Config {
             terms: bus::Terms { ttl, guard, ..default.terms },
             allow_private_addresses: settings.allow_private_addresses,
             steps_without_wait_max: settings.executor_steps_max,
+            event_wait: settings.event_wait,
             base_url: settings.public_url(),
             ..default
         }

@@ -92,7 +92,7 @@ pub(crate) async fn wake(
 /// An event without a named instance is handed out once: a second delivery does not reach bookmarks
 /// that were made since.
 async fn fan_out(cx: &Cx, command: &Command) -> Result<Routed, Stop> {
-    let Some(stimulated) = stimulated(command) else { return Ok(Routed::Kept) };
+    let Some(stimulated) = stimulated(cx, command) else { return Ok(Routed::Kept) };
     cx.at(Point::BeforeRoute).await;
     // An event for one instance is kept until a burst has taken it: another event may burn the
     // bookmark that is found now, and the instance may wait for this event again.
@@ -145,7 +145,7 @@ async fn forget(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> {
     Ok(Routed::Before)
 }
 
-fn stimulated(command: &Command) -> Option<Stimulated<'_>> {
+fn stimulated<'c>(cx: &Cx, command: &'c Command) -> Option<Stimulated<'c>> {
     let with = |key: &str, value: Value| Map::from_iter([(key.to_owned(), value)]);
     match &command.body {
         Body::Event(event) => Some(Stimulated {
@@ -156,7 +156,7 @@ fn stimulated(command: &Command) -> Option<Stimulated<'_>> {
             instance_id: event.instance_id.clone(),
             input: with(EVENT_KEY, json!({ "payload": event.payload })),
             starts_new: event.instance_id.is_none(),
-            wait_max: limits::EVENT_WAIT_MAX,
+            wait_max: cx.config.event_wait,
         }),
         Body::Task(task) => Some(Stimulated {
             command,

@@ -26,6 +26,7 @@ use store::{
 use crate::app::App;
 use crate::problem::Problem;
 use barrier::{announce, announce_all};
+pub(crate) use consumers::all;
 use index::Index;
 pub(crate) use precondition::{Precondition, etag};
 

@@ -81,6 +81,13 @@ impl Definition {
         self.is_published || self.published_at.is_some()
     }
 
+    /// Whether other workflows may use it as an activity. Old exports say so beside the options.
+    #[must_use]
+    pub fn is_usable_as_activity(&self) -> bool {
+        let old = || self.extra.get("usableAsActivity").and_then(Value::as_bool);
+        self.options.usable_as_activity.or_else(old).unwrap_or_default()
+    }
+
     /// The part that its author wrote: without version, times, flags and other fields that the
     /// server sets. The definition id stays.
     #[must_use]

@@ -125,8 +125,8 @@ pub const UNREADABLE_ROWS_MAX: usize = 1_000;
 pub const DELIVERIES_MAX: i64 = 20;
 /// How long a resume or a task completion that came too early is kept.
 pub const RESUME_WAIT_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// How long an event is kept while no instance waits for it.
-pub const EVENT_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
+/// How long an event is kept while no instance waits for it, if the configuration says nothing else.
+pub const EVENT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long the database remembers that an event was handed out: longer than a stream may deliver
 /// the event again.
 pub const ROUTED_KEPT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -6,9 +6,9 @@ use model::SubStatus;
 use protocol::{Refusal, ReplyWhen};
 use serde_json::json;
 
-use crate::Point;
 use crate::wired::crash::CrashAt;
-use crate::wired::world::{World, event, line, sequence, start, wait_for};
+use crate::wired::world::{Peculiar, World, event, line, sequence, start, wait_for};
+use crate::{Config, Point};
 
 #[tokio::test(start_paused = true)]
 async fn an_event_resumes_all_who_wait_and_starts_what_it_triggers() {
@@ -50,6 +50,19 @@ async fn an_event_that_nobody_waits_for_is_kept_for_who_comes() {
     assert_eq!(world.lines("i").await, ["went on"]);
     world.until_quiet().await;
     assert_eq!(world.store.sizes().pending, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_nobody_waits_for_is_kept_for_as_long_as_is_configured() {
+    let world = World::new();
+    let config = Config { event_wait: Duration::from_secs(60), ..World::config() };
+    let _node = world.peculiar("a", Peculiar { config: Some(config), ..Peculiar::default() }).await;
+    world.ask(event("e1", "x", json!({})), ReplyWhen::Committed).await;
+    let kept_until = async |seconds: u64| {
+        let until = world.now().after(Duration::from_secs(seconds));
+        store::Inbox::overdue(&world.store, until, 10).await.unwrap().len()
+    };
+    assert_eq!((kept_until(50).await, kept_until(60).await), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -130,7 +130,8 @@ fn uses(engine: &Engine, user: &Definition, id: &DefinitionId) -> bool {
     references.any(|reference| reference.definition_id.as_ref() == Some(id))
 }
 
-async fn all(app: &App, version: VersionOption) -> Result<Vec<Definition>, Problem> {
+/// Every definition in this version.
+pub(crate) async fn all(app: &App, version: VersionOption) -> Result<Vec<Definition>, Problem> {
     let filter = DefinitionFilter { version, ..DefinitionFilter::default() };
     let mut found = Vec::new();
     for number in 0.. {

@@ -1,21 +1,25 @@
 //! The activity types, expression languages and strategies that workflows are made of.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use model::{Argument, Definition};
 use serde_json::{Value, json};
+use store::VersionOption;
 
 use crate::problem::ProblemBody;
-use crate::{App, Problem};
+use crate::{App, Problem, publication};
 
-/// The activity types.
+/// The activity types, and every version of the workflows that may be used as activities.
 #[utoipa::path(get, path = "/descriptors/activities", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items, count}`")))]
-pub(super) async fn activities(State(app): State<Arc<App>>) -> Json<Value> {
-    let items: Vec<_> =
-        app.cx.engine.descriptors().into_iter().map(|descriptor| json!(descriptor)).collect();
-    listed(items)
+pub(super) async fn activities(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let descriptors = app.cx.engine.descriptors().into_iter();
+    let mut items: Vec<_> = descriptors.map(|descriptor| json!(descriptor)).collect();
+    items.extend(workflows(&app).await?);
+    Ok(listed(items))
 }
 
 /// One activity type.
@@ -27,10 +31,74 @@ pub(super) async fn activity(
     Path(type_name): Path<String>,
 ) -> Result<Json<Value>, Problem> {
     let found = app.cx.engine.descriptors().into_iter().find(|found| found.type_name == type_name);
-    match found {
-        Some(descriptor) => Ok(Json(json!(descriptor))),
-        None => Err(Problem::not_found(format!("there is no activity type {type_name:?}"))),
+    if let Some(descriptor) = found {
+        return Ok(Json(json!(descriptor)));
     }
+    let mut workflows = workflows(&app).await?;
+    workflows.retain(|workflow| workflow["typeName"] == type_name.as_str());
+    let newest = workflows.into_iter().max_by_key(|workflow| workflow["version"].as_u64());
+    newest
+        .map(Json)
+        .ok_or_else(|| Problem::not_found(format!("there is no activity type {type_name:?}")))
+}
+
+async fn workflows(app: &App) -> Result<Vec<Value>, Problem> {
+    let mut versions = publication::all(app, VersionOption::All).await?;
+    versions.retain(|version| version.is_immutable() && version.is_usable_as_activity());
+    let mut workflows: Vec<_> = versions.iter().map(workflow).collect();
+    // A designer finds a type by its name and version.
+    let mut seen = BTreeSet::new();
+    workflows.retain(|one| seen.insert((one["typeName"].to_string(), one["version"].to_string())));
+    Ok(workflows)
+}
+
+/// A version of a workflow as an activity type.
+fn workflow(definition: &Definition) -> Value {
+    let Definition { id, definition_id, version, .. } = definition;
+    let name = definition.name.as_deref().unwrap_or(definition_id.as_str());
+    let type_name = pascal_cased(name);
+    let category = definition.options.extra.get("activityCategory").and_then(Value::as_str);
+    let category = category.filter(|category| !category.is_empty()).unwrap_or("Workflows");
+    let flow = |outcome: &String| json!({"name": outcome, "displayName": outcome, "type": "Flow", "isBrowsable": true});
+    json!({
+        "typeName": type_name,
+        "namespace": "",
+        "name": type_name,
+        "version": version,
+        "category": category,
+        "displayName": name,
+        "description": definition.description,
+        "kind": "Action",
+        "isContainer": false,
+        "isBrowsable": definition.is_published,
+        "isStart": false,
+        "isTerminal": false,
+        "inputs": definition.inputs.iter().map(argument).collect::<Vec<_>>(),
+        "outputs": definition.outputs.iter().map(argument).collect::<Vec<_>>(),
+        "ports": definition.outcomes.iter().map(flow).collect::<Vec<_>>(),
+        "customProperties": {"RootType": "WorkflowDefinitionActivity",
+            "WorkflowDefinitionId": definition_id, "WorkflowDefinitionVersionId": id},
+        "constructionProperties": {"WorkflowDefinitionId": definition_id,
+            "WorkflowDefinitionVersionId": id, "Version": version},
+    })
+}
+
+fn argument(argument: &Argument) -> Value {
+    let text = |member: &str| argument.extra.get(member).cloned().unwrap_or_default();
+    json!({"name": argument.name, "typeName": argument.type_name, "isArray": argument.is_array,
+        "displayName": text("displayName"), "description": text("description"),
+        "category": text("category"), "uiHint": text("uiHint"),
+        "defaultValue": text("defaultValue"), "isWrapped": true, "isSynthetic": true})
+}
+
+/// `order approval` becomes `OrderApproval`.
+fn pascal_cased(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    let capitalized = words.map(|word| {
+        let mut chars = word.chars();
+        chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect::<String>()
+    });
+    capitalized.collect()
 }
 
 /// The types that variables may have.

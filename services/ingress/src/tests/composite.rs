@@ -161,3 +161,41 @@ async fn a_publication_takes_those_along_that_use_it() {
     assert_eq!(world.post(&path, &json!({})).await.expect(200), json!({"affectedWorkflows": []}));
     world.get(&format!("{API}/nothing/consumers")).await.problem(404);
 }
+
+#[tokio::test]
+async fn usable_workflows_are_among_the_activity_types() {
+    let world = World::new().await;
+    let with = |options: Value| {
+        let mut definition = greeting("Hello");
+        definition["name"] = json!("my greeting");
+        definition["outcomes"] = json!(["Yes", "No"]);
+        definition["options"] = options;
+        definition
+    };
+    let find = async || {
+        let all = world.get("/api/descriptors/activities").await.expect(200);
+        let items = all["items"].as_array().unwrap().clone();
+        assert_eq!(all["count"], items.len());
+        let found = items.into_iter().filter(|item| item["typeName"] == "MyGreeting");
+        found.collect::<Vec<_>>()
+    };
+    world.post(API, &with(json!({}))).await.expect(201);
+    assert_eq!(find().await, Vec::<Value>::new());
+    let usable = json!({"usableAsActivity": true, "activityCategory": "Ours"});
+    let saved = world.post(API, &with(usable)).await.expect(200);
+    let found = find().await;
+    let [one] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(
+        (&one["category"], &one["version"], &one["isBrowsable"]),
+        (&json!("Ours"), &json!(2), &json!(true))
+    );
+    assert_eq!(
+        (&one["inputs"][0]["name"], &one["outputs"][0]["name"]),
+        (&json!("Who"), &json!("Out"))
+    );
+    assert_eq!((&one["ports"][0]["name"], &one["ports"][1]["name"]), (&json!("Yes"), &json!("No")));
+    let properties = &one["customProperties"];
+    assert_eq!(properties["WorkflowDefinitionVersionId"], saved["workflowDefinition"]["id"]);
+    assert_eq!(&world.get("/api/descriptors/activities/MyGreeting").await.expect(200), one);
+    world.get("/api/descriptors/activities/Nothing").await.problem(404);
+}

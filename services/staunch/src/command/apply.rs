@@ -50,9 +50,9 @@ struct Document {
     body: Value,
 }
 
-/// Imports every file first and publishes then, so that definitions may refer to each other in
-/// any order. Goes on after a file that cannot be read or that the server refuses, so that one run
-/// reports all problems.
+/// Applies the files in order, and those that were refused again after the others: a workflow that
+/// is used as an activity has to be published before those that use it. Goes on after a file that
+/// cannot be read or that the server refuses, so that one run reports all problems.
 ///
 /// # Errors
 /// When a file cannot be read, or the server refuses one. The kind is that of the failures if they
@@ -60,30 +60,29 @@ struct Document {
 pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> {
     let client = Client::new(&args.client)?;
     let mut refusals = Vec::new();
-    let mut imported = Vec::new();
+    let mut rest = Vec::new();
     for found in read(&args.files)? {
-        let document = match found {
-            Ok(document) => document,
-            Err(failure) => {
-                refusals.push(reported(failure));
-                continue;
-            }
-        };
-        match import(&client, &document.body).await {
-            Ok(applied) => imported.push((document.path, applied)),
-            Err(failure) => refusals.push(reported(named(&document.path, failure))),
+        match found {
+            Ok(document) => rest.push(document),
+            Err(failure) => refusals.push(reported(failure)),
         }
     }
     let mut applied = Vec::new();
-    for (path, draft) in imported {
-        if args.draft || draft.what == "unchanged" {
-            applied.push(draft);
-            continue;
+    while !rest.is_empty() {
+        let done = applied.len();
+        let mut refused = Vec::new();
+        for document in rest {
+            match import(&client, &document.body, !args.draft).await {
+                Ok(one) => applied.push(one),
+                Err(failure) => refused.push((document, failure)),
+            }
         }
-        match publish(&client, &draft.definition_id).await {
-            Ok(published) => applied.push(published),
-            Err(failure) => refusals.push(reported(named(&path, failure))),
+        if applied.len() == done {
+            let refused = refused.into_iter();
+            refusals.extend(refused.map(|(it, failure)| reported(named(&it.path, failure))));
+            break;
         }
+        rest = refused.into_iter().map(|(document, _)| document).collect();
     }
     print(&applied, format)?;
     verdict(&refusals)
@@ -102,11 +101,7 @@ fn verdict(refusals: &[Kind]) -> Result<(), Failure> {
 /// # Errors
 /// When the server refuses it.
 pub(crate) async fn apply(client: &Client, document: &Value) -> Result<Applied, Failure> {
-    let draft = import(client, document).await?;
-    if draft.what == "unchanged" {
-        return Ok(draft);
-    }
-    publish(client, &draft.definition_id).await
+    import(client, document, true).await
 }
 
 /// Reports a failure at once, and keeps its kind for the exit code.
@@ -162,22 +157,30 @@ fn document(path: PathBuf) -> Result<Document, Failure> {
     }
 }
 
-async fn import(client: &Client, document: &Value) -> Result<Applied, Failure> {
+async fn import(client: &Client, document: &Value, publish: bool) -> Result<Applied, Failure> {
     if let Some(applied) = unchanged(client, document).await? {
         return Ok(applied);
     }
-    let answer = client.post("/workflow-definitions/import", document).await?;
-    let problems = client::problems(&answer.body);
+    let path = format!("/workflow-definitions/import?publish={publish}");
+    let answer = client.post(&path, document).await?;
+    let body = &answer.body;
+    let problems = client::problems(body);
     if !problems.is_empty() {
         return Err(Failure::failed("the definition has problems").with(problems));
     }
-    let definition = definition_in(&answer.body);
+    let definition = body.get("workflowDefinition").unwrap_or(body);
+    let missing = body.get("missing").and_then(Value::as_array).cloned().unwrap_or_default();
+    let is_unchanged = body.get("alreadyPublished").and_then(Value::as_bool) == Some(true);
     Ok(Applied {
         definition_id: output::text(definition, "definitionId"),
         version: output::text(definition, "version"),
-        what: "draft",
-        everywhere: true,
-        missing: Vec::new(),
+        what: match (publish, is_unchanged) {
+            (false, _) => "draft",
+            (true, true) => "unchanged",
+            (true, false) => "published",
+        },
+        everywhere: body.get("everywhere").and_then(Value::as_bool).unwrap_or(true),
+        missing: missing.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
     })
 }
 
@@ -227,28 +230,6 @@ fn without_nulls(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(without_nulls).collect(),
         other => other.clone(),
     }
-}
-
-async fn publish(client: &Client, definition_id: &str) -> Result<Applied, Failure> {
-    let path = format!("/workflow-definitions/{definition_id}/publish");
-    let answer = client.post(&path, &json!({})).await?;
-    let problems = client::problems(&answer.body);
-    if !problems.is_empty() {
-        return Err(Failure::failed("the definition has problems").with(problems));
-    }
-    let missing = answer.body.get("missing").and_then(Value::as_array).cloned().unwrap_or_default();
-    let definition = definition_in(&answer.body);
-    Ok(Applied {
-        definition_id: definition_id.to_owned(),
-        version: output::text(definition, "version"),
-        what: "published",
-        everywhere: answer.body.get("everywhere").and_then(Value::as_bool).unwrap_or(true),
-        missing: missing.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-    })
-}
-
-fn definition_in(body: &Value) -> &Value {
-    body.get("workflowDefinition").unwrap_or(body)
 }
 
 fn print(applied: &[Applied], format: Format) -> Result<(), Failure> {

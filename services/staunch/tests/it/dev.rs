@@ -114,3 +114,35 @@ async fn what_a_workflow_writes_does_not_reach_the_terminal_as_it_is() {
     assert_eq!(again.status.code(), Some(4), "{}", stderr(&again));
     dev.end().await;
 }
+
+/// The user comes before the used in the order of the files. A second run changes nothing, although
+/// the file names a version of another installation.
+#[tokio::test]
+async fn files_are_applied_in_the_order_in_which_they_use_each_other() {
+    let here = tempfile::tempdir().unwrap();
+    let user = json!({"definitionId": "user", "root": {"type": "Used", "id": "u",
+        "workflowDefinitionId": "used", "workflowDefinitionVersionId": "elsewhere"}});
+    let used =
+        json!({"definitionId": "used", "root": {"type": "WriteLine", "id": "w", "text": "hi"}});
+    for (name, document) in [("a.json", user), ("b.json", used), ("c.json", json!({"root": null}))]
+    {
+        std::fs::write(here.path().join(name), document.to_string()).unwrap();
+    }
+    let dev = Dev::start(here.path()).await;
+    for state in ["published", "unchanged"] {
+        let apply = ["apply", "-f", ".", "-o", "json", "--server", dev.url.as_str()];
+        let output = run_in(here.path(), &apply).await;
+        let said = stderr(&output);
+        assert!(said.contains("c.json") && said.contains("1 files are not applied"), "{said}");
+        let expected: Vec<_> = [("used", 1), ("user", 1)]
+            .map(|(id, version)| {
+                json!({"definitionId": id, "version": version, "state": state,
+                    "everywhere": true, "missing": []})
+            })
+            .into();
+        let mut applied = document(&output).as_array().unwrap().clone();
+        applied.sort_by_key(|one| one["definitionId"].to_string());
+        assert_eq!(applied, expected);
+    }
+    dev.end().await;
+}

@@ -17,6 +17,11 @@ const LEASE_TTL_MIN: Duration = Duration::from_secs(1);
 /// A longer lease would keep the work of a killed node from the others.
 const LEASE_TTL_MAX: Duration = Duration::from_secs(60);
 
+/// A shorter wait would lose events to the clocks of two nodes.
+const EVENT_WAIT_MIN: Duration = Duration::from_secs(1);
+/// Rows that wait for longer would fill the database.
+const EVENT_WAIT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// Refuses a value that could not be applied as it is given.
 ///
 /// # Errors
@@ -37,6 +42,10 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     if settings.executor_steps_max == 0 {
         let reason = "must be at least 1: no instance could run".to_owned();
         return Err(out_of_bounds(settings, "executor-steps-max", reason));
+    }
+    if !(EVENT_WAIT_MIN..=EVENT_WAIT_MAX).contains(&settings.event_wait) {
+        let reason = "must be between 1s and 720h".to_owned();
+        return Err(out_of_bounds(settings, "event-wait", reason));
     }
     if !(LEASE_TTL_MIN..=LEASE_TTL_MAX).contains(&settings.lease_ttl) {
         let reason = format!("must be between {LEASE_TTL_MIN:?} and {LEASE_TTL_MAX:?}");

@@ -63,6 +63,8 @@ settings! {
     executor_concurrency: usize = "256", "COUNT";
     /// Activities that an instance may run without a wait, before it ends with an incident
     executor_steps_max: u64 = "1000000", "COUNT";
+    /// How long an event is kept while no instance waits for it, 1s to 720h
+    event_wait: Duration = "24h", "TIME";
     /// How long a lease lasts without being renewed, at least 1s
     lease_ttl: Duration = "4s", "TIME";
     /// How long a delivered command may go without a progress message, at most the 3s of the

@@ -96,6 +96,7 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { max_body_bytes: some("16777216"), ..Args::default() }, "at most 524288"),
         (Args { ack_wait: some("4s"), ..Args::default() }, "at most 3s"),
         (Args { lease_ttl: some("61s"), ..Args::default() }, "between 1s and 60s"),
+        (Args { event_wait: some("721h"), ..Args::default() }, "between 1s and 720h"),
         (Args { lease_ttl: some("500ms"), ..Args::default() }, "between 1s and 60s"),
         (Args { misfire: some("skip"), ..Args::default() }, "the input `misfire`"),
         (Args { auth: some("jwt"), ..Args::default() }, "not supported yet"),
@@ -118,6 +119,7 @@ fn the_defaults_are_what_is_in_force() {
     assert_eq!(settings.script_time(), limits::SCRIPT_TIME_MAX);
     assert_eq!(settings.ack_wait, limits::ACK_WAIT);
     assert_eq!(settings.lease_ttl, Duration::from_secs(4));
+    assert_eq!(settings.event_wait, limits::EVENT_WAIT);
     assert_eq!((shown("allow-private-addresses"), shown("misfire")), ("false".into(), "".into()));
 }
 
