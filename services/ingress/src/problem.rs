@@ -59,6 +59,12 @@ impl Problem {
         Self(Box::new(Inner { status, slug, detail, headers, members }))
     }
 
+    /// The same problem, of something else than the request names.
+    pub(crate) fn of(mut self, what: &str) -> Self {
+        self.0.detail = format!("{what}: {}", self.0.detail);
+        self
+    }
+
     /// 400: the request cannot be understood.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad-request", detail)

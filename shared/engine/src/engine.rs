@@ -62,13 +62,7 @@ impl Engine {
         definition: &Definition,
         library: &Library,
     ) -> Result<Program, Vec<Problem>> {
-        compile::compile(
-            definition,
-            library,
-            &self.activities,
-            &self.languages,
-            Oversights::Ignored,
-        )
+        self.compiled(definition, library, Oversights::Ignored)
     }
 
     /// Compiles a definition that is to be published. Parts that cannot have an effect are
@@ -81,13 +75,16 @@ impl Engine {
         definition: &Definition,
         library: &Library,
     ) -> Result<Program, Vec<Problem>> {
-        compile::compile(
-            definition,
-            library,
-            &self.activities,
-            &self.languages,
-            Oversights::Refused,
-        )
+        self.compiled(definition, library, Oversights::Refused)
+    }
+
+    fn compiled(
+        &self,
+        definition: &Definition,
+        library: &Library,
+        oversights: Oversights,
+    ) -> Result<Program, Vec<Problem>> {
+        compile::compile(definition, library, &self.activities, &self.languages, oversights)
     }
 
     /// The definitions that this one uses as activities, each once.

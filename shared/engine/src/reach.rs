@@ -10,7 +10,8 @@ use sha2::{Digest as _, Sha256};
 use crate::convert::convert;
 use crate::decision::Failure;
 use crate::draft::Draft;
-use crate::outline::Declared;
+use crate::outline::{Declared, Node};
+use crate::state::Execution;
 use crate::{Effect, Identity, Scope, Step, Type};
 
 /// How long an event URL is valid when no lifetime is given.
@@ -24,6 +25,15 @@ pub(crate) enum VariableOwner {
     Declared { number: u64, id: String, ty: Type },
     /// Declared by the workflow.
     Workflow { id: String, ty: Type },
+}
+
+/// The side from which an execution is seen. One of a workflow used as an activity has two: what its
+/// owner gives it is for its inputs, and its variables are for the activities in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Both,
+    Outside,
+    Inside,
 }
 
 impl Step<'_, '_> {
@@ -40,18 +50,21 @@ impl Step<'_, '_> {
         name: Option<&str>,
         is_it: impl Fn(&Declared) -> bool,
     ) -> Option<VariableOwner> {
-        let mut at = self.innermost();
+        let mut at = Some(self.number);
         while let Some(execution) = at.and_then(|number| self.draft.state.executions.get(&number)) {
             let number = execution.number;
-            if let Some(name) = name.filter(|name| execution.given.contains_key(*name)) {
+            let (_, node) = self.draft.outline.keyed(&execution.node);
+            let side = self.side(execution, node);
+            let given = name.filter(|name| execution.given.contains_key(*name));
+            if let Some(name) = given.filter(|_| side != Side::Inside) {
                 return Some(VariableOwner::Given { number, name: name.to_owned() });
             }
-            let (_, node) = self.draft.outline.keyed(&execution.node);
-            if let Some(found) = node.variables.iter().find(|declared| is_it(declared)) {
+            let mut declared = node.variables.iter().filter(|_| side != Side::Outside);
+            if let Some(found) = declared.find(|declared| is_it(declared)) {
                 let (id, ty) = (found.id.clone(), found.ty.clone());
                 return Some(VariableOwner::Declared { number, id, ty });
             }
-            if node.composite.is_some() {
+            if side == Side::Inside {
                 return None;
             }
             at = execution.owner;
@@ -60,12 +73,12 @@ impl Step<'_, '_> {
         Some(VariableOwner::Workflow { id: found.id.clone(), ty: found.ty.clone() })
     }
 
-    /// The innermost execution whose variables are visible here. A workflow used as an activity
-    /// sees those around it; its own are for the activities in it.
-    fn innermost(&self) -> Option<u64> {
-        match self.node.composite {
-            Some(_) => self.draft.state.executions.get(&self.number)?.owner,
-            None => Some(self.number),
+    /// The side from which this activity sees an execution around it, or its own.
+    fn side(&self, execution: &Execution, node: &Node) -> Side {
+        match node.composite {
+            None => Side::Both,
+            Some(_) if execution.number == self.number => Side::Outside,
+            Some(_) => Side::Inside,
         }
     }
 
@@ -164,12 +177,17 @@ impl Scope for Step<'_, '_> {
                 names.push(name.clone());
             }
         };
-        let mut at = self.innermost();
+        let mut at = Some(self.number);
         while let Some(execution) = at.and_then(|number| self.draft.state.executions.get(&number)) {
-            execution.given.keys().for_each(&mut add);
             let (_, node) = self.draft.outline.keyed(&execution.node);
-            node.variables.iter().for_each(|declared| add(&declared.name));
-            if node.composite.is_some() {
+            let side = self.side(execution, node);
+            if side != Side::Inside {
+                execution.given.keys().for_each(&mut add);
+            }
+            if side != Side::Outside {
+                node.variables.iter().for_each(|declared| add(&declared.name));
+            }
+            if side == Side::Inside {
                 return names;
             }
             at = execution.owner;

@@ -69,7 +69,11 @@ pub(super) async fn updates(
                 known.add(reference, (**new).clone());
             }
         }
-        let update = super::publication(app, next, Some(consumer), known).await?;
+        let update = super::publication(app, next, Some(consumer), known).await;
+        let update = update.map_err(|problem| {
+            let id = &consumer.definition_id;
+            problem.of(&format!("workflow definition {id} uses it and gets no new version"))
+        })?;
         news.insert(consumer.definition_id.clone(), update.definition.clone());
         updates.push(update);
     }

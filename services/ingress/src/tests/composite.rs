@@ -199,3 +199,27 @@ async fn usable_workflows_are_among_the_activity_types() {
     assert_eq!(&world.get("/api/descriptors/activities/MyGreeting").await.expect(200), one);
     world.get("/api/descriptors/activities/Nothing").await.problem(404);
 }
+
+#[tokio::test]
+async fn a_publication_that_a_user_of_it_cannot_follow_changes_nothing() {
+    let world = World::new().await;
+    let greeting = |ty: &str| {
+        let mut greeting = greeting("Hello");
+        greeting["inputs"][0]["type"] = json!(ty);
+        greeting["options"]["autoUpdateConsumingWorkflows"] = json!(true);
+        greeting
+    };
+    world.post(API, &greeting("String")).await.expect(201);
+    world.post(API, &parent()).await.expect(201);
+    let refused = world.post(API, &greeting("Int32")).await;
+    let errors = refused.body["validationErrors"].to_string();
+    let detail = refused.problem(400);
+    assert!(
+        detail.starts_with("workflow definition parent uses it and gets no new version"),
+        "{detail}"
+    );
+    assert!(errors.contains("is not a whole number"), "{errors}");
+    let latest = world.get(&format!("{API}/greeting")).await.expect(200);
+    assert_eq!((&latest["version"], &latest["inputs"][0]["type"]), (&json!(1), &json!("String")));
+    assert_eq!(greets(&world).await, "Hello Ada");
+}

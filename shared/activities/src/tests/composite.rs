@@ -120,6 +120,26 @@ fn variables_of_the_two_sides_do_not_mix() {
     assert_eq!(player.lines(), [&once[..], &["Parent changed true"], &once].concat());
 }
 
+/// What a loop gives to its body is for the inputs of the workflow, not for the activities in it.
+#[test]
+fn a_loop_gives_its_value_to_the_inputs_of_a_workflow() {
+    let child = definition(
+        "Child",
+        json!({"inputs": [{"type": "Int32", "name": "N"}],
+        "root": line("getN() + ' ' + (variables.CurrentValue === undefined)")}),
+    );
+    let body = runs("c", "Child", json!({"n": {"js": "variables.CurrentValue * 10"}}));
+    let parent = definition(
+        "Parent",
+        json!({"root":
+        {"type": "ForEach", "id": "f", "items": [1, 2], "body": body}}),
+    );
+    let mut player = player(parent, &[child]);
+    player.start(json!({}));
+    assert_eq!(player.incident(), None);
+    assert_eq!(player.lines(), ["10 true", "20 true"]);
+}
+
 #[test]
 fn complete_ends_the_innermost_workflow_with_its_outcomes() {
     let child = definition(
