@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::{Engine, Library};
+use engine::{Engine, Library, Reference};
 use model::{Definition, DefinitionId, VersionId};
 use store::{DefinitionFilter, Page, Publication, VersionOption};
 
@@ -53,10 +53,13 @@ pub(super) async fn updates(
     published.retain(|other| other.is_published && !other.is_readonly);
     let engine = &app.cx.engine;
     let mut news = BTreeMap::from([(changed.definition_id.clone(), changed.clone())]);
+    // All new versions by their ids: none of them is stored yet.
+    let mut known = Library::default();
+    known.add(reference_to(changed), changed.clone());
     let mut updates = Vec::new();
     for consumer in affected(engine, changed, &published) {
         let mut next = super::next_version(app, consumer.clone(), Some(consumer));
-        let (mut meant, mut known) = (Library::default(), Library::default());
+        let mut meant = Library::default();
         for reference in engine.references(&next) {
             let new = reference.definition_id.as_ref().and_then(|id| news.get(id));
             if let Some(new) = new {
@@ -64,20 +67,23 @@ pub(super) async fn updates(
             }
         }
         engine.pin(&mut next, &meant);
-        for reference in engine.references(&next) {
-            if let Some(new) = meant.get(&reference) {
-                known.add(reference, (**new).clone());
-            }
-        }
-        let update = super::publication(app, next, Some(consumer), known).await;
+        let update = super::publication(app, next, Some(consumer), known.clone()).await;
         let update = update.map_err(|problem| {
             let id = &consumer.definition_id;
             problem.of(&format!("workflow definition {id} uses it and gets no new version"))
         })?;
+        known.add(reference_to(&update.definition), update.definition.clone());
         news.insert(consumer.definition_id.clone(), update.definition.clone());
         updates.push(update);
     }
     Ok(updates)
+}
+
+fn reference_to(definition: &Definition) -> Reference {
+    Reference {
+        definition_id: Some(definition.definition_id.clone()),
+        version_id: Some(definition.id.clone()),
+    }
 }
 
 /// The definitions that get a new version, each after those that it uses.

@@ -223,3 +223,22 @@ async fn a_publication_that_a_user_of_it_cannot_follow_changes_nothing() {
     assert_eq!((&latest["version"], &latest["inputs"][0]["type"]), (&json!(1), &json!("String")));
     assert_eq!(greets(&world).await, "Hello Ada");
 }
+
+/// The last of the chain uses the first only through the others, which are not stored yet.
+#[tokio::test]
+async fn a_publication_takes_a_whole_chain_along() {
+    let world = World::new().await;
+    let greeting = |text: &str| {
+        let mut greeting = greeting(text);
+        greeting["options"]["autoUpdateConsumingWorkflows"] = json!(true);
+        greeting
+    };
+    world.post(API, &greeting("Hello")).await.expect(201);
+    for (id, used) in [("a", "greeting"), ("b", "a"), ("c", "b")] {
+        world.post(API, &through(id, used, true)).await.expect(201);
+    }
+    let second = world.post(API, &greeting("Good day")).await.expect(200);
+    assert_eq!(second["consumingWorkflowCount"], 3);
+    let answer = world.post(&format!("{API}/c/execute"), &json!({})).await.expect(200);
+    assert_eq!(answer["workflowState"]["output"]["Result"], "Good day Ada");
+}
