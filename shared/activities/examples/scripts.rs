@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 const ROUNDS: u32 = 1_000;
 
-struct World(Vec<(&'static str, Value)>);
+struct World(Vec<(&'static str, Value)>, Map);
 
 impl Scope for World {
     fn variable(&self, name: &str) -> Option<Value> {
@@ -40,6 +40,9 @@ impl Scope for World {
     }
     fn output_names(&self) -> Vec<(String, String)> {
         Vec::new()
+    }
+    fn arguments(&self) -> &Map {
+        &self.1
     }
     fn last_result(&self) -> Option<Value> {
         None
@@ -65,12 +68,13 @@ impl Scope for World {
 
 fn world() -> World {
     let lines: Vec<Value> = (0..20).map(|n| json!({"sku": format!("sku-{n}"), "n": n})).collect();
-    World(vec![
+    let variables = vec![
         ("Tries", json!(3)),
         ("Name", json!("Ada")),
         ("Order", json!({"id": 7, "lines": lines})),
         ("List", json!([1, 2, 3])),
-    ])
+    ];
+    World(variables, Map::new())
 }
 
 /// CPU time of all threads of this process.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::Timestamp;
+use model::{Map, Timestamp};
 use serde_json::Value;
 
 /// One expression language, such as JavaScript. Pure: same text, same scope, same value.
@@ -63,6 +63,8 @@ pub trait Scope {
     fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value>;
     /// (activity name or id, output name) of every recorded output.
     fn output_names(&self) -> Vec<(String, String)>;
+    /// The arguments that the activity gives to this evaluation alone: `args` in JavaScript.
+    fn arguments(&self) -> &Map;
     /// The result of the activity that completed last.
     fn last_result(&self) -> Option<Value>;
     /// Ids of the definition and the instance, correlation id and name.

@@ -230,6 +230,10 @@ impl Scope for Step<'_, '_> {
         names.collect()
     }
 
+    fn arguments(&self) -> &Map {
+        &self.arguments
+    }
+
     fn last_result(&self) -> Option<Value> {
         Some(&self.draft.state.last_result).filter(|result| !result.is_null()).cloned()
     }

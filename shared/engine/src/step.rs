@@ -3,7 +3,7 @@
 mod ask;
 mod read;
 
-use model::{ActivityId, Timestamp};
+use model::{ActivityId, Map, Timestamp};
 use serde_json::Value;
 
 use crate::Env;
@@ -18,6 +18,8 @@ pub struct Step<'r, 'a> {
     /// Zero while triggers are evaluated: there is no instance then.
     pub(crate) number: u64,
     pub(crate) node: &'a Node,
+    /// The arguments of the evaluation in progress.
+    pub(crate) arguments: Map,
     /// Set by scripts, if the activity allows it.
     pub(crate) outcomes: Option<Vec<String>>,
     pub(crate) takes_outcomes: bool,
@@ -36,7 +38,15 @@ pub struct ChildExecution {
 impl<'r, 'a> Step<'r, 'a> {
     pub(crate) fn new(draft: &'r mut Draft<'a>, number: u64, node: NodeRef) -> Self {
         let node = draft.outline.node(node);
-        Self { draft, number, node, outcomes: None, takes_outcomes: false, flaw: None }
+        Self {
+            draft,
+            number,
+            node,
+            arguments: Map::new(),
+            outcomes: None,
+            takes_outcomes: false,
+            flaw: None,
+        }
     }
 
     fn execution(&self) -> Option<&Execution> {

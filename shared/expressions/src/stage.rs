@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::{Identity, Scope};
-use model::Timestamp;
+use model::{Map, Timestamp};
 use serde_json::{Value, json};
 
 /// All data that an expression can see and change, for tests to read.
@@ -13,6 +13,7 @@ pub(crate) struct Stage {
     pub(crate) variables: Vec<(String, Value)>,
     pub(crate) inputs: BTreeMap<String, Value>,
     pub(crate) outputs: BTreeMap<(String, String), Value>,
+    pub(crate) arguments: Map,
     pub(crate) last_result: Option<Value>,
     pub(crate) identity: Identity,
     pub(crate) outcomes: Option<Vec<String>>,
@@ -87,6 +88,10 @@ impl Scope for Stage {
 
     fn output_names(&self) -> Vec<(String, String)> {
         self.outputs.keys().cloned().collect()
+    }
+
+    fn arguments(&self) -> &Map {
+        &self.arguments
     }
 
     fn last_result(&self) -> Option<Value> {

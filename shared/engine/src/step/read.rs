@@ -21,6 +21,18 @@ impl Step<'_, '_> {
         self.value_at(self.node, input)
     }
 
+    /// As [`Step::value`], with arguments for this evaluation alone: scripts read them as
+    /// `args.<name>` and `get<Name>()`.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn value_with(&mut self, input: &str, arguments: Map) -> Result<Value, Failure> {
+        self.arguments = arguments;
+        let value = self.value(input);
+        self.arguments = Map::new();
+        value
+    }
+
     /// An input of a child, evaluated in this execution: for a container that needs it before it
     /// runs the child.
     ///

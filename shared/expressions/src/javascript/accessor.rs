@@ -1,5 +1,5 @@
 //! Accessors: `getCounter()`, `setCounter(v)`, `getAmount()`, `getResultFromFetch()`. Each is named
-//! after the variable, input or output that it reads or writes.
+//! after the argument, variable, input or output that it reads or writes.
 
 use engine::Scope;
 use serde_json::Value;
@@ -7,6 +7,7 @@ use serde_json::Value;
 /// The names from which accessors are made.
 #[derive(Default)]
 pub(super) struct Names {
+    arguments: Vec<String>,
     variables: Vec<String>,
     inputs: Vec<String>,
     outputs: Vec<(String, String)>,
@@ -16,6 +17,7 @@ impl Names {
     /// The names of a scope.
     pub(super) fn of(scope: &dyn Scope) -> Self {
         Self {
+            arguments: scope.arguments().keys().cloned().collect(),
             variables: scope.variable_names(),
             inputs: scope.input_names(),
             outputs: scope.output_names(),
@@ -26,6 +28,8 @@ impl Names {
 /// The target of an accessor.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Target {
+    /// `get<Name>()` of an argument.
+    Argument(String),
     /// `get<Name>()` of a variable.
     Variable(String),
     /// `set<Name>(value)` of a variable.
@@ -42,6 +46,7 @@ impl Names {
         let variables = self.variables.iter().map(|name| pascal(name));
         let mut words: Vec<String> =
             variables.flat_map(|name| [format!("get{name}"), format!("set{name}")]).collect();
+        words.extend(self.arguments.iter().map(|name| format!("get{}", pascal(name))));
         words.extend(self.inputs.iter().map(|name| format!("get{}", pascal(name))));
         words.extend(
             self.outputs
@@ -56,6 +61,7 @@ impl Target {
     /// The value; None for an accessor that writes.
     pub(super) fn read(&self, scope: &dyn Scope) -> Option<Value> {
         match self {
+            Self::Argument(name) => scope.arguments().get(name).cloned(),
             Self::Variable(name) => Some(scope.variable(name).unwrap_or_default()),
             Self::Input(name) => Some(scope.input(name).unwrap_or_default()),
             Self::Output(activity, output) => {
@@ -66,13 +72,16 @@ impl Target {
     }
 }
 
-/// The target of an accessor such as `getCounter`. Of equal names a variable comes before an input,
-/// and an input before an output.
+/// The target of an accessor such as `getCounter`. Of equal names an argument comes before a variable,
+/// a variable before an input, and an input before an output.
 pub(super) fn find(word: &str, names: &Names) -> Option<Target> {
     if let Some(wanted) = word.strip_prefix("set") {
         return named(&names.variables, wanted).map(Target::SetVariable);
     }
     let wanted = word.strip_prefix("get")?;
+    if let Some(name) = named(&names.arguments, wanted) {
+        return Some(Target::Argument(name));
+    }
     if let Some(name) = named(&names.variables, wanted) {
         return Some(Target::Variable(name));
     }
@@ -116,14 +125,17 @@ mod tests {
     #[test]
     fn words_find_what_they_are_named_after() {
         let names = Names {
+            arguments: vec!["item".into()],
             variables: vec!["counter".into(), "order total".into(), "Both".into()],
             inputs: vec!["Both".into(), "amount".into()],
             outputs: vec![("HttpCall1".into(), "StatusCode".into())],
         };
         let found = |word: &str| find(word, &names);
         let words = names.words();
-        assert_eq!(words.len(), 9);
+        assert_eq!(words.len(), 10);
         assert!(words.iter().all(|word| found(word).is_some()), "{words:?}");
+        assert_eq!(found("getItem"), Some(Target::Argument("item".into())));
+        assert_eq!(found("setItem"), None);
         assert_eq!(found("getCounter"), Some(Target::Variable("counter".into())));
         assert_eq!(found("setOrderTotal"), Some(Target::SetVariable("order total".into())));
         assert_eq!(found("getBoth"), Some(Target::Variable("Both".into())));

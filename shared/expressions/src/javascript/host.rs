@@ -188,7 +188,11 @@ impl<'js> Host<'_, 'js> {
             self.globals.set("variables", object.clone())?;
         }
         if self.plan.mentions("args") {
-            self.globals.set("args", Object::new(self.ctx.clone())?)?;
+            let arguments = Object::new(self.ctx.clone())?;
+            for (name, value) in &self.facts.arguments {
+                arguments.set(name.as_str(), convert::to_js(self.ctx, value)?)?;
+            }
+            self.globals.set("args", arguments)?;
         }
         if !self.facts.accessors.is_empty()
             || self.plan.mentions_any(&["getVariable", "setVariable"])
@@ -226,6 +230,10 @@ impl<'js> Host<'_, 'js> {
         for (word, target) in &self.facts.accessors {
             let (target, session) = (target.clone(), Rc::clone(self.session));
             match target {
+                Target::Argument(name) => {
+                    let found = self.facts.arguments.get(&name).cloned().unwrap_or_default();
+                    self.add(word, move |ctx: Ctx<'js>| convert::to_js(&ctx, &found))?;
+                }
                 Target::Variable(name) => {
                     self.add(word, move |ctx: Ctx<'js>| variable(&ctx, &name))?;
                 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use engine::{Flaw, Identity, Scope};
-use model::Timestamp;
+use model::{Map, Timestamp};
 use serde_json::Value;
 
 use super::accessor::{self, Names, Target};
@@ -32,6 +32,7 @@ pub(super) struct Variable {
 pub(super) struct Facts {
     pub(super) variables: Vec<Variable>,
     pub(super) accessors: Vec<(String, Target)>,
+    pub(super) arguments: Map,
     pub(super) identity: Identity,
     pub(super) now: Timestamp,
     pub(super) seed: [u8; 16],
@@ -49,7 +50,9 @@ impl Facts {
         } else {
             Vec::new()
         };
-        Self { variables, accessors, identity: scope.identity(), now: scope.now(), seed }
+        let takes_arguments = plan.mentions("args") || !accessors.is_empty();
+        let arguments = if takes_arguments { scope.arguments().clone() } else { Map::new() };
+        Self { variables, accessors, arguments, identity: scope.identity(), now: scope.now(), seed }
     }
 }
 

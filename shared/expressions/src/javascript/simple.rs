@@ -26,6 +26,8 @@ enum Expr {
     Variable(String, Missing),
     /// `getInput("X")`
     Input(String),
+    /// `args.x`
+    Argument(String),
     /// `getX()`
     Accessor(String),
     /// `getOutputFrom("X", "Y")`

@@ -44,6 +44,12 @@ fn held(expr: &Expr, scope: &dyn Scope) -> Option<Held> {
             (value, _) => Some(value.unwrap_or_default()),
         },
         Expr::Input(name) => Some(scope.input(name).unwrap_or_default()),
+        Expr::Argument(name) => match scope.arguments().get(name) {
+            Some(value) => Some(value.clone()),
+            // QuickJS knows the members that every object has.
+            None if INHERITED.contains(&name.as_str()) => return None,
+            None => None,
+        },
         Expr::Output(activity, output) => {
             Some(scope.output_from(activity, output.as_deref()).unwrap_or_default())
         }

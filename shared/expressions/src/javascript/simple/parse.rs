@@ -234,6 +234,10 @@ impl<'t> Parser<'t> {
                 self.take(".")?;
                 return Some(Expr::Variable(self.word()?.to_owned(), Missing::Undefined));
             }
+            "args" => {
+                self.take(".")?;
+                return Some(Expr::Argument(self.word()?.to_owned()));
+            }
             _ => {}
         }
         self.take("(")?;
