@@ -1,7 +1,9 @@
 //! The settings of an executor, and the bounds that follow from them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use engine::Installation;
 use model::limits;
 
 /// How long a command waits here for a lease that another node holds. That node may hold the lease
@@ -47,8 +49,8 @@ pub struct Config {
     pub chained_starts_per_second: u32,
     /// How long an event is kept while no instance waits for it.
     pub event_wait: Duration,
-    /// The address of this installation, without a slash at the end. URLs in workflows begin with it.
-    pub base_url: String,
+    /// What the configuration says to workflows.
+    pub installation: Arc<Installation>,
 }
 
 impl Default for Config {
@@ -69,7 +71,7 @@ impl Default for Config {
             steps_without_wait_max: limits::STEPS_WITHOUT_WAIT_MAX,
             chained_starts_per_second: limits::CHAINED_STARTS_PER_SECOND,
             event_wait: limits::EVENT_WAIT,
-            base_url: "http://127.0.0.1:5001".to_owned(),
+            installation: Arc::default(),
         }
     }
 }
@@ -87,7 +89,11 @@ impl From<&chassis::Settings> for Config {
             allow_private_addresses: settings.allow_private_addresses,
             steps_without_wait_max: settings.executor_steps_max,
             event_wait: settings.event_wait,
-            base_url: settings.public_url(),
+            installation: Arc::new(Installation {
+                base_url: settings.public_url(),
+                token_mode: settings.flowchart_mode == chassis::FlowchartMode::Token,
+                retries: settings.retry_strategies.clone(),
+            }),
             ..default
         }
     }

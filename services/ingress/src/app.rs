@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::Health;
-use engine::Env;
+use engine::{Env, Installation};
 use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
 use serde_json::Value;
@@ -111,7 +111,10 @@ impl App {
             now: self.now(),
             seed: self.cx.chance.seed(),
             command_id,
-            base_url: self.config.base_url(),
+            installation: Arc::new(Installation {
+                base_url: self.config.base_url(),
+                ..Installation::default()
+            }),
         }
     }
 

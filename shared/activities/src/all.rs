@@ -9,6 +9,7 @@ use crate::*;
 pub fn all() -> Registry {
     let activities: Vec<Box<dyn Activity>> = vec![
         Box::new(break_loop::BreakLoop),
+        Box::new(bulk_dispatch_workflows::BulkDispatchWorkflows),
         Box::new(complete::Complete),
         Box::new(correlate::Correlate),
         Box::new(cron::Cron),

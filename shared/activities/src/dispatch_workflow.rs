@@ -12,7 +12,7 @@ pub(crate) struct DispatchWorkflow;
 /// The name of the input that carries the result of the child from the executor.
 pub(crate) const CHILD: &str = "__Child";
 /// The member of [`CHILD`] with the reason why the parent gets no output.
-const REFUSED: &str = "refused";
+pub(crate) const REFUSED: &str = "refused";
 
 /// Fails when the executor could not start the child, or could not hand over its output.
 pub(crate) fn check(child: &Value) -> Result<(), Failure> {

@@ -9,6 +9,7 @@
 
 mod all;
 mod break_loop;
+mod bulk_dispatch_workflows;
 mod complete;
 mod correlate;
 mod cron;

@@ -83,6 +83,7 @@ fn run(step: &mut Step<'_, '_>, node: Option<NodeRef>) -> Option<Next> {
 /// Adds the inputs that every HTTP call has.
 pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
     descriptor
+        .calls()
         .input("url", Type::String, "An absolute http or https URL.")
         .input("method", Type::String, "The method.")
         .default("GET")

@@ -1,6 +1,7 @@
 //! Helpers of the test tables.
 
 mod composite;
+mod retry;
 
 use std::sync::OnceLock;
 

@@ -38,7 +38,9 @@ pub use admin::{Admin, is_loopback};
 pub use build_info::{commit, version};
 pub use chance::{SeededChance, SystemChance};
 pub use clock::{SystemClock, TokioClock};
-pub use config::{Args, Auth, ConfigError, LogFormat, Origin, Secret, Setting, Settings};
+pub use config::{
+    Args, Auth, ConfigError, FlowchartMode, LogFormat, Origin, Secret, Setting, Settings,
+};
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;
 pub use model::{Chance, Clock};

@@ -13,6 +13,7 @@ mod expression;
 mod findings;
 mod planning;
 mod raw;
+mod retry;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -141,6 +142,7 @@ impl Compiler<'_> {
         let variables = self.container_variables(&id, raw);
         let variables = self.variables(Some(&id), &variables);
         let inputs = self.inputs(&id, raw, &descriptor);
+        let retry = self.retry(&id, &custom, &descriptor);
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
             bindings: bindings(raw, &descriptor),
@@ -157,6 +159,7 @@ impl Compiler<'_> {
             custom,
             variables,
             inputs,
+            retry,
         };
         Some(self.planned(activity, node, raw, &below.parts))
     }

@@ -1,7 +1,6 @@
 //! Converts a JSON value to the form of a type, as leniently as Elsa does. It never guesses: a value
 //! that cannot be converted is an error that says which values can.
 
-mod span;
 mod status;
 
 use jiff::civil;
@@ -11,7 +10,7 @@ use serde_json::{Number, Value};
 
 use crate::Type;
 
-pub(crate) use span::{parse as parse_span, text as span_text};
+pub(crate) use model::span::{parse as parse_span, text as span_text};
 
 /// Converts a value. Null stays null.
 pub(crate) fn convert(value: Value, ty: &Type) -> Result<Value, String> {

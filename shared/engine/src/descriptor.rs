@@ -36,6 +36,9 @@ pub struct Descriptor {
     /// `Break` inside ends it.
     #[serde(skip)]
     pub is_loop: bool,
+    /// It makes calls to something outside, which may be made again after failures.
+    #[serde(skip)]
+    pub makes_calls: bool,
     /// Inputs, in order.
     pub inputs: Vec<InputDescriptor>,
     /// Outputs, in order.
@@ -144,6 +147,7 @@ impl Descriptor {
             is_start: false,
             is_terminal: false,
             is_loop: false,
+            makes_calls: false,
             inputs: Vec::new(),
             outputs: Vec::new(),
             ports: Vec::new(),
@@ -182,6 +186,13 @@ impl Descriptor {
     #[must_use]
     pub fn loops(mut self) -> Self {
         self.is_loop = true;
+        self
+    }
+
+    /// It makes calls to something outside, which may be made again after failures.
+    #[must_use]
+    pub fn calls(mut self) -> Self {
+        self.makes_calls = true;
         self
     }
 

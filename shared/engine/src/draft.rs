@@ -4,7 +4,7 @@ mod end;
 
 use std::collections::VecDeque;
 
-use model::{Entry, SubStatus, What, limits};
+use model::{Bookmark, Entry, SubStatus, What, limits};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -37,6 +37,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) ended: VecDeque<Ended>,
     /// Set when a container scheduled more than an instance may hold.
     pub(crate) is_overfull: bool,
+    /// The bookmark that the activity in progress was resumed at, until it waits there again.
+    pub(crate) resumed: Option<Bookmark>,
     ids: u64,
     draws: u64,
 }
@@ -67,6 +69,7 @@ impl<'a> Draft<'a> {
             journal_bytes: 0,
             ended: VecDeque::new(),
             is_overfull: false,
+            resumed: None,
             ids: 0,
             draws: 0,
         }

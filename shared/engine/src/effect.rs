@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use model::{ActivityId, BookmarkId, DefinitionId, InstanceId, Map, Token};
+use model::{ActivityId, BookmarkId, DefinitionId, InstanceId, Map, Retry, Timestamp, Token};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -125,4 +125,20 @@ pub struct Call {
     pub content: Value,
     /// Longest wait for the whole answer.
     pub timeout: Option<Duration>,
+    /// Its retries; none when it is made once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tries: Option<Box<Tries>>,
+}
+
+/// The attempts of a call that is made again after failures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tries {
+    /// When to make it again.
+    pub retry: Retry,
+    /// The number of this attempt: 1, 2, 3 …
+    pub attempt: u32,
+    /// It is not made before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Timestamp>,
 }

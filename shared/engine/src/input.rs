@@ -1,6 +1,8 @@
 //! The arguments of a turn, beside the program and the state.
 
-use model::{ActivityId, BookmarkId, CommandId, InstanceId, Map, Parent, Timestamp};
+use std::sync::Arc;
+
+use model::{ActivityId, BookmarkId, CommandId, InstanceId, Map, Parent, Retries, Timestamp};
 
 /// The reason for a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +61,18 @@ pub struct Env {
     pub seed: [u8; 32],
     /// The command that caused the turn. Ids that a retry must repeat derive from it.
     pub command_id: CommandId,
-    /// The address of this installation, such as `http://127.0.0.1:5001`, without a slash at the end.
-    /// Absolute URLs begin with it.
+    /// What the configuration says to workflows.
+    pub installation: Arc<Installation>,
+}
+
+/// What the configuration of an installation says to its workflows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Installation {
+    /// Its address, such as `http://127.0.0.1:5001`, without a slash at the end. Absolute URLs begin
+    /// with it.
     pub base_url: String,
+    /// Flowcharts run in token mode, where neither the start nor the definition chooses the mode.
+    pub token_mode: bool,
+    /// Retries by name, for activities that name a resilience strategy.
+    pub retries: Retries,
 }

@@ -17,6 +17,7 @@ pub(crate) fn check(outline: &Outline, state: &State, rest: Rest) {
 fn final_states_hold_nothing(state: &State) {
     let empty = state.bookmarks.is_empty()
         && state.calls.is_empty()
+        && state.paused_calls.is_empty()
         && state.work.is_empty()
         && state.executions.is_empty();
     assert!(!state.status.is_final() || empty, "INV-5: an instance that is over holds nothing");
@@ -32,7 +33,8 @@ fn resting_states_wait_for_something(state: &State, rest: Rest) {
 }
 
 fn calls_have_bookmarks(state: &State) {
-    let good = state.calls.keys().all(|id| state.bookmarks.contains_key(id));
+    let mut calls = state.calls.keys().chain(state.paused_calls.keys());
+    let good = calls.all(|id| state.bookmarks.contains_key(id));
     assert!(good, "INV-8: every call has its bookmark");
 }
 

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{ActivityId, Argument, DefinitionId, Map, VersionId};
+use model::{ActivityId, Argument, DefinitionId, Map, Retry, VersionId};
 use serde_json::Value;
 
 use crate::{Descriptor, Type};
@@ -69,12 +69,24 @@ pub(crate) struct Node {
     pub(crate) custom: Map,
     pub(crate) variables: Vec<Declared>,
     pub(crate) inputs: BTreeMap<&'static str, Expression>,
+    /// The retries of its calls.
+    pub(crate) retry: Option<RetryPolicy>,
     /// (output, variable id or workflow output name)
     pub(crate) bindings: Vec<(String, String)>,
     pub(crate) children: BTreeMap<&'static str, Vec<NodeRef>>,
     /// Outcomes that the enclosing flowchart has connections for.
     pub(crate) connected: Vec<String>,
     pub(crate) plan: Plan,
+}
+
+/// The source of the retries of an activity's calls.
+pub(crate) enum RetryPolicy {
+    /// The definition has them.
+    Fixed(Box<Retry>),
+    /// The configuration has them, under this name.
+    Named(String),
+    /// An expression gives them, or their name.
+    Computed(Expression),
 }
 
 /// A workflow that is used as an activity.

@@ -285,7 +285,7 @@ impl Scope for Step<'_, '_> {
             created_at: now,
             expires_at: now.after(lifetime.unwrap_or(EVENT_URL_LIFETIME)),
         }));
-        format!("{}/bookmarks/resume?t={token}", self.draft.env.base_url)
+        format!("{}/bookmarks/resume?t={token}", self.draft.env.installation.base_url)
     }
 }
 

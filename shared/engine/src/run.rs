@@ -1,6 +1,8 @@
 //! One turn: takes scheduled work in order, until none is left or the budget is used up.
 
-use model::{Map, SubStatus, What, limits};
+mod retry;
+
+use model::{Bookmark, Map, SubStatus, What, limits};
 use serde_json::json;
 
 use crate::decision::{Decision, Failure, Next, Resumed};
@@ -65,22 +67,37 @@ impl<'a> Run<'a> {
         let bookmark = state.bookmarks.remove(&resume.bookmark_id)?;
         let before = state.status;
         state.turns += 1;
-        state.calls.remove(&resume.bookmark_id);
+        let call = state.calls.remove(&resume.bookmark_id);
+        let paused = state.paused_calls.remove(&resume.bookmark_id);
         state.responds |= resume.responds;
         let waiting = |execution: &&Execution| execution.id == bookmark.activity_instance_id;
         let number = state.executions.values().find(waiting).map(|found| found.number);
         assert!(number.is_some(), "INV-3: the execution of bookmark {} exists", bookmark.id);
         let number = number.unwrap_or_default();
         self.draft.write(number, What::Resumed, None, None);
-        let resumed = Resumed { stimulus: Some(bookmark.name), input: resume.input };
         if let Some(execution) = self.draft.state.executions.get_mut(&number) {
             execution.bookmarks -= 1;
-            let (node_ref, node) = self.program.outline.keyed(&execution.node);
-            let step = &mut Step::new(&mut self.draft, number, node_ref);
-            let decision = self.program.activity(node_ref).resume(step, resumed);
-            self.apply(number, node, decision);
+        }
+        if let Some(call) = paused {
+            self.call(number, bookmark, call, None);
+        } else if let Some(again) = self.again(number, call, &resume.input) {
+            self.pause(number, bookmark, again);
+        } else {
+            self.give(number, bookmark, resume.input);
         }
         Some(self.go_on(before))
+    }
+
+    /// Gives what arrived at a bookmark to the activity that waits there.
+    fn give(&mut self, number: u64, bookmark: Bookmark, input: Map) {
+        let Some(execution) = self.draft.state.executions.get(&number) else { return };
+        let (node_ref, node) = self.program.outline.keyed(&execution.node);
+        let resumed = Resumed { stimulus: Some(bookmark.name.clone()), input };
+        self.draft.resumed = Some(bookmark);
+        let step = &mut Step::new(&mut self.draft, number, node_ref);
+        let decision = self.program.activity(node_ref).resume(step, resumed);
+        self.draft.resumed = None;
+        self.apply(number, node, decision);
     }
 
     /// Goes on with scheduled work.
@@ -135,7 +152,8 @@ impl<'a> Run<'a> {
 
     fn is_out_of_budget(&self) -> bool {
         let is_large = self.draft.bytes >= self.bounds.bytes
-            || self.draft.journal_bytes >= limits::JOURNAL_BYTES_PER_TURN_MAX;
+            || self.draft.journal_bytes >= limits::JOURNAL_BYTES_PER_TURN_MAX
+            || self.draft.effects.len() >= limits::EFFECTS_PER_TURN_MAX;
         self.draft.steps >= self.bounds.steps.max(1) || (self.draft.steps > 0 && is_large)
     }
 

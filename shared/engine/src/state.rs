@@ -38,6 +38,9 @@ pub struct State {
     pub bookmarks: BTreeMap<BookmarkId, Bookmark>,
     /// Outgoing HTTP calls whose result is not recorded yet.
     pub calls: BTreeMap<BookmarkId, Call>,
+    /// Calls that failed and are made again, by the bookmarks of the pauses before that.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) paused_calls: BTreeMap<BookmarkId, Call>,
     /// Turns that changed something.
     pub turns: u64,
     /// Activity executions so far.

@@ -1,11 +1,14 @@
 //! A player that runs one instance in memory, with time as a number: for tests of activities and of
 //! whole workflows. It keeps all results of the turns.
 
+use std::sync::Arc;
+
 use model::{Bookmark, BookmarkId, CommandId, Definition, Entry, Map, SubStatus, Timestamp, What};
 use serde_json::{Value, json};
 
 use crate::{
-    Effect, Engine, Env, Input, Library, Problem, Program, Rest, Resume, Start, State, Turn,
+    Effect, Engine, Env, Input, Installation, Library, Problem, Program, Rest, Resume, Start,
+    State, Turn,
 };
 
 /// Turns that one player takes before it reports an endless workflow.
@@ -181,6 +184,12 @@ impl<'e> Player<'e> {
         self
     }
 
+    /// Changes what the configuration says.
+    pub fn configure(&mut self, change: impl FnOnce(&mut Installation)) -> &mut Self {
+        change(Arc::make_mut(&mut self.env.installation));
+        self
+    }
+
     /// The lines that were written.
     #[must_use]
     pub fn lines(&self) -> Vec<&str> {
@@ -226,7 +235,10 @@ pub fn env(millis: i64) -> Env {
         now: Timestamp::from_millis(BEGIN + millis),
         seed: [7; 32],
         command_id: CommandId::new("command-1"),
-        base_url: "http://127.0.0.1:5001".to_owned(),
+        installation: Arc::new(Installation {
+            base_url: "http://127.0.0.1:5001".to_owned(),
+            ..Installation::default()
+        }),
     }
 }
 

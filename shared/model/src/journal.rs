@@ -22,6 +22,8 @@ pub enum What {
     Faulted,
     /// An activity wrote a line (`Elsa.WriteLine`), which is the message.
     Line,
+    /// A call failed and is made again; the message is the reason.
+    Retrying,
     /// The instance as a whole changed; the message is its new sub-status.
     Workflow,
 }

@@ -15,8 +15,10 @@ mod instance;
 mod journal;
 pub mod json;
 pub mod limits;
+mod retry;
 mod route;
 mod schedule;
+pub mod span;
 mod stimulus;
 mod time;
 
@@ -32,6 +34,7 @@ pub use id::{
 pub use incident::Incident;
 pub use instance::{Instance, Parent, Status, SubStatus};
 pub use journal::{Entry, What};
+pub use retry::{Growth, On, Retries, Retry};
 pub use route::route_shape;
 pub use schedule::{Misfire, Recurrence, Schedule};
 pub use stimulus::{Stimulus, Trigger};

@@ -87,6 +87,10 @@ pub const BYTES_PER_TURN_MAX: usize = 4 * 1024 * 1024;
 pub const SCHEDULED_MAX: usize = 50_000;
 /// Open bookmarks of one instance.
 pub const BOOKMARKS_MAX: usize = 10_000;
+/// Children that one BulkDispatchWorkflows starts.
+pub const BULK_CHILDREN_MAX: usize = 10_000;
+/// Effects that one turn asks for, before it yields.
+pub const EFFECTS_PER_TURN_MAX: usize = 1_000;
 /// Outputs of activities that an instance remembers for its scripts; the oldest go first.
 pub const OUTPUTS_MAX: usize = 1_000;
 /// Incidents kept in an instance; older ones are in the journal.
@@ -110,8 +114,12 @@ pub const TEMPLATE_OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 pub const CALL_RESPONSE_BYTES_MAX: usize = 1024 * 1024;
 /// Longest wait for an outgoing HTTP call.
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(100);
-/// Tries of an outgoing HTTP call whose answer is a temporary error.
-pub const CALL_TRIES_MAX: u32 = 5;
+/// Attempts of one call that is made again after failures.
+pub const CALL_ATTEMPTS_MAX: u32 = 1_000;
+/// Pause between two attempts of a call.
+pub const CALL_PAUSE_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Longest pause between two attempts in which an HTTP client still waits for its answer.
+pub const CALL_HELD_PAUSE_MAX: Duration = Duration::from_secs(10);
 /// Shards that timers and schedules are divided into.
 pub const TIMER_SHARDS: i32 = 64;
 /// Commands that wait for an executor, before ingress refuses more.

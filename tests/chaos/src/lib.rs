@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod api;
 #[cfg(test)]
+mod bulk;
+#[cfg(test)]
 mod bustle;
 #[cfg(test)]
 mod callee;

@@ -45,6 +45,9 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
 /// Makes one committed call, and returns the input that resumes its bookmark. After a crash the
 /// call is repeated, with the same key.
 async fn make(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, Map) {
+    if let Some(not_before) = call.tries.as_ref().and_then(|tries| tries.not_before) {
+        tokio::time::sleep(not_before.since(cx.now())).await;
+    }
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
     let end = answer(&cx, &call, traceparent.as_deref()).await;

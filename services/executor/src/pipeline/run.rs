@@ -40,7 +40,7 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
         now: cx.now(),
         seed: cx.seed(),
         command_id: work.id.clone(),
-        base_url: cx.config.base_url.clone(),
+        installation: Arc::clone(&cx.config.installation),
     };
     let (before, mut record) = split(before);
     take(&mut record, &work, &input);

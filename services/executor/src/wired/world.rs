@@ -166,7 +166,7 @@ impl World {
             now: self.now(),
             seed: [0; 32],
             command_id: "publish".into(),
-            base_url: String::new(),
+            installation: Arc::default(),
         };
         let triggers = self.engine.triggers(&program, &env).unwrap().stimuli;
         let (base, schedules) = (Base::Any, Vec::new());

@@ -337,3 +337,23 @@ fn an_unknown_merge_mode_is_named_at_publish() {
     let found = oversights(chart(nodes!["a", merging(line("b"), "Sometimes")], "a>b"));
     assert!(found[0].contains("activity b has the merge mode \"Sometimes\""), "{found:?}");
 }
+
+#[test]
+fn the_configuration_chooses_the_mode_where_nothing_else_does() {
+    // A merge with a dead path is blocked in token mode only.
+    let run = |chart: Value, token_mode: bool| {
+        let mut player = player(chart);
+        player.configure(|installation| installation.token_mode = token_mode);
+        player.start(json!({}));
+        player.status()
+    };
+    let blocked = || {
+        let nodes = nodes![decision("d", "false"), "a", "b", merging(line("j"), "Merge")];
+        chart(nodes, "d:True>a d:False>b a>j b>j")
+    };
+    assert_eq!(run(blocked(), false), SubStatus::Finished);
+    assert_eq!(run(blocked(), true), SubStatus::Faulted);
+    let mut counted = blocked();
+    counted["customProperties"] = json!({"Flowchart:ExecutionMode": "CounterBased"});
+    assert_eq!(run(counted, true), SubStatus::Finished);
+}

@@ -58,8 +58,8 @@ impl MergeMode {
     }
 }
 
-/// Whether the start of the instance, or else the flowchart, or else the definition asks for token
-/// mode.
+/// Whether the start of the instance, or else the flowchart, or else the definition, or else the
+/// configuration asks for token mode.
 pub(super) fn is_chosen(step: &Step<'_, '_>) -> bool {
     let said = [
         step.property(MODE_PROPERTY),
@@ -67,7 +67,7 @@ pub(super) fn is_chosen(step: &Step<'_, '_>) -> bool {
         step.definition_custom(CUSTOM_MODE_PROPERTY),
     ];
     let mode = said.into_iter().flatten().find(|mode| *mode != "Default");
-    mode.is_some_and(|mode| mode == "TokenBased")
+    mode.map_or(step.env().installation.token_mode, |mode| mode == "TokenBased")
 }
 
 /// Begins an execution in token mode.

@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::limits;
+use model::{Retries, limits};
 
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
 use super::source::{Setting, Sources};
-use super::value::{Auth, IdentityProvider, LogFormat, MisfireOfAll, Secret};
+use super::value::{Auth, FlowchartMode, IdentityProvider, LogFormat, MisfireOfAll, Secret};
 
 settings! {
     /// Roles of this process, such as `ingress,executor`; `all` for every one
@@ -65,6 +65,11 @@ settings! {
     executor_steps_max: u64 = "1000000", "COUNT";
     /// How long an event is kept while no instance waits for it, 1s to 720h
     event_wait: Duration = "24h", "TIME";
+    /// How flowcharts run where neither the start nor the definition says it: `counter` or `token`
+    flowchart_mode: FlowchartMode = "counter", "MODE";
+    /// Retries by name, for activities that name a resilience strategy: a JSON object such as
+    /// `{"http": {"attempts": 5, "delay": "1s", "backoff": "exponential"}}`
+    retry_strategies: Retries = "", "JSON";
     /// How long a lease lasts without being renewed, at least 1s
     lease_ttl: Duration = "4s", "TIME";
     /// How long a delivered command may go without a progress message, at most the 3s of the

@@ -1,9 +1,13 @@
 //! The kinds of values of settings, and their reading from text.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use model::{Retries, Retry};
+use serde_json::Value;
 
 const NO_TOKENS: &str = "tokens of an identity provider are not supported yet; use `auth` = api-key, or none on loopback";
 
@@ -61,6 +65,15 @@ pub enum LogFormat {
     Text,
     /// One JSON object per line.
     Json,
+}
+
+/// How flowcharts run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowchartMode {
+    /// An activity runs once all paths to it are done.
+    Counter,
+    /// An activity runs by its merge mode.
+    Token,
 }
 
 /// A setting of an identity provider, none of which is supported.
@@ -179,6 +192,31 @@ impl Parse for LogFormat {
             "json" => Ok(Self::Json),
             _ => Err("must be text or json".to_owned()),
         }
+    }
+}
+
+impl Parse for FlowchartMode {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "counter" => Ok(Self::Counter),
+            "token" => Ok(Self::Token),
+            _ => Err("must be counter or token".to_owned()),
+        }
+    }
+}
+
+impl Parse for Retries {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Ok(Self::new());
+        }
+        let found: BTreeMap<String, Value> = serde_json::from_str(text)
+            .map_err(|error| format!("must be a JSON object of retries by name: {error}"))?;
+        let read = |(name, value): (String, Value)| match Retry::read(&value) {
+            Ok(retry) => Ok((name, retry)),
+            Err(reason) => Err(format!("{name}: {reason}")),
+        };
+        found.into_iter().map(read).collect()
     }
 }
 

@@ -88,6 +88,7 @@ impl Compiler<'_> {
             custom: custom_properties(raw),
             variables,
             inputs: BTreeMap::new(),
+            retry: None,
         };
         Some(self.planned(Arc::new(WorkflowActivity), node, raw, &BTreeMap::new()))
     }

@@ -97,6 +97,7 @@ impl Draft<'_> {
         state.status = status;
         state.bookmarks.clear();
         state.calls.clear();
+        state.paused_calls.clear();
         state.work.clear();
         state.executions.clear();
         state.outputs.clear();
@@ -148,6 +149,7 @@ impl Draft<'_> {
         self.state.bookmarks.retain(|_, bookmark| bookmark.activity_instance_id != id);
         let bookmarks = &self.state.bookmarks;
         self.state.calls.retain(|id, _| bookmarks.contains_key(id));
+        self.state.paused_calls.retain(|id, _| bookmarks.contains_key(id));
     }
 
     fn one_child_less(&mut self, owner: Option<u64>) {

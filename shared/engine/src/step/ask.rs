@@ -1,14 +1,14 @@
 //! The requests of an activity: children to run, bookmarks to wait at, effects, outputs.
 
-use model::{Bookmark, BookmarkId, Map, Stimulus, Timestamp, What, limits};
+use model::{Bookmark, BookmarkId, Map, Retry, Stimulus, Timestamp, What, limits};
 use serde_json::{Value, json};
 
 use super::{ChildExecution, Step};
 use crate::decision::Failure;
-use crate::outline::NodeRef;
+use crate::outline::{NodeRef, RetryPolicy};
 use crate::reach::lenient;
 use crate::state::{Output, Work};
-use crate::{Call, Effect, Request, Response};
+use crate::{Call, Effect, Request, Response, Tries, Type};
 
 impl Step<'_, '_> {
     /// Schedules a child behind everything that is scheduled already. When the child is over, the
@@ -79,6 +79,15 @@ impl Step<'_, '_> {
         Ok(id)
     }
 
+    /// Waits again at the bookmark at which the activity is being resumed, for more of the same.
+    pub fn wait_again(&mut self) {
+        let Some(bookmark) = self.draft.resumed.take() else { return };
+        let state = &mut self.draft.state;
+        let Some(execution) = state.executions.get_mut(&self.number) else { return };
+        execution.bookmarks += 1;
+        state.bookmarks.insert(bookmark.id.clone(), bookmark);
+    }
+
     /// Waits until an instant. The bookmark is named for the activity's type.
     ///
     /// # Errors
@@ -88,11 +97,13 @@ impl Step<'_, '_> {
         self.wait(&stimulus, payload, Some(due_at)).map(drop)
     }
 
-    /// Makes an outgoing HTTP call and waits for its result.
+    /// Makes an outgoing HTTP call and waits for its result, which comes after the last of its
+    /// attempts, if the definition asks for retries.
     ///
     /// # Errors
     /// As [`Step::wait`].
     pub fn call(&mut self, request: Request) -> Result<(), Failure> {
+        let retry = self.retry()?;
         let key = self.draft.id();
         let payload = json!({"Method": request.method, "Url": request.url, "Key": key});
         let stimulus = Stimulus { name: "Call".to_owned(), payload: json!({ "Key": key }) };
@@ -108,9 +119,43 @@ impl Step<'_, '_> {
             content_type: request.content_type,
             content: request.content,
             timeout: request.timeout,
+            tries: retry.map(|retry| Box::new(Tries { retry, attempt: 1, not_before: None })),
         };
         self.draft.state.calls.insert(bookmark_id, call);
         Ok(())
+    }
+
+    /// The retries of a call of this activity.
+    fn retry(&mut self) -> Result<Option<Retry>, Failure> {
+        const PROPERTY: &str = "resilienceStrategy";
+        match &self.node.retry {
+            None => Ok(None),
+            Some(RetryPolicy::Fixed(retry)) => Ok(Some(retry.as_ref().clone())),
+            Some(RetryPolicy::Named(name)) => Ok(self.named_retry(name)),
+            Some(RetryPolicy::Computed(expression)) => {
+                match self.evaluate(PROPERTY, expression, &Type::Object)? {
+                    Value::Null => Ok(None),
+                    Value::String(name) => Ok(self.named_retry(&name)),
+                    value => {
+                        let retry = Retry::read(&value);
+                        retry.map(Some).map_err(|reason| Failure::input(PROPERTY, reason))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The retries of this name in the configuration. Without them the call is made once, and the
+    /// journal says so.
+    fn named_retry(&mut self, name: &str) -> Option<Retry> {
+        let found = self.draft.env.installation.retries.get(name).cloned();
+        if found.is_none() {
+            self.line(format!(
+                "there is no resilience strategy {name} here, so the call is made once: add it to \
+                 the setting retry-strategies"
+            ));
+        }
+        found
     }
 
     /// Asks for an effect, to be carried out once the turn is committed.

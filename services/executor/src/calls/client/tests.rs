@@ -60,6 +60,7 @@ fn call(url: String) -> Call {
         content_type: None,
         content: Value::Null,
         timeout: None,
+        tries: None,
     }
 }
 

@@ -88,6 +88,7 @@ fn bookmarks_of_calls_are_the_holders_own_business() {
         content_type: None,
         content: Value::Null,
         timeout: None,
+        tries: None,
     };
     known.record.state.calls.insert("call".into(), call);
     assert_eq!(refusal(decide(&known, &resume(Some("call")))), Refusal::StillRunning);

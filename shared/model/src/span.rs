@@ -3,14 +3,18 @@
 use std::time::Duration;
 
 /// Reads `[d.]hh:mm[:ss[.fffffff]]`, `PT5S` or `5s`.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+///
+/// # Errors
+/// The notations that are allowed.
+pub fn parse(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let found = if text.contains(':') { clock(text) } else { worded(text) };
     found.ok_or_else(|| format!("{text:?} is not a duration: write 00:00:05, PT5S or 5s"))
 }
 
 /// `[d.]hh:mm:ss[.fffffff]`
-pub(crate) fn text(span: Duration) -> String {
+#[must_use]
+pub fn text(span: Duration) -> String {
     let seconds = span.as_secs();
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let mut out = String::new();
