@@ -37,8 +37,8 @@ pub struct Config {
     pub call_grace: Duration,
     /// How long a command may wait for an instance that does not exist yet.
     pub unknown_grace: Duration,
-    /// Outgoing calls may go to private and local addresses.
-    pub allow_private_addresses: bool,
+    /// Settings of outgoing calls.
+    pub connectors: connectors::Config,
     /// Long turns, and turns of definitions with scripts, run on separate threads, off the event
     /// loop.
     pub offload_turns: bool,
@@ -66,7 +66,7 @@ impl Default for Config {
             terms: bus::Terms { wait_max: LEASE_WAIT, ..bus::Terms::default() },
             call_grace: Duration::from_millis(500),
             unknown_grace: Duration::from_secs(2),
-            allow_private_addresses: false,
+            connectors: connectors::Config::default(),
             offload_turns: true,
             steps_without_wait_max: limits::STEPS_WITHOUT_WAIT_MAX,
             chained_starts_per_second: limits::CHAINED_STARTS_PER_SECOND,
@@ -86,7 +86,9 @@ impl From<&chassis::Settings> for Config {
             in_hand_max: settings.executor_concurrency.saturating_mul(4),
             ack_wait: settings.ack_wait,
             terms: bus::Terms { ttl, guard, ..default.terms },
-            allow_private_addresses: settings.allow_private_addresses,
+            connectors: connectors::Config {
+                allow_private_addresses: settings.allow_private_addresses,
+            },
             steps_without_wait_max: settings.executor_steps_max,
             event_wait: settings.event_wait,
             installation: Arc::new(Installation {

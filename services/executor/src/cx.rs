@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bus::{Bus, Leases, Presence};
 use catalog::Catalog;
 use chassis::{Chance, Clock, Point, Trail};
+use connectors::Calls;
 use engine::Engine;
 use model::Timestamp;
 use store::Store;
@@ -14,7 +15,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::calls::Calls;
 use crate::chains::Chains;
 use crate::config::Config;
 use crate::mailbox::Mailboxes;

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use bus::{Bucket, Bus, Delivery, Leases, Presence, Wire};
 use catalog::Catalog;
 use chassis::{Chance, Clock, Points, Trail};
+use connectors::Calls;
 use engine::Engine;
 use store::Store;
 use tokio::sync::Semaphore;
@@ -12,7 +13,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::calls::Calls;
 use crate::chains::Chains;
 use crate::config::Config;
 use crate::cx::{Cx, Inner, cores};

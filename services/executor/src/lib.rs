@@ -11,7 +11,6 @@ mod accept;
 mod actor;
 mod api;
 mod burst;
-pub mod calls;
 mod chains;
 mod config;
 mod cx;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use catalog::Catalog;
 use chassis::{Life, Settings};
-use executor::calls::{Guard, HttpCalls};
+use connectors::Connectors;
 use executor::{Config, Context};
 use node::{Node, nonces};
 
@@ -21,7 +21,7 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
     let config = Config::from(&settings);
-    let calls = Arc::new(HttpCalls::new(Guard { allow_private: config.allow_private_addresses }));
+    let calls = Arc::new(Connectors::new(&config.connectors));
     let cx = Context {
         node: name,
         store,

@@ -3,12 +3,11 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use connectors::CallEnd;
 use model::SubStatus;
 use opentelemetry::metrics::{Counter, Gauge, Histogram, UpDownCounter};
 use opentelemetry::{KeyValue, global};
 use protocol::Refusal;
-
-use crate::calls::{CallEnd, ErrorKind};
 
 /// The instruments of this process.
 pub(crate) static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
@@ -70,7 +69,7 @@ impl Metrics {
             ),
             lease_failures: count("staunch_lease_failures", "Leases that could not be taken"),
             lease_losses: count("staunch_lease_losses", "Leases lost while they were held"),
-            calls: time("staunch_call_duration", "Outgoing HTTP calls"),
+            calls: time("staunch_call_duration", "Outgoing calls"),
             redeliveries: count("staunch_redeliveries", "Commands delivered again"),
             retries: count("staunch_retries", "Commands sent back for later"),
             dead: count("staunch_dead_letters", "Commands moved to the dead letters"),
@@ -134,14 +133,14 @@ impl Metrics {
         self.lease_losses.add(1, &[]);
     }
 
-    pub(crate) fn called(&self, took: Duration, answer: &CallEnd) {
-        let result = match answer {
+    pub(crate) fn called(&self, kind: &'static str, took: Duration, end: &CallEnd) {
+        let result = match end {
             CallEnd::Response { .. } => "response",
-            CallEnd::Error { kind: ErrorKind::Timeout, .. } => "timeout",
-            CallEnd::Error { kind: ErrorKind::Connect, .. } => "connect",
-            CallEnd::Error { kind: ErrorKind::Refused, .. } => "refused",
+            CallEnd::Done(_) => "done",
+            CallEnd::Error { kind, .. } => kind.as_str(),
         };
-        self.calls.record(took.as_secs_f64(), &[KeyValue::new("result", result)]);
+        let labels = [KeyValue::new("kind", kind), KeyValue::new("result", result)];
+        self.calls.record(took.as_secs_f64(), &labels);
     }
 
     pub(crate) fn redelivered(&self) {

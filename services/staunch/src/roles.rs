@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bus::Bus;
 use chassis::{Admin, Life, Settings};
-use executor::calls::{Guard, HttpCalls};
+use connectors::Connectors;
 use node::{Node, nonces};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -202,8 +202,7 @@ async fn run(
     match role {
         "executor" => {
             let config = executor::Config::from(&settings);
-            let allow_private = config.allow_private_addresses;
-            let calls = Arc::new(HttpCalls::new(Guard { allow_private }));
+            let calls = Arc::new(Connectors::new(&config.connectors));
             let points = listen::points();
             let cx = executor::Context {
                 node,

@@ -125,9 +125,9 @@ pub(crate) fn send(step: &mut Step<'_, '_>) -> Result<(), Failure> {
         headers,
         content_type: step.text("contentType")?,
         content: step.value("content")?,
-        timeout: step.span("requestTimeout")?,
     };
-    step.call(request)
+    let timeout = step.span("requestTimeout")?;
+    step.call(request, timeout)
 }
 
 /// Reads the result of the call, and sets the outputs.
@@ -156,6 +156,8 @@ pub(crate) fn ended(step: &mut Step<'_, '_>, mut input: Map) -> Result<Ended, Fa
 mod tests {
     use std::time::Duration;
 
+    use engine::Operation;
+
     use super::*;
     use crate::tests::player;
 
@@ -182,11 +184,13 @@ mod tests {
         player.start(json!({}));
         assert_eq!(player.status(), model::SubStatus::Executing);
         let call = player.state().calls.values().next().unwrap();
-        assert_eq!((call.method.as_str(), call.url.as_str()), ("POST", "http://example.test/x"));
-        assert_eq!(call.headers["Authorization"], "Bearer t");
-        assert_eq!(call.headers["X-A"], "1");
+        let Operation::Http(request) = &call.operation;
+        assert_eq!(request.method, "POST");
+        assert_eq!(request.url, "http://example.test/x");
+        assert_eq!(request.headers["Authorization"], "Bearer t");
+        assert_eq!(request.headers["X-A"], "1");
         assert_eq!(call.timeout, Some(Duration::from_secs(5)));
-        assert_eq!(call.content, json!({"a": 1}));
+        assert_eq!(request.content, json!({"a": 1}));
         assert_eq!(player.state().bookmarks[&call.bookmark_id].name, "Call");
     }
 

@@ -2,16 +2,15 @@
 //! executor commits them as intent, and carries them out afterwards.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use model::{ActivityId, BookmarkId, DefinitionId, InstanceId, Map, Retry, Timestamp, Token};
+use model::{BookmarkId, DefinitionId, InstanceId, Map, Token};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Something that a turn causes outside its instance.
 ///
-/// Bookmarks are no effects: they are state, and the executor commits the difference. Outgoing HTTP
-/// calls are no effects either: they are `State::calls`, which stay until their result is recorded.
+/// Bookmarks are no effects: they are state, and the executor commits the difference. Calls are no
+/// effects either: they are `State::calls`, which stay until their result is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Effect {
     /// Raises an event.
@@ -80,65 +79,4 @@ pub struct Response {
     pub content_type: Option<String>,
     /// The body: text is sent as it is, null as nothing, anything else as JSON.
     pub content: Value,
-}
-
-/// An outgoing HTTP call to make.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
-    /// Absolute http or https URL.
-    pub url: String,
-    /// Method, upper case.
-    pub method: String,
-    /// Header names and values.
-    pub headers: BTreeMap<String, String>,
-    /// `Content-Type` of the body.
-    pub content_type: Option<String>,
-    /// The body: text as it is, null as none, anything else as JSON.
-    pub content: Value,
-    /// Longest wait for the whole answer.
-    pub timeout: Option<Duration>,
-}
-
-/// An outgoing HTTP call that an activity waits for.
-///
-/// The result comes back as the input of a resume of `bookmark_id`:
-/// `{"statusCode": 200, "headers": {…}, "content": …}` (JSON bodies parsed), or
-/// `{"error": "timeout" | "connect" | "refused", "message": "…"}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Call {
-    /// Sent as `Idempotency-Key`, the same on every try.
-    pub key: String,
-    /// The bookmark that waits for the result.
-    pub bookmark_id: BookmarkId,
-    /// The activity that asks for the call, for the log.
-    pub activity_id: ActivityId,
-    /// Absolute http or https URL.
-    pub url: String,
-    /// Method, upper case.
-    pub method: String,
-    /// Header names and values.
-    pub headers: BTreeMap<String, String>,
-    /// `Content-Type` of the body.
-    pub content_type: Option<String>,
-    /// The body: text as it is, null as none, anything else as JSON.
-    pub content: Value,
-    /// Longest wait for the whole answer.
-    pub timeout: Option<Duration>,
-    /// Its retries; none when it is made once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tries: Option<Box<Tries>>,
-}
-
-/// The attempts of a call that is made again after failures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Tries {
-    /// When to make it again.
-    pub retry: Retry,
-    /// The number of this attempt: 1, 2, 3 …
-    pub attempt: u32,
-    /// It is not made before this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_before: Option<Timestamp>,
 }

@@ -23,6 +23,7 @@
 //! `expressions`.
 
 mod activity;
+mod call;
 mod compile;
 mod composite;
 mod convert;
@@ -52,10 +53,11 @@ mod types;
 mod view;
 
 pub use activity::Activity;
+pub use call::{Call, Operation, Request, Tries};
 pub use compile::{Part, Planning};
 pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};
 pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};
-pub use effect::{Call, Dispatch, Effect, Publish, Request, Response, Task, Tries};
+pub use effect::{Dispatch, Effect, Publish, Response, Task};
 pub use engine::{Engine, Triggers};
 pub use evaluate::{Flaw, Identity, Language, Scope};
 pub use input::{Env, Input, Installation, Resume, Start};

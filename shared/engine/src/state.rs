@@ -36,7 +36,7 @@ pub struct State {
     pub incident_count: u32,
     /// Every open bookmark, including those of calls.
     pub bookmarks: BTreeMap<BookmarkId, Bookmark>,
-    /// Outgoing HTTP calls whose result is not recorded yet.
+    /// Calls whose result is not recorded yet.
     pub calls: BTreeMap<BookmarkId, Call>,
     /// Calls that failed and are made again, by the bookmarks of the pauses before that.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -63,15 +63,22 @@ impl State {
     }
 }
 
-/// A call without its headers and body, which may hold secrets.
+/// A call without its values, which may hold secrets.
 fn called(call: &crate::Call) -> Value {
-    json!({
+    let mut view = json!({
         "key": call.key,
         "bookmarkId": call.bookmark_id,
         "activityId": call.activity_id,
-        "method": call.method,
-        "url": call.url,
-    })
+        "kind": call.operation.kind(),
+        "summary": call.operation.summary(),
+    });
+    match &call.operation {
+        crate::Operation::Http(request) => {
+            view["method"] = json!(request.method);
+            view["url"] = json!(request.url);
+        }
+    }
+    view
 }
 
 fn status(execution: &Execution) -> &'static str {

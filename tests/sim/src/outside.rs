@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use engine::Call;
-use executor::calls::{CallEnd, Calls};
+use connectors::{CallEnd, Calls};
+use engine::{Call, Operation};
 use model::Map;
 use serde_json::json;
 
@@ -36,12 +36,13 @@ impl Outside {
 #[async_trait]
 impl Calls for Outside {
     async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> CallEnd {
+        let Operation::Http(request) = &call.operation;
         tokio::time::sleep(self.dice.millis(900)).await;
         let is_new = self.planted == Some(Planted::NewKeys);
         let key = if is_new { self.dice.next().to_string() } else { call.key.clone() };
         {
             let mut seen = self.seen.lock().unwrap();
-            *seen.entry(call.url.clone()).or_default().entry(key).or_default() += 1;
+            *seen.entry(request.url.clone()).or_default().entry(key).or_default() += 1;
         }
         tokio::time::sleep(self.dice.millis(900)).await;
         CallEnd::Response { status_code: 200, headers: Map::new(), content: json!({"ok": true}) }

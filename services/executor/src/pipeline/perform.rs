@@ -2,11 +2,11 @@
 //! answer comes back as the next burst of the same tenure.
 
 use chassis::Point;
+use connectors::CallEnd;
 use engine::Call;
 use model::{BookmarkId, Map};
 use tokio::time::Instant;
 
-use crate::calls::CallEnd;
 use crate::cx::Cx;
 use crate::metrics::METRICS;
 use crate::tenure::Tenure;
@@ -51,8 +51,8 @@ async fn make(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, M
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
     let end = answer(&cx, &call, traceparent.as_deref()).await;
-    METRICS.called(began.elapsed(), &end);
-    tracing::debug!(url = call.url, key = call.key, "call answered");
+    METRICS.called(call.operation.kind(), began.elapsed(), &end);
+    tracing::debug!(call = call.operation.summary(), key = call.key, "call answered");
     cx.at(Point::Called).await;
     (call.bookmark_id, end.into_input())
 }

@@ -1,6 +1,6 @@
 //! Outgoing calls.
 
-use crate::calls::CallEnd;
+use connectors::CallEnd;
 use model::SubStatus;
 use protocol::{Body, Command, Refusal, ReplyWhen, Start};
 use serde_json::{Value, json};

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::calls::MemoryCalls;
 use crate::{Config, Context, Points, Record};
 use bus::{Bucket, Bus as _, Member, MemoryBus, Presence, Queue as _, Stream, Wire as _};
 use catalog::Catalog;
 use chassis::{Clock as _, Life, SeededChance, TokioClock};
+use connectors::MemoryCalls;
 use engine::{Engine, Env};
 use futures::StreamExt as _;
 use model::{CommandId, Definition, Entry, Instance, InstanceId, Map, SubStatus, Timestamp, What};

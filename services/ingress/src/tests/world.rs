@@ -176,7 +176,7 @@ impl World {
             clock: cx.clock,
             chance: cx.chance,
             presence: cx.presence,
-            calls: Arc::new(executor::calls::MemoryCalls::new()),
+            calls: Arc::new(connectors::MemoryCalls::new()),
             points: None,
             config: executor::Config::default(),
         };

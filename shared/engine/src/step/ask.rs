@@ -1,5 +1,7 @@
 //! The requests of an activity: children to run, bookmarks to wait at, effects, outputs.
 
+use std::time::Duration;
+
 use model::{Bookmark, BookmarkId, Map, Retry, Stimulus, Timestamp, What, limits};
 use serde_json::{Value, json};
 
@@ -8,7 +10,7 @@ use crate::decision::Failure;
 use crate::outline::{NodeRef, RetryPolicy};
 use crate::reach::lenient;
 use crate::state::{Output, Work};
-use crate::{Call, Effect, Request, Response, Tries, Type};
+use crate::{Call, Effect, Operation, Response, Tries, Type};
 
 impl Step<'_, '_> {
     /// Schedules a child behind everything that is scheduled already. When the child is over, the
@@ -97,29 +99,30 @@ impl Step<'_, '_> {
         self.wait(&stimulus, payload, Some(due_at)).map(drop)
     }
 
-    /// Makes an outgoing HTTP call and waits for its result, which comes after the last of its
-    /// attempts, if the definition asks for retries.
+    /// Asks for work outside of the engine, and waits for its result, which comes after the last of
+    /// its attempts, if the definition asks for retries.
     ///
     /// # Errors
     /// As [`Step::wait`].
-    pub fn call(&mut self, request: Request) -> Result<(), Failure> {
+    pub fn call(
+        &mut self,
+        operation: impl Into<Operation>,
+        timeout: Option<Duration>,
+    ) -> Result<(), Failure> {
         let retry = self.retry()?;
+        let operation = operation.into();
         let key = self.draft.id();
-        let payload = json!({"Method": request.method, "Url": request.url, "Key": key});
+        let payload = call_payload(&operation, &key);
         let stimulus = Stimulus { name: "Call".to_owned(), payload: json!({ "Key": key }) };
         let bookmark_id = self.wait(&stimulus, payload, None)?;
-        self.draft.spend(&request.content);
+        operation.values().for_each(|value| self.draft.spend(value));
         let call = Call {
             key,
             bookmark_id: bookmark_id.clone(),
             activity_id: self.node.id.clone(),
-            url: request.url,
-            method: request.method,
-            headers: request.headers,
-            content_type: request.content_type,
-            content: request.content,
-            timeout: request.timeout,
+            timeout,
             tries: retry.map(|retry| Box::new(Tries { retry, attempt: 1, not_before: None })),
+            operation,
         };
         self.draft.state.calls.insert(bookmark_id, call);
         Ok(())
@@ -272,5 +275,14 @@ impl Step<'_, '_> {
             outputs.remove(0);
         }
         outputs.push(Output { node: key.clone(), name: name.to_owned(), value });
+    }
+}
+
+/// The payload of the bookmark of a call: what it is about, for people.
+fn call_payload(operation: &Operation, key: &str) -> Value {
+    match operation {
+        Operation::Http(request) => {
+            json!({"Method": request.method, "Url": request.url, "Key": key})
+        }
     }
 }

@@ -82,13 +82,9 @@ fn bookmarks_of_calls_are_the_holders_own_business() {
         key: "k".into(),
         bookmark_id: "call".into(),
         activity_id: "a".into(),
-        url: "http://x".into(),
-        method: "GET".into(),
-        headers: Default::default(),
-        content_type: None,
-        content: Value::Null,
         timeout: None,
         tries: None,
+        operation: engine::Request::default().into(),
     };
     known.record.state.calls.insert("call".into(), call);
     assert_eq!(refusal(decide(&known, &resume(Some("call")))), Refusal::StillRunning);

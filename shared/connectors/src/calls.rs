@@ -1,21 +1,10 @@
-//! Outgoing HTTP calls: the port, the real client and its twin.
-//!
-//! A call is made after its intent is committed, and again after a crash, always with the same
-//! `Idempotency-Key`. A failed call is an answer for the workflow too, so no function here returns
-//! an error.
-
-mod client;
-mod guard;
-mod memory;
+//! The port: one call in, one end out. A failed call is an answer for the workflow too, so no
+//! function here returns an error.
 
 use async_trait::async_trait;
 use engine::Call;
 use model::Map;
 use serde_json::{Value, json};
-
-pub use client::HttpCalls;
-pub use guard::Guard;
-pub use memory::MemoryCalls;
 
 /// Makes outgoing calls.
 #[async_trait]
@@ -28,7 +17,7 @@ pub trait Calls: Send + Sync {
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallEnd {
-    /// The server answered.
+    /// An HTTP server answered.
     Response {
         /// 100 to 599.
         status_code: u16,
@@ -37,16 +26,20 @@ pub enum CallEnd {
         /// A JSON body parsed, any other body as text, none as null.
         content: Value,
     },
-    /// The server did not answer.
+    /// Any other work is done; its result, as its operation documents it.
+    Done(Map),
+    /// There is no result.
     Error {
         /// The kind of the failure.
         kind: ErrorKind,
+        /// The code that the other side gave for it, such as an SQLSTATE.
+        code: Option<String>,
         /// The reason.
         message: String,
     },
 }
 
-/// The reason why there is no response.
+/// The reason why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The whole answer did not come in time.
@@ -55,13 +48,34 @@ pub enum ErrorKind {
     Connect,
     /// The call is not allowed, or its answer is too large.
     Refused,
+    /// The other side answered with an error.
+    Failed,
+}
+
+impl ErrorKind {
+    /// The kind as workflows, logs and metrics name it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Connect => "connect",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 impl CallEnd {
+    /// A call without a result.
+    #[must_use]
+    pub fn error(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self::Error { kind, code: None, message: message.into() }
+    }
+
     /// A call that is not allowed.
     #[must_use]
     pub fn refused(message: impl Into<String>) -> Self {
-        Self::Error { kind: ErrorKind::Refused, message: message.into() }
+        Self::error(ErrorKind::Refused, message)
     }
 
     /// The input that resumes the workflow.
@@ -71,13 +85,12 @@ impl CallEnd {
             Self::Response { status_code, headers, content } => {
                 json!({ "statusCode": status_code, "headers": headers, "content": content })
             }
-            Self::Error { kind, message } => {
-                let kind = match kind {
-                    ErrorKind::Timeout => "timeout",
-                    ErrorKind::Connect => "connect",
-                    ErrorKind::Refused => "refused",
-                };
-                json!({ "error": kind, "message": message })
+            Self::Done(result) => return result,
+            Self::Error { kind, code: None, message } => {
+                json!({ "error": kind.as_str(), "message": message })
+            }
+            Self::Error { kind, code: Some(code), message } => {
+                json!({ "error": kind.as_str(), "code": code, "message": message })
             }
         };
         match value {

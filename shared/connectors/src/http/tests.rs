@@ -1,10 +1,10 @@
 #![expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use engine::Call;
 use reqwest::dns::Resolve as _;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::{Calls as _, Config, Connectors};
 
 /// A server that gives these answers, one per connection, and reports the requests.
 async fn server(answers: Vec<String>) -> (String, mpsc::UnboundedReceiver<String>) {
@@ -49,23 +50,19 @@ fn answer(status: &str, headers: &str, body: &str) -> String {
     )
 }
 
-fn call(url: String) -> Call {
-    Call {
-        key: "key-1".into(),
-        bookmark_id: "b".into(),
-        activity_id: "send".into(),
-        url,
-        method: "GET".into(),
-        headers: BTreeMap::new(),
-        content_type: None,
-        content: Value::Null,
-        timeout: None,
-        tries: None,
-    }
+fn call(url: String) -> Request {
+    Request { url, method: "GET".into(), ..Request::default() }
 }
 
-fn calls() -> HttpCalls {
-    HttpCalls::new(Guard { allow_private: true })
+fn http() -> Http {
+    Http::new(Guard { allow_private: true })
+}
+
+impl Http {
+    /// The result of a request, as a workflow gets it.
+    async fn get(&self, request: &Request) -> Map {
+        self.send(request, "key-1", Some("00-trace")).await.into_input()
+    }
 }
 
 #[tokio::test]
@@ -76,7 +73,7 @@ async fn a_call_carries_its_key_and_gives_json_parsed() {
     post.method = "POST".into();
     post.content = json!({"amount": 3});
     post.headers.insert("X-Own".into(), "yes".into());
-    let answer = calls().perform(&post, Some("00-trace")).await.into_input();
+    let answer = http().get(&post).await;
     assert_eq!(answer["statusCode"], 201);
     assert_eq!(answer["content"], json!({"a": [1]}));
     assert_eq!(answer["headers"]["content-type"], "application/json");
@@ -98,7 +95,7 @@ async fn redirects_are_followed_and_lose_the_body_where_browsers_lose_it() {
     post.method = "POST".into();
     post.content = json!("body");
     post.headers.insert("Authorization".into(), "Bearer secret".into());
-    let answer = calls().perform(&post, None).await.into_input();
+    let answer = http().get(&post).await;
     assert_eq!(answer["content"], "done");
     let request = asked.recv().await.unwrap();
     assert!(request.starts_with("GET /there "), "{request}");
@@ -109,21 +106,21 @@ async fn redirects_are_followed_and_lose_the_body_where_browsers_lose_it() {
 async fn endless_redirects_and_forbidden_ones_are_refused() {
     let to_file = answer("302 Found", "location: ftp://example.com/\r\n", "");
     let (url, _requests) = server(vec![to_file]).await;
-    let answer_to_file = calls().perform(&call(url), None).await.into_input();
+    let answer_to_file = http().get(&call(url)).await;
     assert_eq!(answer_to_file["error"], "refused");
 
     let again = answer("302 Found", "location: /\r\n", "");
     let (url, _requests) = server(vec![again; 10]).await;
-    let endless = calls().perform(&call(url), None).await.into_input();
+    let endless = http().get(&call(url)).await;
     assert_eq!(endless["error"], "refused");
     assert!(endless["message"].as_str().unwrap().contains("more than 5 times"), "{endless:?}");
 }
 
 #[tokio::test]
 async fn private_addresses_are_refused_whichever_way_they_are_named() {
-    let calls = HttpCalls::new(Guard { allow_private: false });
+    let calls = Http::new(Guard { allow_private: false });
     for url in ["http://127.0.0.1:9/", "http://localhost:9/"] {
-        let answer = calls.perform(&call(url.to_owned()), None).await.into_input();
+        let answer = calls.get(&call(url.to_owned())).await;
         assert_eq!(answer["error"], "refused", "{url}: {answer:?}");
     }
 }
@@ -140,8 +137,8 @@ impl Names for Own {
 }
 
 /// Checks URLs as in production, and calls names that resolve to this machine.
-fn calls_by_name(names: Own) -> HttpCalls {
-    HttpCalls::over(Guard { allow_private: false }, Resolver(Guard { allow_private: true }, names))
+fn calls_by_name(names: Own) -> Http {
+    Http::over(Guard { allow_private: false }, Resolver(Guard { allow_private: true }, names))
 }
 
 fn port_of(url: &str) -> &str {
@@ -153,7 +150,7 @@ async fn a_name_is_looked_up_once_for_a_call() {
     let (url, mut requests) = server(vec![answer("200 OK", "", "done")]).await;
     let names = Own::default();
     let url = format!("http://first.example:{}/", port_of(&url));
-    let answer = calls_by_name(names.clone()).perform(&call(url), None).await.into_input();
+    let answer = calls_by_name(names.clone()).get(&call(url)).await;
     assert_eq!(answer["content"], "done");
     assert!(requests.recv().await.unwrap().starts_with("GET / "));
     // A second look-up could have another answer than the one that was checked.
@@ -168,11 +165,11 @@ async fn every_redirect_is_checked() {
         let (url, _requests) = server(vec![answer("302 Found", &location, "")]).await;
         let url = format!("http://first.example:{}/", port_of(&url));
         let names = Guarded { own: "first.example" };
-        let calls = HttpCalls::over(
+        let calls = Http::over(
             Guard { allow_private: false },
             Resolver(Guard { allow_private: true }, names),
         );
-        let answer = calls.perform(&call(url), None).await.into_input();
+        let answer = calls.get(&call(url)).await;
         assert_eq!(answer.get("content"), None, "{to}");
         assert!(answer["error"] == "refused" || answer["error"] == "connect", "{to}: {answer:?}");
     }
@@ -201,13 +198,19 @@ async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
-    let answer = calls().perform(&call(url), None).await.into_input();
+    let answer = http().get(&call(url)).await;
     assert_eq!(answer["error"], "connect", "{answer:?}");
 
     let (url, _requests) = server(Vec::new()).await;
-    let mut slow = call(url);
-    slow.timeout = Some(Duration::from_millis(50));
-    let answer = calls().perform(&slow, None).await.into_input();
+    let slow = Call {
+        key: "key-1".into(),
+        bookmark_id: "b".into(),
+        activity_id: "send".into(),
+        timeout: Some(Duration::from_millis(50)),
+        operation: call(url).into(),
+    };
+    let config = Config { allow_private_addresses: true };
+    let answer = Connectors::new(&config).perform(&slow, None).await.into_input();
     assert_eq!(answer["error"], "timeout", "{answer:?}");
 }
 
@@ -215,7 +218,7 @@ async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
 async fn an_answer_that_is_too_large_is_not_read_to_its_end() {
     let large = "x".repeat(limits::CALL_RESPONSE_BYTES_MAX + 1);
     let (url, _requests) = server(vec![answer("200 OK", "", &large)]).await;
-    let answer = calls().perform(&call(url), None).await.into_input();
+    let answer = http().get(&call(url)).await;
     assert_eq!(answer["error"], "refused", "too large");
 }
 
@@ -225,7 +228,7 @@ async fn an_answer_that_is_too_deep_is_refused() {
     for (levels, is_fit) in [(64, true), (65, false), (100_000, false)] {
         let body = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         let (url, _requests) = server(vec![answer("200 OK", json, &body)]).await;
-        let answer = calls().perform(&call(url), None).await.into_input();
+        let answer = http().get(&call(url)).await;
         let message = answer.get("message").map(ToString::to_string).unwrap_or_default();
         assert_eq!(answer.contains_key("content"), is_fit, "{levels}: {message}");
         assert_eq!(message.contains("more than 64 deep"), !is_fit, "{levels}: {message}");
@@ -236,7 +239,7 @@ async fn an_answer_that_is_too_deep_is_refused() {
 async fn what_cannot_be_sent_is_refused() {
     let mut bad = call("http://example.com/".into());
     bad.headers.insert("bad name".into(), "x".into());
-    assert_eq!(calls().perform(&bad, None).await.into_input()["error"], "refused");
-    let answer = calls().perform(&call("no url".into()), None).await.into_input();
+    assert_eq!(http().get(&bad).await["error"], "refused");
+    let answer = http().get(&call("no url".into())).await;
     assert_eq!(answer["error"], "refused");
 }

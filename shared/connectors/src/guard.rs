@@ -15,13 +15,13 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 /// A call that is not made, with the reason.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
-pub struct Forbidden(pub String);
+pub(crate) struct Forbidden(pub(crate) String);
 
 /// Decides which addresses may be called.
 #[derive(Clone, Copy, Debug)]
-pub struct Guard {
+pub(crate) struct Guard {
     /// Private and local addresses are allowed, as in development.
-    pub allow_private: bool,
+    pub(crate) allow_private: bool,
 }
 
 /// IPv4 networks that are not the public internet (IANA's special-purpose registry).
@@ -59,7 +59,7 @@ impl Guard {
     ///
     /// # Errors
     /// [`Forbidden`] has the reason.
-    pub fn check(self, url: &Url) -> Result<(), Forbidden> {
+    pub(crate) fn check(self, url: &Url) -> Result<(), Forbidden> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Forbidden(format!("{url} is not called: use http or https")));
         }
@@ -75,7 +75,7 @@ impl Guard {
 
     /// Whether this address may be called.
     #[must_use]
-    pub fn allows(self, address: IpAddr) -> bool {
+    pub(crate) fn allows(self, address: IpAddr) -> bool {
         self.allow_private || is_public(address)
     }
 }
@@ -136,14 +136,14 @@ fn v4(high: u16, low: u16) -> Ipv4Addr {
 }
 
 /// Looks up the addresses of a name.
-pub(super) trait Names: Clone + Send + Sync + 'static {
+pub(crate) trait Names: Clone + Send + Sync + 'static {
     /// All addresses that the name has now.
     fn addresses(&self, name: String) -> impl Future<Output = io::Result<Vec<IpAddr>>> + Send;
 }
 
 /// The names that the system resolves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SystemNames;
+pub(crate) struct SystemNames;
 
 impl Names for SystemNames {
     async fn addresses(&self, name: String) -> io::Result<Vec<IpAddr>> {
@@ -153,7 +153,7 @@ impl Names for SystemNames {
 
 /// Looks a name up once, and gives the client the addresses that the guard allows: the client
 /// connects to one of these and looks up nothing itself.
-pub(super) struct Resolver<N>(pub(super) Guard, pub(super) N);
+pub(crate) struct Resolver<N>(pub(crate) Guard, pub(crate) N);
 
 impl<N: Names> Resolve for Resolver<N> {
     fn resolve(&self, name: Name) -> Resolving {

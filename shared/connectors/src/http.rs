@@ -1,25 +1,24 @@
-//! The real client. It follows redirects itself, so that the guard checks each hop.
+//! HTTP requests. The client follows redirects itself, so that the guard checks each hop.
 
 use std::error::Error as _;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use engine::Call;
+use engine::Request;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use model::{Map, depth, limits};
 use reqwest::{Client, Response, Url, redirect};
 use serde_json::Value;
 
-use super::guard::{Forbidden, Guard, Names, Resolver, SystemNames};
-use super::{CallEnd, Calls, ErrorKind};
+use crate::calls::{CallEnd, ErrorKind};
+use crate::guard::{Forbidden, Guard, Names, Resolver, SystemNames};
 
 /// The number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Calls over the network.
-pub struct HttpCalls {
+/// Sends HTTP requests.
+pub(crate) struct Http {
     guard: Guard,
     /// The client, or the reason why there is none, such as certificates that cannot be read.
     client: Result<Client, String>,
@@ -33,10 +32,9 @@ struct Hop {
     body: Option<Vec<u8>>,
 }
 
-impl HttpCalls {
+impl Http {
     /// A client that calls only addresses that the guard allows.
-    #[must_use]
-    pub fn new(guard: Guard) -> Self {
+    pub(crate) fn new(guard: Guard) -> Self {
         Self::over(guard, Resolver(guard, SystemNames))
     }
 
@@ -54,12 +52,29 @@ impl HttpCalls {
         Self { guard, client: client.map_err(|error| explain(&error)) }
     }
 
-    async fn go(&self, call: &Call, traceparent: Option<&str>) -> Result<CallEnd, CallEnd> {
-        let client = self.client.as_ref().map_err(|reason| CallEnd::Error {
-            kind: ErrorKind::Connect,
-            message: format!("there is no HTTP client: {reason}"),
+    /// Sends the request, and reads the whole answer.
+    pub(crate) async fn send(
+        &self,
+        request: &Request,
+        key: &str,
+        traceparent: Option<&str>,
+    ) -> CallEnd {
+        match self.go(request, key, traceparent).await {
+            Ok(end) | Err(end) => end,
+        }
+    }
+
+    async fn go(
+        &self,
+        call: &Request,
+        key: &str,
+        traceparent: Option<&str>,
+    ) -> Result<CallEnd, CallEnd> {
+        let client = self.client.as_ref().map_err(|reason| {
+            CallEnd::error(ErrorKind::Connect, format!("there is no HTTP client: {reason}"))
         })?;
-        let mut hop = Hop::first(call, traceparent).map_err(|Forbidden(reason)| refuse(reason))?;
+        let mut hop =
+            Hop::first(call, key, traceparent).map_err(|Forbidden(reason)| refuse(reason))?;
         for _ in 0..=REDIRECTS_MAX {
             self.guard.check(&hop.url).map_err(|Forbidden(reason)| refuse(reason))?;
             let mut request =
@@ -77,22 +92,8 @@ impl HttpCalls {
     }
 }
 
-#[async_trait]
-impl Calls for HttpCalls {
-    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> CallEnd {
-        let wait = call.timeout.unwrap_or(limits::CALL_TIME_MAX).min(limits::CALL_TIME_MAX);
-        match tokio::time::timeout(wait, self.go(call, traceparent)).await {
-            Ok(Ok(answer) | Err(answer)) => answer,
-            Err(_) => CallEnd::Error {
-                kind: ErrorKind::Timeout,
-                message: format!("no answer from {} within {wait:?}", call.url),
-            },
-        }
-    }
-}
-
 impl Hop {
-    fn first(call: &Call, traceparent: Option<&str>) -> Result<Self, Forbidden> {
+    fn first(call: &Request, key: &str, traceparent: Option<&str>) -> Result<Self, Forbidden> {
         let url = Url::parse(&call.url)
             .map_err(|error| Forbidden(format!("{:?} is not a URL: {error}", call.url)))?;
         let method = Method::from_bytes(call.method.as_bytes())
@@ -114,7 +115,7 @@ impl Hop {
         {
             set(&mut headers, CONTENT_TYPE.as_str(), content_type)?;
         }
-        set(&mut headers, "idempotency-key", &call.key)?;
+        set(&mut headers, "idempotency-key", key)?;
         if let Some(traceparent) = traceparent {
             set(&mut headers, "traceparent", traceparent)?;
         }
@@ -218,7 +219,7 @@ fn failed(error: &reqwest::Error) -> CallEnd {
         source = inner.source();
     }
     let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Connect };
-    CallEnd::Error { kind, message: explain(error) }
+    CallEnd::error(kind, explain(error))
 }
 
 /// The texts of an error and of all its causes: the library's outermost error alone says little.

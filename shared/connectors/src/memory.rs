@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use engine::Call;
+use engine::{Call, Operation};
 use model::Map;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{CallEnd, Calls, ErrorKind};
+use crate::calls::{CallEnd, Calls, ErrorKind};
 
 /// Calls that reach no server. Clones share answers and calls.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +32,10 @@ impl MemoryCalls {
         Self::default()
     }
 
-    /// Sets the answer of the next call of this URL. The last answer is repeated.
-    pub fn answer(&self, url: &str, answer: CallEnd) {
-        self.state().answers.entry(url.to_owned()).or_default().push_back(answer);
+    /// Sets the answer of the next call of this place: the URL of an HTTP request, the kind of any
+    /// other operation. The last answer is repeated.
+    pub fn answer(&self, place: &str, answer: CallEnd) {
+        self.state().answers.entry(place.to_owned()).or_default().push_back(answer);
     }
 
     /// Sets status and body of the answer of the next call of this URL.
@@ -78,14 +79,18 @@ impl Calls for MemoryCalls {
         drop(held.wait_for(|held| !held).await);
         let mut state = self.state();
         state.answered.push(call.key.clone());
-        let nobody = || CallEnd::Error {
-            kind: ErrorKind::Connect,
-            message: format!("nobody answers at {}", call.url),
-        };
-        match state.answers.get_mut(&call.url) {
+        let place = place(&call.operation);
+        let nobody = || CallEnd::error(ErrorKind::Connect, format!("nobody answers at {place}"));
+        match state.answers.get_mut(place) {
             Some(answers) if answers.len() > 1 => answers.pop_front().unwrap_or_else(nobody),
             Some(answers) => answers.front().cloned().unwrap_or_else(nobody),
             None => nobody(),
         }
+    }
+}
+
+fn place(operation: &Operation) -> &str {
+    match operation {
+        Operation::Http(request) => &request.url,
     }
 }
