@@ -206,6 +206,7 @@ async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
         key: "key-1".into(),
         bookmark_id: "b".into(),
         activity_id: "send".into(),
+        tries: None,
         timeout: Some(Duration::from_millis(50)),
         operation: call(url).into(),
     };
