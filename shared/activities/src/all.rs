@@ -35,6 +35,7 @@ pub fn all() -> Registry {
         Box::new(parallel::Parallel),
         Box::new(parallel_for_each::ParallelForEach),
         Box::new(publish_event::PublishEvent),
+        Box::new(read_line::ReadLine),
         Box::new(run_javascript::RunJavaScript),
         Box::new(run_task::RunTask),
         Box::new(send_http_request::SendHttpRequest),

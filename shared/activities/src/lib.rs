@@ -36,6 +36,7 @@ mod misfire;
 mod parallel;
 mod parallel_for_each;
 mod publish_event;
+mod read_line;
 mod run_javascript;
 mod run_task;
 mod send_http_request;

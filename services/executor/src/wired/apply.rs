@@ -161,6 +161,27 @@ async fn a_parent_waits_for_its_child() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn every_child_of_a_bulk_dispatch_counts_once_on_whichever_node_it_ends() {
+    const CHILDREN: usize = 250;
+    let world = World::new();
+    let odd = json!({"type": "If", "condition": {"js": "getInput('Item') % 2 === 1"},
+        "then": {"type": "Fault", "message": "odd"}});
+    world.publish("child", odd, json!({})).await;
+    let items: Vec<_> = (0..CHILDREN).collect();
+    let bulk = json!({"type": "BulkDispatchWorkflows", "workflowDefinitionId": "child",
+        "items": items, "childCompleted": line("even"), "childFaulted": line("odd")});
+    world.publish("parent", bulk, json!({})).await;
+    let _nodes = (world.node("a").await, world.node("b").await);
+    world.start("parent", "p", json!({})).await;
+    world.until_status("p", SubStatus::Finished).await;
+    let lines = world.lines("p").await;
+    let evens = lines.iter().filter(|line| *line == "even").count();
+    assert_eq!((evens, lines.len()), (CHILDREN / 2, CHILDREN));
+    world.until_quiet().await;
+    assert_eq!(world.store.sizes().pending, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_child_that_cannot_run_does_not_keep_its_parent_waiting() {
     let world = World::new();
     let run = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "nobody",
