@@ -50,6 +50,7 @@ pub(crate) async fn serve(executor: &Executor) -> Result<Subscription, bus::Erro
         endpoint("start", "*"),
         endpoint("resume", "*"),
         endpoint("cancel", "*"),
+        endpoint("alter", "*"),
         endpoint("event", ">"),
         endpoint("get", "*"),
     ];

@@ -56,7 +56,7 @@ impl Known {
 
     /// The instance is over, or waits for something outside.
     pub(crate) fn rests(&self) -> bool {
-        !self.is_pending() && !self.record.unfinished && self.record.state.calls.is_empty()
+        !self.is_pending() && !self.record.has_turn_to_go_on() && self.record.state.calls.is_empty()
     }
 }
 
@@ -140,7 +140,7 @@ impl Ran {
     /// The tenure has more to do for the instance after the commit.
     pub(crate) fn goes_on(&self) -> bool {
         let state = &self.record.state;
-        !state.status.is_final() && (self.record.unfinished || !state.calls.is_empty())
+        !state.status.is_final() && (self.record.has_turn_to_go_on() || !state.calls.is_empty())
     }
 
     /// A burst that only uses up a number in the order of a sender.

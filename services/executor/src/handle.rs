@@ -57,7 +57,7 @@ async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
     }
     let instance_id = match &command.body {
         Body::Event(_) | Body::Task(_) => None,
-        Body::Start(_) | Body::Resume(_) | Body::Cancel(_) | Body::Perform(_) => {
+        Body::Start(_) | Body::Resume(_) | Body::Cancel(_) | Body::Alter(_) | Body::Perform(_) => {
             command.instance_id()
         }
     };

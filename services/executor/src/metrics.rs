@@ -194,6 +194,7 @@ pub(crate) fn kind(refusal: Refusal) -> &'static str {
         Refusal::Waiting => "waiting",
         Refusal::StillRunning => "still running",
         Refusal::Ambiguous => "ambiguous",
+        Refusal::Unfit => "unfit",
         Refusal::NotAllowed => "not allowed",
         Refusal::Dead => "dead",
     }

@@ -8,6 +8,7 @@
 //! compile. [`crate::actor`] decides which work comes next.
 
 mod again;
+mod alter;
 mod child;
 mod commit;
 pub(crate) mod decide;

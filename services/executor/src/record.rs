@@ -176,10 +176,17 @@ impl Record {
         kept.commands.contains(command).then_some(&kept.answer)
     }
 
-    /// Bookmarks that others may resume: all but those of calls.
+    /// Bookmarks that others may resume: all but those of calls. A paused instance has none, so
+    /// that what arrives is kept until it goes on, as if it came before its bookmark.
     pub(crate) fn open(&self) -> impl Iterator<Item = &model::Bookmark> {
         let calls = &self.state.calls;
-        self.state.bookmarks.values().filter(|open| !calls.contains_key(&open.id))
+        let open = (!self.state.is_paused).then(|| self.state.bookmarks.values());
+        open.into_iter().flatten().filter(|open| !calls.contains_key(&open.id))
+    }
+
+    /// The last turn ran out of its budget, and the instance is not paused.
+    pub(crate) fn has_turn_to_go_on(&self) -> bool {
+        self.unfinished && !self.state.is_paused
     }
 }
 

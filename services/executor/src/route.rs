@@ -168,7 +168,9 @@ fn stimulated<'c>(cx: &Cx, command: &'c Command) -> Option<Stimulated<'c>> {
             starts_new: false,
             wait_max: limits::RESUME_WAIT_MAX,
         }),
-        Body::Start(_) | Body::Resume(_) | Body::Cancel(_) | Body::Perform(_) => None,
+        Body::Start(_) | Body::Resume(_) | Body::Cancel(_) | Body::Alter(_) | Body::Perform(_) => {
+            None
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Executors over the memory twins: whole commands, many nodes, crashes at every step.
 
+mod alter;
 mod apply;
 mod bound;
 mod call;

@@ -100,7 +100,7 @@ impl Work {
 
     /// Whether the database may have a row for the command, to be removed when it is applied.
     pub(crate) fn has_row(&self) -> bool {
-        matches!(self.body(), Some(Body::Resume(_) | Body::Cancel(_)))
+        matches!(self.body(), Some(Body::Resume(_) | Body::Cancel(_) | Body::Alter(_)))
     }
 }
 
@@ -109,7 +109,9 @@ pub(crate) fn responds(command: &Command) -> bool {
     match &command.body {
         Body::Start(start) => start.responds,
         Body::Resume(resume) => resume.responds,
-        Body::Cancel(_) | Body::Event(_) | Body::Task(_) | Body::Perform(_) => false,
+        Body::Cancel(_) | Body::Alter(_) | Body::Event(_) | Body::Task(_) | Body::Perform(_) => {
+            false
+        }
     }
 }
 

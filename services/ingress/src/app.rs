@@ -22,6 +22,7 @@ use crate::edit_locks::EditLocks;
 use crate::endpoint::table::Routes;
 use crate::expiry::Expiry;
 use crate::metrics::Metrics;
+use crate::plans::{self, Wake};
 use crate::problem::Problem;
 use crate::waiters::Waiters;
 
@@ -40,6 +41,8 @@ pub(crate) struct App {
     pub(crate) edit_locks: EditLocks,
     pub(crate) metrics: Metrics,
     pub(crate) health: Health,
+    /// Wakes the work on plans.
+    pub(crate) plans: Wake,
     /// One permit per request in progress.
     pub(crate) room: Arc<Semaphore>,
     /// One permit per byte of their bodies.
@@ -59,6 +62,7 @@ impl App {
         let app = Self {
             routes: Routes::following(cx.catalog.pointers()),
             expiry: Expiry::default(),
+            plans: Wake::default(),
             edit_locks: EditLocks::default(),
             metrics: Metrics::new(),
             health: node::health(&cx.store, &cx.bus, &cx.presence),
@@ -73,13 +77,29 @@ impl App {
             waiters: waiters.clone(),
         };
         let (bus, stop) = (Arc::clone(&app.cx.bus), app.stop.clone());
+        let app_stop = app.stop.clone();
         let mut first = Some(subscription);
         let listening = tasks::supervised("ingress outcomes", app.stop.clone(), move || {
             let listening = waiters.clone().listen(Arc::clone(&bus), first.take());
             stop.clone().run_until_cancelled_owned(listening).map(drop)
         });
         app.spawn("ingress outcomes", listening);
-        Ok(Arc::new(app))
+        let (app, stop) = (Arc::new(app), app_stop);
+        let planned = {
+            let (app, stop) = (Arc::downgrade(&app), stop.clone());
+            tasks::supervised("ingress plans", stop.clone(), move || {
+                let (app, stop) = (app.upgrade(), stop.clone());
+                async move {
+                    if let Some(app) = app {
+                        plans::serve(app, stop).await;
+                    }
+                }
+            })
+        };
+        app.spawn("ingress plans", async move {
+            stop.run_until_cancelled(planned).await;
+        });
+        Ok(app)
     }
 
     /// Runs a task that must end before ingress ends.

@@ -176,7 +176,6 @@ impl Problem {
     }
 
     /// Its HTTP status.
-    #[cfg(test)]
     pub(crate) fn status(&self) -> StatusCode {
         self.0.status
     }

@@ -13,8 +13,10 @@ use crate::{App, Problem};
 /// The members of `Instance::state` that ingress reads.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Record {
-    state: State,
+pub(crate) struct Record {
+    /// The engine's state.
+    pub(crate) state: State,
+    unfinished: bool,
     applied: Vec<CommandId>,
     answer: Option<KeptAnswer>,
 }
@@ -37,14 +39,16 @@ pub(crate) struct Seen {
 /// Reads an instance; `None` when there is none.
 pub(crate) async fn find(app: &App, id: &InstanceId) -> Result<Option<Seen>, Problem> {
     let Some(loaded) = app.cx.store.load(id).await? else { return Ok(None) };
-    let bytes = &loaded.instance.state;
-    let record =
-        if bytes.is_empty() { Ok(Record::default()) } else { rmp_serde::from_slice(bytes) };
-    let record = record.map_err(|error| {
+    let record = read(&loaded.instance.state).map_err(|error| {
         tracing::error!(%error, instance = %id, "the state of an instance cannot be read");
         Problem::internal()
     })?;
     Ok(Some(Seen { instance: loaded.instance, record, command: loaded.command }))
+}
+
+/// Reads what the executor keeps about an instance; empty bytes are one that has not run.
+pub(crate) fn read(bytes: &[u8]) -> Result<Record, rmp_serde::decode::Error> {
+    if bytes.is_empty() { Ok(Record::default()) } else { rmp_serde::from_slice(bytes) }
 }
 
 /// Reads an instance; 404 when there is none.
@@ -58,6 +62,27 @@ pub(crate) fn id(text: &str) -> Result<InstanceId, Problem> {
     InstanceId::parse(text).map_err(|error| Problem::bad_request(error.to_string()))
 }
 
+impl Record {
+    /// The open bookmarks, without those of outgoing calls; none while the instance is paused.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Bookmark> {
+        let state = &self.state;
+        let open = (!state.is_paused).then(|| state.bookmarks.values());
+        open.into_iter().flatten().filter(|open| !state.calls.contains_key(&open.id))
+    }
+
+    /// The status of an instance in this state, of which the row says `said`.
+    pub(crate) fn status(&self, said: SubStatus) -> SubStatus {
+        match self.state.status {
+            status if status.is_final() => status,
+            _ if !self.state.calls.is_empty() => SubStatus::Executing,
+            _ if self.state.is_paused => SubStatus::Suspended,
+            _ if self.unfinished => SubStatus::Executing,
+            SubStatus::Pending => said,
+            status => status,
+        }
+    }
+}
+
 impl Seen {
     /// Its status.
     pub(crate) fn status(&self) -> SubStatus {
@@ -69,10 +94,9 @@ impl Seen {
         &self.record.state
     }
 
-    /// The open bookmarks, without those of outgoing calls.
+    /// The open bookmarks, as [`Record::open`] has them.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Bookmark> {
-        let state = &self.record.state;
-        state.bookmarks.values().filter(|open| !state.calls.contains_key(&open.id))
+        self.record.open()
     }
 
     /// The open bookmarks that a resume without a bookmark id may mean: all except timers.

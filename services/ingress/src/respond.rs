@@ -86,6 +86,7 @@ pub(crate) fn refusal(outcome: &Outcome) -> Option<Problem> {
             Problem::new(StatusCode::BAD_REQUEST, "ambiguous", says("several bookmarks are open"))
                 .with("bookmarks", bookmarks)
         }
+        Refusal::Unfit => Problem::conflict("unfit", says("it does not fit the instance")),
         Refusal::NotAllowed => {
             Problem::conflict("not-allowed", says("the activation strategy does not allow it"))
         }

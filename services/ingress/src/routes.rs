@@ -1,6 +1,7 @@
 //! The REST API, one file per resource. Each handler is listed here, once, with its documentation
 //! beside it; the permission it needs is in [`crate::auth::permission`].
 
+mod alterations;
 mod bulk;
 mod definitions;
 mod descriptors;
@@ -10,6 +11,7 @@ mod health;
 mod instances;
 mod keys;
 mod nodes;
+pub(crate) mod plans;
 mod publishing;
 mod resume;
 mod run;
@@ -17,6 +19,7 @@ mod saving;
 mod start;
 mod tasks;
 mod tokens;
+mod transfer;
 mod urls;
 
 use std::sync::Arc;
@@ -58,7 +61,15 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
         .routes(routes!(instances::journal, instances::journal_filtered))
-        .routes(routes!(instances::variables))
+        .routes(routes!(instances::variables, alterations::set_variables))
+        .routes(routes!(alterations::alter))
+        .routes(routes!(alterations::run))
+        .routes(routes!(alterations::retry))
+        .routes(routes!(plans::dry_run))
+        .routes(routes!(plans::submit))
+        .routes(routes!(plans::get))
+        .routes(routes!(transfer::restart))
+        .routes(routes!(transfer::export))
         .routes(routes!(instances::bookmarks))
         .routes(routes!(urls::make))
         .routes(routes!(resume::resume))
@@ -86,6 +97,7 @@ pub(crate) fn api() -> Routes {
 /// The routes under each mount of the API that take whole definitions.
 pub(crate) fn documents() -> Routes {
     Routes::default()
+        .routes(routes!(transfer::import))
         .routes(routes!(saving::post))
         .routes(routes!(saving::put))
         .routes(routes!(saving::import, saving::import_put))

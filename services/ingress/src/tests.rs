@@ -2,6 +2,7 @@
 
 mod accept;
 mod access;
+mod alterations;
 mod bounds;
 mod browser;
 mod composite;

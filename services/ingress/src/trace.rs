@@ -17,6 +17,13 @@ const TRACEPARENT: &str = "traceparent";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace(String);
 
+impl Trace {
+    /// A trace that begins here.
+    pub(crate) fn fresh(app: &App) -> Self {
+        Self(fresh(app))
+    }
+}
+
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -14,15 +14,33 @@ use crate::Failure;
 /// # Errors
 /// When the file cannot be read, or the text is not a JSON object.
 pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Failure> {
+    match read(text)? {
+        (_, Value::Object(map)) => Ok(map),
+        (origin, _) => Err(Failure::usage(format!(
+            "{origin} is not a JSON object: write names and values, such as '{{\"Amount\": 1}}'"
+        ))),
+    }
+}
+
+/// Reads `[ … ]`, or `@file` with such a list.
+///
+/// # Errors
+/// When the file cannot be read, or the text is not a JSON list.
+pub(crate) fn list(text: &str) -> Result<Vec<Value>, Failure> {
+    match read(text)? {
+        (_, Value::Array(items)) => Ok(items),
+        (origin, _) => Err(Failure::usage(format!("{origin} is not a JSON list: write [ … ]"))),
+    }
+}
+
+/// A JSON value, and where it comes from.
+fn read(text: &str) -> Result<(String, Value), Failure> {
     let (origin, text) = match text.strip_prefix('@') {
         None => ("the input".to_owned(), text.to_owned()),
         Some(path) => (path.to_owned(), file(Path::new(path))?),
     };
     match serde_json::from_str(&text) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(Failure::usage(format!(
-            "{origin} is not a JSON object: write names and values, such as '{{\"Amount\": 1}}'"
-        ))),
+        Ok(value) => Ok((origin, value)),
         Err(error) => Err(Failure::usage(format!("{origin} is not JSON: {error}"))),
     }
 }

@@ -150,6 +150,7 @@ fn turns(definition: Value) -> f64 {
             properties: Map::new(),
             correlation_id: None,
             name: None,
+            restart: None,
             parent: None,
             responds: false,
         }));

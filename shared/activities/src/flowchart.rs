@@ -3,6 +3,7 @@
 
 mod count;
 mod graph;
+mod moved;
 mod token;
 
 #[cfg(test)]
@@ -12,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use engine::{
-    Activity, Child, Decision, Descriptor, Failure, Next, NodeRef, Plan, Planning, PortKind, Step,
+    Activity, Child, Decision, Descriptor, Failure, Moving, Next, NodeRef, Plan, Planning,
+    PortKind, Step,
 };
 use serde_json::{Value, json};
 
@@ -101,6 +103,27 @@ impl Activity for Flowchart {
         let scheduled = walk.scheduled;
         if scheduled || step.has_open_children() { Ok(Next::Wait) } else { Ok(Next::done()) }
     }
+
+    fn jump(&self, step: &mut Step<'_, '_>, child: NodeRef) -> Result<(), Failure> {
+        let Some(chart) = step.plan::<Chart>() else { return Ok(()) };
+        let at = chart.places.get(&child).copied().unwrap_or_default();
+        if !token::is_begun(step) && !chart.graph(step).reached[at] {
+            return Err(unreachable(step));
+        }
+        step.schedule(Some(child), None);
+        Ok(())
+    }
+
+    fn migrate(&self, moving: &mut Moving<'_>) -> Result<(), String> {
+        moved::migrate(moving);
+        Ok(())
+    }
+}
+
+fn unreachable(step: &Step<'_, '_>) -> Failure {
+    let id = step.activity_id();
+    let message = format!("flowchart {id} cannot reach this activity from where it started");
+    Failure::new("UnreachableActivity", message)
 }
 
 impl Chart {
@@ -142,10 +165,7 @@ impl Walk<'_, '_, '_> {
     /// recursion: they can be as long as the flowchart.
     fn leave(&mut self, at: usize, outcomes: &[String], came_back: bool) -> Result<(), Failure> {
         if !self.graph.reached[at] {
-            let id = self.step.activity_id();
-            let message =
-                format!("flowchart {id} cannot reach this activity from where it started");
-            return Err(Failure::new("UnreachableActivity", message));
+            return Err(unreachable(self.step));
         }
         if !came_back {
             self.counts().visit(at);

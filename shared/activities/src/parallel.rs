@@ -1,6 +1,8 @@
 //! Parallel: schedules all its activities and waits for all of them.
 
-use engine::{Activity, Child, Decision, Descriptor, Next, PortKind, Step};
+use engine::{
+    Activity, Child, Decision, Descriptor, Failure, Moving, Next, NodeRef, PortKind, Step,
+};
 
 /// `Elsa.Parallel`
 pub(crate) struct Parallel;
@@ -20,6 +22,15 @@ impl Activity for Parallel {
 
     fn child_completed(&self, step: &mut Step<'_, '_>, _child: Child) -> Decision {
         Ok(end_with_last(step))
+    }
+
+    fn jump(&self, step: &mut Step<'_, '_>, child: NodeRef) -> Result<(), Failure> {
+        step.schedule(Some(child), None);
+        Ok(())
+    }
+
+    fn migrate(&self, _moving: &mut Moving<'_>) -> Result<(), String> {
+        Ok(())
     }
 }
 

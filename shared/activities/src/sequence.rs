@@ -1,6 +1,8 @@
 //! Sequence: runs activities one after the other.
 
-use engine::{Activity, Child, Decision, Descriptor, Next, PortKind, Step};
+use engine::{
+    Activity, Child, Decision, Descriptor, Failure, Moving, Next, NodeRef, PortKind, Step,
+};
 use serde_json::Value;
 
 /// `Elsa.Sequence`
@@ -22,6 +24,27 @@ impl Activity for Sequence {
         }
         let at = child.tag.as_ref().and_then(Value::as_u64).unwrap_or_default();
         Ok(go_on(step, at + 1))
+    }
+
+    /// Leaves the activity that runs, and goes on from the other one.
+    fn jump(&self, step: &mut Step<'_, '_>, child: NodeRef) -> Result<(), Failure> {
+        let at = step.children("activities").iter().position(|other| *other == child);
+        step.cancel_children();
+        go_on(step, at.unwrap_or_default() as u64);
+        Ok(())
+    }
+
+    /// The tag of a child is its position.
+    fn migrate(&self, moving: &mut Moving<'_>) -> Result<(), String> {
+        let (before, after) = moving.children("activities");
+        for tag in 0..moving.tags.len() {
+            let at = moving.tags[tag].as_u64().and_then(|at| usize::try_from(at).ok());
+            let was = at.and_then(|at| before.get(at)).copied();
+            let is = |was| after.iter().position(|other| moving.is_same(was, *other));
+            let at = was.and_then(is).ok_or("its current activity is not a part of it there")?;
+            *moving.tags[tag] = at.into();
+        }
+        Ok(())
     }
 }
 

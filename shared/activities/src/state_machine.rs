@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    Activity, Child, Decision, Descriptor, Expression, Next, NodeRef, Plan, Planning, PortKind,
-    Step, Type,
+    Activity, Child, Decision, Descriptor, Expression, Moving, Next, NodeRef, Plan, Planning,
+    PortKind, Step, Type,
 };
 use serde_json::{Value, json};
 
@@ -114,6 +114,33 @@ impl Activity for StateMachine {
             Role::Exit(at) => Ok(machine.enter(step, &machine.transitions[at].to)),
             Role::Entry => Ok(machine.listen(step)),
         }
+    }
+
+    /// The tags of the children name transitions by their places.
+    fn migrate(&self, moving: &mut Moving<'_>) -> Result<(), String> {
+        let Some((before, after)) = moving.plans::<Machine>() else { return Ok(()) };
+        let current = moving.memory.as_str().unwrap_or_default();
+        if !current.is_empty() && !after.states.contains_key(current) {
+            return Err(format!("it is in state {current}, which is not there"));
+        }
+        for tag in 0..moving.tags.len() {
+            let role = Role::of(moving.tags[tag]);
+            let place = |at: usize| {
+                let was = before.transitions.get(at)?;
+                let is = |is: &Transition| is.from == was.from && is.to == was.to;
+                let same = after.transitions.get(at).filter(|other| is(other)).map(|_| at);
+                same.or_else(|| after.transitions.iter().position(is))
+            };
+            let gone = "it is on a transition that is not there";
+            let role = match role {
+                Role::Trigger(at) => Role::Trigger(place(at).ok_or(gone)?),
+                Role::Action(at) => Role::Action(place(at).ok_or(gone)?),
+                Role::Exit(at) => Role::Exit(place(at).ok_or(gone)?),
+                Role::Entry => Role::Entry,
+            };
+            *moving.tags[tag] = role.tag();
+        }
+        Ok(())
     }
 }
 

@@ -60,6 +60,7 @@ mod tests {
             properties: model::Map::new(),
             correlation_id: None,
             name: None,
+            restart: None,
             parent: None,
             responds: false,
         };

@@ -120,6 +120,7 @@ fn started(engine: &Engine, document: Value) -> (engine::Program, Turn) {
         properties: Map::new(),
         correlation_id: None,
         name: None,
+        restart: None,
         parent: None,
         responds: false,
     }));

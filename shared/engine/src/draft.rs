@@ -143,6 +143,11 @@ impl<'a> Draft<'a> {
     /// Sets the status of the instance, and writes it into the journal.
     pub(crate) fn announce(&mut self, status: SubStatus, payload: Option<Value>) {
         self.state.status = status;
+        self.write_whole(What::Workflow, status.to_string(), payload);
+    }
+
+    /// Writes an entry about the instance as a whole into the journal.
+    pub(crate) fn write_whole(&mut self, what: What, message: String, payload: Option<Value>) {
         self.state.journal_sequence += 1;
         self.journal.push(Entry {
             sequence: self.state.journal_sequence,
@@ -151,8 +156,8 @@ impl<'a> Draft<'a> {
             activity_instance_id: None,
             activity_type: None,
             activity_name: None,
-            what: What::Workflow,
-            message: Some(status.to_string()),
+            what,
+            message: Some(cut(message)),
             payload,
             node: None,
         });

@@ -11,8 +11,8 @@ use crate::program::Program;
 use crate::run::Run;
 use crate::state::State;
 use crate::{
-    Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry, Rest, Step,
-    Turn, compile, invariant, library,
+    Alter, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry, Rest,
+    Step, Turn, compile, invariant, library,
 };
 
 /// Runs definitions. Pure: the same arguments give the same result.
@@ -136,6 +136,29 @@ impl Engine {
         self.turn_within(program, state, input, env, Bounds::default())
     }
 
+    /// Whether [`Input::Alter`] fits this state. The program is the one with which the turn would
+    /// run: the one to migrate to, if there is one.
+    ///
+    /// # Errors
+    /// Everything that does not fit.
+    pub fn admits(
+        &self,
+        program: &Program,
+        state: &State,
+        alter: &Alter,
+        env: &Env,
+    ) -> Result<(), Vec<Problem>> {
+        let first = alter.from.as_deref().unwrap_or(program);
+        let draft = Draft::new(&first.outline, &self.languages, env, state.clone());
+        Run::new(first, draft, Bounds::default()).change(&alter.alterations, program)
+    }
+
+    /// The parts of a state that have no place in the program: an activity that is not there.
+    #[must_use]
+    pub fn places(&self, program: &Program, state: &State) -> Vec<Problem> {
+        state.strangers(&program.outline)
+    }
+
     /// Does what [`Self::turn`] does, within these bounds.
     pub fn turn_within(
         &self,
@@ -148,20 +171,33 @@ impl Engine {
         let unchanged = at_rest(&state);
         let over = state.status.is_final();
         let pending = state.status == SubStatus::Pending;
-        let mut draft = Draft::new(&program.outline, &self.languages, env, state);
+        let from = match &input {
+            Input::Alter(alter) => alter.from.clone(),
+            _ => None,
+        };
+        let first = from.as_deref().unwrap_or(program);
+        let before = matches!(input, Input::Alter(_)).then(|| state.clone());
+        let mut draft = Draft::new(&first.outline, &self.languages, env, state);
         draft.is_continued = input == Input::Continue;
-        let mut run = Run::new(program, draft, bounds);
+        let mut run = Run::new(first, draft, bounds);
         let rest = match input {
             Input::Start(start) if pending => Some(run.start(*start)),
             Input::Resume(resume) if !over => run.resume(resume),
             Input::Cancel { reason } if !over => Some(run.cancel(reason)),
             Input::Continue if unchanged == Rest::OutOfBudget => Some(run.proceed()),
+            Input::Alter(alter) if !pending => {
+                match (run.alter(&alter.alterations, program), before) {
+                    (Err(_), Some(state)) => return Turn::of_nothing(state, unchanged),
+                    (altered, _) => altered.ok(),
+                }
+            }
             _ => None,
         };
+        let outline = &run.program.outline;
         let Draft { state, effects, journal, steps, bytes, .. } = run.draft;
         let journal = journal.into_entries();
         if let Some(rest) = rest {
-            invariant::check(&program.outline, &state, rest);
+            invariant::check(outline, &state, rest);
         }
         Turn { state, effects, journal, rest: rest.unwrap_or(unchanged), steps, bytes }
     }

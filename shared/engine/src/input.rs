@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use model::{ActivityId, BookmarkId, CommandId, InstanceId, Map, Parent, Retries, Timestamp};
+use model::{
+    ActivityId, Alteration, BookmarkId, CommandId, InstanceId, Map, Parent, Retries, Timestamp,
+};
+
+use crate::Program;
 
 /// The reason for a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +22,18 @@ pub enum Input {
     },
     /// Goes on after `Rest::OutOfBudget`.
     Continue,
+    /// An operator changes the instance: all of it, or nothing when one alteration does not fit.
+    Alter(Alter),
+}
+
+/// The changes of an operator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alter {
+    /// The changes, in order.
+    pub alterations: Vec<Alteration>,
+    /// The program that the instance has run until now, if one of the changes migrates it to the
+    /// program of the turn.
+    pub from: Option<Arc<Program>>,
 }
 
 /// The first turn of an instance.
@@ -27,6 +43,8 @@ pub struct Start {
     pub instance_id: InstanceId,
     /// The trigger activity that received the stimulus; none for a plain start.
     pub trigger: Option<ActivityId>,
+    /// What it takes over from the instance that it repeats.
+    pub restart: Option<Restart>,
     /// Workflow input by name.
     pub input: Map,
     /// Properties of the instance, such as `Flowchart:ExecutionMode`.
@@ -39,6 +57,15 @@ pub struct Start {
     pub parent: Option<Parent>,
     /// An HTTP client waits for the response of `WriteHttpResponse`.
     pub responds: bool,
+}
+
+/// What an instance takes over from the one that it repeats.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Restart {
+    /// The activity to begin at; at the start when there is none.
+    pub activity: Option<ActivityId>,
+    /// The values of workflow variables, by id or name.
+    pub variables: Map,
 }
 
 /// A bookmark is resumed.

@@ -46,7 +46,9 @@ impl Journal {
             What::Canceled => 2,
             What::Faulted => 3,
             What::Line => 4,
-            What::Resumed | What::Suspended | What::Retrying | What::Workflow => return false,
+            What::Resumed | What::Suspended | What::Retrying | What::Workflow | What::Altered => {
+                return false;
+            }
         };
         let newest = self.newest.get(&(node, key));
         let found = newest.and_then(|at| self.entries.get(*at).map(|entry| (*at, entry)));

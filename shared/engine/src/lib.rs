@@ -23,6 +23,7 @@
 //! `expressions`.
 
 mod activity;
+mod alter;
 mod call;
 mod compile;
 mod composite;
@@ -38,6 +39,7 @@ mod invariant;
 mod journal;
 mod languages;
 mod library;
+mod migrate;
 mod outline;
 mod problem;
 mod program;
@@ -60,9 +62,10 @@ pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, 
 pub use effect::{Dispatch, Effect, Publish, Response, Task};
 pub use engine::{Engine, Triggers};
 pub use evaluate::{Flaw, Identity, Language, Scope};
-pub use input::{Env, Input, Installation, Resume, Start};
+pub use input::{Alter, Env, Input, Installation, Restart, Resume, Start};
 pub use languages::Languages;
 pub use library::{Library, Reference};
+pub use migrate::Moving;
 pub use outline::{Activation, Expression, NodeRef, Plan};
 pub use problem::Problem;
 pub use program::Program;

@@ -77,6 +77,13 @@ impl Program {
     }
 }
 
+/// Programs of one version are the same: a version is immutable.
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        self.version_id() == other.version_id()
+    }
+}
+
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Program")

@@ -15,7 +15,7 @@ use crate::{Bounds, Rest, Resume, Start, Step};
 /// One turn in progress.
 pub(crate) struct Run<'a> {
     pub(crate) draft: Draft<'a>,
-    program: &'a Program,
+    pub(crate) program: &'a Program,
     bounds: Bounds,
 }
 
@@ -38,6 +38,12 @@ impl<'a> Run<'a> {
         state.properties = start.properties;
         state.variables = defaults(&outline.variables);
         self.draft.announce(SubStatus::Executing, None);
+        if let Some(restart) = start.restart
+            && let Err(failure) = self.restart(restart)
+        {
+            self.draft.incident(outline.root(), None, &failure);
+            self.draft.halt(SubStatus::Faulted);
+        }
         let trigger = start.trigger.map(|id| (id.clone(), trigger_key(outline, id.as_str())));
         match trigger {
             Some((id, None)) => {
@@ -118,7 +124,7 @@ impl<'a> Run<'a> {
         Rest::Finished
     }
 
-    fn go_on(&mut self, before: SubStatus) -> Rest {
+    pub(crate) fn go_on(&mut self, before: SubStatus) -> Rest {
         let rest = self.work();
         // The client goes on waiting while the burst has more turns or calls to come.
         if rest != Rest::OutOfBudget && self.draft.state.calls.is_empty() {
@@ -140,8 +146,10 @@ impl<'a> Run<'a> {
             if self.draft.state.work.is_empty() {
                 return self.rest();
             }
-            if self.is_out_of_budget() {
-                self.draft.state.status = SubStatus::Executing;
+            if self.draft.state.is_paused || self.is_out_of_budget() {
+                let state = &mut self.draft.state;
+                let waits = state.is_paused && state.calls.is_empty();
+                state.status = if waits { SubStatus::Suspended } else { SubStatus::Executing };
                 return Rest::OutOfBudget;
             }
             if let Some(work) = self.draft.state.work.pop_front() {
@@ -177,7 +185,7 @@ impl<'a> Run<'a> {
         self.draft.state.steps += 1;
         self.draft.state.steps_without_wait += 1;
         if self.draft.state.steps_without_wait > self.bounds.steps_without_wait {
-            self.stop_endless(&work);
+            self.stop_endless(work);
             return;
         }
         let Some(key) = work.node else {
@@ -204,7 +212,7 @@ impl<'a> Run<'a> {
     }
 
     /// The instance has run for too long without a wait: it is faulted, whatever its strategy.
-    fn stop_endless(&mut self, work: &Work) {
+    fn stop_endless(&mut self, work: Work) {
         let outline = &self.program.outline;
         let owner = work.owner.and_then(|owner| self.draft.state.executions.get(&owner));
         let key = work.node.as_ref().or(owner.map(|owner| &owner.node));
@@ -217,6 +225,8 @@ impl<'a> Run<'a> {
         let failure = Failure::new("TooManySteps", message.clone());
         self.draft.write(work.owner.unwrap_or_default(), What::Faulted, Some(message), None);
         self.draft.incident(node, None, &failure);
+        // A retry goes on here.
+        self.draft.state.work.push_front(work);
         self.draft.halt(SubStatus::Faulted);
     }
 

@@ -50,6 +50,9 @@ pub struct State {
     pub steps_without_wait: u64,
     /// Sequence number of the newest journal entry.
     pub journal_sequence: u64,
+    /// Nothing runs, and nothing can resume it, until it is told to go on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_paused: bool,
 
     /// The instance's id, known from its start.
     pub(crate) instance_id: InstanceId,
@@ -72,6 +75,38 @@ pub struct State {
     pub(crate) outputs: Vec<Output>,
     /// The result of the activity that completed last; null when there was none.
     pub(crate) last_result: Value,
+    /// What the instance held when an incident ended it, for a retry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) halted: Option<Box<Halted>>,
+}
+
+/// What an instance held when an incident ended it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Halted {
+    pub bookmarks: BTreeMap<BookmarkId, Bookmark>,
+    pub calls: BTreeMap<BookmarkId, Call>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub paused_calls: BTreeMap<BookmarkId, Call>,
+    #[serde(with = "as_list")]
+    pub executions: BTreeMap<u64, Execution>,
+    pub work: VecDeque<Work>,
+    pub outputs: Vec<Output>,
+    pub last_result: Value,
+    /// Children that were over, whose owners had not been informed yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<EndedChild>,
+}
+
+/// A child that is over.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct EndedChild {
+    pub owner: u64,
+    /// The node's key; none for an empty port.
+    pub node: Option<String>,
+    pub tag: Option<Value>,
+    pub outcomes: Vec<String>,
 }
 
 /// One execution of an activity (Elsa's activity execution context), kept until it is over.

@@ -3,11 +3,14 @@
 
 use std::sync::Arc;
 
-use model::{Bookmark, BookmarkId, CommandId, Definition, Entry, Map, SubStatus, Timestamp, What};
+use model::{
+    Alteration, Bookmark, BookmarkId, CommandId, Definition, Entry, Map, SubStatus, Timestamp, What,
+};
 use serde_json::{Value, json};
 
 use crate::{
-    Effect, Engine, Env, Input, Installation, Library, Problem, Program, Rest, Resume, Start,
+    Alter, Effect, Engine, Env, Input, Installation, Library, Problem, Program, Rest, Restart,
+    Resume, Start,
     State, Turn,
 };
 
@@ -17,7 +20,7 @@ const TURNS_MAX: usize = 10_000;
 /// One instance, played.
 pub struct Player<'e> {
     engine: &'e Engine,
-    program: Program,
+    program: Arc<Program>,
     state: State,
     rest: Rest,
     env: Env,
@@ -52,7 +55,7 @@ impl<'e> Player<'e> {
         let program = engine.compile(&definition, library)?;
         Ok(Self {
             engine,
-            program,
+            program: Arc::new(program),
             state: State::default(),
             rest: Rest::Suspended,
             env: env(0),
@@ -110,7 +113,24 @@ impl<'e> Player<'e> {
             correlation_id: None,
             name: None,
             parent: None,
+            restart: None,
             responds: trigger.is_some(),
+        };
+        self.give(Input::Start(Box::new(start)))
+    }
+
+    /// Starts at an activity, with these variables of another instance.
+    pub fn restart(&mut self, activity: Option<&str>, variables: Map) -> &mut Self {
+        let start = Start {
+            instance_id: "instance-2".into(),
+            trigger: None,
+            restart: Some(Restart { activity: activity.map(Into::into), variables }),
+            input: Map::new(),
+            properties: Map::new(),
+            correlation_id: None,
+            name: None,
+            parent: None,
+            responds: false,
         };
         self.give(Input::Start(Box::new(start)))
     }
@@ -124,7 +144,8 @@ impl<'e> Player<'e> {
             let state = std::mem::take(&mut self.state);
             let turn = self.engine.turn(&self.program, state, input, &self.env);
             self.keep(turn);
-            if self.rest == Rest::OutOfBudget && self.state.steps < self.steps_max {
+            let goes_on = self.rest == Rest::OutOfBudget && !self.state.is_paused;
+            if goes_on && self.state.steps < self.steps_max {
                 next = Some(Input::Continue);
             }
         }
@@ -176,6 +197,59 @@ impl<'e> Player<'e> {
     pub fn play_timers(&mut self) -> &mut Self {
         while self.fire_timer() {}
         self
+    }
+
+    /// Alters the instance, and continues as long as turns end out of budget.
+    ///
+    /// # Errors
+    /// The reasons why the alterations do not fit; the state is the same then.
+    pub fn alter(&mut self, alterations: Vec<Alteration>) -> Result<(), String> {
+        self.altered(alterations, None)
+    }
+
+    /// As [`Player::alter`], with the definition that the instance migrates to.
+    ///
+    /// # Errors
+    /// As [`Player::alter`]; and the problems of the definition.
+    pub fn alter_to(
+        &mut self,
+        alterations: Vec<Alteration>,
+        definition: Value,
+    ) -> Result<(), String> {
+        let told = |problems: Vec<Problem>| {
+            problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        };
+        let definition = parsed(definition).map_err(told)?;
+        let target = self.engine.compile(&definition, &Library::default()).map_err(told)?;
+        self.altered(alterations, Some(Arc::new(target)))
+    }
+
+    fn altered(
+        &mut self,
+        alterations: Vec<Alteration>,
+        target: Option<Arc<Program>>,
+    ) -> Result<(), String> {
+        let from = target.as_ref().map(|_| Arc::clone(&self.program));
+        let program = target.unwrap_or_else(|| Arc::clone(&self.program));
+        let alter = Alter { alterations, from };
+        let admitted = self.engine.admits(&program, &self.state, &alter, &self.env);
+        let input = Input::Alter(alter);
+        let state = std::mem::take(&mut self.state);
+        let before = state.clone();
+        let turn = self.engine.turn(&program, state, input, &self.env);
+        if let Err(problems) = admitted {
+            assert!(turn.state == before, "what is refused changes nothing");
+            assert!(turn.journal.is_empty() && turn.effects.is_empty(), "nor does it tell");
+            self.state = before;
+            let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+            return Err(problems.join("; "));
+        }
+        self.program = program;
+        self.keep(turn);
+        if self.rest == Rest::OutOfBudget && !self.state.is_paused {
+            self.give(Input::Continue);
+        }
+        Ok(())
     }
 
     /// Sets the time of the next turns.

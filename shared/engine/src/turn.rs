@@ -22,6 +22,13 @@ pub struct Turn {
     pub bytes: usize,
 }
 
+impl Turn {
+    /// A turn that changes nothing.
+    pub(crate) fn of_nothing(state: State, rest: Rest) -> Self {
+        Self { state, effects: Vec::new(), journal: Vec::new(), rest, steps: 0, bytes: 0 }
+    }
+}
+
 /// The limits of one turn, and of an instance that does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {

@@ -20,6 +20,7 @@ impl State {
             "subStatus": self.status,
             "correlationId": self.correlation_id,
             "name": self.name,
+            "isPaused": self.is_paused,
             "parentWorkflowInstanceId": self.parent.as_ref().map(|parent| &parent.instance_id),
             "triggerActivityId": self.trigger,
             "input": self.input,

@@ -114,7 +114,7 @@ pub struct Instance {
     pub id: InstanceId,
     /// The definition that it runs.
     pub definition_id: DefinitionId,
-    /// The version that it runs. It never changes once the instance has run.
+    /// The version that it runs. Once the instance has run, only a migration changes it.
     pub version_id: VersionId,
     /// The number of that version.
     pub definition_version: u32,

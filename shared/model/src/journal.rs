@@ -26,6 +26,8 @@ pub enum What {
     Retrying,
     /// The instance as a whole changed; the message is its new sub-status.
     Workflow,
+    /// An operator changed the instance; the message is the name of the alteration.
+    Altered,
 }
 
 /// One line of the journal. Databases keep lines without the names of these members, so a new

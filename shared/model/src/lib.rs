@@ -3,6 +3,7 @@
 //! This crate defines the terms of the system and their form in JSON and MessagePack. It never
 //! decides anything, reads no clock, draws no random number and does no I/O.
 
+mod alteration;
 mod backoff;
 mod bookmark;
 mod calendar;
@@ -22,6 +23,7 @@ pub mod span;
 mod stimulus;
 mod time;
 
+pub use alteration::Alteration;
 pub use backoff::Backoff;
 pub use bookmark::{Bookmark, Token, TokenTarget};
 pub use calendar::{Calendar, InvalidCalendar};

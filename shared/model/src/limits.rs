@@ -162,3 +162,6 @@ pub const KEY_NAME_BYTES_MAX: usize = 200;
 pub const KEY_PERMISSIONS_MAX: usize = 100;
 /// Days until an API key expires, at most: a hundred years.
 pub const KEY_DAYS_MAX: u64 = 36_500;
+
+/// Alterations in one command.
+pub const ALTERATIONS_MAX: usize = 100;

@@ -6,7 +6,8 @@
 mod wire;
 
 use model::{
-    ActivityId, BookmarkId, CommandId, DefinitionId, InstanceId, Map, Parent, Timestamp, VersionId,
+    ActivityId, Alteration, BookmarkId, CommandId, DefinitionId, InstanceId, Map, Parent,
+    Timestamp, VersionId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,6 +52,8 @@ pub enum Body {
     Resume(Resume),
     /// `staunch.cmd.cancel.<instanceId>`
     Cancel(Cancel),
+    /// `staunch.cmd.alter.<instanceId>`
+    Alter(Alter),
     /// `staunch.cmd.event.<eventName>`
     Event(EventRaised),
     /// `staunch.cmd.task.<taskId>`
@@ -105,6 +108,9 @@ pub struct Start {
     /// The trigger activity that received the stimulus.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger_activity_id: Option<ActivityId>,
+    /// The instance that this one repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<Box<Restart>>,
     /// The instance that starts this one as its child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
@@ -115,6 +121,17 @@ pub struct Start {
     /// An HTTP client waits for the response of `WriteHttpResponse`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub responds: bool,
+}
+
+/// What an instance takes over from the one that it repeats.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Restart {
+    /// The activity to begin at, of a flowchart; at the start when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activity_id: Option<ActivityId>,
+    /// The values of workflow variables, by id or name.
+    pub variables: Map,
 }
 
 /// Resumes an instance at a bookmark.
@@ -151,6 +168,18 @@ pub struct Cancel {
     /// The reason, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// Changes an instance from outside its workflow: all of it, or nothing when one alteration does
+/// not fit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Alter {
+    /// From the subject.
+    #[serde(skip)]
+    pub instance_id: InstanceId,
+    /// The changes, in order.
+    pub alterations: Vec<Alteration>,
 }
 
 /// Raises an event: resumes the bookmarks that wait for it, and starts its triggers.
@@ -224,6 +253,7 @@ impl Command {
             Body::Start(start) => Some(start.instance_id(&self.id)),
             Body::Resume(resume) => Some(resume.instance_id.clone()),
             Body::Cancel(cancel) => Some(cancel.instance_id.clone()),
+            Body::Alter(alter) => Some(alter.instance_id.clone()),
             Body::Perform(perform) => Some(perform.instance_id.clone()),
             Body::Event(event) => event.instance_id.clone(),
             Body::Task(_) => None,
@@ -237,6 +267,7 @@ impl Command {
             Body::Start(start) => subject::start(&start.definition_id),
             Body::Resume(resume) => subject::resume(&resume.instance_id),
             Body::Cancel(cancel) => subject::cancel(&cancel.instance_id),
+            Body::Alter(alter) => subject::alter(&alter.instance_id),
             Body::Event(event) => subject::event(&event.event_name),
             Body::Task(task) => subject::task_completed(&task.task_id),
             Body::Perform(perform) => subject::perform(&perform.instance_id),

@@ -50,6 +50,8 @@ pub enum Refusal {
     StillRunning,
     /// Several bookmarks are open: name one.
     Ambiguous,
+    /// The change does not fit the instance as it is; the message has the reasons.
+    Unfit,
     /// The activation strategy does not allow another instance now.
     NotAllowed,
     /// It was delivered too often; it is among the dead letters.

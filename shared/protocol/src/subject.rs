@@ -119,6 +119,12 @@ pub fn cancel(instance_id: &InstanceId) -> String {
     format!("{COMMANDS}.cancel.{}", token(instance_id.as_str()))
 }
 
+/// The command that changes this instance from outside its workflow.
+#[must_use]
+pub fn alter(instance_id: &InstanceId) -> String {
+    format!("{COMMANDS}.alter.{}", token(instance_id.as_str()))
+}
+
 /// The command that carries out the calls which this instance has committed.
 #[must_use]
 pub fn perform(instance_id: &InstanceId) -> String {

@@ -2,6 +2,8 @@
 //! the functions that convert between rows and values.
 #![expect(unreachable_pub, reason = "what SeaORM's macros generate around them is public")]
 
+pub(crate) mod alteration_job;
+pub(crate) mod alteration_plan;
 pub(crate) mod api_key;
 pub(crate) mod audit;
 pub(crate) mod bookmark;

@@ -27,6 +27,7 @@ mod notes;
 mod options;
 mod outbox;
 mod pipeline;
+mod plans;
 mod pools;
 mod requests;
 mod schema;

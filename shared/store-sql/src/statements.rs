@@ -46,10 +46,7 @@ pub(crate) static START_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
 /// Later bursts; returns the ids whose version was the expected one, which is the last cell of a
 /// row.
 pub(crate) static UPDATE_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
-    let changed = INSTANCE
-        .without(&instance::ACCEPTED)
-        .without(&instance::STARTED)
-        .without(&[instance::Column::StartCommand]);
+    let changed = INSTANCE.without(&instance::ACCEPTED).without(&[instance::Column::StartCommand]);
     let text = format!(
         "UPDATE instances SET {},
          start_command = CASE WHEN n.status = 'Pending' THEN instances.start_command END

@@ -16,6 +16,7 @@ mod inbox;
 mod instances;
 mod keys;
 mod outbox;
+mod plans;
 mod requests;
 mod sample;
 mod schedules;
@@ -45,4 +46,5 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     tokens::exercise(&make).await;
     keys::exercise(&make).await;
     requests::exercise(&make).await;
+    plans::exercise(&make).await;
 }

@@ -16,6 +16,7 @@ mod keys;
 pub mod memory;
 mod outbox;
 mod page;
+mod plans;
 mod requests;
 mod timers;
 mod tokens;
@@ -37,6 +38,7 @@ pub use instances::{
 pub use keys::{ApiKey, Audit, Keys};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
+pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
 pub use requests::{Claim, KeyedRequest, Requests};
 pub use timers::{DueTimer, Firing, Timers};
 pub use tokens::Tokens;
@@ -54,6 +56,7 @@ pub trait Store:
     + Tokens
     + Keys
     + Requests
+    + Plans
     + Salvage
     + 'static
 {

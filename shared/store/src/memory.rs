@@ -11,6 +11,7 @@ mod inbox;
 mod instances;
 mod keys;
 mod outbox;
+mod plans;
 mod requests;
 mod tables;
 mod timers;

@@ -53,7 +53,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 50] = [
+const TASKS: [(&str, Fate); 51] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -85,6 +85,7 @@ const TASKS: [(&str, Fate); 50] = [
     ("ingress drain", PassesStop),
     ("ingress forgets requests", Passes),
     ("ingress outcomes", Restarts),
+    ("ingress plans", Restarts),
     ("ingress status", Ends),
     ("leases: give back", Passes),
     ("leases: hear who waits", Restarts),

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Entry, InstanceId, Map, Parent, SubStatus, Timestamp, What};
+use model::{Alteration, Entry, InstanceId, Map, Parent, SubStatus, Timestamp, What};
 use protocol::{
-    Body, BurstJournal, CachePosition, Cancel, Command, ContentType, Dead, EventRaised, Headers,
-    HttpAnswer, LifecycleEvent, Lineage, Message, Noticed, Outcome, Perform, Refusal, ReplyWhen,
-    Resume, Sequence, Start, TaskCompleted, TaskRequest, TimerArmed, decode_body, encode_body,
-    subject,
+    Alter, Body, BurstJournal, CachePosition, Cancel, Command, ContentType, Dead, EventRaised,
+    Headers, HttpAnswer, LifecycleEvent, Lineage, Message, Noticed, Outcome, Perform, Refusal,
+    ReplyWhen, Restart, Resume, Sequence, Start, TaskCompleted, TaskRequest, TimerArmed,
+    decode_body, encode_body, subject,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -39,6 +39,7 @@ fn commands() -> Vec<(&'static str, Command)> {
         correlation_id: Some("order 7".to_owned()),
         name: Some("Order 7".to_owned()),
         trigger_activity_id: Some("http".into()),
+        restart: Some(Box::new(Restart { activity_id: Some("a".into()), variables: values() })),
         parent: Some(Parent { instance_id: "i-0".into(), bookmark_id: Some("b-0".into()) }),
         pointer_revision: Some(12),
         responds: true,
@@ -58,6 +59,20 @@ fn commands() -> Vec<(&'static str, Command)> {
         payload: Value::Object(values()),
     };
     let cancel = Cancel { instance_id: "i-1".into(), reason: Some("too late".to_owned()) };
+    let alterations = vec![
+        Alteration::Cancel { reason: Some("too late".to_owned()) },
+        Alteration::CancelActivity {
+            activity_id: Some("a".into()),
+            activity_instance_id: Some("a-1".to_owned()),
+        },
+        Alteration::Migrate { target_version: 2 },
+        Alteration::ModifyVariable { variable_id: "v".to_owned(), value: Value::Object(values()) },
+        Alteration::ScheduleActivity { activity_id: Some("a".into()), activity_instance_id: None },
+        Alteration::Retry { activity_ids: vec!["a".into()] },
+        Alteration::Pause { reason: None },
+        Alteration::Unpause,
+    ];
+    let alter = Alter { instance_id: "i-1".into(), alterations };
     let task = TaskCompleted { task_id: "t-1".to_owned(), result: Value::Object(values()) };
     let whole = |body| Command {
         reply_to: Some("staunch.reply.node.1".to_owned()),
@@ -72,6 +87,7 @@ fn commands() -> Vec<(&'static str, Command)> {
         ("command-start", whole(Body::Start(start))),
         ("command-resume", whole(Body::Resume(resume))),
         ("command-cancel", whole(Body::Cancel(cancel))),
+        ("command-alter", whole(Body::Alter(alter))),
         ("command-event", whole(Body::Event(event))),
         ("command-task", whole(Body::Task(task))),
         ("command-perform", Command::new("c-1".into(), Body::Perform(perform))),

@@ -1,7 +1,7 @@
 //! The meaning of a command for an instance: the rules of starting, resuming and cancelling. Pure.
 
-use engine::{Input, Resume};
-use model::{Instance, SubStatus};
+use engine::{Alter, Input, Resume};
+use model::{Alteration, Instance, SubStatus};
 use protocol::{Body, Refusal};
 
 use crate::burst::Known;
@@ -50,7 +50,7 @@ pub(crate) fn decide(known: &Known, work: &Work) -> Meaning {
     }
     match &work.cause {
         Cause::Command(body) => asked(known, body, work),
-        Cause::Continue if known.record.unfinished => Meaning::Turn(Input::Continue),
+        Cause::Continue if known.record.has_turn_to_go_on() => Meaning::Turn(Input::Continue),
         Cause::Continue => Meaning::Nothing,
         Cause::CallEnded { bookmark_id, input } => {
             if !known.record.state.calls.contains_key(bookmark_id) {
@@ -70,6 +70,7 @@ fn asked(known: &Known, body: &Body, work: &Work) -> Meaning {
         Body::Start(_) => start(known, work),
         Body::Resume(resume) => resumed(known, resume, work),
         Body::Cancel(cancel) => cancelled(known, cancel.reason.clone()),
+        Body::Alter(alter) => altered(known, alter),
         Body::Perform(_) => match &known.row {
             Some(row) if row.status == SubStatus::Executing => Meaning::Tail,
             _ => Meaning::Nothing,
@@ -106,7 +107,7 @@ fn resumed(known: &Known, resume: &protocol::Resume, work: &Work) -> Meaning {
                 let reason = format!("bookmark {id} waits for the answer of an outgoing call");
                 return refuse(Refusal::StillRunning, reason);
             }
-            None if known.is_pending() => return Meaning::Wait,
+            None if known.is_pending() || record.state.is_paused => return Meaning::Wait,
             None => {
                 let reason = format!("bookmark {id} of instance {} is not open", row.id);
                 return refuse(Refusal::AlreadyDone, reason);
@@ -116,7 +117,7 @@ fn resumed(known: &Known, resume: &protocol::Resume, work: &Work) -> Meaning {
             let open: Vec<_> = record.open().filter(|open| open.due_at.is_none()).collect();
             match open.as_slice() {
                 [bookmark] => *bookmark,
-                [] if known.is_pending() => return Meaning::Wait,
+                [] if known.is_pending() || record.state.is_paused => return Meaning::Wait,
                 [] => {
                     let reason = format!(
                         "instance {} is {} and has no bookmark that can be resumed without naming it",
@@ -167,6 +168,18 @@ fn cancelled(known: &Known, reason: Option<String>) -> Meaning {
         return Meaning::CancelPending;
     }
     Meaning::Turn(Input::Cancel { reason })
+}
+
+fn altered(known: &Known, alter: &protocol::Alter) -> Meaning {
+    let Some(row) = &known.row else { return Meaning::Unknown };
+    if known.is_pending() {
+        if let [Alteration::Cancel { .. }] = alter.alterations.as_slice() {
+            return Meaning::CancelPending;
+        }
+        let reason = format!("instance {} has not run yet: alter it when it has", row.id);
+        return Meaning::Refuse(Refusal::StillRunning, reason);
+    }
+    Meaning::Turn(Input::Alter(Alter { alterations: alter.alterations.clone(), from: None }))
 }
 
 #[cfg(test)]

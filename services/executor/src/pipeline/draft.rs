@@ -88,7 +88,8 @@ fn row(ran: &Ran) -> Result<Instance, Unfit> {
     let status = match state.status {
         // Work in progress: if this node dies, the sweep has another node finish it.
         status if status.is_final() => status,
-        _ if ran.record.unfinished || !state.calls.is_empty() => SubStatus::Executing,
+        _ if ran.record.has_turn_to_go_on() || !state.calls.is_empty() => SubStatus::Executing,
+        _ if state.is_paused => SubStatus::Suspended,
         status => status,
     };
     let mut row = match (&ran.before.row, ran.work.body()) {

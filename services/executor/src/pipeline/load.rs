@@ -8,6 +8,7 @@ use engine::{Input, Program};
 use model::{InstanceId, Timestamp};
 use protocol::{Body, Refusal, Start};
 
+use super::alter::alter;
 use super::decide::{Meaning, decide};
 use crate::burst::{Ending, Known, Ran, ReadAt};
 use crate::cx::Cx;
@@ -105,6 +106,7 @@ async fn turn(
         Err(error) => Err(broken(error)?),
     };
     match (program, input) {
+        (Ok(program), Input::Alter(asked)) => alter(cx, known, before, program, asked, work).await,
         (Ok(program), input) => {
             let work = work.clone();
             Ok(Found::Ready(Box::new(Ready { before, program, input, work })))
@@ -139,6 +141,10 @@ async fn start(
             let input = Input::Start(Box::new(engine::Start {
                 instance_id: id.clone(),
                 trigger: start.trigger_activity_id.clone(),
+                restart: start.restart.as_ref().map(|restart| engine::Restart {
+                    activity: restart.activity_id.clone(),
+                    variables: restart.variables.clone(),
+                }),
                 input: start.input.clone(),
                 properties: start.properties.clone(),
                 correlation_id: start.correlation_id.clone(),
@@ -187,7 +193,7 @@ fn absent(start: &Start) -> String {
 }
 
 /// The reason why a definition does not compile. Any other error stops the burst.
-fn broken(error: catalog::Error) -> Result<String, Stop> {
+pub(super) fn broken(error: catalog::Error) -> Result<String, Stop> {
     match error {
         catalog::Error::Store(error) => Err(error.into()),
         catalog::Error::Bus(error) => Err(error.into()),

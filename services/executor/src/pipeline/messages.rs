@@ -121,6 +121,10 @@ impl Messages<'_> {
         if self.row.version == 1 {
             self.lifecycle_event("started")?;
         }
+        let was = self.ran.before.row.as_ref().map(|row| row.status);
+        if self.row.status.is_final() && was == Some(self.row.status) {
+            return Ok(());
+        }
         match self.row.status {
             SubStatus::Suspended => self.lifecycle_event("suspended"),
             SubStatus::Finished => self.lifecycle_event("finished"),

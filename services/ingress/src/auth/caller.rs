@@ -20,6 +20,11 @@ impl Caller {
         Self { who: "local".to_owned(), permissions: vec!["*".to_owned()] }
     }
 
+    /// Who submitted a plan: for the audit log. Its permission was checked then.
+    pub(crate) fn of_plan(who: &str) -> Self {
+        Self { who: who.to_owned(), permissions: Vec::new() }
+    }
+
     /// A caller without credentials.
     pub(super) fn nobody() -> Self {
         Self { who: "anonymous".to_owned(), permissions: Vec::new() }

@@ -94,6 +94,7 @@ pub(crate) fn start(
         correlation_id: correlation_id.clone(),
         name: beginning.name.clone(),
         trigger_activity_id: beginning.trigger_activity_id,
+        restart: beginning.restart,
         parent: None,
         pointer_revision: None,
         responds: beginning.responds,

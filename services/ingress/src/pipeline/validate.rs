@@ -30,6 +30,8 @@ pub(crate) struct Beginning {
     pub(crate) name: Option<String>,
     /// The trigger that received a stimulus.
     pub(crate) trigger_activity_id: Option<ActivityId>,
+    /// What it takes over from the instance that it repeats.
+    pub(crate) restart: Option<Box<protocol::Restart>>,
     /// An HTTP client waits for the response of `WriteHttpResponse`.
     pub(crate) responds: bool,
 }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use model::{DefinitionId, Entry, InstanceId, SubStatus, Timestamp, VersionId, limits};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator};
 use utoipa::ToSchema;
@@ -24,37 +24,37 @@ use crate::{App, Problem, bounds, record};
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListRequest {
     /// From 0.
-    page: Option<u64>,
-    page_size: Option<u64>,
-    skip: Option<u64>,
-    take: Option<u64>,
+    pub(super) page: Option<u64>,
+    pub(super) page_size: Option<u64>,
+    pub(super) skip: Option<u64>,
+    pub(super) take: Option<u64>,
     /// Part of id, name, correlation id or definition id.
-    search_term: Option<String>,
-    ids: Option<Vec<String>>,
-    definition_id: Option<String>,
-    definition_ids: Option<Vec<String>>,
-    definition_version_id: Option<String>,
-    correlation_id: Option<String>,
-    name: Option<String>,
-    version: Option<u32>,
-    has_incidents: Option<bool>,
+    pub(super) search_term: Option<String>,
+    pub(super) ids: Option<Vec<String>>,
+    pub(super) definition_id: Option<String>,
+    pub(super) definition_ids: Option<Vec<String>>,
+    pub(super) definition_version_id: Option<String>,
+    pub(super) correlation_id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) version: Option<u32>,
+    pub(super) has_incidents: Option<bool>,
     /// `Running` or `Finished`.
-    status: Option<String>,
-    statuses: Option<Vec<String>>,
+    pub(super) status: Option<String>,
+    pub(super) statuses: Option<Vec<String>>,
     /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`.
-    sub_status: Option<String>,
-    sub_statuses: Option<Vec<String>>,
+    pub(super) sub_status: Option<String>,
+    pub(super) sub_statuses: Option<Vec<String>>,
     /// `Created` (default), `UpdatedAt`, `Finished` or `Name`.
-    order_by: Option<String>,
+    pub(super) order_by: Option<String>,
     /// `Descending` (default) or `Ascending`.
-    order_direction: Option<String>,
-    timestamp_filters: Option<Vec<TimestampFilter>>,
+    pub(super) order_direction: Option<String>,
+    pub(super) timestamp_filters: Option<Vec<TimestampFilter>>,
 }
 
 /// One comparison with a time.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TimestampFilter {
+pub(crate) struct TimestampFilter {
     /// `CreatedAt`, `UpdatedAt` or `FinishedAt`.
     column: String,
     /// `Is`, `IsNot`, `LessThan`, `GreaterThan`, `LessThanOrEqual` or `GreaterThanOrEqual`.
@@ -145,6 +145,12 @@ impl ListRequest {
         }
         bounds::count("timestampFilters", self.timestamp_filters.as_ref().map_or(0, Vec::len))?;
         bounds::version(self.version)
+    }
+
+    /// The filter, once its lists and names are found to be short enough.
+    pub(super) fn checked(self) -> Result<Option<InstanceFilter>, Problem> {
+        self.check()?;
+        self.filter()
     }
 
     /// The filter; `None` if its members contradict each other, so that no instance matches.

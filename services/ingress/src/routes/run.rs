@@ -67,6 +67,7 @@ impl RunRequest {
             correlation_id: self.correlation_id,
             name: self.name,
             trigger_activity_id: self.trigger_activity_id.map(Into::into),
+            restart: None,
             responds,
         })
     }

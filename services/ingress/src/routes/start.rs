@@ -137,6 +137,16 @@ async fn start(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
+    begun(app, asking, beginning, patience).await
+}
+
+/// Starts an instance, and answers with its status.
+pub(super) async fn begun(
+    app: &Arc<App>,
+    asking: &Asking,
+    beginning: Beginning,
+    patience: Patience,
+) -> Result<Response, Problem> {
     let Started { instance, reply } = pipeline::start(app, asking, beginning, patience).await?;
     let id = &instance.id;
     match reply {

@@ -1,4 +1,6 @@
-//! `staunch instance …`: lists, shows, watches, cancels and resumes instances.
+//! `staunch instance …`: lists, shows, watches, cancels and resumes instances, and operates on them.
+
+mod operate;
 
 use clap::{Args, Subcommand};
 use model::limits::PAGE_ITEMS_MAX;
@@ -53,6 +55,8 @@ enum Verb {
         #[arg(short, long, default_value = "{}", value_name = "JSON|@FILE")]
         input: String,
     },
+    #[command(flatten)]
+    Operate(operate::Operation),
 }
 
 #[derive(Args, Debug)]
@@ -98,6 +102,7 @@ pub(crate) async fn run(args: InstanceArgs, format: Format) -> Result<(), Failur
             let answer = client.post(&format!("/workflow-instances/{id}/resume"), &body).await?;
             output::json(&answer.body)
         }
+        Verb::Operate(operation) => operate::run(&client, operation, format).await,
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Draft, Ended, cut};
 use crate::decision::{Child, Failure};
 use crate::outline::{Node, NodeRef};
-use crate::state::Execution;
+use crate::state::{EndedChild, Execution, Halted, Work};
 
 impl Draft<'_> {
     /// Completes an execution: cancels what is open below it, and informs its owner.
@@ -91,10 +91,15 @@ impl Draft<'_> {
         });
     }
 
-    /// Ends the instance: removes all bookmarks, calls and scheduled work.
+    /// Ends the instance: removes all bookmarks, calls and scheduled work. After an incident, they
+    /// are kept aside for a retry.
     pub(crate) fn halt(&mut self, status: SubStatus) {
+        if status == SubStatus::Faulted {
+            self.keep();
+        }
         let state = &mut self.state;
         state.status = status;
+        state.is_paused = false;
         state.bookmarks.clear();
         state.calls.clear();
         state.paused_calls.clear();
@@ -105,6 +110,81 @@ impl Draft<'_> {
         state.steps_without_wait = 0;
         state.trigger_input = None;
         self.ended.clear();
+    }
+
+    /// Keeps aside what the instance holds.
+    fn keep(&mut self) {
+        let key = |node: NodeRef| self.outline.node(node).key.clone();
+        let ended = self.ended.drain(..).map(|Ended { owner, child }| EndedChild {
+            owner,
+            node: child.node.map(key),
+            tag: child.tag,
+            outcomes: child.outcomes,
+        });
+        let ended = ended.collect();
+        let state = &mut self.state;
+        state.halted = Some(Box::new(Halted {
+            bookmarks: std::mem::take(&mut state.bookmarks),
+            calls: std::mem::take(&mut state.calls),
+            paused_calls: std::mem::take(&mut state.paused_calls),
+            executions: std::mem::take(&mut state.executions),
+            work: std::mem::take(&mut state.work),
+            outputs: std::mem::take(&mut state.outputs),
+            last_result: std::mem::take(&mut state.last_result),
+            ended,
+        }));
+    }
+
+    /// Goes back to what the instance held when an incident ended it; false if nothing was kept.
+    pub(crate) fn revive(&mut self) -> bool {
+        let Some(halted) = self.state.halted.take() else { return false };
+        let Halted {
+            bookmarks,
+            calls,
+            paused_calls,
+            executions,
+            work,
+            outputs,
+            last_result,
+            ended,
+        } = *halted;
+        let state = &mut self.state;
+        state.status = SubStatus::Executing;
+        state.bookmarks = bookmarks;
+        state.calls = calls;
+        state.paused_calls = paused_calls;
+        state.executions = executions;
+        state.work = work;
+        state.outputs = outputs;
+        state.last_result = last_result;
+        for EndedChild { owner, node, tag, outcomes } in ended {
+            let node = node.and_then(|key| self.outline.find(&key));
+            self.ended.push_back(Ended { owner, child: Child { node, tag, outcomes } });
+        }
+        true
+    }
+
+    /// Runs an execution again, from its start, in the place of the one that is there.
+    pub(crate) fn rerun(&mut self, number: u64) {
+        self.cancel_below(number);
+        let Some(execution) = self.take(number) else { return };
+        let Execution { node, owner, tag, given, .. } = execution;
+        // The owner goes on counting one child: the execution was one, and the work is one.
+        self.schedule(Work { node: Some(node), owner, tag, given });
+    }
+
+    /// Cancels an execution and everything below it. Its owner goes on, as after an end without an
+    /// outcome.
+    pub(crate) fn end_execution(&mut self, number: u64) {
+        self.cancel_below(number);
+        self.write(number, What::Canceled, None, None);
+        let Some(execution) = self.take(number) else { return };
+        if execution.owner.is_none() {
+            self.halt(SubStatus::Cancelled);
+            return;
+        }
+        let (node, _) = self.outline.keyed(&execution.node);
+        self.child_is_over(execution.owner, Some(node), execution.tag, Vec::new());
     }
 
     /// Cancels everything below an execution, running or scheduled.

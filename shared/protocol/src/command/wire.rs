@@ -1,10 +1,10 @@
 //! Commands as messages: MessagePack between our nodes, JSON or MessagePack from all other clients.
 
-use model::{CommandId, DefinitionId, InstanceId, depth, limits};
+use model::{Alteration, CommandId, DefinitionId, InstanceId, depth, limits};
 
 use super::{
-    Body, Cancel, Command, EventRaised, Lineage, Perform, ReplyWhen, Resume, Sequence, Start,
-    TaskCompleted,
+    Alter, Body, Cancel, Command, EventRaised, Lineage, Perform, ReplyWhen, Resume, Sequence,
+    Start, TaskCompleted,
 };
 use crate::{ContentType, Garbled, Headers, Message, codec, header, subject};
 
@@ -21,6 +21,7 @@ impl Command {
             Body::Start(body) => codec::encode_body(kind, body),
             Body::Resume(body) => codec::encode_body(kind, body),
             Body::Cancel(body) => codec::encode_body(kind, body),
+            Body::Alter(body) => codec::encode_body(kind, body),
             Body::Event(body) => codec::encode_body(kind, body),
             Body::Task(body) => codec::encode_body(kind, body),
             Body::Perform(body) => codec::encode_body(kind, body),
@@ -92,8 +93,23 @@ impl Body {
     /// [`Garbled`] when one is deeper than `limits::DEPTH_MAX`.
     pub fn check_depth(&self) -> Result<(), Garbled> {
         match self {
-            Self::Start(Start { input, .. }) | Self::Resume(Resume { input, .. }) => {
+            Self::Start(Start { input, restart, .. }) => {
                 depth::check_map(input)?;
+                restart.iter().try_for_each(|restart| depth::check_map(&restart.variables))?;
+            }
+            Self::Resume(Resume { input, .. }) => depth::check_map(input)?,
+            Self::Alter(alter) => {
+                let max = limits::ALTERATIONS_MAX;
+                if alter.alterations.len() > max {
+                    return Err(Garbled(format!(
+                        "more than {max} alterations: send several commands"
+                    )));
+                }
+                for alteration in &alter.alterations {
+                    if let Alteration::ModifyVariable { value, .. } = alteration {
+                        depth::check(value)?;
+                    }
+                }
             }
             Self::Event(EventRaised { payload: value, .. })
             | Self::Task(TaskCompleted { result: value, .. }) => depth::check(value)?,
@@ -119,7 +135,7 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
     let unknown = || {
         Garbled(format!(
             "{} is not the subject of a command: use staunch.cmd.start.<definitionId>, .resume.<instanceId>, \
-             .cancel.<instanceId>, .event.<eventName> or .task.<taskId>",
+             .cancel.<instanceId>, .alter.<instanceId>, .event.<eventName> or .task.<taskId>",
             message.subject
         ))
     };
@@ -148,7 +164,7 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
             let task_id = subject::untoken(name).ok_or_else(unknown)?;
             Ok(Body::Task(TaskCompleted { task_id, ..codec::decode_exact(kind, bytes)? }))
         }
-        "resume" | "cancel" | "perform" => {
+        "resume" | "cancel" | "alter" | "perform" => {
             let instance_id =
                 InstanceId::parse(name).map_err(|error| Garbled(error.to_string()))?;
             Ok(match verb {
@@ -158,6 +174,7 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
                 "cancel" => {
                     Body::Cancel(Cancel { instance_id, ..codec::decode_exact(kind, bytes)? })
                 }
+                "alter" => Body::Alter(Alter { instance_id, ..codec::decode_exact(kind, bytes)? }),
                 _ => Body::Perform(Perform { instance_id }),
             })
         }

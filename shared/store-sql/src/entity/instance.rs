@@ -2,7 +2,7 @@
 //!
 //! To add a column: 1. a migration in `schema/migration`, 2. a field of [`Model`], 3. its line in
 //! [`Model::of`] and in [`Model::instance`]. Every burst writes the new column, unless [`ACCEPTED`]
-//! or [`STARTED`] names it.
+//! names it.
 
 use model::{Instance, InstanceId, Parent, Timestamp};
 use protocol::Message;
@@ -48,9 +48,6 @@ pub(crate) const ACCEPTED: [Column; 5] = [
     Column::ParentBookmarkId,
     Column::CreatedAt,
 ];
-
-/// Columns that the first burst sets once.
-pub(crate) const STARTED: [Column; 2] = [Column::VersionId, Column::DefinitionVersion];
 
 /// Columns that only conditions use. Reading leaves them empty: this text takes the place of the
 /// column.

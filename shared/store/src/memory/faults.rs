@@ -61,6 +61,15 @@ pub enum Operation {
     KeepAnswer,
     Release,
     ForgetRequests,
+    SubmitPlan,
+    Plan,
+    ClaimPlan,
+    AddJobs,
+    BeginJobs,
+    EndJob,
+    EndPlan,
+    Jobs,
+    Progress,
     Ping,
 }
 
@@ -95,6 +104,12 @@ impl Operation {
                 | Self::KeepAnswer
                 | Self::Release
                 | Self::ForgetRequests
+                | Self::SubmitPlan
+                | Self::ClaimPlan
+                | Self::AddJobs
+                | Self::BeginJobs
+                | Self::EndJob
+                | Self::EndPlan
         )
     }
 }

@@ -9,8 +9,9 @@ use model::{
 use protocol::Message;
 
 use super::Sizes;
+use super::plans::PlanRow;
 use super::requests::RequestRow;
-use crate::{ApiKey, Audit, NewInstance, OutboxRow, PendingCommand, StoredBookmark};
+use crate::{AlterationJob, ApiKey, Audit, NewInstance, OutboxRow, PendingCommand, StoredBookmark};
 
 /// An instance and the values kept beside it.
 pub(super) struct InstanceRow {
@@ -45,6 +46,9 @@ pub(super) struct Tables {
     pub(super) keys: BTreeMap<String, ApiKey>,
     pub(super) audits: Vec<Audit>,
     pub(super) requests: BTreeMap<CommandId, RequestRow>,
+    pub(super) plans: BTreeMap<String, PlanRow>,
+    /// By plan and instance.
+    pub(super) jobs: BTreeMap<(String, InstanceId), AlterationJob>,
 }
 
 impl Tables {

@@ -180,3 +180,29 @@ fn numbers_of_a_sender_are_waited_for() {
     known.record.advance(&Sequence { sender: "s".into(), number: 2 });
     assert_eq!(refusal(decide(&known, &second)), Refusal::AlreadyDone);
 }
+
+#[test]
+fn an_instance_that_has_not_run_is_cancelled_and_not_altered_otherwise() {
+    let alter =
+        |alterations| work(Body::Alter(protocol::Alter { alterations, ..Default::default() }));
+    let retry = alter(vec![Alteration::Retry { activity_ids: Vec::new() }]);
+    let cancel = alter(vec![Alteration::Cancel { reason: None }]);
+    let pending = known(SubStatus::Pending, &[]);
+    assert_eq!(refusal(decide(&pending, &retry)), Refusal::StillRunning);
+    assert_eq!(decide(&pending, &cancel), Meaning::CancelPending);
+    assert_eq!(decide(&Known::default(), &retry), Meaning::Unknown);
+    let faulted = decide(&known(SubStatus::Faulted, &[]), &retry);
+    assert!(matches!(faulted, Meaning::Turn(Input::Alter(_))), "{faulted:?}");
+}
+
+#[test]
+fn what_arrives_while_an_instance_is_paused_waits() {
+    let mut known = known(SubStatus::Suspended, &[("b", None)]);
+    known.record.state.is_paused = true;
+    known.record.unfinished = true;
+    assert_eq!(decide(&known, &resume(Some("b"))), Meaning::Wait);
+    assert_eq!(decide(&known, &resume(None)), Meaning::Wait);
+    let proceed = Work::proceed(&"i".into(), 1, None);
+    assert_eq!(decide(&known, &proceed), Meaning::Nothing);
+    assert!(known.rests());
+}

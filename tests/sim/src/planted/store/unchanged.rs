@@ -1,11 +1,12 @@
 //! The traits of the port that no planted bug changes.
 
 use async_trait::async_trait;
-use model::{Definition, DefinitionId, Schedule, Timestamp, Token, Trigger, VersionId};
+use model::{Definition, DefinitionId, InstanceId, Schedule, Timestamp, Token, Trigger, VersionId};
 use store::{
-    ApiKey, Audit, Base, BookmarkFilter, Bookmarks, Claim, DefinitionFilter, Definitions, Deleted,
-    Error, KeyedRequest, Keys, Listed, Page, PendingCommand, Publication, Published, Requests,
-    Retracted, Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
+    AlterationJob, AlterationPlan, ApiKey, Audit, Base, BookmarkFilter, Bookmarks, Claim,
+    DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest, Keys, Listed, Page,
+    PendingCommand, PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted,
+    Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
 };
 
 use super::BrokenStore;
@@ -156,5 +157,69 @@ impl Requests for BrokenStore {
 
     async fn forget_requests(&self, now: Timestamp, limit: u64) -> Result<u64, Error> {
         self.twin.forget_requests(now, limit).await
+    }
+}
+
+#[async_trait]
+impl Plans for BrokenStore {
+    async fn submit_plan(&self, plan: &AlterationPlan) -> Result<bool, Error> {
+        self.twin.submit_plan(plan).await
+    }
+
+    async fn plan(&self, id: &str) -> Result<Option<AlterationPlan>, Error> {
+        self.twin.plan(id).await
+    }
+
+    async fn claim_plan(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<AlterationPlan>, Error> {
+        self.twin.claim_plan(owner, now, until).await
+    }
+
+    async fn add_jobs(
+        &self,
+        id: &str,
+        instances: &[InstanceId],
+        next: PlanStatus,
+        cursor: Option<String>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.twin.add_jobs(id, instances, next, cursor, now).await
+    }
+
+    async fn begin_jobs(
+        &self,
+        id: &str,
+        after: Option<&InstanceId>,
+        limit: u64,
+        now: Timestamp,
+    ) -> Result<Vec<InstanceId>, Error> {
+        self.twin.begin_jobs(id, after, limit, now).await
+    }
+
+    async fn end_job(
+        &self,
+        id: &str,
+        instance: &InstanceId,
+        status: JobStatus,
+        message: Option<String>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.twin.end_job(id, instance, status, message, now).await
+    }
+
+    async fn end_plan(&self, id: &str, status: PlanStatus, now: Timestamp) -> Result<(), Error> {
+        self.twin.end_plan(id, status, now).await
+    }
+
+    async fn jobs(&self, id: &str, page: Page) -> Result<Listed<AlterationJob>, Error> {
+        self.twin.jobs(id, page).await
+    }
+
+    async fn progress(&self, id: &str) -> Result<Progress, Error> {
+        self.twin.progress(id).await
     }
 }

@@ -1,0 +1,120 @@
+//! Alterations: applied once, whatever crashes; refused as a whole.
+
+use model::{Alteration, SubStatus};
+use protocol::{Alter, Body, Command, Refusal, ReplyWhen};
+use serde_json::{Value, json};
+
+use crate::wired::world::{World, event, line, resume, sequence, wait_for};
+
+pub(super) fn alter(id: &str, instance: &str, alterations: Vec<Alteration>) -> Command {
+    Command::new(id.into(), Body::Alter(Alter { instance_id: instance.into(), alterations }))
+}
+
+fn retry() -> Vec<Alteration> {
+    vec![Alteration::Retry { activity_ids: Vec::new() }]
+}
+
+fn set(value: Value) -> Alteration {
+    Alteration::ModifyVariable { variable_id: "Good".to_owned(), value }
+}
+
+fn good() -> Value {
+    json!({"variables": [{"id": "good", "name": "Good", "typeName": "Boolean", "value": false}]})
+}
+
+fn check() -> Value {
+    json!({"type": "If", "id": "check", "then": line("good"),
+        "condition": {"js": "if (!variables.Good) throw new Error('bad'); return true"}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_goes_on_once_however_often_it_is_delivered() {
+    let world = World::new();
+    world.publish("f", sequence(vec![line("a"), check(), line("z")]), good()).await;
+    let _node = world.node("n").await;
+    let outcome = world.start("f", "i", json!({})).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Faulted));
+    let steps = [vec![set(json!(true))], retry()].concat();
+    let command = alter("r", "i", steps);
+    let outcome = world.ask(command.clone(), ReplyWhen::Committed).await;
+    assert_eq!((outcome.refusal, outcome.sub_status), (None, Some(SubStatus::Finished)));
+    let before = world.instance("i").await.unwrap();
+    assert_eq!((before.incidents, before.finished_at.is_some()), (0, true));
+    // The same command under another message id, as the sweep sends it.
+    let mut again = command.encode().unwrap();
+    again.headers.insert(protocol::header::MESSAGE_ID.to_owned(), "r.w1".to_owned());
+    again.headers.insert(protocol::header::COMMAND_ID.to_owned(), "r".to_owned());
+    bus::Queue::publish(&world.bus, again).await.unwrap();
+    world.until_quiet().await;
+    assert_eq!(world.instance("i").await.unwrap(), before);
+    assert_eq!(world.lines("i").await, ["a", "good", "z"]);
+    let refused = world.ask(alter("r2", "i", retry()), ReplyWhen::Committed).await;
+    assert_eq!(refused.refusal, Some(Refusal::Unfit));
+    assert_eq!(world.events("i"), ["started", "faulted", "finished"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_faulted_instance_waited_for_can_be_resumed_after_a_retry() {
+    let world = World::new();
+    let root = json!({"type": "Parallel", "activities": [
+        sequence(vec![wait_for("x"), line("x")]), check()]});
+    world.publish("f", root, good()).await;
+    let _node = world.node("n").await;
+    world.start("f", "i", json!({})).await;
+    assert!(world.bookmarks("i").await.is_empty());
+    let steps = [vec![set(json!(true))], retry()].concat();
+    let outcome = world.ask(alter("r", "i", steps), ReplyWhen::Committed).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Suspended));
+    assert_eq!(world.bookmarks("i").await.len(), 1);
+    world.send(&event("e", "x", json!({}))).await;
+    world.until_status("i", SubStatus::Finished).await;
+    assert_eq!(world.lines("i").await, ["good", "x"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_instance_takes_what_arrived_when_it_goes_on() {
+    let world = World::new();
+    world.publish("w", sequence(vec![wait_for("x"), line("x"), wait_for("y")]), json!({})).await;
+    let _node = world.node("n").await;
+    world.start("w", "i", json!({})).await;
+    let pause = alter("p", "i", vec![Alteration::Pause { reason: None }]);
+    assert_eq!(world.ask(pause, ReplyWhen::Committed).await.refusal, None);
+    assert!(world.bookmarks("i").await.is_empty());
+    let kept = world.ask(event("e", "x", json!({})), ReplyWhen::Committed).await;
+    assert_eq!(kept.refusal, Some(Refusal::Waiting));
+    let early = world.ask(resume("s", "i", None, json!({})), ReplyWhen::Committed).await;
+    assert_eq!(early.refusal, Some(Refusal::Waiting));
+    assert!(world.lines("i").await.is_empty());
+    let on = alter("u", "i", vec![Alteration::Unpause]);
+    assert_eq!(world.ask(on, ReplyWhen::Committed).await.refusal, None);
+    world.until_quiet().await;
+    world.until_status("i", SubStatus::Finished).await;
+    assert_eq!(world.lines("i").await, ["x"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_migrates_only_where_it_fits() {
+    let world = World::new();
+    world.publish("m", sequence(vec![wait_for("x")]), json!({})).await;
+    let _node = world.node("n").await;
+    world.start("m", "i", json!({})).await;
+    let second = sequence(vec![wait_for("x"), line("second")]);
+    world.publish("m", second, json!({"id": "m-v2", "version": 2})).await;
+    let third = sequence(vec![line("third")]);
+    world.publish("m", third, json!({"id": "m-v3", "version": 3})).await;
+    let to =
+        |id: &str, target_version| alter(id, "i", vec![Alteration::Migrate { target_version }]);
+    for (id, version, why) in [("a", 3, "not there"), ("b", 4, "no version 4"), ("c", 1, "already")]
+    {
+        let outcome = world.ask(to(id, version), ReplyWhen::Committed).await;
+        assert_eq!(outcome.refusal, Some(Refusal::Unfit));
+        assert!(outcome.message.clone().unwrap().contains(why), "{outcome:?}");
+    }
+    let outcome = world.ask(to("d", 2), ReplyWhen::Committed).await;
+    assert_eq!(outcome.refusal, None, "{outcome:?}");
+    let row = world.instance("i").await.unwrap();
+    assert_eq!((row.version_id.as_str(), row.definition_version, row.version), ("m-v2", 2, 2));
+    world.send(&event("e", "x", json!({}))).await;
+    world.until_status("i", SubStatus::Finished).await;
+    assert_eq!(world.lines("i").await, ["second"]);
+}

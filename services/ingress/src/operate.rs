@@ -1,0 +1,171 @@
+//! Operations on an instance from outside its workflow: checked here for a dry run, applied by an
+//! executor like any other command.
+
+use std::sync::Arc;
+
+use engine::Program;
+use model::{Alteration, InstanceId, SubStatus, limits};
+use protocol::{Alter, Refusal, ReplyWhen};
+use serde_json::{Value, json};
+use store::{PendingCommand, VersionOption};
+
+use crate::pipeline;
+use crate::pipeline::identify::{self, Asking};
+use crate::pipeline::reply::{Patience, Reply};
+use crate::record::{self, Seen};
+use crate::{App, Problem, bounds};
+
+/// The result of alterations.
+#[derive(Debug)]
+pub(crate) enum Altered {
+    /// They are applied; the status of the instance after them.
+    Applied(SubStatus),
+    /// They do not fit, for these reasons.
+    Refused(String),
+    /// They are accepted, and will be applied or refused later.
+    Accepted,
+}
+
+/// Refuses lists that are empty or too long, and names that are too long.
+pub(crate) fn check(alterations: &[Alteration]) -> Result<(), Problem> {
+    if alterations.is_empty() {
+        return Err(Problem::bad_request(
+            "there is no alteration: name at least one, such as {\"type\": \"Retry\"}",
+        ));
+    }
+    if alterations.len() > limits::ALTERATIONS_MAX {
+        return Err(Problem::bad_request(format!(
+            "there are {} alterations: use at most {}",
+            alterations.len(),
+            limits::ALTERATIONS_MAX
+        )));
+    }
+    for alteration in alterations {
+        match alteration {
+            Alteration::Cancel { reason } | Alteration::Pause { reason } => {
+                bounds::optional("reason", reason.as_deref())?;
+            }
+            Alteration::CancelActivity { activity_id, activity_instance_id }
+            | Alteration::ScheduleActivity { activity_id, activity_instance_id } => {
+                bounds::optional("activityId", activity_id.as_ref().map(AsRef::as_ref))?;
+                bounds::optional("activityInstanceId", activity_instance_id.as_deref())?;
+            }
+            Alteration::ModifyVariable { variable_id, .. } => {
+                bounds::name("variableId", variable_id)?;
+            }
+            Alteration::Retry { activity_ids } => {
+                bounds::count("activityIds", activity_ids.len())?;
+                activity_ids.iter().try_for_each(|id| bounds::name("activityIds", id.as_str()))?;
+            }
+            Alteration::Migrate { target_version } => bounds::version(Some(*target_version))?,
+            Alteration::Unpause => {}
+        }
+    }
+    Ok(())
+}
+
+/// The alterations for the audit log: without values, which may be secret.
+pub(crate) fn audited(alterations: &[Alteration]) -> Value {
+    let shown = alterations.iter().map(|alteration| {
+        let mut shown = json!(alteration);
+        if let Some(members) = shown.as_object_mut() {
+            members.shift_remove("value");
+        }
+        shown
+    });
+    json!({ "alterations": shown.collect::<Vec<_>>() })
+}
+
+/// Applies alterations to one instance, and waits until they are applied or refused.
+pub(crate) async fn alter(
+    app: &Arc<App>,
+    asking: &Asking,
+    id: &InstanceId,
+    alterations: Vec<Alteration>,
+    patience: Patience,
+) -> Result<Altered, Problem> {
+    let seen = record::get(app, id).await?;
+    if seen.has_applied(&asking.id) {
+        return Ok(Altered::Applied(seen.status()));
+    }
+    let body =
+        protocol::Body::Alter(Alter { instance_id: id.clone(), alterations: alterations.clone() });
+    let command = asking.command(app, body, patience);
+    let pending = PendingCommand {
+        id: command.id.clone(),
+        instance_id: Some(id.clone()),
+        bookmark_id: None,
+        hash: None,
+        correlation_id: None,
+        command: identify::encoded(&command)?,
+        accepted_at: app.now(),
+        expires_at: None,
+        waiting: false,
+    };
+    match pipeline::command(app, asking, pending, patience).await? {
+        Reply::Outcome(outcome) => match outcome.refusal {
+            None => Ok(Altered::Applied(outcome.sub_status.unwrap_or(seen.status()))),
+            Some(Refusal::Waiting) => Ok(Altered::Accepted),
+            Some(_) => Ok(Altered::Refused(outcome.message.unwrap_or_default())),
+        },
+        Reply::Done => {
+            let seen = record::get(app, id).await?;
+            if seen.has_applied(&asking.id) {
+                return Ok(Altered::Applied(seen.status()));
+            }
+            // It was refused, and the reason did not arrive.
+            let reasons = misfits(app, &seen, &alterations).await?;
+            let reason = "it was refused when it was sent first".to_owned();
+            Ok(Altered::Refused(reasons.into_iter().next().unwrap_or(reason)))
+        }
+        Reply::Accepted | Reply::Late => Ok(Altered::Accepted),
+    }
+}
+
+/// The longest wait of a caller.
+pub(crate) fn patience(app: &App) -> Patience {
+    Patience::Until(ReplyWhen::Committed, app.config.answer_time_max)
+}
+
+/// The reasons why alterations would be refused now; empty if they fit. Changes nothing.
+pub(crate) async fn misfits(
+    app: &App,
+    seen: &Seen,
+    alterations: &[Alteration],
+) -> Result<Vec<String>, Problem> {
+    if seen.status() == SubStatus::Pending {
+        return Ok(vec!["the instance has not run yet".to_owned()]);
+    }
+    let row = &seen.instance;
+    let Some(current) = app.cx.catalog.program(&row.version_id).await? else {
+        return Ok(vec![format!("definition version {} does not exist any more", row.version_id)]);
+    };
+    let (program, from) = match Alteration::target_version(alterations) {
+        None => (current, None),
+        Some(version) => match target(app, seen, version).await? {
+            Ok(target) => (target, Some(current)),
+            Err(reason) => return Ok(vec![reason]),
+        },
+    };
+    let alter = engine::Alter { alterations: alterations.to_vec(), from };
+    let env = app.env("dry-run".into());
+    let problems = app.cx.engine.admits(&program, seen.state(), &alter, &env).err();
+    Ok(problems.unwrap_or_default().iter().map(ToString::to_string).collect())
+}
+
+async fn target(
+    app: &App,
+    seen: &Seen,
+    version: u32,
+) -> Result<Result<Arc<Program>, String>, Problem> {
+    let id = &seen.instance.definition_id;
+    let found = app.cx.store.definition(id, VersionOption::Number(version)).await?;
+    let Some(found) = found else {
+        return Ok(Err(format!("definition {id} has no version {version}")));
+    };
+    if found.published_at.is_none() {
+        return Ok(Err(format!("version {version} of {id} was never published")));
+    }
+    let program = app.cx.catalog.program(&found.id).await?;
+    Ok(program.ok_or_else(|| format!("definition {id} has no version {version}")))
+}

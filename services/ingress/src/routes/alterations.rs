@@ -1,0 +1,221 @@
+//! Alterations: changes to instances from outside their workflows, in Elsa's form.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use model::{Alteration, InstanceId, SubStatus};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::bulk::side_by_side;
+use crate::body::Body;
+use crate::operate::{self, Altered};
+use crate::pipeline::identify::Asking;
+use crate::present::InstanceStatus;
+use crate::problem::ProblemBody;
+use crate::{App, Problem, bounds, record, respond};
+
+/// Alterations of some instances.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RunRequest {
+    /// Each with a `type`: `Cancel`, `CancelActivity`, `Migrate`, `ModifyVariable`,
+    /// `ScheduleActivity`, `Retry`, `Pause` or `Unpause`.
+    #[serde(default)]
+    #[schema(value_type = Vec<Object>)]
+    alterations: Vec<Alteration>,
+    #[serde(default)]
+    workflow_instance_ids: Vec<String>,
+}
+
+/// Applies alterations to these instances, to each of them as a whole or not at all.
+#[utoipa::path(post, path = "/alterations/run", tag = "alterations", request_body = RunRequest,
+    responses((status = 200, body = Value, description = "`{results: [{workflowInstanceId, log, workflowHasScheduledWork, isSuccessful}]}`"),
+        (status = 400, body = ProblemBody)))]
+pub(super) async fn run(
+    State(app): State<Arc<App>>,
+    asking: Asking,
+    Body(request): Body<RunRequest>,
+) -> Result<Json<Value>, Problem> {
+    run_on(&app, &asking, &request.workflow_instance_ids, request.alterations).await
+}
+
+/// The faulted activities to run again.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RetryRequest {
+    #[serde(default)]
+    workflow_instance_ids: Vec<String>,
+    /// Only these activities; all faulted ones if there is none.
+    #[serde(default)]
+    activity_ids: Option<Vec<String>>,
+}
+
+/// Runs the faulted activities of these instances again.
+#[utoipa::path(post, path = "/alterations/workflows/retry", tag = "alterations", request_body = RetryRequest,
+    responses((status = 200, body = Value, description = "`{results}`, as for `/alterations/run`"),
+        (status = 400, body = ProblemBody)))]
+pub(super) async fn retry(
+    State(app): State<Arc<App>>,
+    asking: Asking,
+    Body(request): Body<RetryRequest>,
+) -> Result<Json<Value>, Problem> {
+    let activity_ids = request.activity_ids.unwrap_or_default();
+    let activity_ids = activity_ids.into_iter().map(Into::into).collect();
+    let alterations = vec![Alteration::Retry { activity_ids }];
+    run_on(&app, &asking, &request.workflow_instance_ids, alterations).await
+}
+
+async fn run_on(
+    app: &Arc<App>,
+    asking: &Asking,
+    ids: &[String],
+    alterations: Vec<Alteration>,
+) -> Result<Json<Value>, Problem> {
+    operate::check(&alterations)?;
+    bounds::list("workflowInstanceIds", ids)?;
+    let ids = ids.iter().map(|id| record::id(id)).collect::<Result<Vec<_>, _>>()?;
+    let work = ids.into_iter().map(|id| one(app, asking, id, &alterations));
+    let results = side_by_side(work).await;
+    let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(Json(json!({ "results": results })))
+}
+
+async fn one(
+    app: &Arc<App>,
+    asking: &Asking,
+    id: InstanceId,
+    alterations: &[Alteration],
+) -> Result<Value, Problem> {
+    let about = asking.about(id.as_str());
+    let altered = operate::alter(app, &about, &id, alterations.to_vec(), operate::patience(app));
+    let (is_successful, scheduled, log) = match altered.await {
+        Ok(Altered::Applied(status)) => {
+            app.audit(&asking.caller, "instance.alter", id.as_str(), operate::audited(alterations))
+                .await;
+            let entries = alterations.iter().map(|one| entry(app, "Information", one.name()));
+            (true, status == SubStatus::Executing, entries.collect())
+        }
+        Ok(Altered::Accepted) => {
+            let accepted = "accepted: it is applied as soon as the instance can be reached";
+            (true, true, vec![entry(app, "Information", accepted)])
+        }
+        Ok(Altered::Refused(reason)) => (false, false, vec![entry(app, "Error", &reason)]),
+        Err(problem) if problem.status() == StatusCode::NOT_FOUND => {
+            (false, false, vec![entry(app, "Error", problem.detail())])
+        }
+        Err(problem) => return Err(problem),
+    };
+    Ok(json!({
+        "workflowInstanceId": id,
+        "log": {"logEntries": log},
+        "workflowHasScheduledWork": scheduled,
+        "isSuccessful": is_successful,
+    }))
+}
+
+fn entry(app: &App, level: &str, message: &str) -> Value {
+    json!({"message": message, "logLevel": level, "timestamp": app.now(), "eventName": null})
+}
+
+/// Alterations of one instance.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct AlterRequest {
+    /// As for `/alterations/run`, in order.
+    #[serde(default)]
+    #[schema(value_type = Vec<Object>)]
+    alterations: Vec<Alteration>,
+    /// Only says whether they fit, and changes nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// Applies alterations to one instance: all of them, or none when one does not fit (409, with the
+/// reasons). A dry run answers `{"fits": …, "reasons": [ … ]}`.
+#[utoipa::path(post, path = "/workflow-instances/{id}/alter", tag = "alterations",
+    params(("id" = String, Path)), request_body = AlterRequest,
+    responses((status = 200, body = InstanceStatus), (status = 202, body = InstanceStatus),
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "It does not fit the instance")))]
+pub(super) async fn alter(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    asking: Asking,
+    Body(request): Body<AlterRequest>,
+) -> Result<Response, Problem> {
+    operate::check(&request.alterations)?;
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    if request.dry_run {
+        let reasons = operate::misfits(&app, &seen, &request.alterations).await?;
+        return Ok(Json(json!({"fits": reasons.is_empty(), "reasons": reasons})).into_response());
+    }
+    applied(&app, &asking, &seen.instance.id, request.alterations).await
+}
+
+/// Applies alterations, and answers with the status of the instance.
+pub(super) async fn applied(
+    app: &Arc<App>,
+    asking: &Asking,
+    id: &InstanceId,
+    alterations: Vec<Alteration>,
+) -> Result<Response, Problem> {
+    let details = operate::audited(&alterations);
+    let altered = operate::alter(app, asking, id, alterations, operate::patience(app)).await?;
+    if let Altered::Refused(reason) = altered {
+        let problem = Problem::conflict("unfit", format!("instance {id}: {reason}"));
+        return Err(problem.with("workflowInstanceId", id.as_str()));
+    }
+    app.audit(&asking.caller, "instance.alter", id.as_str(), details).await;
+    let status = InstanceStatus::of_seen(&record::get(app, id).await?);
+    Ok(match altered {
+        Altered::Applied(_) => respond::of_instance(id, Json(status)),
+        _ => respond::accepted(id, status),
+    })
+}
+
+/// New values of variables.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct VariablesRequest {
+    variables: Vec<VariableValue>,
+}
+
+/// The new value of a variable.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct VariableValue {
+    /// Its id, or its name.
+    id: String,
+    #[serde(default)]
+    value: Value,
+}
+
+/// Gives variables of an instance new values: all of them, or none.
+#[utoipa::path(post, path = "/workflow-instances/{id}/variables", tag = "instances",
+    params(("id" = String, Path)), request_body = VariablesRequest,
+    responses((status = 200, body = Value, description = "`{items: [{id, name, value}], count}`"),
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn set_variables(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    asking: Asking,
+    Body(request): Body<VariablesRequest>,
+) -> Result<Response, Problem> {
+    let values = request.variables.into_iter();
+    let alterations: Vec<_> = values
+        .map(|one| Alteration::ModifyVariable { variable_id: one.id, value: one.value })
+        .collect();
+    operate::check(&alterations)?;
+    let id = record::id(&id)?;
+    let answer = applied(&app, &asking, &id, alterations).await?;
+    if answer.status() != StatusCode::OK {
+        return Ok(answer);
+    }
+    let shown = super::instances::variables(State(app), Path(id.to_string())).await?;
+    Ok(shown.into_response())
+}

@@ -1,0 +1,258 @@
+//! Plans: alterations of all instances that a filter selects, in Elsa's form.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use model::Alteration;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{AlterationJob, AlterationPlan, InstanceFilter, Page, PlanStatus, Progress};
+use utoipa::ToSchema;
+
+use super::bulk::side_by_side;
+use super::instances::{ListRequest, TimestampFilter};
+use crate::body::{Body, Params};
+use crate::operate;
+use crate::pipeline::identify::Asking;
+use crate::problem::ProblemBody;
+use crate::{App, Problem, bounds, record};
+
+/// The characters of a plan's id at most.
+const ID_CHARS_MAX: usize = 128;
+
+/// The filter of a plan, in Elsa's words. An empty one selects nothing, unless it says so.
+#[derive(Debug, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct PlanFilter {
+    empty_filter_selects_all: bool,
+    workflow_instance_ids: Vec<String>,
+    /// At most one.
+    correlation_ids: Vec<String>,
+    /// At most one.
+    names: Vec<String>,
+    search_term: Option<String>,
+    timestamp_filters: Vec<TimestampFilter>,
+    definition_ids: Vec<String>,
+    /// At most one.
+    definition_version_ids: Vec<String>,
+    has_incidents: Option<bool>,
+    /// There are no system instances.
+    is_system: Option<bool>,
+    statuses: Vec<String>,
+    sub_statuses: Vec<String>,
+}
+
+impl PlanFilter {
+    /// The filter; `None` if it selects nothing.
+    pub(crate) fn filter(self) -> Result<Option<InstanceFilter>, Problem> {
+        let is_empty = self.workflow_instance_ids.is_empty()
+            && self.correlation_ids.is_empty()
+            && self.names.is_empty()
+            && self.search_term.as_deref().unwrap_or_default().is_empty()
+            && self.timestamp_filters.is_empty()
+            && self.definition_ids.is_empty()
+            && self.definition_version_ids.is_empty()
+            && self.has_incidents.is_none()
+            && self.statuses.is_empty()
+            && self.sub_statuses.is_empty();
+        if is_empty && !self.empty_filter_selects_all || self.is_system == Some(true) {
+            return Ok(None);
+        }
+        ListRequest {
+            ids: Some(self.workflow_instance_ids),
+            correlation_id: one("correlationIds", self.correlation_ids)?,
+            name: one("names", self.names)?,
+            search_term: self.search_term,
+            timestamp_filters: Some(self.timestamp_filters),
+            definition_ids: Some(self.definition_ids),
+            definition_version_id: one("definitionVersionIds", self.definition_version_ids)?,
+            has_incidents: self.has_incidents,
+            statuses: Some(self.statuses),
+            sub_statuses: Some(self.sub_statuses),
+            ..ListRequest::default()
+        }
+        .checked()
+    }
+}
+
+fn one(what: &str, mut values: Vec<String>) -> Result<Option<String>, Problem> {
+    if values.len() > 1 {
+        return Err(Problem::bad_request(format!(
+            "{what} has {} members: use one, and a plan for each of the others",
+            values.len()
+        )));
+    }
+    Ok(values.pop())
+}
+
+/// A filter, and what would be done.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct DryRunRequest {
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    filter: Value,
+}
+
+/// The instances that a filter selects, at most 1,000 of them. With `alterations` beside the filter,
+/// also the reasons why they do not fit some of these instances. Changes nothing.
+#[utoipa::path(post, path = "/alterations/dry-run", tag = "alterations", request_body = DryRunRequest,
+    responses((status = 200, body = Value, description = "`{workflowInstanceIds, totalCount, misfits: [{workflowInstanceId, reasons}]}`"),
+        (status = 400, body = ProblemBody)))]
+pub(super) async fn dry_run(
+    State(app): State<Arc<App>>,
+    Body(request): Body<DryRunRequest>,
+) -> Result<Json<Value>, Problem> {
+    let mut filter = request.filter;
+    let members = filter.as_object_mut();
+    let alterations = members.and_then(|members| members.shift_remove("alterations"));
+    let alterations: Option<Vec<Alteration>> =
+        alterations.map(serde_json::from_value).transpose().map_err(|error| {
+            Problem::bad_request(format!("the alterations cannot be read: {error}"))
+        })?;
+    let filter: PlanFilter = serde_json::from_value(filter)
+        .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
+    let Some(filter) = filter.filter()? else {
+        return Ok(Json(json!({"workflowInstanceIds": [], "totalCount": 0, "misfits": []})));
+    };
+    let found = app.cx.store.list(&filter, Page::first()).await?;
+    let ids: Vec<_> = found.items.into_iter().map(|instance| instance.id).collect();
+    let mut misfits = Vec::new();
+    if let Some(alterations) = &alterations {
+        operate::check(alterations)?;
+        let (app, alterations) = (&app, alterations.as_slice());
+        let checks = ids.clone().into_iter().map(async move |id| {
+            let Some(seen) = record::find(app, &id).await? else { return Ok(None) };
+            let reasons = operate::misfits(app, &seen, alterations).await?;
+            let misfit = json!({"workflowInstanceId": id, "reasons": reasons});
+            Ok::<_, Problem>(Some(misfit).filter(|_| !reasons.is_empty()))
+        });
+        for misfit in side_by_side(checks).await {
+            misfits.extend(misfit?);
+        }
+    }
+    Ok(Json(json!({
+        "workflowInstanceIds": ids, "totalCount": found.total, "misfits": misfits,
+    })))
+}
+
+/// A plan.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct SubmitRequest {
+    /// Its id; a new one if there is none.
+    #[serde(default)]
+    id: Option<String>,
+    #[schema(value_type = Vec<Object>)]
+    alterations: Vec<Alteration>,
+    filter: PlanFilter,
+}
+
+/// Submits a plan: its alterations are applied in the background to every instance that the filter
+/// selects and that was there before.
+#[utoipa::path(post, path = "/alterations/submit", tag = "alterations", request_body = SubmitRequest,
+    responses((status = 200, body = Value, description = "`{planId}`"),
+        (status = 400, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "Another plan has this id")))]
+pub(super) async fn submit(
+    State(app): State<Arc<App>>,
+    asking: Asking,
+    Body(request): Body<SubmitRequest>,
+) -> Result<Json<Value>, Problem> {
+    operate::check(&request.alterations)?;
+    let id = match request.id.filter(|id| !id.is_empty()) {
+        None => model::derived(&["plan", asking.id.as_str()]),
+        Some(id) if is_id(&id) => id,
+        Some(id) => {
+            return Err(Problem::bad_request(format!(
+                "{id:?} is not the id of a plan: use 1 to {ID_CHARS_MAX} letters, digits, - or _"
+            )));
+        }
+    };
+    let filter = json!(request.filter);
+    request.filter.filter()?;
+    let plan = AlterationPlan {
+        id,
+        alterations: request.alterations,
+        filter,
+        submitted_by: asking.caller.who.clone(),
+        status: PlanStatus::Pending,
+        cursor: None,
+        created_at: app.now(),
+        started_at: None,
+        completed_at: None,
+    };
+    if !app.cx.store.submit_plan(&plan).await? {
+        let kept = app.cx.store.plan(&plan.id).await?;
+        let is_same = kept
+            .is_some_and(|kept| kept.alterations == plan.alterations && kept.filter == plan.filter);
+        if !is_same {
+            return Err(Problem::conflict("exists", format!("there is another plan {}", plan.id)));
+        }
+        return Ok(Json(json!({ "planId": plan.id })));
+    }
+    app.plans.wake();
+    let details = operate::audited(&plan.alterations);
+    app.audit(&asking.caller, "alterations.submit", &plan.id, details).await;
+    Ok(Json(json!({ "planId": plan.id })))
+}
+
+fn is_id(id: &str) -> bool {
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    id.len() <= ID_CHARS_MAX && id.bytes().all(is_good)
+}
+
+/// A plan, its progress, and one page of its jobs.
+#[utoipa::path(get, path = "/alterations/{id}", tag = "alterations",
+    params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
+    responses((status = 200, body = Value, description = "`{plan, progress, jobs, totalCount}`"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    bounds::name("the id", &id)?;
+    let plan = app.cx.store.plan(&id).await?;
+    let plan = plan.ok_or_else(|| Problem::not_found(format!("there is no plan {id}")))?;
+    let page = match params.one("pageSize").or(params.one("page")) {
+        Some(_) => super::definitions::page(&params)?,
+        None => Page::first(),
+    };
+    let jobs = app.cx.store.jobs(&id, page).await?;
+    let Progress { pending, running, completed, failed } = app.cx.store.progress(&id).await?;
+    let shown: Vec<Value> = jobs.items.iter().map(|job| shown(&id, job)).collect();
+    Ok(Json(json!({
+        "plan": {
+            "id": plan.id,
+            "alterations": plan.alterations,
+            "workflowInstanceFilter": plan.filter,
+            "status": plan.status.as_str(),
+            "createdAt": plan.created_at,
+            "startedAt": plan.started_at,
+            "completedAt": plan.completed_at,
+        },
+        "progress": {
+            "pending": pending, "running": running, "completed": completed, "failed": failed,
+        },
+        "jobs": shown,
+        "totalCount": jobs.total,
+    })))
+}
+
+fn shown(plan: &str, job: &AlterationJob) -> Value {
+    let log = job.message.iter().map(
+        |message| json!({"message": message, "logLevel": "Error", "timestamp": job.completed_at}),
+    );
+    json!({
+        "id": model::derived(&["alteration", plan, job.instance_id.as_str()]),
+        "planId": plan,
+        "workflowInstanceId": job.instance_id,
+        "status": job.status.as_str(),
+        "log": log.collect::<Vec<_>>(),
+        "createdAt": job.created_at,
+        "startedAt": job.started_at,
+        "completedAt": job.completed_at,
+    })
+}

@@ -1,0 +1,222 @@
+//! Instances that begin with what another one knew: restarted ones, and those that come from
+//! another installation.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use model::{Bookmark, Entry, Instance, Map, limits};
+use protocol::{ReplyWhen, Restart};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{Burst, Commit, Expected, Page, StoredBookmark, VersionOption, shard_of};
+use utoipa::ToSchema;
+
+use super::start::begun;
+use crate::body::{Body, Prefer};
+use crate::pipeline::identify::Asking;
+use crate::pipeline::reply::Patience;
+use crate::pipeline::validate::Beginning;
+use crate::present::InstanceStatus;
+use crate::problem::ProblemBody;
+use crate::{App, Problem, bounds, record};
+
+/// The first format of exported instances.
+const FORMAT: u32 = 1;
+/// The journal pages that one export has at most.
+const PAGES_MAX: u64 = 10;
+
+/// Where a new instance begins, and what it knows beside what the old one knew.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RestartRequest {
+    /// An activity of the Flowchart that is the root; the start if there is none.
+    activity_id: Option<String>,
+    /// Workflow variables that have another value, by name.
+    #[schema(value_type = Option<Object>)]
+    variables: Option<Map>,
+    /// Another input; that of the old instance if there is none.
+    #[schema(value_type = Option<Object>)]
+    input: Option<Map>,
+    /// Another version; that of the old instance if there is none.
+    version: Option<u32>,
+}
+
+/// Starts a new instance that begins at an activity, with the input and the variables of this one,
+/// which stays as it is.
+#[utoipa::path(post, path = "/workflow-instances/{id}/restart", tag = "alterations",
+    params(("id" = String, Path)), request_body = RestartRequest,
+    responses((status = 200, body = InstanceStatus), (status = 202, body = InstanceStatus),
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+pub(super) async fn restart(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    prefer: Prefer,
+    asking: Asking,
+    Body(request): Body<RestartRequest>,
+) -> Result<Response, Problem> {
+    bounds::optional("activityId", request.activity_id.as_deref())?;
+    bounds::version(request.version)?;
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    if seen.instance.version == 0 {
+        return Err(Problem::conflict("unfit", format!("instance {id} has not run yet")));
+    }
+    let view = seen.view(&app).await;
+    let mut variables =
+        view.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
+    variables.extend(request.variables.unwrap_or_default());
+    let activity_id = request.activity_id.filter(|id| !id.is_empty());
+    let row = &seen.instance;
+    let beginning = Beginning {
+        definition_id: row.definition_id.clone(),
+        version: request.version.map(VersionOption::Number),
+        version_id: request.version.is_none().then(|| row.version_id.clone()),
+        input: request.input.unwrap_or_else(|| seen.state().input.clone()),
+        properties: seen.state().properties.clone(),
+        correlation_id: row.correlation_id.clone(),
+        name: row.name.clone(),
+        restart: Some(Box::new(Restart {
+            activity_id: activity_id.clone().map(Into::into),
+            variables,
+        })),
+        ..Beginning::default()
+    };
+    let patience = match prefer.respond_async {
+        true => Patience::None,
+        false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
+    };
+    let answer = begun(&app, &asking, beginning, patience).await?;
+    let details = json!({ "activityId": activity_id });
+    app.audit(&asking.caller, "instance.restart", row.id.as_str(), details).await;
+    Ok(answer)
+}
+
+/// An instance as a file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Exported {
+    /// [`FORMAT`].
+    staunch_instance: u32,
+    instance: Instance,
+    /// What the executor keeps about it.
+    record: Value,
+    bookmarks: Vec<Bookmark>,
+    journal: Vec<Entry>,
+}
+
+/// An instance as a file: its state and its journal. It stays here.
+#[utoipa::path(get, path = "/workflow-instances/{id}/export", tag = "instances",
+    params(("id" = String, Path)),
+    responses((status = 200, body = Value, description = "The file that `import` reads"),
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn export(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    if seen.instance.version == 0 {
+        return Err(Problem::conflict("unfit", format!("instance {id} has not run yet")));
+    }
+    let mut journal = Vec::new();
+    for number in 0..PAGES_MAX {
+        let page = Page::new(number * limits::PAGE_ITEMS_MAX, limits::PAGE_ITEMS_MAX);
+        let found = app.cx.store.journal(&seen.instance.id, page).await?;
+        journal.extend(found.items);
+        if (number + 1) * limits::PAGE_ITEMS_MAX >= found.total {
+            break;
+        }
+    }
+    let unreadable = |error: rmp_serde::decode::Error| {
+        tracing::error!(%error, instance = id, "the state of an instance cannot be exported");
+        Problem::internal()
+    };
+    let exported = Exported {
+        staunch_instance: FORMAT,
+        record: rmp_serde::from_slice(&seen.instance.state).map_err(unreadable)?,
+        bookmarks: seen.open().cloned().collect(),
+        instance: Instance { state: Vec::new(), ..seen.instance.clone() },
+        journal,
+    };
+    Ok(Json(json!(exported)))
+}
+
+/// Takes in an instance that another installation exported. Its definition must be here, in the same
+/// version. An instance that has the id already stays as it is (409).
+#[utoipa::path(post, path = "/bulk-actions/import/workflow-instances", tag = "instances",
+    request_body = Value,
+    responses((status = 200, body = Value, description = "`{imported, workflowInstanceId}`"),
+        (status = 400, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn import(
+    State(app): State<Arc<App>>,
+    asking: Asking,
+    Body(document): Body<Value>,
+) -> Result<Json<Value>, Problem> {
+    let exported: Exported = serde_json::from_value(document).map_err(|error| {
+        Problem::bad_request(format!("this is not an exported instance: {error}"))
+    })?;
+    if exported.staunch_instance != FORMAT {
+        let format = exported.staunch_instance;
+        return Err(Problem::bad_request(format!(
+            "the file has format {format}, and this server reads format {FORMAT}"
+        )));
+    }
+    let id = record::id(exported.instance.id.as_str())?;
+    let burst = burst(&app, exported).await?;
+    match app.cx.store.commit(burst).await? {
+        Commit::Done { .. } => {}
+        Commit::NotAllowed(by) => {
+            let detail =
+                format!("instance {by} is unfinished, and the activation strategy allows one");
+            return Err(Problem::conflict("not-allowed", detail));
+        }
+        Commit::Conflict | Commit::Gone(_) => {
+            return Err(Problem::conflict("exists", format!("there is an instance {id} already")));
+        }
+    }
+    app.audit(&asking.caller, "instance.import", id.as_str(), Value::Null).await;
+    Ok(Json(json!({"imported": 1, "workflowInstanceId": id})))
+}
+
+async fn burst(app: &App, exported: Exported) -> Result<Burst, Problem> {
+    let Exported { instance, record, journal, .. } = exported;
+    let bad =
+        |what: String| Problem::bad_request(format!("the instance cannot be taken in: {what}"));
+    let option = VersionOption::Number(instance.definition_version);
+    let here = match app.cx.store.version(&instance.version_id).await? {
+        Some(here) => Some(here),
+        None => app.cx.store.definition(&instance.definition_id, option).await?,
+    };
+    let here = here.ok_or_else(|| {
+        let (definition, version) = (&instance.definition_id, instance.definition_version);
+        bad(format!("version {version} of definition {definition} is not here: import it first"))
+    })?;
+    let state = rmp_serde::to_vec_named(&record).map_err(|error| bad(error.to_string()))?;
+    let read = record::read(&state).map_err(|error| bad(error.to_string()))?;
+    let Some(program) = app.cx.catalog.program(&here.id).await? else {
+        return Err(bad(format!("version {} of its definition is not here", here.version)));
+    };
+    let problems = app.cx.engine.places(&program, &read.state);
+    if let Some(first) = problems.first() {
+        return Err(bad(first.to_string()));
+    }
+    let key = record.get("activation_key").and_then(Value::as_str).map(str::to_owned);
+    let instance = Instance {
+        version: 1,
+        version_id: here.id,
+        definition_version: here.version,
+        status: read.status(instance.status),
+        updated_at: app.now(),
+        state,
+        ..instance
+    };
+    let created = read.open().map(|open| StoredBookmark {
+        instance_id: instance.id.clone(),
+        definition_id: instance.definition_id.clone(),
+        correlation_id: instance.correlation_id.clone(),
+        shard: shard_of(instance.id.as_str()),
+        bookmark: open.clone(),
+    });
+    let created = created.collect();
+    Ok(Burst { created, journal, activation_key: key, ..Burst::new(instance, Expected::Absent) })
+}

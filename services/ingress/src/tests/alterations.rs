@@ -1,0 +1,253 @@
+use serde_json::{Value, json};
+use store::Instances as _;
+
+use super::world::{BOUND, World, waits_for};
+
+const API: &str = "/elsa/api";
+const INSTANCES: &str = "/elsa/api/workflow-instances";
+
+fn fails() -> Value {
+    json!({"type": "Elsa.Sequence", "id": "seq", "activities": [
+        {"type": "Elsa.If", "id": "check",
+            "condition": {"js": "if (!variables.Good) throw new Error('bad'); return true"},
+            "then": {"type": "Elsa.WriteLine", "id": "good", "text": "good"}}]})
+}
+
+async fn publish_with_variable(world: &World, id: &str, root: Value) {
+    let definition = json!({"definitionId": id, "name": id, "root": root,
+        "variables": [{"id": "good", "name": "Good", "typeName": "Boolean", "value": false}]});
+    let answer = world.post(&format!("{API}/workflow-definitions"), &definition).await;
+    assert!(answer.status.is_success(), "{:#}", answer.body);
+}
+
+async fn status(world: &World, id: &str) -> Value {
+    world.get(&format!("{INSTANCES}/{id}/execution-state")).await.expect(200)["subStatus"].clone()
+}
+
+async fn journal(world: &World, id: &str) -> Vec<String> {
+    let journal = world.get(&format!("{INSTANCES}/{id}/journal")).await.expect(200);
+    let items = journal["items"].as_array().unwrap().clone();
+    let altered = items.iter().filter(|item| item["eventName"] == "Altered");
+    altered.map(|item| item["message"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_faulted_instance_is_corrected_and_retried() {
+    let world = World::new().await;
+    publish_with_variable(&world, "f", fails()).await;
+    let id = world.begin("f").await;
+    assert_eq!(status(&world, &id).await, "Faulted");
+    let retry = json!({"workflowInstanceIds": [id, "nope"]});
+    let got = world.post(&format!("{API}/alterations/workflows/retry"), &retry).await.expect(200);
+    let results = got["results"].as_array().unwrap();
+    assert_eq!(
+        (&results[0]["isSuccessful"], &results[1]["isSuccessful"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(status(&world, &id).await, "Faulted", "it is as bad as before");
+    let values = json!({"variables": [{"id": "good", "value": true}]});
+    let set = world.post(&format!("{INSTANCES}/{id}/variables"), &values).await.expect(200);
+    assert_eq!(set["items"], json!([{"id": "good", "name": "Good", "value": true}]));
+    let run = json!({"workflowInstanceIds": [id], "alterations": [{"type": "Retry"}]});
+    let got = world.post(&format!("{API}/alterations/run"), &run).await.expect(200);
+    assert_eq!(got["results"][0]["isSuccessful"], true, "{got:#}");
+    assert_eq!(status(&world, &id).await, "Finished");
+    assert_eq!(journal(&world, &id).await, ["Retry", "ModifyVariable", "Retry"]);
+    let again = json!({"alterations": [{"type": "Retry"}]});
+    let detail = world.post(&format!("{INSTANCES}/{id}/alter"), &again).await.problem(409);
+    assert!(detail.contains("restart it instead"), "{detail}");
+    let audit = world.get(&format!("{API}/audit")).await.expect(200);
+    let entries = audit["items"].as_array().unwrap();
+    let altered = entries.iter().filter(|entry| entry["what"] == "instance.alter");
+    assert_eq!(altered.count(), 3, "{audit:#}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_or_does_not_fit_is_refused() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    let alter = format!("{INSTANCES}/{id}/alter");
+    for body in [
+        json!({}),
+        json!({"alterations": []}),
+        json!({"alterations": [{"type": "Nothing"}]}),
+        json!({"alterations": [{"type": "Migrate"}]}),
+        json!({"alterations": [{"type": "Unpause"}], "more": 1}),
+    ] {
+        world.post(&alter, &body).await.problem(400);
+    }
+    let unfit = json!({"alterations": [{"type": "Migrate", "targetVersion": 7}]});
+    assert!(world.post(&alter, &unfit).await.problem(409).contains("has no version 7"));
+    let unfit =
+        json!({"alterations": [{"type": "CancelActivity", "activityId": "done"}], "dryRun": true});
+    let dry = world.post(&alter, &unfit).await.expect(200);
+    assert_eq!(dry["fits"], false, "{dry:#}");
+    let nope = format!("{INSTANCES}/nope/alter");
+    world.post(&nope, &json!({"alterations": [{"type": "Unpause"}]})).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_paused_instance_keeps_what_arrives() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    let alter = format!("{INSTANCES}/{id}/alter");
+    world.post(&alter, &json!({"alterations": [{"type": "Pause"}]})).await.expect(200);
+    let bookmarks = world.get(&format!("{INSTANCES}/{id}/bookmarks")).await.expect(200);
+    assert_eq!(bookmarks["count"], 0);
+    let event = format!("{API}/events/go/trigger");
+    world.post(&event, &json!({"workflowInstanceId": id})).await;
+    let shown = world.get(&format!("{INSTANCES}/{id}")).await.expect(200);
+    assert_eq!(shown["workflowState"]["isPaused"], true);
+    assert_eq!(status(&world, &id).await, "Suspended");
+    world.post(&alter, &json!({"alterations": [{"type": "Unpause"}]})).await.expect(200);
+    world.until(&id, "Finished").await;
+}
+
+fn second(event: &str) -> Value {
+    json!({"type": "Elsa.Sequence", "id": "seq", "activities": [
+        {"type": "Elsa.WriteLine", "id": "first", "text": "first"},
+        {"type": "Elsa.Event", "id": "wait", "eventName": event},
+        {"type": "Elsa.WriteLine", "id": "done", "text": "second"}]})
+}
+
+#[tokio::test]
+async fn an_instance_migrates_after_a_dry_run() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    world.publish("w", second("go")).await;
+    world.publish("w", json!({"type": "Elsa.Event", "id": "other", "eventName": "go"})).await;
+    let alter = format!("{INSTANCES}/{id}/alter");
+    let to = |version: u32, dry: bool| json!({"alterations": [{"type": "Migrate", "targetVersion": version}], "dryRun": dry});
+    let dry = world.post(&alter, &to(3, true)).await.expect(200);
+    assert!(dry["reasons"].to_string().contains("not there"), "{dry:#}");
+    assert!(world.post(&alter, &to(3, false)).await.problem(409).contains("not there"));
+    assert_eq!(world.post(&alter, &to(2, true)).await.expect(200)["fits"], true);
+    world.post(&alter, &to(2, false)).await.expect(200);
+    let shown = world.get(&format!("{INSTANCES}/{id}")).await.expect(200);
+    assert_eq!(
+        (&shown["version"], &shown["workflowState"]["definitionVersion"]),
+        (&json!(2), &json!(2))
+    );
+    world.post(&format!("{INSTANCES}/{id}/resume"), &json!({})).await.expect(200);
+    world.until(&id, "Finished").await;
+    let journal = world.get(&format!("{INSTANCES}/{id}/journal")).await.expect(200);
+    assert!(journal.to_string().contains("second"), "{journal:#}");
+}
+
+async fn finished(world: &World, plan: &str) -> Value {
+    let path = format!("{API}/alterations/{plan}");
+    testkit::eventually("the plan is completed", BOUND, async || {
+        world.get(&path).await.body["plan"]["status"] == "Completed"
+    })
+    .await;
+    world.get(&path).await.expect(200)
+}
+
+#[tokio::test]
+async fn a_plan_alters_every_instance_that_its_filter_selects() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    world.publish("x", waits_for("go")).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(world.begin("w").await);
+    }
+    let other = world.begin("x").await;
+    world.post(&format!("{INSTANCES}/{}/resume", ids[0]), &json!({})).await.expect(200);
+    world.until(&ids[0], "Finished").await;
+    world.publish("w", second("go")).await;
+    let alterations = json!([{"type": "Migrate", "targetVersion": 2}]);
+    let filter = json!({"definitionIds": ["w"]});
+    let mut dry = filter.clone();
+    dry["alterations"] = alterations.clone();
+    let dry = world.post(&format!("{API}/alterations/dry-run"), &dry).await.expect(200);
+    assert_eq!(dry["workflowInstanceIds"].as_array().unwrap().len(), 5);
+    assert_eq!(dry["misfits"][0]["workflowInstanceId"], json!(ids[0]), "{dry:#}");
+    let submit = format!("{API}/alterations/submit");
+    let plan = json!({"id": "plan-1", "alterations": alterations, "filter": filter});
+    for _ in 0..2 {
+        assert_eq!(world.post(&submit, &plan).await.expect(200)["planId"], "plan-1");
+    }
+    let another = json!({"id": "plan-1", "alterations": alterations, "filter": {}});
+    world.post(&submit, &another).await.problem(409);
+    let done = finished(&world, "plan-1").await;
+    let progress = json!({"pending": 0, "running": 0, "completed": 4, "failed": 1});
+    assert_eq!(done["progress"], progress, "{done:#}");
+    for id in &ids[1..] {
+        let instance = world.store.load(&id.as_str().into()).await.unwrap().unwrap().instance;
+        assert_eq!((instance.definition_version, instance.version), (2, 2), "altered once");
+    }
+    let untouched = world.store.load(&other.as_str().into()).await.unwrap().unwrap().instance;
+    assert_eq!(untouched.version, 1);
+    world.get(&format!("{API}/alterations/nope")).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_plan_with_an_empty_filter_selects_nothing_unless_it_says_so() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    let pause = json!([{"type": "Pause"}]);
+    let submit = format!("{API}/alterations/submit");
+    let nothing = json!({"alterations": pause, "filter": {}});
+    let plan = world.post(&submit, &nothing).await.expect(200)["planId"].clone();
+    let done = finished(&world, plan.as_str().unwrap()).await;
+    assert_eq!(done["totalCount"], 0);
+    let all = json!({"alterations": pause, "filter": {"emptyFilterSelectsAll": true}});
+    let plan = world.post(&submit, &all).await.expect(200)["planId"].clone();
+    let done = finished(&world, plan.as_str().unwrap()).await;
+    assert_eq!(done["jobs"][0]["workflowInstanceId"], json!(id), "{done:#}");
+    assert_eq!(done["jobs"][0]["status"], "Completed");
+    let bad = json!({"alterations": pause, "filter": {"correlationIds": ["a", "b"]}});
+    world.post(&submit, &bad).await.problem(400);
+}
+
+#[tokio::test]
+async fn a_restart_begins_with_what_was_known() {
+    let world = World::new().await;
+    let root = json!({"type": "Elsa.Flowchart", "id": "flow", "activities": [
+        {"type": "Elsa.WriteLine", "id": "a", "text": "a"},
+        {"type": "Elsa.WriteLine", "id": "b", "text": {"js": "'good is ' + variables.Good"}}],
+        "connections": [{"source": "a", "target": "b"}]});
+    publish_with_variable(&world, "r", root).await;
+    let id = world.begin("r").await;
+    let body = json!({"activityId": "b", "variables": {"Good": true}});
+    let got = world.post(&format!("{INSTANCES}/{id}/restart"), &body).await.expect(200);
+    let new = got["workflowInstanceId"].as_str().unwrap();
+    assert_ne!(new, id);
+    world.until(new, "Finished").await;
+    let journal = world.get(&format!("{INSTANCES}/{new}/journal")).await.expect(200).to_string();
+    assert!(
+        journal.contains("good is true") && !journal.contains("\"activityId\":\"a\""),
+        "{journal}"
+    );
+}
+
+#[tokio::test]
+async fn an_exported_instance_goes_on_in_another_installation() {
+    let (here, there) = (World::new().await, World::new().await);
+    here.publish("w", waits_for("go")).await;
+    there.publish("w", waits_for("go")).await;
+    let id = here.begin("w").await;
+    let exported = here.get(&format!("{INSTANCES}/{id}/export")).await.expect(200);
+    let import = format!("{API}/bulk-actions/import/workflow-instances");
+    assert_eq!(there.post(&import, &exported).await.expect(200)["imported"], 1);
+    there.post(&import, &exported).await.problem(409);
+    there.post(&import, &json!({"staunchInstance": 1})).await.problem(400);
+    let (one, two) = (
+        here.get(&format!("{INSTANCES}/{id}/bookmarks")).await.expect(200),
+        there.get(&format!("{INSTANCES}/{id}/bookmarks")).await.expect(200),
+    );
+    assert_eq!(one, two);
+    there.post(&format!("{INSTANCES}/{id}/resume"), &json!({})).await.expect(200);
+    there.until(&id, "Finished").await;
+    assert_eq!(status(&here, &id).await, "Suspended");
+    let journal = there.get(&format!("{INSTANCES}/{id}/journal")).await.expect(200);
+    let sequences: Vec<_> =
+        journal["items"].as_array().unwrap().iter().map(|item| item["sequence"].clone()).collect();
+    let expected: Vec<_> = (1..=sequences.len()).map(|number| json!(number)).collect();
+    assert_eq!(sequences, expected);
+}

@@ -1,0 +1,246 @@
+//! `staunch instance retry | pause | unpause | set | schedule | migrate | restart | export | import
+//! | plan …`: operations on instances from outside their workflows.
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::known;
+use crate::client::Client;
+use crate::output::{self, Format};
+use crate::{Failure, input};
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Operation {
+    /// Runs faulted activities again
+    Retry {
+        /// Its id
+        id: String,
+        /// Only this activity; all faulted ones without it
+        #[arg(long, value_name = "ID")]
+        activity: Vec<String>,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Lets nothing run any more until it is told to go on
+    Pause {
+        /// Its id
+        id: String,
+        /// The reason, for the instance's journal
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Goes on after a pause
+    Unpause {
+        /// Its id
+        id: String,
+    },
+    /// Gives a variable a value
+    Set {
+        /// Its id
+        id: String,
+        /// The variable's name or id, and its value as JSON; a value that is no JSON is a text
+        #[arg(value_name = "NAME=JSON", required = true)]
+        values: Vec<String>,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Runs an activity now: again where it runs or waits, else in its container
+    Schedule {
+        /// Its id
+        id: String,
+        /// The activity
+        activity: String,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Ends an activity that runs or waits; what contains it goes on
+    CancelActivity {
+        /// Its id
+        id: String,
+        /// The activity
+        activity: String,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Goes on with another version of the definition
+    Migrate {
+        /// Its id
+        id: String,
+        /// The number of the version
+        #[arg(long, value_name = "N")]
+        to: u32,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Starts a new instance with the input and the variables of this one
+    Restart {
+        /// Its id
+        id: String,
+        /// The activity to begin at, of the flowchart that is the root
+        #[arg(long, value_name = "ID")]
+        from: Option<String>,
+        /// Variables with other values: a JSON object, or @FILE with one
+        #[arg(long, value_name = "JSON|@FILE")]
+        variables: Option<String>,
+        /// Another version of the definition
+        #[arg(long, value_name = "N")]
+        version: Option<u32>,
+    },
+    /// Prints an instance as a file that `import` reads
+    Export {
+        /// Its id
+        id: String,
+    },
+    /// Takes in an exported instance
+    Import {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: String,
+    },
+    /// Alters many instances in the background
+    Plan {
+        #[command(subcommand)]
+        verb: Plan,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(super) struct How {
+    /// Only says whether it fits, and changes nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Plan {
+    /// Submits a plan, and prints its id
+    Submit {
+        /// The alterations: a JSON list, or @FILE with one
+        #[arg(value_name = "JSON|@FILE")]
+        alterations: String,
+        /// The instances: a JSON object, such as {"definitionIds": ["order"]}, or @FILE with one
+        #[arg(long, value_name = "JSON|@FILE")]
+        filter: String,
+        /// Only says which instances it selects and what does not fit, and changes nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Shows a plan, its progress and its jobs
+    Get {
+        /// Its id
+        id: String,
+    },
+}
+
+/// Runs one operation.
+///
+/// # Errors
+/// The server's refusal.
+pub(super) async fn run(
+    client: &Client,
+    operation: Operation,
+    format: Format,
+) -> Result<(), Failure> {
+    let act = Acting { client, format };
+    match operation {
+        Operation::Retry { id, activity, how } => {
+            let retry = json!({"type": "Retry", "activityIds": activity});
+            act.alter(&id, vec![retry], &how, "runs its faulted activities again").await
+        }
+        Operation::Pause { id, reason } => {
+            let pause = json!({"type": "Pause", "reason": reason});
+            act.alter(&id, vec![pause], &How { dry_run: false }, "is paused").await
+        }
+        Operation::Unpause { id } => {
+            let unpause = json!({"type": "Unpause"});
+            act.alter(&id, vec![unpause], &How { dry_run: false }, "goes on").await
+        }
+        Operation::Set { id, values, how } => {
+            let set = values.iter().map(|text| set(text)).collect::<Result<Vec<_>, _>>()?;
+            act.alter(&id, set, &how, "has the new values").await
+        }
+        Operation::Schedule { id, activity, how } => {
+            let schedule = json!({"type": "ScheduleActivity", "activityId": activity});
+            act.alter(&id, vec![schedule], &how, &format!("runs {activity}")).await
+        }
+        Operation::CancelActivity { id, activity, how } => {
+            let cancel = json!({"type": "CancelActivity", "activityId": activity});
+            act.alter(&id, vec![cancel], &how, &format!("has left {activity}")).await
+        }
+        Operation::Migrate { id, to, how } => {
+            let migrate = json!({"type": "Migrate", "targetVersion": to});
+            act.alter(&id, vec![migrate], &how, &format!("runs version {to}")).await
+        }
+        Operation::Restart { id, from, variables, version } => {
+            let mut body = json!({"activityId": from, "version": version});
+            if let Some(variables) = variables {
+                body["variables"] = Value::Object(input::parse(&variables)?);
+            }
+            let path = format!("/workflow-instances/{}/restart", known(&id)?);
+            output::json(&client.post(&path, &body).await?.body)
+        }
+        Operation::Export { id } => {
+            output::json(&client.get(&format!("/workflow-instances/{}/export", known(&id)?)).await?)
+        }
+        Operation::Import { file } => {
+            let document = Value::Object(input::parse(&format!("@{file}"))?);
+            let path = "/bulk-actions/import/workflow-instances";
+            output::json(&client.post(path, &document).await?.body)
+        }
+        Operation::Plan { verb } => plan(client, verb).await,
+    }
+}
+
+struct Acting<'c> {
+    client: &'c Client,
+    format: Format,
+}
+
+impl Acting<'_> {
+    async fn alter(
+        &self,
+        id: &str,
+        alterations: Vec<Value>,
+        how: &How,
+        what: &str,
+    ) -> Result<(), Failure> {
+        let id = known(id)?;
+        let body = json!({"alterations": alterations, "dryRun": how.dry_run});
+        let answer = self.client.post(&format!("/workflow-instances/{id}/alter"), &body).await?;
+        if how.dry_run {
+            return output::json(&answer.body);
+        }
+        output::done(self.format, &format!("{id} {what}"), &answer.body)
+    }
+}
+
+/// `name=value`
+fn set(text: &str) -> Result<Value, Failure> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err(Failure::usage(format!("{text:?} is not NAME=JSON, such as count=3")));
+    };
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok(json!({"type": "ModifyVariable", "variableId": name, "value": value}))
+}
+
+async fn plan(client: &Client, verb: Plan) -> Result<(), Failure> {
+    match verb {
+        Plan::Submit { alterations, filter, dry_run } => {
+            let filter: Map<String, Value> = input::parse(&filter)?;
+            let alterations = input::list(&alterations)?;
+            if dry_run {
+                let mut body = Value::Object(filter);
+                body["alterations"] = Value::Array(alterations);
+                return output::json(&client.post("/alterations/dry-run", &body).await?.body);
+            }
+            let body = json!({"alterations": alterations, "filter": filter});
+            output::json(&client.post("/alterations/submit", &body).await?.body)
+        }
+        Plan::Get { id } => {
+            if id.is_empty() || id.contains('/') {
+                return Err(Failure::usage(format!("{id:?} is not the id of a plan")));
+            }
+            output::json(&client.get(&format!("/alterations/{id}")).await?)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Alterations: what an operator may change about an instance, from outside its workflow.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ActivityId;
+
+/// One change. Elsa's names, and ours for what Elsa does otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+pub enum Alteration {
+    /// Ends the instance.
+    Cancel {
+        /// The reason, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Ends activities that run or wait; what contains them goes on, as after an end without an
+    /// outcome.
+    CancelActivity {
+        /// Every execution of this activity.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity_id: Option<ActivityId>,
+        /// This execution.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity_instance_id: Option<String>,
+    },
+    /// Goes on with another version of the definition.
+    Migrate {
+        /// The number of that version.
+        target_version: u32,
+    },
+    /// Gives a variable a value.
+    ModifyVariable {
+        /// Its id, or its name.
+        variable_id: String,
+        /// Its new value, which is converted to its type.
+        #[serde(default)]
+        value: Value,
+    },
+    /// Runs an activity: one that runs or waits is run again from its start; any other is run in the
+    /// container that it belongs to.
+    ScheduleActivity {
+        /// The activity.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity_id: Option<ActivityId>,
+        /// The execution to run again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity_instance_id: Option<String>,
+    },
+    /// Runs faulted activities again, from their start, and resolves their incidents.
+    Retry {
+        /// These activities; all that are faulted when empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        activity_ids: Vec<ActivityId>,
+    },
+    /// Nothing runs any more until [`Alteration::Unpause`].
+    Pause {
+        /// The reason, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Goes on after [`Alteration::Pause`].
+    Unpause,
+}
+
+impl Alteration {
+    /// Its name, as the member `type` has it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Cancel { .. } => "Cancel",
+            Self::CancelActivity { .. } => "CancelActivity",
+            Self::Migrate { .. } => "Migrate",
+            Self::ModifyVariable { .. } => "ModifyVariable",
+            Self::ScheduleActivity { .. } => "ScheduleActivity",
+            Self::Retry { .. } => "Retry",
+            Self::Pause { .. } => "Pause",
+            Self::Unpause => "Unpause",
+        }
+    }
+
+    /// The version that one of these alterations migrates to.
+    #[must_use]
+    pub fn target_version(alterations: &[Self]) -> Option<u32> {
+        alterations.iter().find_map(|alteration| match alteration {
+            Self::Migrate { target_version } => Some(*target_version),
+            _ => None,
+        })
+    }
+}
+
+impl fmt::Display for Alteration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
