@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Alter, Effect, Engine, Env, Input, Installation, Library, Problem, Program, Rest, Restart,
-    Resume, Start,
-    State, Turn,
+    Resume, Start, State, Turn,
 };
 
 /// Turns that one player takes before it reports an endless workflow.

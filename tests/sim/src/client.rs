@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use bus::Bus;
 use chassis::{Clock as _, TokioClock};
-use model::{CommandId, DefinitionId, Instance, InstanceId, Map, Trigger};
+use model::{Alteration, CommandId, DefinitionId, Instance, InstanceId, Map, Trigger};
 use protocol::{
-    Body, Cancel, Command, ContentType, EventRaised, Headers, Message, Noticed, Resume, Sequence,
-    Start, decode_body, encode_body, subject,
+    Alter, Body, Cancel, Command, ContentType, EventRaised, Headers, Message, Noticed, Resume,
+    Sequence, Start, decode_body, encode_body, subject,
 };
 use store::{Accepted, NewInstance, PendingCommand, Store};
 
@@ -97,6 +97,13 @@ impl Client {
     pub(crate) async fn cancel(&self, id: &str, instance: &str) {
         let body = Cancel { instance_id: InstanceId::new(instance), reason: None };
         let command = Command::new(CommandId::new(id), Body::Cancel(body));
+        self.accept(command, Some(InstanceId::new(instance)), None).await;
+    }
+
+    /// Alters an instance, as an operator.
+    pub(crate) async fn alter(&self, id: &str, instance: &str, alterations: Vec<Alteration>) {
+        let body = Alter { instance_id: InstanceId::new(instance), alterations };
+        let command = Command::new(CommandId::new(id), Body::Alter(body));
         self.accept(command, Some(InstanceId::new(instance)), None).await;
     }
 

@@ -28,6 +28,14 @@ fn delay(span: &str) -> Value {
     json!({"type": "Delay", "timeSpan": span})
 }
 
+/// Versions of the definition that instances are migrated to; each writes another line at its end.
+pub(crate) fn moved(end: &str) -> Value {
+    json!({"type": "Sequence", "id": "moved", "activities": [
+        {"type": "WriteLine", "id": "begin", "text": "begin"},
+        {"type": "Event", "id": "wait", "eventName": "moved"},
+        {"type": "WriteLine", "id": "end", "text": end}]})
+}
+
 /// All definitions, each with its root.
 pub(crate) fn all() -> Vec<(&'static str, Value)> {
     let child = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "child",
@@ -56,6 +64,23 @@ pub(crate) fn all() -> Vec<(&'static str, Value)> {
         ("triggered", sequence(vec![on_tick, line("triggered")])),
         ("caller", sequence(vec![calls("first", "called"), line("a"), calls("second", "again")])),
         ("versioned", line("v1")),
+        // It fails until an operator gives the variable a value that is a duration.
+        (
+            "faulty",
+            json!({"type": "Sequence", "variables": [
+                {"id": "span", "name": "Span", "typeName": "String", "value": "no duration"}],
+                "activities": [line("a"), {"type": "Delay", "id": "delay",
+                    "timeSpan": {"type": "Variable", "value": {"id": "span", "name": "Span"}}},
+                    line("b")]}),
+        ),
+        (
+            "chart",
+            json!({"type": "Flowchart", "id": "chart", "activities": [
+                {"type": "Event", "id": "wait", "eventName": "chart"},
+                {"type": "WriteLine", "id": "line", "text": "line"}],
+                "connections": [{"source": "wait", "target": "line"}]}),
+        ),
+        ("moved", moved("old")),
         (CONTENDED, line("v1")),
         ("teller", sequence(vec![line("a"), told, line("b")])),
         ("told", sequence(vec![wait_for("told"), line("heard")])),

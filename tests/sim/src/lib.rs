@@ -25,6 +25,8 @@ mod gateway;
 #[cfg(test)]
 mod nemesis;
 #[cfg(test)]
+mod operator;
+#[cfg(test)]
 mod oracle;
 #[cfg(test)]
 mod outside;

@@ -20,6 +20,8 @@ pub(crate) enum Planted {
     /// Message ids are not recognised: a message that is published twice is delivered twice, and a
     /// timer that is fired twice gives a new command.
     NewIds,
+    /// An alteration that is delivered again has another id.
+    AlteredTwice,
     /// Every eighth message is acknowledged but not stored.
     PublishUnkept,
     /// Deliveries lack their sender's sequence number.
@@ -36,7 +38,7 @@ pub(crate) enum Planted {
 }
 
 impl Planted {
-    pub(crate) const ALL: [Self; 31] = [
+    pub(crate) const ALL: [Self; 32] = [
         Self::Store(Bug::VersionUnchecked),
         Self::Store(Bug::OutboxForgotten),
         Self::Store(Bug::CommandsForgotten),
@@ -62,6 +64,7 @@ impl Planted {
         Self::AckForgotten,
         Self::RedeliveryForgotten,
         Self::NewIds,
+        Self::AlteredTwice,
         Self::PublishUnkept,
         Self::OrderStripped,
         Self::BarrierEarly,

@@ -10,7 +10,7 @@ use crate::client::{Client, triggered_id};
 use crate::definitions::line;
 use crate::expect::{Expect, Expectations};
 use crate::world::World;
-use crate::{publisher, requests};
+use crate::{operator, publisher, requests};
 
 /// Runs all stories of a world.
 pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
@@ -28,7 +28,7 @@ pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
     for story in Story::ALL {
         // An event reaches the instances of all stories, and a version is published only once.
         let most = match story {
-            Story::Teller | Story::Republished => 1,
+            Story::Teller | Story::Republished | Story::Migrated => 1,
             Story::Contended => 5,
             _ => 2,
         };
@@ -65,10 +65,14 @@ enum Story {
     Contended,
     Garbled,
     Forgotten,
+    Retried,
+    Scheduled,
+    Paused,
+    Migrated,
 }
 
 impl Story {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 23] = [
         Self::WithoutRow,
         Self::WithKey,
         Self::Hello,
@@ -88,6 +92,10 @@ impl Story {
         Self::Contended,
         Self::Garbled,
         Self::Forgotten,
+        Self::Retried,
+        Self::Scheduled,
+        Self::Paused,
+        Self::Migrated,
     ];
 
     async fn tell(self, world: &World, client: &Client, label: u64) -> Vec<Expect> {
@@ -207,6 +215,10 @@ impl Story {
                 client.keep_for(&id, "nobody waits for this", wait).await;
                 vec![Expect::dead(&id)]
             }
+            Self::Retried => operator::retry(world, client, &id).await,
+            Self::Scheduled => operator::schedule(world, client, &id).await,
+            Self::Paused => operator::pause(world, client, &id).await,
+            Self::Migrated => operator::migrate(world, client, &id).await,
             Self::Teller => {
                 let listener = format!("{id}-told");
                 client.start("told", &listener).await;
@@ -244,7 +256,7 @@ async fn republish(world: &World, client: &Client, id: &str) -> Vec<Expect> {
 
 impl World {
     /// Waits for the bookmark of an instance.
-    async fn bookmark(&self, id: &str) -> BookmarkId {
+    pub(crate) async fn bookmark(&self, id: &str) -> BookmarkId {
         loop {
             let filter =
                 BookmarkFilter { instance_id: Some(id.into()), ..BookmarkFilter::default() };
@@ -256,7 +268,7 @@ impl World {
         }
     }
 
-    async fn until_lines(&self, id: &str, count: usize) {
+    pub(crate) async fn until_lines(&self, id: &str, count: usize) {
         while self.lines(id).await.len() < count {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use executor::Record;
-use model::{CommandId, InstanceId, SubStatus};
+use model::{CommandId, InstanceId, SubStatus, What};
 use store::Expected;
 use store::memory::Written;
 
@@ -79,8 +79,10 @@ impl Seen {
             ));
         }
         let is_over = before.is_some_and(|before| before.status.is_final());
-        // A number of a sender may be used up after the end; that has no other effect.
-        if is_over && !burst.journal.is_empty() {
+        let is_altered = burst.journal.first().is_some_and(|entry| entry.what == What::Altered);
+        // A number of a sender may be used up after the end; that has no other effect. An operator
+        // may alter an instance that an incident has ended.
+        if is_over && !burst.journal.is_empty() && !is_altered {
             self.complain(format!("{}: a burst after the end", burst.instance.id));
         }
     }

@@ -89,6 +89,14 @@ impl Queue for BrokenBus {
         if self.has(Planted::RedeliveryForgotten) {
             deliveries.retain(|delivery| delivery.attempt == 1);
         }
+        if self.has(Planted::AlteredTwice) {
+            let alterations =
+                deliveries.iter_mut().filter(|found| found.message.subject.contains(".alter."));
+            for delivery in alterations {
+                let id = (self.nonces)();
+                delivery.message.headers.insert(header::COMMAND_ID.to_owned(), id);
+            }
+        }
         if self.has(Planted::OrderStripped) {
             for delivery in &mut deliveries {
                 delivery.message.headers.remove(header::SEQUENCE);
