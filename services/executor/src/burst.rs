@@ -115,6 +115,10 @@ impl Ending {
         Self { status: SubStatus::Faulted, incident: Some(("DefinitionNotRunnable", reason)) }
     }
 
+    pub(crate) fn invalid_input(reason: String) -> Self {
+        Self { status: SubStatus::Faulted, incident: Some(("InvalidInput", reason)) }
+    }
+
     pub(crate) fn broken(bug: String) -> Self {
         Self { status: SubStatus::Faulted, incident: Some(("EngineBug", bug)) }
     }

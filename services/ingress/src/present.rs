@@ -74,6 +74,9 @@ pub(crate) struct SavedDefinition {
     /// Always empty: with a problem, the answer is 400.
     #[schema(value_type = Vec<Object>)]
     validation_errors: Vec<Value>,
+    /// What its author should know, though it runs: each with `message`, `activityId`, `property`.
+    #[schema(value_type = Vec<Object>)]
+    validation_warnings: Vec<Value>,
     /// Every live node has the new version. Absent for a draft.
     #[serde(skip_serializing_if = "Option::is_none")]
     everywhere: Option<bool>,
@@ -93,6 +96,7 @@ impl From<&Changed> for SavedDefinition {
             already_published: saved.already_published,
             consuming_workflow_count: saved.consumers.len(),
             validation_errors: Vec::new(),
+            validation_warnings: saved.warnings.clone(),
             everywhere: noticed.map(|noticed| noticed.everywhere),
             missing: noticed.map(|noticed| noticed.missing.clone()),
             revision: noticed.map(|noticed| noticed.revision),

@@ -19,6 +19,7 @@ use chassis::Point;
 use engine::Library;
 use model::{Definition, DefinitionId, VersionId, limits};
 use protocol::Noticed;
+use serde_json::Value;
 use store::{
     Base, DefinitionFilter, Deleted, Listed, Page, Publication, Published, Retracted, VersionOption,
 };
@@ -41,6 +42,8 @@ pub(crate) struct Changed {
     pub(crate) already_published: bool,
     /// The new versions of definitions that use this one, published with it.
     pub(crate) consumers: Vec<Definition>,
+    /// What its author should know, though it runs.
+    pub(crate) warnings: Vec<Value>,
     /// The answer of the cache barrier; none for a draft.
     pub(crate) noticed: Option<Noticed>,
 }
@@ -52,6 +55,7 @@ impl Changed {
             is_new: false,
             already_published: false,
             consumers: Vec::new(),
+            warnings: Vec::new(),
             noticed: None,
         }
     }
@@ -303,7 +307,7 @@ async fn publish_version(
     definition: Definition,
     latest: Option<&Definition>,
 ) -> Result<Option<Changed>, Problem> {
-    let publication = publication(app, definition, latest, Library::default()).await?;
+    let (publication, warnings) = publication(app, definition, latest, Library::default()).await?;
     let definition = publication.definition.clone();
     let updates = match definition.options.auto_update_consuming_workflows {
         Some(true) => consumers::updates(app, &definition).await?,
@@ -316,7 +320,7 @@ async fn publish_version(
         return Ok(None);
     }
     app.cx.trail.at(Point::Publicised).await;
-    Ok(Some(Changed { consumers, ..Changed::new(definition) }))
+    Ok(Some(Changed { consumers, warnings, ..Changed::new(definition) }))
 }
 
 /// Publishes the versions, all or none; false when another change was faster.
@@ -338,17 +342,19 @@ async fn made_public(app: &App, publications: Vec<Publication>) -> Result<bool, 
     Ok(true)
 }
 
-/// The publication of this version over that latest one.
+/// The publication of this version over that latest one, and the warnings about it.
 async fn publication(
     app: &Arc<App>,
     definition: Definition,
     latest: Option<&Definition>,
     known: Library,
-) -> Result<Publication, Problem> {
-    let Index { mut definition, triggers, schedules } = Index::of(app, definition, known).await?;
+) -> Result<(Publication, Vec<Value>), Problem> {
+    let Index { mut definition, triggers, schedules, warnings } =
+        Index::of(app, definition, known).await?;
     definition.published_at = definition.published_at.or(Some(app.now()));
     (definition.is_latest, definition.is_published) = (true, true);
-    Ok(Publication { definition, base: Base::of(latest), triggers, schedules })
+    let base = Base::of(latest);
+    Ok((Publication { definition, base, triggers, schedules }, warnings))
 }
 
 /// Gives every published definition that uses this one a new version that uses its published

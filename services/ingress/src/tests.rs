@@ -18,3 +18,4 @@ mod links;
 mod resume;
 mod runs;
 mod world;
+mod wrong;

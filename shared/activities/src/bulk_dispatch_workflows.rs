@@ -69,6 +69,13 @@ impl Activity for BulkDispatchWorkflows {
             .input("startNewTrace", Type::Boolean, "The children begin their own traces.")
             .default(false)
             .input("channelName", Type::String, "Not used; kept for exports.")
+            .gives(&[
+                "ChildInstanceId",
+                "WorkflowInstanceId",
+                "WorkflowStatus",
+                "WorkflowSubStatus",
+                "WorkflowOutput",
+            ])
             .port(COMPLETED, PortKind::Embedded)
             .port(FAULTED, PortKind::Embedded)
             .outcomes(&["Completed", "Canceled", "Done"])

@@ -57,6 +57,7 @@ impl Activity for Flowchart {
         }
         let root = default_root(node, &children, &links);
         let merges = children.iter().map(|child| MergeMode::planned(node, *child)).collect();
+        warn_of_unreached(node, &children, &links, root);
         let is_join = |child: &NodeRef| node.descriptor(*child).type_name == "Elsa.FlowJoin";
         let mut outbound = vec![Vec::new(); children.len()];
         for (at, link) in links.iter().enumerate() {
@@ -363,6 +364,30 @@ fn default_root(node: &Planning<'_>, children: &[NodeRef], links: &[Link]) -> us
         .or_else(|| children.iter().position(|child| node.can_start(*child)))
         .or_else(|| (0..children.len()).find(|at| !targets.contains(at)))
         .unwrap_or_default()
+}
+
+/// Warns of activities to which no connection leads from where the flowchart may start.
+fn warn_of_unreached(node: &mut Planning<'_>, children: &[NodeRef], links: &[Link], root: usize) {
+    let mut rest: Vec<usize> =
+        (0..children.len()).filter(|at| *at == root || node.can_start(children[*at])).collect();
+    let mut reached: BTreeSet<usize> = rest.iter().copied().collect();
+    for &at in &rest {
+        node.begins_with(children[at]);
+    }
+    let mut from: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for link in links {
+        from.entry(link.source).or_default().push(link.target);
+    }
+    while let Some(at) = rest.pop() {
+        let next = from.get(&at).into_iter().flatten();
+        rest.extend(next.filter(|target| reached.insert(**target)));
+    }
+    for (at, child) in children.iter().enumerate() {
+        if !reached.contains(&at) {
+            let reason = "no connection leads to it from the start; connect it, or remove it";
+            node.unreachable(*child, reason);
+        }
+    }
 }
 
 /// The mode of a join, read from its own input.

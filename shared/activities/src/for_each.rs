@@ -14,6 +14,7 @@ impl Activity for ForEach {
             .output("currentValue", Type::Object, "The item of this round.")
             .port("body", PortKind::Embedded)
             .loops()
+            .gives(&["CurrentIndex", "CurrentValue"])
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

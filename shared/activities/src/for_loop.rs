@@ -21,6 +21,7 @@ impl Activity for ForLoop {
             .output("currentValue", Type::Integer(32), "The number of this round.")
             .port("body", PortKind::Embedded)
             .loops()
+            .gives(&["CurrentValue"])
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

@@ -14,6 +14,7 @@ impl Activity for ParallelForEach {
             .input("items", Type::List(Box::new(Type::Object)), "The items.")
             .port("body", PortKind::Embedded)
             .loops()
+            .gives(&["CurrentIndex", "CurrentValue"])
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

@@ -1,7 +1,8 @@
 //! Sequence: runs activities one after the other.
 
 use engine::{
-    Activity, Child, Decision, Descriptor, Failure, Moving, Next, NodeRef, PortKind, Step,
+    Activity, Child, Decision, Descriptor, Failure, Moving, Next, NodeRef, Plan, Planning,
+    PortKind, Step,
 };
 use serde_json::Value;
 
@@ -12,6 +13,18 @@ impl Activity for Sequence {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.Sequence", "Workflows", "Runs activities one after the other.")
             .port("activities", PortKind::List)
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        let children = node.children("activities");
+        if let Some(first) = children.first() {
+            node.begins_with(*first);
+        }
+        let end = children.iter().position(|child| node.descriptor(*child).is_terminal);
+        for child in children.iter().skip(end.map_or(children.len(), |end| end + 1)) {
+            node.unreachable(*child, "an activity before it ends the sequence; remove one of them");
+        }
+        None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

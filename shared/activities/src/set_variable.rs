@@ -33,6 +33,8 @@ impl Activity for SetVariable {
         };
         if target.id.is_empty() && target.name.is_empty() {
             node.problem("variable", "there is no variable: choose one");
+        } else {
+            node.names_variable("variable", &target.id, &target.name);
         }
         Some(Box::new(target))
     }

@@ -10,6 +10,7 @@ mod library;
 mod position;
 mod programs;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +20,12 @@ pub use library::library;
 pub use programs::run_apart;
 
 /// The engine of a process: every built-in activity and every language. A script runs for at most
-/// `script_time`.
+/// `script_time` and may read the values of `script_config`.
 #[must_use]
-pub fn engine(script_time: Duration) -> Arc<engine::Engine> {
-    let languages = expressions::with_script_time(script_time);
+pub fn engine(
+    script_time: Duration,
+    script_config: &BTreeMap<String, String>,
+) -> Arc<engine::Engine> {
+    let languages = expressions::with(script_time, script_config);
     Arc::new(engine::Engine::new(activities::all(), languages))
 }

@@ -1,19 +1,22 @@
 //! Reads the definitions that a definition uses as activities.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Engine, Library, Reference};
 use model::Definition;
-use store::{Error, Store, VersionOption};
+use store::{DefinitionFilter, Error, Page, Store, VersionOption};
 
 /// The greatest number of references that are followed for one definition. One beyond them counts as
 /// a reference to a workflow that does not exist.
 const REFERENCES_MAX: usize = 256;
+/// The number of definitions that are read at once.
+const PAGE: u64 = 100;
 
 /// The definitions that this one uses as activities, and those that they use. A reference means the
 /// version that it names. Where that does not exist, and the definition was not published yet, it
-/// means the published version, or the latest where none is published. Versions that are not stored
-/// yet are in `known`.
+/// means the published version, or the latest where none is published. A reference by name only means
+/// the one published workflow that is usable as an activity and has this name. Versions that are not
+/// stored yet are in `known`.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -24,10 +27,26 @@ pub async fn library(
     known: Library,
 ) -> Result<Library, Error> {
     let mut library = known;
+    let mut usable = None;
     let mut seen = BTreeSet::new();
     let mut rest: Vec<(Reference, bool)> = users(engine, definition).collect();
     while let Some((reference, is_exact)) = rest.pop() {
         if seen.len() >= REFERENCES_MAX || !seen.insert(reference.clone()) {
+            continue;
+        }
+        if let Some(type_name) = &reference.type_name {
+            let usable = match &mut usable {
+                Some(usable) => usable,
+                None => usable.insert(usable_types(store).await?),
+            };
+            match usable.get(type_name).map(Vec::as_slice) {
+                Some([only]) if !is_exact => {
+                    rest.extend(users(engine, only));
+                    library.add(reference, only.clone());
+                }
+                Some(several) if several.len() > 1 => library.ambiguous(type_name, several.len()),
+                Some(_) | None => {}
+            }
             continue;
         }
         let known = library.get(&reference).map(|known| (**known).clone());
@@ -50,6 +69,24 @@ fn users<'d>(
 ) -> impl Iterator<Item = (Reference, bool)> + use<'d> {
     let is_exact = definition.is_immutable();
     engine.references(definition).into_iter().map(move |reference| (reference, is_exact))
+}
+
+/// The published workflows that others may use as activities, by their names as activity types.
+async fn usable_types(store: &dyn Store) -> Result<BTreeMap<String, Vec<Definition>>, Error> {
+    let filter =
+        DefinitionFilter { version: VersionOption::Published, ..DefinitionFilter::default() };
+    let mut types: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
+    for number in 0.. {
+        let page = store.definitions(&filter, Page::numbered(number, PAGE)).await?;
+        let is_last = (number + 1) * PAGE >= page.total;
+        for definition in page.items.into_iter().filter(Definition::is_usable_as_activity) {
+            types.entry(definition.activity_type()).or_default().push(definition);
+        }
+        if is_last {
+            break;
+        }
+    }
+    Ok(types)
 }
 
 async fn meant(

@@ -9,31 +9,37 @@
 //! for a stored one: a definition that was published once goes on running.
 
 mod composite;
+mod declared;
+mod elsewhere;
+mod entrance;
 mod expression;
 mod findings;
 mod planning;
 mod raw;
 mod retry;
+mod visible;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{ActivityId, Argument, Definition, DefinitionId, Map, Variable, depth, limits};
+use model::{ActivityId, Definition, DefinitionId, Map, limits};
 use serde_json::Value;
 
 pub(crate) use findings::Oversights;
 pub use planning::{Part, Planning};
 
-use crate::convert::{convert, shown};
+use crate::convert::shown;
 use crate::descriptor::PortKind;
-use crate::outline::{Activation, Declared, Expression, Node, NodeRef, Outline};
+use crate::near::hint;
+use crate::outline::{Expression, Node, NodeRef, Outline};
 use crate::program::Program;
 use crate::registry::Registered;
-use crate::{Activity, Descriptor, Languages, Library, Problem, Reference, Registry, Type};
+use crate::{Activity, Descriptor, Languages, Library, Problem, Reference, Registry};
 use composite::Scope;
 use expression::Parser;
 use findings::Findings;
 use raw::{bindings, camel_cased, custom_properties, find, flag};
+use visible::Visible;
 
 /// Elsa's name for the workflow around the root activity; paths begin with it.
 const WORKFLOW_ID: &str = "Workflow1";
@@ -44,7 +50,7 @@ pub(crate) fn compile(
     registry: &Registry,
     languages: &Languages,
     oversights: Oversights,
-) -> Result<Program, Vec<Problem>> {
+) -> Compiled {
     let mut compiler = Compiler {
         library,
         registry,
@@ -53,7 +59,7 @@ pub(crate) fn compile(
         nodes: Vec::new(),
         activities: Vec::new(),
         paths: BTreeSet::new(),
-        scope: Scope::outermost(&definition.root),
+        scope: Scope::outermost(definition),
         using: vec![definition.definition_id.clone()],
         is_full: false,
     };
@@ -62,6 +68,11 @@ pub(crate) fn compile(
     let activation = compiler.activation(definition);
     let continues_with_incidents = compiler.continues_with_incidents(definition);
     let variables = compiler.variables(None, &definition.variables);
+    compiler.findings.visible = Visible::of(&definition.variables, &definition.inputs);
+    let custom = camel_cased(&definition.custom_properties);
+    let options = &definition.options.extra;
+    elsewhere::warn_of_settings(&mut compiler.findings, None, options, &custom);
+    let mut root = None;
     if definition.root.is_null() {
         compiler.findings.problem(
             None,
@@ -69,11 +80,15 @@ pub(crate) fn compile(
             "there is no root activity: add one".to_owned(),
         );
     } else {
-        compiler.node(&definition.root, WORKFLOW_ID, 0);
+        root = compiler.node(&definition.root, WORKFLOW_ID, 0);
+    }
+    if let Some(root) = root {
+        compiler.warn_of_entrance(root);
+        compiler.warn_of_equal_ids();
     }
     let Findings { problems, has_scripts, .. } = compiler.findings;
-    if !problems.is_empty() {
-        return Err(problems);
+    if root.is_none() {
+        return Compiled { program: None, problems };
     }
     let (nodes, index) = keyed(compiler.nodes);
     let outline = Outline {
@@ -87,11 +102,29 @@ pub(crate) fn compile(
         variables,
         inputs: definition.inputs.clone(),
         outputs: definition.outputs.clone(),
-        custom: camel_cased(&definition.custom_properties),
+        custom,
         nodes,
         index,
     };
-    Ok(Program { outline, activities: compiler.activities })
+    let program = Some(Program { outline, activities: compiler.activities });
+    Compiled { program, problems }
+}
+
+/// What was read from a definition.
+pub(crate) struct Compiled {
+    /// The program; it lacks the activities that have problems. None without a root.
+    pub(crate) program: Option<Program>,
+    /// Errors and warnings.
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl Compiled {
+    /// The program, or all errors.
+    pub(crate) fn checked(self) -> Result<Program, Vec<Problem>> {
+        let mut errors = self.problems;
+        errors.retain(Problem::is_error);
+        self.program.filter(|_| errors.is_empty()).ok_or(errors)
+    }
 }
 
 /// The state of reading one definition.
@@ -136,19 +169,28 @@ impl Compiler<'_> {
             return None;
         };
         let (id, path) = self.place(raw, descriptor.name, owner_path, depth)?;
-        let below = self.below(raw, &id, &descriptor, &path, depth);
         let custom = custom_properties(raw);
         let can_start = flag(raw.get("canStartWorkflow")) || flag(custom.get("canStartWorkflow"));
+        elsewhere::warn_of_settings(&mut self.findings, Some(&id), raw, &custom);
         let variables = self.container_variables(&id, raw);
+        let outside = self.findings.visible.mark();
+        self.findings.visible.declare(&variables);
+        let inside = self.findings.visible.mark();
+        self.findings.visible.give(descriptor.gives);
+        let below = self.below(raw, &id, &descriptor, &path, depth);
+        self.findings.visible.leave(inside);
         let variables = self.variables(Some(&id), &variables);
         let inputs = self.inputs(&id, raw, &descriptor);
         let retry = self.retry(&id, &custom, &descriptor);
+        let bindings = bindings(raw, &descriptor);
+        self.warn_of_bindings(&id, &bindings);
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
-            bindings: bindings(raw, &descriptor),
+            bindings,
             children: below.children,
             key: String::new(),
             connected: Vec::new(),
+            is_first: false,
             plan: None,
             id,
             path,
@@ -161,7 +203,9 @@ impl Compiler<'_> {
             inputs,
             retry,
         };
-        Some(self.planned(activity, node, raw, &below.parts))
+        let planned = self.planned(activity, node, raw, &below.parts);
+        self.findings.visible.leave(outside);
+        Some(planned)
     }
 
     fn planned(
@@ -196,7 +240,7 @@ impl Compiler<'_> {
 
     fn unknown_type(&mut self, raw: &Map, type_name: &str) {
         let id = find(raw, "id").and_then(Value::as_str).map(ActivityId::new);
-        if let Some(reference) = Reference::of(raw) {
+        if let Some(reference) = Reference::ids(raw) {
             let message = format!(
                 "there is no workflow {reference}, which {type_name} is to run: import and publish \
                  it first"
@@ -204,11 +248,12 @@ impl Compiler<'_> {
             self.findings.problem(id.as_ref(), Some("type"), message);
             return;
         }
-        let near = self.registry.near(type_name);
-        let hint = if near.is_empty() {
-            String::new()
-        } else {
-            format!(": did you mean {}?", near.join(" or "))
+        let hint = match elsewhere::instead(type_name) {
+            Some(advice) => format!(" here: {advice}"),
+            None => self.library.namesakes(type_name).map_or_else(
+                || hint(&self.registry.near(type_name)),
+                |count| format!(", and {count} published workflows have this name: rename some"),
+            ),
         };
         let message = format!("there is no activity type {type_name}{hint}");
         self.findings.problem(id.as_ref(), Some("type"), message);
@@ -359,126 +404,6 @@ impl Compiler<'_> {
         });
         compiled.collect()
     }
-
-    /// The variables that an activity declares for itself and the activities in it.
-    fn container_variables(&mut self, id: &ActivityId, raw: &Map) -> Vec<Variable> {
-        let Some(value) = find(raw, "variables").filter(|value| !value.is_null()) else {
-            return Vec::new();
-        };
-        let mut variables = Vec::new();
-        for item in self.items(id, "variables", value) {
-            match serde_json::from_value(item.clone()) {
-                Ok(variable) => variables.push(variable),
-                Err(error) => {
-                    let message = format!("{} is not a variable: {error}", shown(item));
-                    self.findings.oversight(Some(id), Some("variables"), message);
-                }
-            }
-        }
-        variables
-    }
-
-    fn variables(&mut self, activity: Option<&ActivityId>, all: &[Variable]) -> Vec<Declared> {
-        let mut declared: Vec<Declared> = Vec::with_capacity(all.len());
-        let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
-        for variable in all {
-            let alias = variable.type_name.as_deref().unwrap_or("Object");
-            let ty = Type::from_alias(alias, variable.is_array);
-            let default = variable.value.clone().unwrap_or_default();
-            let name = if variable.name.is_empty() { &variable.id } else { &variable.name };
-            let id = if variable.id.is_empty() { &variable.name } else { &variable.id };
-            if !names.insert(name) {
-                let message = format!("two variables have the name {name}: rename one of them");
-                self.findings.oversight(activity, Some("variables"), message);
-            } else if !ids.insert(id) {
-                let message = format!("two variables have the id {id}: give each its own");
-                self.findings.oversight(activity, Some("variables"), message);
-            }
-            self.known_type(activity, "variables", name, alias);
-            let fit = depth::check(&default).map_err(|error| error.to_string());
-            let default = fit.and_then(|()| convert(default, &ty)).unwrap_or_else(|error| {
-                let message = format!("the default of {name} is no {alias}: {error}");
-                self.findings.problem(activity, Some("variables"), message);
-                Value::Null
-            });
-            declared.push(Declared { id: id.clone(), name: name.clone(), ty, default });
-        }
-        declared
-    }
-
-    fn known_type(
-        &mut self,
-        activity: Option<&ActivityId>,
-        property: &str,
-        name: &str,
-        alias: &str,
-    ) {
-        if !Type::is_known(alias) {
-            let message = format!(
-                "the type of {name} is {alias}, which is not known here: use Object, or a type \
-                 such as String, Boolean, Int32, Double, DateTime, TimeSpan, String[] or \
-                 ObjectDictionary"
-            );
-            self.findings.oversight(activity, Some(property), message);
-        }
-    }
-
-    fn unique_names(&mut self, property: &str, arguments: &[Argument]) {
-        let mut seen = BTreeSet::new();
-        for argument in arguments {
-            if !seen.insert(argument.name.to_lowercase()) {
-                let message = format!("the name {} is used twice", argument.name);
-                self.findings.problem(None, Some(property), message);
-            }
-            let alias = argument.type_name.as_deref().unwrap_or("Object");
-            self.known_type(None, property, &argument.name, alias);
-        }
-    }
-
-    fn activation(&mut self, definition: &Definition) -> Activation {
-        let Some(name) = definition.options.activation_strategy_type.as_deref() else {
-            return Activation::AllowAlways;
-        };
-        let class = class_of(name);
-        match class.strip_suffix("Strategy").unwrap_or(class) {
-            "" | "AllowAlways" => Activation::AllowAlways,
-            "Singleton" => Activation::Singleton,
-            "Correlation" => Activation::Correlation,
-            "CorrelatedSingleton" => Activation::CorrelatedSingleton,
-            other => {
-                let message = format!(
-                    "there is no activation strategy {other}: use AllowAlwaysStrategy, \
-                     SingletonStrategy, CorrelationStrategy or CorrelatedSingletonStrategy"
-                );
-                self.findings.problem(None, Some("options.activationStrategyType"), message);
-                Activation::AllowAlways
-            }
-        }
-    }
-
-    fn continues_with_incidents(&mut self, definition: &Definition) -> bool {
-        let Some(name) = definition.options.incident_strategy_type.as_deref() else {
-            return false;
-        };
-        match class_of(name) {
-            "" | "FaultStrategy" => false,
-            "ContinueWithIncidentsStrategy" => true,
-            other => {
-                let message = format!(
-                    "there is no incident strategy {other}: use FaultStrategy or \
-                     ContinueWithIncidentsStrategy"
-                );
-                self.findings.problem(None, Some("options.incidentStrategyType"), message);
-                false
-            }
-        }
-    }
-}
-
-/// The class of a .NET type name.
-fn class_of(name: &str) -> &str {
-    let name = name.split(',').next().unwrap_or(name).trim();
-    name.rsplit('.').next().unwrap_or(name)
 }
 
 /// Gives every node its stable key: its id if that is unique, else its path.

@@ -39,6 +39,9 @@ pub struct Descriptor {
     /// It makes calls to something outside, which may be made again after failures.
     #[serde(skip)]
     pub makes_calls: bool,
+    /// The variables that it gives to the activities in it.
+    #[serde(skip)]
+    pub gives: &'static [&'static str],
     /// Inputs, in order.
     pub inputs: Vec<InputDescriptor>,
     /// Outputs, in order.
@@ -148,6 +151,7 @@ impl Descriptor {
             is_terminal: false,
             is_loop: false,
             makes_calls: false,
+            gives: &[],
             inputs: Vec::new(),
             outputs: Vec::new(),
             ports: Vec::new(),
@@ -193,6 +197,13 @@ impl Descriptor {
     #[must_use]
     pub fn calls(mut self) -> Self {
         self.makes_calls = true;
+        self
+    }
+
+    /// Gives these variables to the activities in it.
+    #[must_use]
+    pub fn gives(mut self, names: &'static [&'static str]) -> Self {
+        self.gives = names;
         self
     }
 

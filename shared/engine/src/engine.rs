@@ -1,8 +1,10 @@
 //! The engine: the activities and languages that it knows, and its verbs.
 
-use model::{Definition, Schedule, ScheduleId, SubStatus, Trigger};
+use std::collections::BTreeSet;
 
-use crate::compile::Oversights;
+use model::{ActivityId, Definition, Schedule, ScheduleId, SubStatus, Trigger};
+
+use crate::compile::{Compiled, Oversights};
 use crate::decision::Cause;
 use crate::descriptor::Kind;
 use crate::draft::Draft;
@@ -28,6 +30,15 @@ pub struct Triggers {
     pub stimuli: Vec<Trigger>,
     /// Times. The caller fills in `next_at`, `occurrence` and `shard`.
     pub schedules: Vec<Schedule>,
+}
+
+/// A definition that is to be published.
+#[derive(Clone, Debug, Default)]
+pub struct Examined {
+    /// Its triggers, without those that have problems.
+    pub triggers: Triggers,
+    /// Errors and warnings.
+    pub problems: Vec<Problem>,
 }
 
 impl Engine {
@@ -62,7 +73,7 @@ impl Engine {
         definition: &Definition,
         library: &Library,
     ) -> Result<Program, Vec<Problem>> {
-        self.compiled(definition, library, Oversights::Ignored)
+        self.compiled(definition, library, Oversights::Ignored).checked()
     }
 
     /// Compiles a definition that is to be published. Parts that cannot have an effect are
@@ -75,7 +86,27 @@ impl Engine {
         definition: &Definition,
         library: &Library,
     ) -> Result<Program, Vec<Problem>> {
-        self.compiled(definition, library, Oversights::Refused)
+        self.compiled(definition, library, Oversights::Refused).checked()
+    }
+
+    /// Reads a definition that is to be published: finds its triggers, and everything that is wrong
+    /// with it, also where one mistake hides a part of it.
+    #[must_use]
+    pub fn examine(&self, definition: &Definition, library: &Library, env: &Env) -> Examined {
+        let Compiled { program, mut problems } =
+            self.compiled(definition, library, Oversights::Refused);
+        let mut triggers = Triggers::default();
+        if let Some(program) = program {
+            let (found, failed) = self.found(&program, env);
+            triggers = found;
+            // The mistake may be known already, with its property.
+            let known: BTreeSet<_> =
+                problems.iter().filter(|known| known.is_error()).map(key_of).collect();
+            let news = failed.into_iter().filter(|new| !known.contains(&key_of(new)));
+            let news: Vec<_> = news.collect();
+            problems.extend(news);
+        }
+        Examined { triggers, problems }
     }
 
     fn compiled(
@@ -83,19 +114,30 @@ impl Engine {
         definition: &Definition,
         library: &Library,
         oversights: Oversights,
-    ) -> Result<Program, Vec<Problem>> {
+    ) -> Compiled {
         compile::compile(definition, library, &self.activities, &self.languages, oversights)
     }
 
     /// The definitions that this one uses as activities, each once.
     #[must_use]
     pub fn references(&self, definition: &Definition) -> Vec<Reference> {
-        library::references(&definition.root, |name| self.activities.has(name))
+        library::references(&definition.root, |name| self.is_type(name))
     }
 
     /// Writes into the definition which versions of the definitions in the library it uses.
     pub fn pin(&self, definition: &mut Definition, library: &Library) {
-        library::pin(&mut definition.root, |name| self.activities.has(name), library);
+        library::pin(&mut definition.root, |name| self.is_type(name), library);
+    }
+
+    /// Ours is an activity or expression type of this name.
+    fn is_type(&self, name: &str) -> bool {
+        const EXPRESSIONS: [&str; 10] = [
+            "Literal", "Object", "Json", "Variable", "Input", "Delegate", "CSharp", "Python",
+            "Secret", "Sql",
+        ];
+        self.activities.has(name)
+            || self.languages.get(name).is_some()
+            || EXPRESSIONS.contains(&name)
     }
 
     /// The triggers of this definition, with their inputs evaluated without an instance.
@@ -103,6 +145,12 @@ impl Engine {
     /// # Errors
     /// A [`Problem`] for every trigger whose inputs cannot be evaluated.
     pub fn triggers(&self, program: &Program, env: &Env) -> Result<Triggers, Vec<Problem>> {
+        let (found, problems) = self.found(program, env);
+        if problems.is_empty() { Ok(found) } else { Err(problems) }
+    }
+
+    /// The triggers, and the problems of those whose inputs cannot be evaluated.
+    fn found(&self, program: &Program, env: &Env) -> (Triggers, Vec<Problem>) {
         let mut found = Triggers::default();
         let mut problems = Vec::new();
         let outline = &program.outline;
@@ -119,14 +167,10 @@ impl Engine {
                 Ok(causes) => {
                     causes.into_iter().for_each(|cause| found.add(outline, node, cause));
                 }
-                Err(failure) => problems.push(Problem {
-                    activity_id: Some(node.id.clone()),
-                    property: None,
-                    message: failure.message,
-                }),
+                Err(failure) => problems.push(failed(node, &failure.message)),
             }
         }
-        if problems.is_empty() { Ok(found) } else { Err(problems) }
+        (found, problems)
     }
 
     /// Moves an instance forward until it waits for something outside, within the bounds that every
@@ -201,6 +245,24 @@ impl Engine {
         }
         Turn { state, effects, journal, rest: rest.unwrap_or(unchanged), steps, bytes }
     }
+}
+
+/// The problem of a trigger whose inputs cannot be evaluated. The message of such a failure begins
+/// with the input's name.
+fn failed(node: &Node, message: &str) -> Problem {
+    let named = message
+        .split_once(": ")
+        .filter(|(property, _)| node.descriptor.inputs.iter().any(|input| input.name == *property));
+    let (property, message) = match named {
+        Some((property, message)) => (Some(property), message),
+        None => (None, message),
+    };
+    Problem::error(Some(&node.id), property, message)
+}
+
+/// The activity and the property of a problem.
+fn key_of(problem: &Problem) -> (Option<ActivityId>, Option<String>) {
+    (problem.activity_id.clone(), problem.property.clone())
 }
 
 /// The rest of a state to which nothing happens.

@@ -1,5 +1,6 @@
 //! The port for expression languages: a language evaluates a text against a scope.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use model::{Map, Timestamp};
@@ -16,11 +17,26 @@ pub trait Language: Send + Sync {
     /// [`Flaw`] says what is wrong, with line and column where the parser knows them.
     fn check(&self, source: &str) -> Result<(), Flaw>;
 
+    /// The variables and inputs that the text names; some may be missed, none is made up.
+    fn mentions(&self, source: &str) -> Mentions {
+        let _ = source;
+        Mentions::default()
+    }
+
     /// Evaluates the text, within the limits of `model::limits`.
     ///
     /// # Errors
     /// [`Flaw`] when the script throws, or uses more time, memory or stack than it may.
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw>;
+}
+
+/// The names in a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// Variables.
+    pub variables: BTreeSet<String>,
+    /// Workflow inputs.
+    pub inputs: BTreeSet<String>,
 }
 
 /// The reason why an expression has no value.

@@ -9,25 +9,42 @@ use serde_json::Value;
 const DEFINITION_ID: &str = "workflowDefinitionId";
 const VERSION_ID: &str = "workflowDefinitionVersionId";
 const LATEST_ID: &str = "latestAvailablePublishedVersionId";
+/// The length of a type name that may mean a workflow.
+const TYPE_BYTES_MAX: usize = 128;
 const LATEST: &str = "latestAvailablePublishedVersion";
 
 /// The way in which an activity names the definition that it runs.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reference {
     /// The definition.
     pub definition_id: Option<DefinitionId>,
     /// Its version; it counts if both are given and it exists.
     pub version_id: Option<VersionId>,
+    /// Its name as an activity type, where an activity says nothing else.
+    pub type_name: Option<String>,
 }
 
 impl Reference {
-    /// The reference of this activity; none if it names no definition.
-    pub(crate) fn of(raw: &Map) -> Option<Self> {
+    /// The reference of this activity, whose type is none of ours: by the ids that it names, else by
+    /// its type.
+    pub(crate) fn of(raw: &Map, type_name: &str) -> Option<Self> {
+        let is_name = type_name.starts_with(char::is_uppercase)
+            && type_name.chars().all(char::is_alphanumeric)
+            && type_name.len() <= TYPE_BYTES_MAX;
+        let named = || Self { type_name: Some(type_name.to_owned()), ..Self::default() };
+        Self::ids(raw).or_else(|| is_name.then(named))
+    }
+
+    /// The ids that this activity names; none if it names none.
+    pub(crate) fn ids(raw: &Map) -> Option<Self> {
         let text = |name| raw.get(name).and_then(Value::as_str).filter(|id| !id.is_empty());
         let definition_id = text(DEFINITION_ID).map(DefinitionId::new);
         let version_id = text(VERSION_ID).map(VersionId::new);
-        (definition_id.is_some() || version_id.is_some())
-            .then_some(Self { definition_id, version_id })
+        (definition_id.is_some() || version_id.is_some()).then_some(Self {
+            definition_id,
+            version_id,
+            type_name: None,
+        })
     }
 }
 
@@ -36,7 +53,7 @@ impl std::fmt::Display for Reference {
         match (&self.definition_id, &self.version_id) {
             (Some(id), _) => write!(f, "{id}"),
             (None, Some(id)) => write!(f, "version {id}"),
-            (None, None) => f.write_str("nothing"),
+            (None, None) => f.write_str(self.type_name.as_deref().unwrap_or("nothing")),
         }
     }
 }
@@ -46,6 +63,7 @@ impl std::fmt::Display for Reference {
 pub struct Library {
     versions: BTreeMap<VersionId, Arc<Definition>>,
     by_reference: BTreeMap<Reference, VersionId>,
+    namesakes: BTreeMap<String, usize>,
 }
 
 impl Library {
@@ -65,6 +83,16 @@ impl Library {
     /// The versions.
     pub fn versions(&self) -> impl Iterator<Item = &Definition> {
         self.versions.values().map(|definition| &**definition)
+    }
+
+    /// Notes that several published workflows have this name as activity types.
+    pub fn ambiguous(&mut self, type_name: &str, count: usize) {
+        self.namesakes.insert(type_name.to_owned(), count);
+    }
+
+    /// The number of published workflows of this name, if there are several.
+    pub(crate) fn namesakes(&self, type_name: &str) -> Option<usize> {
+        self.namesakes.get(type_name).copied()
     }
 
     /// The number of versions.
@@ -119,7 +147,7 @@ pub(crate) fn pin(root: &mut Value, is_type: impl Fn(&str) -> bool, library: &Li
 
 fn user(map: &Map, is_type: &impl Fn(&str) -> bool) -> Option<Reference> {
     let type_name = map.get("type").and_then(Value::as_str)?;
-    if is_type(type_name) { None } else { Reference::of(map) }
+    if is_type(type_name) { None } else { Reference::of(map, type_name) }
 }
 
 fn write(map: &mut Map, definition: &Definition) {
@@ -161,11 +189,13 @@ mod tests {
             {"type": "Other", "workflowDefinitionVersionId": "o-1"},
             {"type": "Elsa.ExecuteWorkflow", "workflowDefinitionId": "x"},
             {"workflowDefinitionId": "no type"},
-            {"type": "Nothing"}
+            {"type": "nothing"},
+            {"type": "SendInvoice", "id": "i"},
+            {"type": "Acme.Unheard", "id": "i"}
         ]});
         let found = references(&root, is_type);
         let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-        assert_eq!(found, ["version o-1", "child"]);
+        assert_eq!(found, ["SendInvoice", "version o-1", "child"]);
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub(crate) struct Node {
     pub(crate) children: BTreeMap<&'static str, Vec<NodeRef>>,
     /// Outcomes that the enclosing flowchart has connections for.
     pub(crate) connected: Vec<String>,
+    /// It begins when its container begins.
+    pub(crate) is_first: bool,
     pub(crate) plan: Plan,
 }
 

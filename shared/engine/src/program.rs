@@ -1,12 +1,15 @@
 //! A compiled definition: its outline, and the activities that run it. Immutable, and shared by every
 //! instance that runs it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{ActivityId, DefinitionId, VersionId};
+use model::{ActivityId, Argument, DefinitionId, Map, VersionId};
+use serde_json::Value;
 
+use crate::convert::convert;
 use crate::outline::Outline;
-use crate::{Activation, Activity, NodeRef};
+use crate::{Activation, Activity, NodeRef, Type};
 
 /// A definition, ready to run. Immutable, and cached by version id.
 pub struct Program {
@@ -72,6 +75,15 @@ impl Program {
         self.outline.nodes.iter().map(|node| (&node.id, node.type_name(), node.name.as_deref()))
     }
 
+    /// The flaws of a workflow input, by the names of the inputs: those that are required and have
+    /// no value, and those whose values do not fit their types. Inputs that are not declared are
+    /// allowed.
+    #[must_use]
+    pub fn input_flaws(&self, input: &Map) -> BTreeMap<String, String> {
+        let declared = self.outline.inputs.iter();
+        declared.filter_map(|one| Some((one.name.clone(), flaw(one, input)?))).collect()
+    }
+
     pub(crate) fn activity(&self, node: NodeRef) -> &dyn Activity {
         &*self.activities[node.0 as usize]
     }
@@ -82,6 +94,20 @@ impl PartialEq for Program {
     fn eq(&self, other: &Self) -> bool {
         self.version_id() == other.version_id()
     }
+}
+
+/// The reason why this input does not fit its declaration.
+fn flaw(declared: &Argument, input: &Map) -> Option<String> {
+    let value = match Argument::given(&declared.name, input) {
+        Some(value) if !value.is_null() => value,
+        _ => {
+            let default = declared.extra.get("defaultValue");
+            let is_missing = declared.is_required() && default.is_none_or(Value::is_null);
+            return is_missing.then(|| "it is required: give it a value".to_owned());
+        }
+    };
+    let alias = declared.type_name.as_deref().unwrap_or("Object");
+    convert(value.clone(), &Type::from_alias(alias, declared.is_array)).err()
 }
 
 impl std::fmt::Debug for Program {

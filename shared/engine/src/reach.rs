@@ -133,11 +133,7 @@ impl Step<'_, '_> {
     pub(crate) fn workflow_input(&self, name: &str) -> Option<Value> {
         let (declared, input) = self.inputs();
         let declared = declared.iter().find(|declared| declared.name == name);
-        let found = input.and_then(|input| {
-            let same = |key: &&String| key.eq_ignore_ascii_case(name);
-            let other = || input.keys().find(same).and_then(|key| input.get(key));
-            input.get(name).or_else(other)
-        });
+        let found = input.and_then(|input| Argument::given(name, input));
         match (found.cloned(), declared) {
             (Some(value), Some(declared)) => Some(lenient(declared, value)),
             (Some(value), None) => Some(value),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::near::near;
 use crate::{Activity, Descriptor};
 
 /// A registered activity type.
@@ -58,15 +59,8 @@ impl Registry {
     /// Up to three type names that are similar to this one.
     pub(crate) fn near(&self, type_name: &str) -> Vec<&'static str> {
         let wanted = bare(type_name);
-        let distance_max = (wanted.chars().count() / 3).min(3);
-        let mut found: Vec<(usize, &'static str)> = self
-            .types
-            .keys()
-            .map(|&name| (distance(&bare(name), &wanted), name))
-            .filter(|(distance, _)| *distance <= distance_max)
-            .collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, name)| name).take(3).collect()
+        let names = self.types.keys().map(|&name| (bare(name), name));
+        near(&wanted, names)
     }
 }
 
@@ -74,34 +68,4 @@ fn bare(type_name: &str) -> String {
     const CHARS_MAX: usize = 64;
     let name = type_name.rsplit('.').next().unwrap_or(type_name);
     name.to_lowercase().chars().take(CHARS_MAX).collect()
-}
-
-/// Levenshtein distance of two short texts.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_count_edits() {
-        let check = |a: &str, b: &str, expected: usize| assert_eq!(distance(a, b), expected);
-        check("writeline", "writeline", 0);
-        check("writelin", "writeline", 1);
-        check("", "abc", 3);
-        check("delay", "relay", 1);
-    }
 }

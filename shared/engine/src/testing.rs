@@ -325,9 +325,8 @@ pub fn parsed(document: Value) -> Result<Definition, Vec<Problem>> {
     } else {
         json!({"id": "version-1", "definitionId": "definition-1", "version": 1, "root": document})
     };
-    serde_json::from_value(document).map_err(|error| {
-        vec![Problem { activity_id: None, property: None, message: error.to_string() }]
-    })
+    serde_json::from_value(document)
+        .map_err(|error| vec![Problem::error(None, None, error.to_string())])
 }
 
 fn map(input: Value) -> Map {

@@ -1,23 +1,28 @@
 //! The registry of the expression languages.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Languages;
 
+use crate::config::Config;
 use crate::{JavaScript, Liquid};
 
 /// Every language, with the limits of `model::limits`.
 #[must_use]
 pub fn all() -> Languages {
-    with_script_time(model::limits::SCRIPT_TIME_MAX)
+    with(model::limits::SCRIPT_TIME_MAX, &BTreeMap::new())
 }
 
-/// Every language; a script or template may run this long.
+/// Every language; a script or template may run this long, and read these values of the
+/// configuration.
 #[must_use]
-pub fn with_script_time(time_max: Duration) -> Languages {
+pub fn with(time_max: Duration, config: &BTreeMap<String, String>) -> Languages {
+    let config = Arc::new(Config::new(config));
     Languages::new(vec![
-        Box::new(JavaScript::with_time(time_max)),
-        Box::new(Liquid::with_time(time_max)),
+        Box::new(JavaScript::with(time_max, Arc::clone(&config))),
+        Box::new(Liquid::with(time_max, config)),
     ])
 }
 

@@ -23,33 +23,43 @@ mod words;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{Flaw, Language, Scope};
+use engine::{Flaw, Language, Mentions, Scope};
 use model::limits;
 use serde_json::Value;
 
 use crate::cache::Cache;
+use crate::config::Config;
 use crate::flaw::flaw;
+use crate::mentions;
 use crate::threads::{Line, Threads};
 use plan::{Mode, Plan};
+use session::Facts;
 
 /// The language `JavaScript`.
 pub struct JavaScript {
     plans: Cache<Result<Arc<Plan>, Flaw>>,
     threads: Threads,
     time_max: Duration,
+    config: Arc<Config>,
 }
 
 impl JavaScript {
-    /// With the time limit of `model::limits`.
+    /// With the limits of `model::limits`, and no configuration.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_time(limits::SCRIPT_TIME_MAX)
+        Self::with(limits::SCRIPT_TIME_MAX, Arc::default())
     }
 
-    /// With another time limit for a script.
+    /// With another time limit, and no configuration.
     #[must_use]
     pub fn with_time(time_max: Duration) -> Self {
-        Self { plans: Cache::new(), threads: Threads::new(), time_max }
+        Self::with(time_max, Arc::default())
+    }
+
+    /// With another time limit for a script, and the configuration that it may read.
+    #[must_use]
+    pub fn with(time_max: Duration, config: Arc<Config>) -> Self {
+        Self { plans: Cache::new(), threads: Threads::new(), time_max, config }
     }
 
     fn plan(&self, source: &str) -> Result<Arc<Plan>, Flaw> {
@@ -80,13 +90,18 @@ impl Language for JavaScript {
         self.plan(source).map(|_| ())
     }
 
+    fn mentions(&self, source: &str) -> Mentions {
+        mentions::in_script(source)
+    }
+
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
         let plan = self.plan(source)?;
         if let Some(value) = plan.simple.as_ref().and_then(|simple| simple.evaluate(scope)) {
             return Ok(value);
         }
         let deadline = Instant::now() + self.time_max;
-        run::evaluate(&self.threads, source, &plan, scope, deadline)
+        let facts = Facts::read(source, &plan, scope, &self.config);
+        run::evaluate(&self.threads, source, &plan, scope, facts, deadline)
     }
 }
 

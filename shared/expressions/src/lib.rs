@@ -10,14 +10,17 @@
 
 mod all;
 mod cache;
+mod config;
 mod flaw;
 mod javascript;
 mod liquid;
+mod mentions;
 #[cfg(test)]
 mod stage;
 mod threads;
 
-pub use all::{all, with_script_time};
+pub use all::{all, with};
+pub use config::Config;
 pub use javascript::JavaScript;
 pub use liquid::Liquid;
 pub use threads::given_up;

@@ -1,6 +1,6 @@
 //! Liquid templates, with the names and filters that Elsa offers.
 //!
-//! A template sees `Variables`, `Input`, `CorrelationId`, `WorkflowDefinitionId`,
+//! A template sees `Variables`, `Input`, `Configuration`, `CorrelationId`, `WorkflowDefinitionId`,
 //! `WorkflowDefinitionVersionId`, `WorkflowDefinitionVersion` and `WorkflowInstanceId`; a name that
 //! does not exist renders as nothing. A template changes nothing and includes no other template;
 //! its time is that of the turn. Loops, texts and the rendering are bounded.
@@ -23,13 +23,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{Flaw, Language, Scope};
+use engine::{Flaw, Language, Mentions, Scope};
 use liquid_core::{Object, Renderable as _, Template, parser};
 use model::{Timestamp, limits};
 use serde_json::Value;
 
 use crate::cache::Cache;
+use crate::config::Config;
 use crate::flaw::flaw;
+use crate::mentions;
 use crate::threads::{Line, Threads};
 use budget::{Bounded, Budget};
 use globals::Globals;
@@ -52,20 +54,27 @@ pub struct Liquid {
     templates: Cache<Parsed>,
     threads: Threads,
     time_max: Duration,
+    config: Arc<Config>,
 }
 
 impl Liquid {
-    /// With the time limit of `model::limits`.
+    /// With the limits of `model::limits`, and no configuration.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_time(limits::SCRIPT_TIME_MAX)
+        Self::with(limits::SCRIPT_TIME_MAX, Arc::default())
     }
 
-    /// With another time limit for a template.
+    /// With another time limit, and no configuration.
     #[must_use]
     pub fn with_time(time_max: Duration) -> Self {
+        Self::with(time_max, Arc::default())
+    }
+
+    /// With another time limit for a template, and the configuration that it may read.
+    #[must_use]
+    pub fn with(time_max: Duration, config: Arc<Config>) -> Self {
         let dialect = Arc::new(filters::dialect());
-        Self { dialect, templates: Cache::new(), threads: Threads::new(), time_max }
+        Self { dialect, templates: Cache::new(), threads: Threads::new(), time_max, config }
     }
 
     fn template(&self, source: &str) -> Parsed {
@@ -95,12 +104,16 @@ impl Language for Liquid {
         self.template(source).map(|_| ())
     }
 
+    fn mentions(&self, source: &str) -> Mentions {
+        mentions::in_template(source)
+    }
+
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
         if !source.contains("{{") && !source.contains("{%") {
             return Ok(Value::String(source.to_owned()));
         }
         let template = self.template(source)?;
-        let Globals { names, bytes } = globals::of(source, scope);
+        let Globals { names, bytes } = globals::of(source, scope, &self.config);
         let (now, deadline) = (scope.now(), Instant::now() + self.time_max);
         if source.len() <= INLINE_SOURCE_BYTES_MAX && bytes <= INLINE_DATA_BYTES_MAX {
             return render(&template, &names, now, deadline);

@@ -88,6 +88,18 @@ impl Definition {
         self.options.usable_as_activity.or_else(old).unwrap_or_default()
     }
 
+    /// Its name as an activity type: in Pascal case.
+    #[must_use]
+    pub fn activity_type(&self) -> String {
+        let name = self.name.as_deref().unwrap_or(self.definition_id.as_str());
+        let words = name.split(|c: char| !c.is_alphanumeric());
+        let capitalized = words.map(|word| {
+            let mut chars = word.chars();
+            chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect::<String>()
+        });
+        capitalized.collect()
+    }
+
     /// The part that its author wrote: without version, times, flags and other fields that the
     /// server sets. The definition id stays.
     #[must_use]
@@ -166,6 +178,21 @@ pub struct Argument {
     /// Fields that this model does not know.
     #[serde(flatten)]
     pub extra: Map,
+}
+
+impl Argument {
+    /// A start must give it a value.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        ["isRequired", "required"].iter().any(|name| self.extra.get(*name) == Some(&true.into()))
+    }
+
+    /// The value of this name, in any case where there is none of exactly this name.
+    #[must_use]
+    pub fn given<'m>(name: &str, values: &'m Map) -> Option<&'m Value> {
+        let same = |key: &&String| key.eq_ignore_ascii_case(name);
+        values.get(name).or_else(|| values.get(values.keys().find(same)?))
+    }
 }
 
 /// Elsa's workflow options.

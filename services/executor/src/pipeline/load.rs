@@ -132,9 +132,12 @@ async fn start(
     }
     let before = known.take().unwrap_or_default();
     let program = match program(cx, &before, start).await {
-        Ok(Some(program)) => Ok(program),
-        Ok(None) => Err(absent(start)),
-        Err(error) => Err(broken(error)?),
+        Ok(Some(program)) => match unfit(&program, start) {
+            None => Ok(program),
+            Some(reason) => Err((Refusal::Garbled, reason)),
+        },
+        Ok(None) => Err((Refusal::NotFound, absent(start))),
+        Err(error) => Err((Refusal::NotFound, broken(error)?)),
     };
     match program {
         Ok(program) => {
@@ -156,14 +159,15 @@ async fn start(
             Ok(Found::Ready(Box::new(Ready { before, program, input, work })))
         }
         // An accepted start is kept: it ends with the reason, and its parent goes on.
-        Err(reason) if before.row.is_some() => Ok(Found::Ended(Box::new(Ran::ended(
-            cx.now(),
-            before,
-            work,
-            Ending::not_runnable(reason),
-        )))),
+        Err((refusal, reason)) if before.row.is_some() => {
+            let end = match refusal {
+                Refusal::Garbled => Ending::invalid_input(reason),
+                _ => Ending::not_runnable(reason),
+            };
+            Ok(Found::Ended(Box::new(Ran::ended(cx.now(), before, work, end))))
+        }
         Err(_) if before.read_at == ReadAt::Never => Ok(Found::Unseen),
-        Err(reason) => Err(Stop::dead(Refusal::NotFound, reason)),
+        Err((refusal, reason)) => Err(Stop::dead(refusal, reason)),
     }
 }
 
@@ -181,6 +185,18 @@ async fn program(
         None => cx.catalog.published(&start.definition_id, start.pointer_revision).await?,
     };
     Ok(program.filter(|program| *program.definition_id() == start.definition_id))
+}
+
+/// The reason why the input of a start does not fit its workflow. A trigger gets its own input, not
+/// the workflow's.
+fn unfit(program: &Program, start: &Start) -> Option<String> {
+    if start.trigger_activity_id.is_some() {
+        return None;
+    }
+    let flaws = program.input_flaws(&start.input);
+    let named: Vec<_> = flaws.iter().map(|(name, flaw)| format!("{name}: {flaw}")).collect();
+    (!named.is_empty())
+        .then(|| format!("the input does not fit the workflow: {}", named.join("; ")))
 }
 
 fn absent(start: &Start) -> String {

@@ -35,6 +35,24 @@ async fn a_start_runs_to_its_end_and_tells_everyone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_input_that_does_not_fit_starts_nothing() {
+    let world = World::new();
+    let inputs = json!([{"name": "Amount", "type": "Int32"}, {"name": "Name", "isRequired": true}]);
+    world.publish("picky", line("Hello"), json!({ "inputs": inputs })).await;
+    let node = world.node("a").await;
+    let outcome = world.start("picky", "i", json!({"Amount": "many"})).await;
+    assert_eq!(outcome.refusal, Some(Refusal::Garbled));
+    let message = outcome.message.unwrap_or_default();
+    for flaw in ["Amount: \"many\" is not a whole number", "Name: it is required"] {
+        assert!(message.contains(flaw), "{message}");
+    }
+    assert!(world.instance("i").await.is_none());
+    let outcome = world.start("picky", "j", json!({"Amount": "3", "Name": "Ada"})).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Finished));
+    node.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_instance_waits_and_goes_on() {
     let world = World::new();
     let task = json!({"type": "RunTask", "taskName": "Ship", "payload": {"order": 7},

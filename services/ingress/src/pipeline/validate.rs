@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use engine::Program;
 use model::{ActivityId, DefinitionId, InstanceId, Map, VersionId};
 use store::VersionOption;
@@ -52,7 +53,24 @@ impl Beginning {
 pub(crate) async fn start(app: &App, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
     beginning.check()?;
     app.must_be_current()?;
-    program(app, beginning).await
+    let program = program(app, beginning).await?;
+    // A trigger gets its own input, not the workflow's.
+    if beginning.trigger_activity_id.is_none() {
+        check_input(&program, &beginning.input)?;
+    }
+    Ok(program)
+}
+
+/// Refuses an input that does not fit what the workflow declares.
+fn check_input(program: &Program, input: &Map) -> Result<(), Problem> {
+    let flaws = program.input_flaws(input);
+    if flaws.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<_> = flaws.iter().map(|(name, flaw)| format!("{name}: {flaw}")).collect();
+    let detail = format!("the input does not fit the workflow: {}", named.join("; "));
+    let flaws: Map = flaws.into_iter().map(|(name, flaw)| (name, flaw.into())).collect();
+    Err(Problem::new(StatusCode::BAD_REQUEST, "invalid-input", detail).with("inputErrors", flaws))
 }
 
 async fn program(app: &App, beginning: &Beginning) -> Result<Arc<Program>, Problem> {

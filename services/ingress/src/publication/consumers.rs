@@ -68,7 +68,7 @@ pub(super) async fn updates(
         }
         engine.pin(&mut next, &meant);
         let update = super::publication(app, next, Some(consumer), known.clone()).await;
-        let update = update.map_err(|problem| {
+        let (update, _) = update.map_err(|problem| {
             let id = &consumer.definition_id;
             problem.of(&format!("workflow definition {id} uses it and gets no new version"))
         })?;
@@ -83,6 +83,7 @@ fn reference_to(definition: &Definition) -> Reference {
     Reference {
         definition_id: Some(definition.definition_id.clone()),
         version_id: Some(definition.id.clone()),
+        type_name: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use catalog::run_apart;
-use engine::{Library, Problem as Flaw, Triggers};
+use engine::{Examined, Library, Problem as Flaw, Triggers};
 use model::{CommandId, Definition, DefinitionId, Schedule, Trigger};
 use serde_json::{Value, json};
 use store::check;
@@ -18,10 +18,12 @@ pub(super) struct Index {
     pub(super) definition: Definition,
     pub(super) triggers: Vec<Trigger>,
     pub(super) schedules: Vec<Schedule>,
+    /// What its author should know, though it runs.
+    pub(super) warnings: Vec<Value>,
 }
 
 impl Index {
-    /// Compiles the version and names all problems. Versions that it uses as activities and that are
+    /// Examines the version and names all problems. Versions that it uses as activities and that are
     /// not stored yet are in `known`.
     pub(super) async fn of(
         app: &Arc<App>,
@@ -29,26 +31,31 @@ impl Index {
         known: Library,
     ) -> Result<Self, Problem> {
         let (definition, library) = pinned(app, definition, known).await?;
-        let drafts: Vec<_> =
+        let mut errors: Vec<_> =
             library.versions().filter(|used| !used.is_immutable()).map(unpublished).collect();
-        if !drafts.is_empty() {
-            return Err(Problem::invalid_definition(drafts));
-        }
         let shared = Arc::clone(app);
-        let compiled = run_apart("compile", move || {
-            let found = compile(&shared, &definition, &library);
+        let examined = run_apart("compile", move || {
+            let env = shared.env(CommandId::new(definition.id.as_str()));
+            let found = shared.cx.engine.examine(&definition, &library, &env);
             (definition, found)
         });
         // A panic is logged already.
-        let (definition, found) = compiled.await.map_err(|_panicked| Problem::internal())?;
-        let Triggers { stimuli: triggers, mut schedules } = found
-            .map_err(|flaws| Problem::invalid_definition(flaws.iter().map(shown).collect()))?;
-        let mut errors = schedule::begin(&mut schedules, app.now());
+        let (definition, found) = examined.await.map_err(|_panicked| Problem::internal())?;
+        let Examined { triggers, problems } = found;
+        let Triggers { stimuli: triggers, mut schedules } = triggers;
+        let (flaws, warnings): (Vec<_>, Vec<_>) = problems.iter().partition(|one| one.is_error());
+        errors.extend(flaws.into_iter().map(shown));
+        let warnings: Vec<_> = warnings.into_iter().map(shown).collect();
+        // A time that never comes is known already where it is written out.
+        let known: BTreeSet<_> = errors.iter().map(place_of).collect();
+        let late = schedule::begin(&mut schedules, app.now()).into_iter();
+        let late: Vec<_> = late.filter(|error| !known.contains(&place_of(error))).collect();
+        errors.extend(late);
         errors.extend(clashes(app, &definition.definition_id, &triggers).await?);
         if !errors.is_empty() {
-            return Err(Problem::invalid_definition(errors));
+            return Err(Problem::invalid_definition(errors).with("validationWarnings", warnings));
         }
-        Ok(Self { definition, triggers, schedules })
+        Ok(Self { definition, triggers, schedules, warnings })
     }
 }
 
@@ -74,10 +81,9 @@ fn unpublished(used: &Definition) -> Value {
     json!({"message": message, "activityId": null, "property": null})
 }
 
-fn compile(app: &App, definition: &Definition, library: &Library) -> Result<Triggers, Vec<Flaw>> {
-    let program = app.cx.engine.validate(definition, library)?;
-    let env = app.env(CommandId::new(definition.id.as_str()));
-    app.cx.engine.triggers(&program, &env)
+/// The activity and the property of an error.
+fn place_of(error: &Value) -> (String, String) {
+    (error["activityId"].to_string(), error["property"].to_string())
 }
 
 fn shown(flaw: &Flaw) -> Value {

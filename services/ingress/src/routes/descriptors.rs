@@ -56,7 +56,7 @@ async fn workflows(app: &App) -> Result<Vec<Value>, Problem> {
 fn workflow(definition: &Definition) -> Value {
     let Definition { id, definition_id, version, .. } = definition;
     let name = definition.name.as_deref().unwrap_or(definition_id.as_str());
-    let type_name = pascal_cased(name);
+    let type_name = definition.activity_type();
     let category = definition.options.extra.get("activityCategory").and_then(Value::as_str);
     let category = category.filter(|category| !category.is_empty()).unwrap_or("Workflows");
     let flow = |outcome: &String| json!({"name": outcome, "displayName": outcome, "type": "Flow", "isBrowsable": true});
@@ -89,16 +89,6 @@ fn argument(argument: &Argument) -> Value {
         "displayName": text("displayName"), "description": text("description"),
         "category": text("category"), "uiHint": text("uiHint"),
         "defaultValue": text("defaultValue"), "isWrapped": true, "isSynthetic": true})
-}
-
-/// `order approval` becomes `OrderApproval`.
-fn pascal_cased(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_alphanumeric());
-    let capitalized = words.map(|word| {
-        let mut chars = word.chars();
-        chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect::<String>()
-    });
-    capitalized.collect()
 }
 
 /// The types that variables may have.

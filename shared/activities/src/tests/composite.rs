@@ -21,7 +21,7 @@ fn library(used: &[Value]) -> Library {
     for document in used {
         let definition = parsed(document.clone()).unwrap();
         let definition_id = Some(definition.definition_id.clone());
-        library.add(Reference { definition_id, version_id: None }, definition);
+        library.add(Reference { definition_id, ..Reference::default() }, definition);
     }
     library
 }

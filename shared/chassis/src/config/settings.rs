@@ -10,7 +10,9 @@ use model::{Retries, limits};
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
 use super::source::{Setting, Sources};
-use super::value::{Auth, FlowchartMode, IdentityProvider, LogFormat, MisfireOfAll, Secret};
+use super::value::{
+    Auth, Entries, FlowchartMode, IdentityProvider, LogFormat, MisfireOfAll, Secret,
+};
 
 settings! {
     /// Roles of this process, such as `ingress,executor`; `all` for every one
@@ -79,6 +81,9 @@ settings! {
     drain_seconds: u64 = "30", "SECONDS";
     /// Milliseconds that one script may run
     script_time_ms: u64 = limits::SCRIPT_TIME_MAX.as_millis(), "MILLISECONDS";
+    /// Values that scripts may read with `getConfig` and `Configuration`, such as
+    /// `Shop:Url=https://shop.example,Shop:Tries=3`; none if not set
+    script_config: Entries = "", "KEY=VALUE,…";
     /// Lets workflows call private and loopback addresses
     allow_private_addresses: bool = "false", "BOOL",
         num_args = 0..=1, default_missing_value = "true";

@@ -58,6 +58,18 @@ pub enum Auth {
     ApiKey,
 }
 
+/// Values by their keys. Only the keys are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries(BTreeMap<String, String>);
+
+impl Entries {
+    /// The values, by key.
+    #[must_use]
+    pub fn values(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+}
+
 /// The form of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
@@ -120,6 +132,25 @@ impl Parse for Vec<String> {
     fn parse(text: &str) -> Result<Self, String> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
         Ok(items.map(str::to_owned).collect())
+    }
+}
+
+impl Parse for Entries {
+    fn parse(text: &str) -> Result<Self, String> {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        let entries = items.map(|item| match item.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                Ok((key.trim().to_owned(), value.trim().to_owned()))
+            }
+            _ => Err("must be entries such as Key=value, separated by commas".to_owned()),
+        });
+        entries.collect::<Result<_, _>>().map(Self)
+    }
+
+    fn shown(text: &str) -> String {
+        let keys = text.split(',').filter_map(|item| item.split_once('='));
+        let keys: Vec<_> = keys.map(|(key, _)| format!("{}=***", key.trim())).collect();
+        keys.join(",")
     }
 }
 
@@ -253,6 +284,18 @@ fn mask(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_have_keys_and_hide_their_values() {
+        let entries = Entries::parse("Shop:Url=https://a/?x=1, Tries = 3,").unwrap();
+        let entries: Vec<_> =
+            entries.values().iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        assert_eq!(entries, [("Shop:Url", "https://a/?x=1"), ("Tries", "3")]);
+        assert_eq!(Entries::shown("Shop:Key=secret,B=2"), "Shop:Key=***,B=***");
+        assert_eq!(Entries::parse("").unwrap(), Entries::default());
+        assert!(Entries::parse("nothing").is_err());
+        assert!(Entries::parse("=value").is_err());
+    }
 
     #[test]
     fn passwords_in_urls_are_masked() {

@@ -1,6 +1,6 @@
 //! Compiles a workflow that is used as an activity into the workflow that uses it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{ActivityId, Definition, Map};
@@ -8,36 +8,46 @@ use serde_json::Value;
 
 use super::expression::Parser;
 use super::raw::{bound, custom_properties, find, ids_in};
+use super::visible::Visible;
 use super::{Compiler, WORKFLOW_ID};
 use crate::composite::{ROOT, WorkflowActivity};
 use crate::library::Reference;
 use crate::outline::{Composite, Expression, Node, NodeRef};
-use crate::{Activity as _, Type};
+use crate::{Activity as _, Problem, Type};
 
 /// The part of the compiler's state that belongs to one workflow.
 pub(super) struct Scope {
     /// The path of the activity that runs the workflow.
     pub(super) path: Arc<str>,
     /// Every id in its document, so that generated ids do not collide with them.
-    pub(super) taken: std::collections::BTreeSet<String>,
+    pub(super) taken: BTreeSet<String>,
     /// The last number of generated ids, by type.
     pub(super) numbers: BTreeMap<String, usize>,
+    /// The names of its outputs.
+    pub(super) outputs: BTreeSet<String>,
 }
 
 impl Scope {
-    pub(super) fn new(path: &str, root: &Value) -> Self {
-        Self { path: path.into(), taken: ids_in(root), numbers: BTreeMap::new() }
+    pub(super) fn new(path: &str, definition: &Definition) -> Self {
+        let outputs = definition.outputs.iter().map(|output| output.name.clone()).collect();
+        Self {
+            path: path.into(),
+            taken: ids_in(&definition.root),
+            numbers: BTreeMap::new(),
+            outputs,
+        }
     }
 
-    pub(super) fn outermost(root: &Value) -> Self {
-        Self::new(WORKFLOW_ID, root)
+    pub(super) fn outermost(definition: &Definition) -> Self {
+        Self::new(WORKFLOW_ID, definition)
     }
 }
 
 impl Compiler<'_> {
     /// The definition that an activity of an unknown type runs.
     pub(super) fn used(&self, raw: &Map) -> Option<Arc<Definition>> {
-        self.library.get(&Reference::of(raw)?).cloned()
+        let type_name = find(raw, "type").and_then(Value::as_str)?;
+        self.library.get(&Reference::of(raw, type_name)?).cloned()
     }
 
     /// Compiles the definition as an activity.
@@ -78,6 +88,7 @@ impl Compiler<'_> {
             children: BTreeMap::from([(ROOT, vec![root])]),
             key: String::new(),
             connected: Vec::new(),
+            is_first: false,
             plan: None,
             id,
             path,
@@ -102,11 +113,18 @@ impl Compiler<'_> {
         path: &str,
         depth: usize,
     ) -> Option<(NodeRef, Vec<crate::outline::Declared>)> {
-        let around = std::mem::replace(&mut self.scope, Scope::new(path, &definition.root));
+        let around = std::mem::replace(&mut self.scope, Scope::new(path, definition));
         self.using.push(definition.definition_id.clone());
         let known = self.findings.problems.len();
+        let visible = Visible::of(&definition.variables, &definition.inputs);
+        let visible = std::mem::replace(&mut self.findings.visible, visible);
         let variables = self.variables(Some(id), &definition.variables);
         let root = self.node(&definition.root, path, depth + 1);
+        self.findings.visible = visible;
+        // Its warnings were given to the author who published it.
+        let mut inner = self.findings.problems.split_off(known);
+        inner.retain(Problem::is_error);
+        self.findings.problems.append(&mut inner);
         let name = definition.name.as_deref().unwrap_or(definition.definition_id.as_str());
         for problem in &mut self.findings.problems[known..] {
             let at = problem.activity_id.replace(id.clone()).filter(|inner| inner != id);

@@ -3,14 +3,12 @@
 use model::{ActivityId, Map, depth, limits};
 use serde_json::Value;
 
+use super::elsewhere::language_instead;
 use super::findings::Findings;
 use super::raw::find;
 use crate::convert::convert;
 use crate::outline::{Expression, Source};
 use crate::{Flaw, Languages, Type};
-
-/// Expression types that Elsa has and Staunch refuses.
-const REFUSED: [&str; 4] = ["CSharp", "C#", "Python", "Delegate"];
 
 /// Reads the value of one property of one activity.
 pub(super) struct Parser<'p> {
@@ -50,9 +48,14 @@ impl Parser<'_> {
                 let (id, name) = (named(value, "id"), named(value, "name"));
                 let id = id.or_else(|| name.clone())?;
                 let name = name.unwrap_or_else(|| id.clone());
+                self.names_variable(&id, &name);
                 Some(Expression(Source::Variable { id, name }))
             }
-            "Input" => Some(Expression(Source::Input(named(value, "name")?))),
+            "Input" => {
+                let name = named(value, "name")?;
+                self.warning(self.findings.visible.missing_input(&name));
+                Some(Expression(Source::Input(name)))
+            }
             language => match value {
                 Value::String(text) => self.script(language, text, ty),
                 Value::Null => None,
@@ -121,7 +124,27 @@ impl Parser<'_> {
             self.problem(message);
             return None;
         }
+        if self.findings.warns() {
+            let mentions = found.mentions(text);
+            let visible = &self.findings.visible;
+            let variables = mentions.variables.iter().map(|name| visible.missing_variable(name));
+            let inputs = mentions.inputs.iter().map(|name| visible.missing_input(name));
+            let missing: Vec<_> = variables.chain(inputs).collect();
+            missing.into_iter().for_each(|message| self.warning(message));
+        }
         Some(found.name())
+    }
+
+    fn names_variable(&mut self, id: &str, name: &str) {
+        if !self.findings.visible.has_variable(id) {
+            self.warning(self.findings.visible.missing_variable(name));
+        }
+    }
+
+    fn warning(&mut self, message: Option<String>) {
+        if let Some(message) = message {
+            self.findings.warning(Some(self.activity), Some(self.property), message);
+        }
     }
 
     fn problem(&mut self, message: String) {
@@ -132,10 +155,9 @@ impl Parser<'_> {
         let mut names = vec!["Literal", "Object", "Variable", "Input"];
         names.extend(self.languages.names());
         let names = names.join(", ");
-        if REFUSED.iter().any(|refused| refused.eq_ignore_ascii_case(language)) {
-            format!("Staunch does not run {language} expressions: use one of {names}")
-        } else {
-            format!("there is no expression type {language}: use one of {names}")
+        match language_instead(language) {
+            Some(advice) => format!("Staunch does not run {language} expressions: {advice}"),
+            None => format!("there is no expression type {language}: use one of {names}"),
         }
     }
 }

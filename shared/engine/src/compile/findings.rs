@@ -2,6 +2,7 @@
 
 use model::ActivityId;
 
+use super::visible::Visible;
 use crate::Problem;
 
 /// How oversights are treated.
@@ -15,12 +16,14 @@ pub(crate) enum Oversights {
 pub(super) struct Findings {
     pub(super) problems: Vec<Problem>,
     pub(super) has_scripts: bool,
+    /// The names that the expression that is being read can use.
+    pub(super) visible: Visible,
     oversights: Oversights,
 }
 
 impl Findings {
     pub(super) fn new(oversights: Oversights) -> Self {
-        Self { problems: Vec::new(), has_scripts: false, oversights }
+        Self { problems: Vec::new(), has_scripts: false, visible: Visible::default(), oversights }
     }
 
     pub(super) fn problem(
@@ -29,11 +32,7 @@ impl Findings {
         property: Option<&str>,
         message: String,
     ) {
-        self.problems.push(Problem {
-            activity_id: activity.cloned(),
-            property: property.map(str::to_owned),
-            message,
-        });
+        self.problems.push(Problem::error(activity, property, message));
     }
 
     pub(super) fn oversight(
@@ -45,5 +44,22 @@ impl Findings {
         if self.oversights == Oversights::Refused {
             self.problem(activity, property, message);
         }
+    }
+
+    /// A warning to the author who publishes.
+    pub(super) fn warning(
+        &mut self,
+        activity: Option<&ActivityId>,
+        property: Option<&str>,
+        message: String,
+    ) {
+        if self.warns() {
+            self.problems.push(Problem::warning(activity, property, message));
+        }
+    }
+
+    /// The definition is to be published.
+    pub(super) fn warns(&self) -> bool {
+        self.oversights == Oversights::Refused
     }
 }

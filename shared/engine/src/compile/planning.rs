@@ -152,6 +152,32 @@ impl Planning<'_> {
         self.findings.oversight(Some(&self.node.id), Some(property), message.into());
     }
 
+    /// Warns the author who publishes about a property of this activity.
+    pub fn warning(&mut self, property: &str, message: impl Into<String>) {
+        self.findings.warning(Some(&self.node.id), Some(property), message.into());
+    }
+
+    /// Warns if the activity sees no variable of this id or name.
+    pub fn names_variable(&mut self, property: &str, id: &str, name: &str) {
+        let visible = &self.findings.visible;
+        if !visible.has_variable(id)
+            && let Some(message) = visible.missing_variable(name)
+        {
+            self.findings.warning(Some(&self.node.id), Some(property), message);
+        }
+    }
+
+    /// Notes that a child begins when this activity begins.
+    pub fn begins_with(&mut self, child: NodeRef) {
+        self.nodes[child.0 as usize].is_first = true;
+    }
+
+    /// Warns that a child never runs.
+    pub fn unreachable(&mut self, child: NodeRef, reason: &str) {
+        let id = self.child(child).id.clone();
+        self.findings.warning(Some(&id), None, format!("this activity never runs: {reason}"));
+    }
+
     fn child(&self, child: NodeRef) -> &Node {
         &self.nodes[child.0 as usize]
     }

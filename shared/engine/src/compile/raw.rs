@@ -60,6 +60,12 @@ pub(super) fn bound(output: &Value) -> Option<String> {
     }
 }
 
+/// The class of a .NET type name.
+pub(super) fn class_of(name: &str) -> &str {
+    let name = name.split(',').next().unwrap_or(name).trim();
+    name.rsplit('.').next().unwrap_or(name)
+}
+
 /// Every text under a key `id`, anywhere in the document.
 pub(super) fn ids_in(root: &Value) -> BTreeSet<String> {
     let mut ids = BTreeSet::new();

@@ -4,6 +4,7 @@
 mod library;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rquickjs::function::{IntoJsFunc, Opt};
 use rquickjs::object::Property;
@@ -43,6 +44,7 @@ pub(super) fn install<'js>(
     host.outcomes()?;
     host.outputs()?;
     host.inputs()?;
+    host.config()?;
     host.library()?;
     let variables = host.variables()?;
     host.accessors()?;
@@ -165,6 +167,17 @@ impl<'js> Host<'_, 'js> {
         self.add("getInput", move |ctx: Ctx<'js>, name: Coerced<String>| {
             let name = name.0;
             kept(&ctx, &session, &format!("input {name}"), || Question::Input(name.clone()))
+        })
+    }
+
+    fn config(&self) -> Result<()> {
+        let config = Arc::clone(&self.facts.config);
+        self.add("getConfig", move |ctx: Ctx<'js>, key: Coerced<String>| {
+            if config.is_empty() {
+                let message = "scripts may read no configuration here: set script-config";
+                return Err(Exception::throw_type(&ctx, message));
+            }
+            convert::to_js(&ctx, &config.get(&key.0))
         })
     }
 

@@ -59,9 +59,9 @@ pub(super) fn evaluate(
     source: &str,
     plan: &Arc<Plan>,
     scope: &mut dyn Scope,
+    facts: Facts,
     deadline: Instant,
 ) -> Result<Value, Flaw> {
-    let facts = Facts::read(source, plan, scope);
     let (text, plan) = (source.to_owned(), Arc::clone(plan));
     let work = move |line: ScopeLine| run(&text, &plan, &facts, line, deadline);
     let end = threads.run(deadline, work, |question| session::answer(question, scope))?;

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Flaw, Identity, Scope};
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 use super::accessor::{self, Names, Target};
 use super::plan::Plan;
+use crate::config::Config;
 use crate::flaw::flaw;
 use crate::threads::Line;
 
@@ -33,6 +35,7 @@ pub(super) struct Facts {
     pub(super) variables: Vec<Variable>,
     pub(super) accessors: Vec<(String, Target)>,
     pub(super) arguments: Map,
+    pub(super) config: Arc<Config>,
     pub(super) identity: Identity,
     pub(super) now: Timestamp,
     pub(super) seed: [u8; 16],
@@ -40,7 +43,12 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Reads the values that the text mentions.
-    pub(super) fn read(source: &str, plan: &Plan, scope: &mut dyn Scope) -> Self {
+    pub(super) fn read(
+        source: &str,
+        plan: &Plan,
+        scope: &mut dyn Scope,
+        config: &Arc<Config>,
+    ) -> Self {
         let seed = if plan.draws() { scope.random() } else { [0; 16] };
         let accessors = if plan.has_accessors() { accessors(plan, scope) } else { Vec::new() };
         let variables = if !accessors.is_empty()
@@ -52,7 +60,15 @@ impl Facts {
         };
         let takes_arguments = plan.mentions("args") || !accessors.is_empty();
         let arguments = if takes_arguments { scope.arguments().clone() } else { Map::new() };
-        Self { variables, accessors, arguments, identity: scope.identity(), now: scope.now(), seed }
+        Self {
+            variables,
+            accessors,
+            arguments,
+            config: Arc::clone(config),
+            identity: scope.identity(),
+            now: scope.now(),
+            seed,
+        }
     }
 }
 

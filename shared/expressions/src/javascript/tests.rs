@@ -1,3 +1,5 @@
+mod given;
+
 use std::time::Duration;
 
 use engine::{Flaw, Language, Scope as _};
@@ -215,28 +217,6 @@ fn inputs_and_outputs_are_read() {
     let mut stage = furnished();
     stage.last_result = Some(json!([1, 2]));
     assert_eq!(run_on(&mut stage, "getLastResult().length").unwrap(), json!(2));
-}
-
-#[test]
-fn arguments_are_read_by_their_names() {
-    let mut stage = furnished();
-    stage.arguments.insert("item".to_owned(), json!({"id": "a-7", "counter": 1}));
-    stage.arguments.insert("Counter".to_owned(), json!(9));
-    for (source, expected) in [
-        ("args.item.id", json!("a-7")),
-        ("`order ${args.item.id}`", json!("order a-7")),
-        ("const { item } = args; item.id", json!("a-7")),
-        ("args['it' + 'em'].id", json!("a-7")),
-        ("getItem().id", json!("a-7")),
-        ("let x = getItem(); x.id", json!("a-7")),
-        ("getCounter()", json!(9)),
-        ("setCounter(5); getCounter()", json!(9)),
-        ("args.nothing ?? 1", json!(1)),
-        ("typeof args.toString", json!("function")),
-        ("Object.keys(args)", json!(["item", "Counter"])),
-    ] {
-        assert_eq!(run_on(&mut stage, source).unwrap(), expected, "{source}");
-    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use liquid_core::{Object, Value};
 use serde_json::Value as Json;
 
 use super::convert::to_liquid;
+use crate::config::Config;
 
 /// The outermost names of a template.
 pub(super) struct Globals {
@@ -17,7 +18,7 @@ pub(super) struct Globals {
 }
 
 /// The names that this text may use.
-pub(super) fn of(source: &str, scope: &dyn Scope) -> Globals {
+pub(super) fn of(source: &str, scope: &dyn Scope, config: &Config) -> Globals {
     let identity = scope.identity();
     let mut globals = Object::new();
     let mut add = |name: &'static str, value: Value| {
@@ -34,6 +35,9 @@ pub(super) fn of(source: &str, scope: &dyn Scope) -> Globals {
     let bytes = variables.iter().chain(&inputs).map(|(_, value)| weight(value)).sum();
     add("Variables", members(variables));
     add("Input", members(inputs));
+    if source.contains("Configuration") {
+        add("Configuration", to_liquid(Json::Object(config.root().clone())));
+    }
     Globals { names: globals, bytes }
 }
 

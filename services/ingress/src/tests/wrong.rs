@@ -1,0 +1,206 @@
+//! Publishing a definition with everything wrong in it names every mistake at once.
+
+use serde_json::{Value, json};
+
+use super::world::{World, writes_line};
+
+const API: &str = "/elsa/api/workflow-definitions";
+
+/// A definition with one of every mistake.
+fn everything_wrong() -> Value {
+    json!({
+        "definitionId": "wrong", "name": "Wrong",
+        "inputs": [{"name": "Amount", "type": "Int32"}, {"name": "amount"}],
+        "outputs": [{"name": "Total"}, {"name": "Total"}],
+        "variables": [
+            {"id": "1", "name": "Count", "typeName": "Int32", "value": "many"},
+            {"id": "2", "name": "Count"},
+            {"id": "3", "name": "Odd", "typeName": "Acme.Odd"}],
+        "options": {"activationStrategyType": "Sometimes", "incidentStrategyType": "Panic",
+            "commitStrategyName": "Often"},
+        "root": {"type": "Elsa.Flowchart", "id": "flow",
+            "activities": [
+                {"type": "Elsa.HttpEndpoint", "id": "taken", "canStartWorkflow": true, "path": "taken"},
+                {"type": "Elsa.HttpEndpoint", "id": "one", "canStartWorkflow": true, "path": "same"},
+                {"type": "Elsa.HttpEndpoint", "id": "two", "canStartWorkflow": true, "path": "/same"},
+                {"type": "Elsa.HttpEndpoint", "id": "bare", "canStartWorkflow": true},
+                {"type": "Elsa.Cron", "id": "cron", "canStartWorkflow": true, "cronExpression": "soon"},
+                {"type": "Elsa.Cron", "id": "never", "canStartWorkflow": true,
+                    "cronExpression": "0 0 30 2 *"},
+                {"type": "Elsa.WriteLine", "id": "twice"},
+                {"type": "Elsa.WriteLine", "id": "twice"},
+                {"type": "Elsa.WriteLin", "id": "typo"},
+                {"type": "Acme.Unheard", "id": "unheard"},
+                {"type": "SendInvoice", "id": "workflow"},
+                {"type": "Elsa.RunCSharp", "id": "code"},
+                {"type": "Elsa.Kafka.MessageReceived", "id": "kafka"},
+                {"type": "Slack.SendMessage", "id": "slack"},
+                {"id": "typeless"},
+                {"type": "Elsa.WriteLine", "id": "sharp",
+                    "text": {"expression": {"type": "CSharp", "value": "1"}}},
+                {"type": "Elsa.WriteLine", "id": "cobol",
+                    "text": {"expression": {"type": "Cobol", "value": "1"}}},
+                {"type": "Elsa.WriteLine", "id": "script", "text": {"js": "1 +\n  * 2"}},
+                {"type": "Elsa.WriteLine", "id": "template", "text": {"liquid": "{% if %}"}},
+                {"type": "Elsa.Delay", "id": "delay", "timeSpan": "soon"},
+                {"type": "Elsa.SetVariable", "id": "set", "variable": {"id": "gone", "name": "Gone"},
+                    "value": {"expression": {"type": "Variable", "value": {"id": "9", "name": "Coun"}}}},
+                {"type": "Elsa.WriteLine", "id": "asks", "runAsynchronously": true,
+                    "text": {"expression": {"type": "Input", "value": {"name": "Amout"}}},
+                    "customProperties": {"commitStrategyName": "X", "logPersistenceMode": "Exclude",
+                        "logPersistenceConfig": {"default": "Exclude"}}},
+                {"type": "Elsa.WriteLine", "id": "reads",
+                    "text": {"js": "variables.Cuont + getInput('Nothing')"}},
+                {"type": "Elsa.RunJavaScript", "id": "bound",
+                    "result": {"memoryReference": {"id": "Nowhere"}}},
+                {"type": "Elsa.WriteLine", "id": "alone"},
+                {"type": "Elsa.Sequence", "id": "sequence", "activities": [
+                    {"type": "Elsa.End", "id": "end"},
+                    {"type": "Elsa.WriteLine", "id": "late"},
+                    {"type": "Elsa.WriteLine", "id": "alone"}]}],
+            "connections": [
+                {"source": {"activity": "taken"}, "target": {"activity": "twice"}},
+                {"source": {"activity": "twice"}, "target": {"activity": "gone"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "sharp"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "cobol"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "script"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "template"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "delay"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "set"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "asks"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "reads"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "bound"}},
+                {"source": {"activity": "taken"}, "target": {"activity": "sequence"}}]}
+    })
+}
+
+const ERRORS: &[(&str, &str, &str)] = &[
+    ("", "inputs", "the name amount is used twice"),
+    ("", "outputs", "the name Total is used twice"),
+    ("", "options.activationStrategyType", "there is no activation strategy Sometimes: use "),
+    ("", "options.incidentStrategyType", "there is no incident strategy Panic: use "),
+    ("", "variables", "the default of Count is no Int32: \"many\" is not a whole number"),
+    ("", "variables", "two variables have the name Count: rename one of them"),
+    ("", "variables", "the type of Odd is Acme.Odd, which is not known here: use Object"),
+    ("bare", "path", "there is no value: give one"),
+    ("taken", "path", "The /taken path and get method are already in use by another workflow!"),
+    ("two", "path", "activity one receives the same requests: give one of them another path"),
+    ("cron", "cronExpression", "\"soon\" is not a cron expression of 5 or 6 fields"),
+    ("never", "cronExpression", "\"0 0 30 2 *\" never occurs: use a date that exists"),
+    ("twice", "id", "the id twice is used twice here: give each activity its own"),
+    ("typo", "type", "there is no activity type Elsa.WriteLin: did you mean Elsa.WriteLine?"),
+    ("unheard", "type", "there is no activity type Acme.Unheard"),
+    ("workflow", "type", "SendInvoice, and 2 published workflows have this name: rename some"),
+    ("code", "type", "no activity type Elsa.RunCSharp here: use Elsa.RunJavaScript, or"),
+    ("kafka", "type", "Elsa.Kafka.MessageReceived here: use Elsa.Event, and a bridge"),
+    ("slack", "type", "Slack.SendMessage here: use Elsa.RunTask, and a worker that does it"),
+    ("typeless", "type", "there is no type: write one, such as Elsa.WriteLine"),
+    ("sharp", "text", "Staunch does not run CSharp expressions: use JavaScript, or"),
+    ("cobol", "text", "there is no expression type Cobol: use one of Literal, Object"),
+    ("script", "text", "line 2, column 3: unexpected token in expression: '*'"),
+    ("template", "text", "line 1, column 6: Value expected."),
+    ("delay", "timeSpan", "\"soon\" is not a duration: write 00:00:05, PT5S or 5s"),
+    ("flow", "connections", "connection 2 (twice to gone) names activity gone, which is not in"),
+];
+
+const WARNINGS: &[(&str, &str, &str)] = &[
+    ("", "commitStrategyName", "has no effect: each burst, up to where the workflow waits"),
+    ("asks", "runAsynchronously", "runAsynchronously has no effect"),
+    ("asks", "commitStrategyName", "commitStrategyName has no effect"),
+    ("asks", "logPersistenceMode", "logPersistenceMode has no effect"),
+    ("asks", "logPersistenceConfig", "logPersistenceConfig has no effect"),
+    ("asks", "text", "the workflow declares no input Amout: did you mean Amount?"),
+    ("set", "variable", "there is no variable Gone here: declare it"),
+    ("set", "value", "there is no variable Coun here: did you mean Count?"),
+    ("reads", "text", "there is no variable Cuont here: declare it"),
+    ("reads", "text", "the workflow declares no input Nothing: declare it"),
+    ("bound", "result", "no output of the workflow with the id or name Nowhere"),
+    ("twice", "", "this activity never runs: no connection leads to it from the start"),
+    ("alone", "", "this activity never runs: no connection leads to it from the start"),
+    ("late", "", "this activity never runs: an activity before it ends the sequence"),
+    ("alone", "", "this activity never runs: an activity before it ends the sequence"),
+    ("alone", "id", "2 activities have the id alone"),
+];
+
+/// Every finding is expected, and every expected finding is there.
+fn check(found: &Value, expected: &[(&str, &str, &str)]) {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let found: Vec<_> = found.as_array().unwrap().iter().collect();
+    let shown: Vec<_> = found
+        .iter()
+        .map(|one| (text(&one["activityId"]), text(&one["property"]), text(&one["message"])))
+        .collect();
+    for (activity, property, part) in expected {
+        let is_there = shown.iter().any(|(at, name, message)| {
+            at == activity && name == property && message.contains(part)
+        });
+        assert!(is_there, "({activity}, {property}, {part}) is not in {shown:#?}");
+    }
+    assert_eq!(shown.len(), expected.len(), "{shown:#?}");
+}
+
+#[tokio::test]
+async fn every_mistake_is_named_at_once() {
+    let world = World::new().await;
+    let endpoint =
+        json!({"type": "Elsa.HttpEndpoint", "id": "e", "canStartWorkflow": true, "path": "taken"});
+    world.publish("other", endpoint).await;
+    for name in ["invoice-1", "invoice-2"] {
+        let document = json!({"definitionId": name, "name": "Send invoice", "root": writes_line(),
+            "options": {"usableAsActivity": true}});
+        world.post(API, &document).await.expect(201);
+    }
+    let answer = world.post(API, &everything_wrong()).await.expect(400);
+    check(&answer["validationErrors"], ERRORS);
+    check(&answer["validationWarnings"], WARNINGS);
+}
+
+#[tokio::test]
+async fn warnings_come_with_a_publication_that_succeeds() {
+    let world = World::new().await;
+    let root = json!({"type": "Elsa.Sequence", "id": "s", "activities": [
+        {"type": "Elsa.Event", "id": "e", "eventName": "Paid"},
+        {"type": "Elsa.WriteLine", "id": "w", "text": {"liquid": "{{ Variables.Sum }}"}}]});
+    let body = world.post(API, &json!({"definitionId": "odd", "root": root})).await.expect(201);
+    assert_eq!(body["validationErrors"], json!([]));
+    check(
+        &body["validationWarnings"],
+        &[
+            ("e", "canStartWorkflow", "nothing starts the workflow here: set canStartWorkflow"),
+            ("w", "text", "there is no variable Sum here: declare it"),
+        ],
+    );
+}
+
+#[tokio::test]
+async fn a_workflow_is_found_by_its_name_as_an_activity() {
+    let world = World::new().await;
+    let child = json!({"definitionId": "invoice", "name": "send invoice", "root": writes_line(),
+        "options": {"usableAsActivity": true}});
+    world.post(API, &child).await.expect(201);
+    let body = world.publish("user", json!({"type": "SendInvoice", "id": "a"})).await;
+    assert_eq!(body["workflowDefinition"]["root"]["workflowDefinitionId"], "invoice");
+    assert_eq!(body["workflowDefinition"]["root"]["version"], 1);
+}
+
+#[tokio::test]
+async fn an_input_that_does_not_fit_is_refused_with_all_its_flaws() {
+    let world = World::new().await;
+    let document = json!({"definitionId": "picky", "root": writes_line(), "inputs": [
+        {"name": "Amount", "type": "Int32"},
+        {"name": "Name", "type": "String", "isRequired": true},
+        {"name": "Lines", "type": "Int32", "isArray": true},
+        {"name": "Rest", "type": "String", "isRequired": true, "defaultValue": "x"}]});
+    world.post(API, &document).await.expect(201);
+    let start = |input: Value| json!({"definitionId": "picky", "input": input});
+    let path = "/elsa/api/workflow-instances";
+    let refused = world.post(path, &start(json!({"amount": "many", "Lines": [1, "x"]}))).await;
+    let body = refused.expect(400);
+    assert_eq!(body["type"], "urn:staunch:problem:invalid-input");
+    let flaws = body["inputErrors"].as_object().unwrap();
+    let names: Vec<_> = flaws.keys().collect();
+    assert_eq!(names, ["Amount", "Lines", "Name"], "{flaws:?}");
+    assert_eq!(flaws["Name"], "it is required: give it a value");
+    let fits = json!({"amount": "12", "name": "Ada", "Lines": [1, "2"], "Undeclared": 1});
+    world.post(path, &start(fits)).await.expect(200);
+}

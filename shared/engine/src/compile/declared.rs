@@ -1,0 +1,132 @@
+//! The variables, inputs, outputs and strategies that a definition declares.
+
+use std::collections::BTreeSet;
+
+use model::{ActivityId, Argument, Definition, Map, Variable, depth};
+use serde_json::Value;
+
+use super::Compiler;
+use super::raw::{class_of, find};
+use crate::Type;
+use crate::convert::{convert, shown};
+use crate::outline::{Activation, Declared};
+
+impl Compiler<'_> {
+    /// The variables that an activity declares for itself and the activities in it.
+    pub(super) fn container_variables(&mut self, id: &ActivityId, raw: &Map) -> Vec<Variable> {
+        let Some(value) = find(raw, "variables").filter(|value| !value.is_null()) else {
+            return Vec::new();
+        };
+        let mut variables = Vec::new();
+        for item in self.items(id, "variables", value) {
+            match serde_json::from_value(item.clone()) {
+                Ok(variable) => variables.push(variable),
+                Err(error) => {
+                    let message = format!("{} is not a variable: {error}", shown(item));
+                    self.findings.oversight(Some(id), Some("variables"), message);
+                }
+            }
+        }
+        variables
+    }
+
+    pub(super) fn variables(
+        &mut self,
+        activity: Option<&ActivityId>,
+        all: &[Variable],
+    ) -> Vec<Declared> {
+        let mut declared: Vec<Declared> = Vec::with_capacity(all.len());
+        let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
+        for variable in all {
+            let alias = variable.type_name.as_deref().unwrap_or("Object");
+            let ty = Type::from_alias(alias, variable.is_array);
+            let default = variable.value.clone().unwrap_or_default();
+            let name = if variable.name.is_empty() { &variable.id } else { &variable.name };
+            let id = if variable.id.is_empty() { &variable.name } else { &variable.id };
+            if !names.insert(name) {
+                let message = format!("two variables have the name {name}: rename one of them");
+                self.findings.oversight(activity, Some("variables"), message);
+            } else if !ids.insert(id) {
+                let message = format!("two variables have the id {id}: give each its own");
+                self.findings.oversight(activity, Some("variables"), message);
+            }
+            self.known_type(activity, "variables", name, alias);
+            let fit = depth::check(&default).map_err(|error| error.to_string());
+            let default = fit.and_then(|()| convert(default, &ty)).unwrap_or_else(|error| {
+                let message = format!("the default of {name} is no {alias}: {error}");
+                self.findings.problem(activity, Some("variables"), message);
+                Value::Null
+            });
+            declared.push(Declared { id: id.clone(), name: name.clone(), ty, default });
+        }
+        declared
+    }
+
+    fn known_type(
+        &mut self,
+        activity: Option<&ActivityId>,
+        property: &str,
+        name: &str,
+        alias: &str,
+    ) {
+        if !Type::is_known(alias) {
+            let message = format!(
+                "the type of {name} is {alias}, which is not known here: use Object, or a type \
+                 such as String, Boolean, Int32, Double, DateTime, TimeSpan, String[] or \
+                 ObjectDictionary"
+            );
+            self.findings.oversight(activity, Some(property), message);
+        }
+    }
+
+    pub(super) fn unique_names(&mut self, property: &str, arguments: &[Argument]) {
+        let mut seen = BTreeSet::new();
+        for argument in arguments {
+            if !seen.insert(argument.name.to_lowercase()) {
+                let message = format!("the name {} is used twice", argument.name);
+                self.findings.problem(None, Some(property), message);
+            }
+            let alias = argument.type_name.as_deref().unwrap_or("Object");
+            self.known_type(None, property, &argument.name, alias);
+        }
+    }
+
+    pub(super) fn activation(&mut self, definition: &Definition) -> Activation {
+        let Some(name) = definition.options.activation_strategy_type.as_deref() else {
+            return Activation::AllowAlways;
+        };
+        let class = class_of(name);
+        match class.strip_suffix("Strategy").unwrap_or(class) {
+            "" | "AllowAlways" => Activation::AllowAlways,
+            "Singleton" => Activation::Singleton,
+            "Correlation" => Activation::Correlation,
+            "CorrelatedSingleton" => Activation::CorrelatedSingleton,
+            other => {
+                let message = format!(
+                    "there is no activation strategy {other}: use AllowAlwaysStrategy, \
+                     SingletonStrategy, CorrelationStrategy or CorrelatedSingletonStrategy"
+                );
+                self.findings.problem(None, Some("options.activationStrategyType"), message);
+                Activation::AllowAlways
+            }
+        }
+    }
+
+    pub(super) fn continues_with_incidents(&mut self, definition: &Definition) -> bool {
+        let Some(name) = definition.options.incident_strategy_type.as_deref() else {
+            return false;
+        };
+        match class_of(name) {
+            "" | "FaultStrategy" => false,
+            "ContinueWithIncidentsStrategy" => true,
+            other => {
+                let message = format!(
+                    "there is no incident strategy {other}: use FaultStrategy or \
+                     ContinueWithIncidentsStrategy"
+                );
+                self.findings.problem(None, Some("options.incidentStrategyType"), message);
+                false
+            }
+        }
+    }
+}

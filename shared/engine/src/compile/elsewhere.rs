@@ -1,0 +1,103 @@
+//! What Elsa has and Staunch does not: what to use instead.
+
+use model::{ActivityId, Map};
+use serde_json::Value;
+
+use super::findings::Findings;
+use super::raw::{class_of, find, flag};
+
+const WORKER: &str = "use Elsa.RunTask, and a worker that does it";
+const SCRIPT: &str = "use Elsa.RunJavaScript, or Elsa.RunTask and a worker in that language";
+const RECEIVE: &str = "use Elsa.Event, and a bridge that publishes each message as an event over \
+                       NATS or HTTP";
+
+/// Activity types by the beginning of their names, the longer ones first.
+const TYPES: [(&str, &str); 24] = [
+    ("Elsa.RunCSharp", SCRIPT),
+    ("Elsa.RunPython", SCRIPT),
+    ("Elsa.Kafka.MessageReceived", RECEIVE),
+    ("Elsa.Kafka.", WORKER),
+    ("Elsa.ServiceBus.Kafka.", WORKER),
+    ("Elsa.AzureServiceBus.MessageReceived", RECEIVE),
+    ("Elsa.AzureServiceBus.", WORKER),
+    ("Elsa.ServiceBus.", WORKER),
+    ("Elsa.MassTransit.", "use Elsa.Event to receive; Elsa.PublishEvent or a worker to send"),
+    ("MassTransit.", "use Elsa.Event to receive; Elsa.PublishEvent or a worker to send"),
+    ("Elsa.Integrations.", WORKER),
+    ("Elsa.GitHub.", WORKER),
+    ("GitHub.", WORKER),
+    ("Elsa.Slack.", WORKER),
+    ("Slack.", WORKER),
+    ("Elsa.Telnyx.", WORKER),
+    ("Telnyx.", WORKER),
+    ("Elsa.OrchardCore.", WORKER),
+    ("OrchardCore.", WORKER),
+    ("Elsa.Ldap.", WORKER),
+    ("Ldap.", WORKER),
+    ("Elsa.Agents.", WORKER),
+    ("Webhooks.", "use Elsa.HttpEndpoint, and let the webhook call it"),
+    ("Elsa.BpmnProcess", "use Elsa.Flowchart"),
+];
+
+/// What to use instead of an activity type of Elsa's that is not built.
+pub(super) fn instead(type_name: &str) -> Option<&'static str> {
+    let found = TYPES.iter().find(|(prefix, _)| type_name.starts_with(prefix));
+    found.map(|(_, advice)| *advice)
+}
+
+/// What to use instead of an expression type of Elsa's.
+pub(super) fn language_instead(language: &str) -> Option<&'static str> {
+    match language.to_ascii_lowercase().as_str() {
+        "csharp" | "c#" | "python" => Some("use JavaScript, or Elsa.RunTask and a worker"),
+        "delegate" => Some("C# code is no part of a definition: use JavaScript"),
+        "secret" => Some("use getConfig of JavaScript, or let a worker read the secret"),
+        _ => None,
+    }
+}
+
+/// Warns about settings of an activity that change nothing here.
+pub(super) fn warn_of_settings(
+    findings: &mut Findings,
+    id: Option<&ActivityId>,
+    raw: &Map,
+    custom: &Map,
+) {
+    const COMMITS: &str = "each burst, up to where the workflow waits, is committed whole";
+    const JOURNAL: &str = "the journal has every activity, and no values of inputs and outputs";
+    let setting = |name: &str| custom.get(name).or_else(|| find(raw, name));
+    let given = |name: &str| setting(name).filter(|value| !is_default(value));
+    if flag(setting("runAsynchronously")) {
+        let message = "runAsynchronously has no effect: calls, tasks and timers never hold a burst \
+                       up, and other activities run within it";
+        findings.warning(id, Some("runAsynchronously"), message.to_owned());
+    }
+    for (name, reason) in [
+        ("commitStrategyName", COMMITS),
+        ("logPersistenceMode", JOURNAL),
+        ("logPersistenceConfig", JOURNAL),
+    ] {
+        if given(name).is_some() {
+            findings.warning(id, Some(name), format!("{name} has no effect: {reason}"));
+        }
+    }
+}
+
+/// Nothing but the words that mean the default, at any depth.
+fn is_default(value: &Value) -> bool {
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => rest.extend(map.values()),
+            Value::String(text) if !is_default_word(class_of(text)) => return false,
+            Value::Number(_) | Value::Bool(true) => return false,
+            Value::String(_) | Value::Null | Value::Bool(false) => {}
+        }
+    }
+    true
+}
+
+fn is_default_word(word: &str) -> bool {
+    // `Strategy` says that a strategy is named beside it.
+    ["", "Inherit", "Default", "Configuration", "Strategy"].contains(&word)
+}

@@ -1,0 +1,74 @@
+//! Warnings about a definition as a whole: whether something starts it, and ids that mean several
+//! activities.
+
+use std::collections::BTreeMap;
+
+use model::ActivityId;
+
+use super::Compiler;
+use crate::descriptor::Kind;
+use crate::outline::{Node, NodeRef};
+
+impl Compiler<'_> {
+    /// Warns of triggers at the beginning of a workflow in which no trigger may start it.
+    pub(super) fn warn_of_entrance(&mut self, root: NodeRef) {
+        let is_trigger = |node: &Node| node.descriptor.kind == Kind::Trigger;
+        let starts = |node: &Node| node.can_start && node.scope == self.scope.path;
+        if self.nodes.iter().any(|node| is_trigger(node) && starts(node)) {
+            return;
+        }
+        let mut first = Vec::new();
+        let mut rest = vec![root];
+        while let Some(at) = rest.pop() {
+            let node = &self.nodes[at.0 as usize];
+            if is_trigger(node) {
+                first.push(node.id.clone());
+            }
+            let below = node.children.values().flatten().copied();
+            rest.extend(below.filter(|child| self.nodes[child.0 as usize].is_first));
+        }
+        for id in first {
+            let message = "nothing starts the workflow here: set canStartWorkflow, or leave it so \
+                           if each instance is started otherwise and waits here";
+            self.findings.warning(Some(&id), Some("canStartWorkflow"), message.to_owned());
+        }
+    }
+
+    /// Warns of ids that several activities of the workflow have. Inside one container that is an
+    /// error.
+    pub(super) fn warn_of_equal_ids(&mut self) {
+        let mut paths: BTreeMap<&ActivityId, Vec<&str>> = BTreeMap::new();
+        for node in self.nodes.iter().filter(|node| node.scope == self.scope.path) {
+            let known = paths.entry(&node.id).or_default();
+            if !known.contains(&node.path.as_str()) {
+                known.push(&node.path);
+            }
+        }
+        let shared = paths.into_iter().filter(|(_, paths)| paths.len() > 1);
+        let shared: Vec<_> = shared.map(|(id, paths)| (id.clone(), paths.len())).collect();
+        for (id, count) in shared {
+            let message = format!(
+                "{count} activities have the id {id}: a script that reads outputs by this id gets \
+                 those of the one that ran last"
+            );
+            self.findings.warning(Some(&id), Some("id"), message);
+        }
+    }
+
+    /// Warns of outputs that are bound to nothing that is there.
+    pub(super) fn warn_of_bindings(&mut self, id: &ActivityId, bindings: &[(String, String)]) {
+        for (output, target) in bindings {
+            // Elsa names the memory of an unbound output `<activity>:<output>`.
+            let is_known = target.contains(':')
+                || self.findings.visible.has_variable(target)
+                || self.scope.outputs.contains(target);
+            if !is_known {
+                let message = format!(
+                    "there is no variable and no output of the workflow with the id or name \
+                     {target}, so the value goes nowhere"
+                );
+                self.findings.warning(Some(id), Some(output), message);
+            }
+        }
+    }
+}

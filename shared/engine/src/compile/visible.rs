@@ -1,0 +1,69 @@
+//! The variables and inputs that an expression can use: those that its workflow declares, and those
+//! of the activities around it.
+
+use model::{Argument, Variable};
+
+use crate::near::{hint, near};
+
+/// The visible names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Visible {
+    /// Names and ids of variables, those of the innermost activity last.
+    variables: Vec<String>,
+    inputs: Vec<String>,
+}
+
+impl Visible {
+    /// What a workflow declares.
+    pub(super) fn of(variables: &[Variable], inputs: &[Argument]) -> Self {
+        let mut visible = Self::default();
+        visible.declare(variables);
+        visible.inputs.extend(inputs.iter().map(|input| input.name.clone()));
+        visible
+    }
+
+    /// Adds the variables that an activity declares.
+    pub(super) fn declare(&mut self, variables: &[Variable]) {
+        let names = variables.iter().flat_map(|variable| [&variable.name, &variable.id]);
+        self.variables.extend(names.filter(|name| !name.is_empty()).cloned());
+    }
+
+    /// Adds the variables that an activity gives to those in it.
+    pub(super) fn give(&mut self, names: &[&str]) {
+        self.variables.extend(names.iter().map(|name| (*name).to_owned()));
+    }
+
+    /// The number of variables, for [`Visible::leave`].
+    pub(super) fn mark(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// Removes the variables that were added since the mark.
+    pub(super) fn leave(&mut self, mark: usize) {
+        self.variables.truncate(mark);
+    }
+
+    pub(super) fn has_variable(&self, name: &str) -> bool {
+        self.variables.iter().any(|known| known == name)
+    }
+
+    /// The warning for a variable that is not there; none for one that is.
+    pub(super) fn missing_variable(&self, name: &str) -> Option<String> {
+        if self.has_variable(name) {
+            return None;
+        }
+        let near = near(name, self.variables.iter().map(|known| (known.clone(), known.as_str())));
+        let hint = if near.is_empty() { ": declare it".to_owned() } else { hint(&near) };
+        Some(format!("there is no variable {name} here{hint}"))
+    }
+
+    /// The warning for an input that is not declared; none for one that is.
+    pub(super) fn missing_input(&self, name: &str) -> Option<String> {
+        if self.inputs.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return None;
+        }
+        let near = near(name, self.inputs.iter().map(|known| (known.clone(), known.as_str())));
+        let hint = if near.is_empty() { ": declare it".to_owned() } else { hint(&near) };
+        Some(format!("the workflow declares no input {name}{hint}"))
+    }
+}
