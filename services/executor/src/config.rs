@@ -88,6 +88,14 @@ impl From<&chassis::Settings> for Config {
             terms: bus::Terms { ttl, guard, ..default.terms },
             connectors: connectors::Config {
                 allow_private_addresses: settings.allow_private_addresses,
+                sql: settings.sql_connections.0.clone(),
+                sql_by_url: settings.sql_urls,
+                mail: connectors::MailConfig {
+                    url: settings.smtp_url.as_ref().map(|server| server.0.clone()),
+                    from: settings.smtp_from.clone(),
+                    ca: settings.smtp_ca.clone(),
+                },
+                files: settings.files_folder.clone(),
             },
             steps_without_wait_max: settings.executor_steps_max,
             event_wait: settings.event_wait,

@@ -184,7 +184,7 @@ mod tests {
         player.start(json!({}));
         assert_eq!(player.status(), model::SubStatus::Executing);
         let call = player.state().calls.values().next().unwrap();
-        let Operation::Http(request) = &call.operation;
+        let Operation::Http(request) = &call.operation else { panic!("{call:?}") };
         assert_eq!(request.method, "POST");
         assert_eq!(request.url, "http://example.test/x");
         assert_eq!(request.headers["Authorization"], "Bearer t");

@@ -17,7 +17,7 @@ mod value;
 pub use error::{ConfigError, Origin};
 pub use settings::{Args, Settings};
 pub use source::Setting;
-pub use value::{Auth, Entries, FlowchartMode, LogFormat, Secret};
+pub use value::{Auth, Entries, FlowchartMode, LogFormat, MailServer, NamedUrls, Secret};
 
 use settings::NAMES;
 use source::Sources;

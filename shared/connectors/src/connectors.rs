@@ -1,5 +1,6 @@
 //! The real connectors, and which of them makes a call.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,26 +8,45 @@ use engine::{Call, Operation};
 use model::limits;
 
 use crate::calls::{CallEnd, Calls, ErrorKind};
+use crate::file::Files;
 use crate::guard::Guard;
 use crate::http::Http;
+use crate::mail::{MailConfig, Smtp};
+use crate::sql::Sql;
 
 /// The settings of all connectors.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// HTTP calls may go to private and local addresses.
     pub allow_private_addresses: bool,
+    /// Names and URLs of databases.
+    pub sql: Vec<(String, String)>,
+    /// A statement may name a database by its URL.
+    pub sql_by_url: bool,
+    /// The mail server.
+    pub mail: MailConfig,
+    /// The folder of all files; files are off if there is none.
+    pub files: Option<PathBuf>,
 }
 
 /// Makes calls to the world.
 pub struct Connectors {
     http: Http,
+    sql: Sql,
+    mail: Smtp,
+    files: Files,
 }
 
 impl Connectors {
     /// Connectors with these settings. Nothing is connected before the first call.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        Self { http: Http::new(Guard { allow_private: config.allow_private_addresses }) }
+        Self {
+            http: Http::new(Guard { allow_private: config.allow_private_addresses }),
+            sql: Sql::new(&config.sql, config.sql_by_url),
+            mail: Smtp::new(config.mail.clone()),
+            files: Files::new(config.files.clone()),
+        }
     }
 }
 
@@ -37,6 +57,9 @@ impl Calls for Connectors {
         let work = async {
             match &call.operation {
                 Operation::Http(request) => self.http.send(request, &call.key, traceparent).await,
+                Operation::Sql(statement) => self.sql.run(statement, &call.key).await,
+                Operation::Mail(mail) => self.mail.send(mail, &call.key).await,
+                Operation::File(access) => self.files.access(access, &call.key).await,
             }
         };
         match tokio::time::timeout(wait, work).await {

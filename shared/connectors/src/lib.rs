@@ -9,10 +9,14 @@
 
 mod calls;
 mod connectors;
+mod file;
 mod guard;
 mod http;
+mod mail;
 mod memory;
+mod sql;
 
 pub use calls::{CallEnd, Calls, ErrorKind};
 pub use connectors::{Config, Connectors};
+pub use mail::MailConfig;
 pub use memory::MemoryCalls;

@@ -92,5 +92,6 @@ impl Calls for MemoryCalls {
 fn place(operation: &Operation) -> &str {
     match operation {
         Operation::Http(request) => &request.url,
+        other => other.kind(),
     }
 }

@@ -8,6 +8,8 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::draft::weight;
+
 /// A call that an activity waits for. It is made after the burst that asks for it is committed, and
 /// again after a crash, with the same key.
 ///
@@ -54,6 +56,12 @@ pub struct Tries {
 pub enum Operation {
     /// Sends an HTTP request.
     Http(Request),
+    /// Runs an SQL statement.
+    Sql(Statement),
+    /// Sends a message by SMTP.
+    Mail(Mail),
+    /// Reads or writes a file.
+    File(FileAccess),
 }
 
 /// An HTTP request to send. Its result is `{"statusCode": 200, "headers": {…}, "content": …}`, with
@@ -73,21 +81,125 @@ pub struct Request {
     pub content: Value,
 }
 
+/// An SQL statement to run, with bound parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Statement {
+    /// The name of a configured connection, or its URL where the configuration allows URLs.
+    pub connection: String,
+    /// The text before, between and after the parameters: one more than there are parameters.
+    pub parts: Vec<String>,
+    /// The values of the parameters, in order.
+    pub values: Vec<Value>,
+    /// The positions of parameters whose value is the key of the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<usize>,
+    /// The result that is wanted.
+    pub wanted: Wanted,
+}
+
+/// The result of an SQL statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Wanted {
+    /// `{"rows": [{column: value}]}`
+    Rows,
+    /// `{"value": …}`: the first column of the first row, null if there is no row.
+    Value,
+    /// `{"affected": 3}`: the number of changed rows.
+    Affected,
+}
+
+/// A message to send by SMTP. Its result is `{"messageId": "<…>"}`, derived from the key of the
+/// call, so that a repeated message can be recognised.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Mail {
+    /// The sender; the configured one if there is none.
+    pub from: Option<String>,
+    /// Receivers.
+    pub to: Vec<String>,
+    /// Receivers of a copy.
+    pub cc: Vec<String>,
+    /// Receivers whom the others do not see.
+    pub bcc: Vec<String>,
+    /// The subject.
+    pub subject: String,
+    /// The text, as HTML.
+    pub body: String,
+    /// Files that go with it.
+    pub attachments: Vec<Attachment>,
+}
+
+/// A file that goes with a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attachment {
+    /// Its name.
+    pub file_name: String,
+    /// Its media type.
+    pub content_type: String,
+    /// Its bytes, in base64.
+    pub content: String,
+}
+
+/// A file below the configured folder, to read or write. The path is relative to that folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FileAccess {
+    /// Reads a file. The result is `{"fileName": …, "size": …, "content": base64}`.
+    Open {
+        /// Its path.
+        path: String,
+    },
+    /// Writes a file, as a whole or behind its end. The result is `{"path": …, "size": …}`.
+    Save {
+        /// Its path.
+        path: String,
+        /// The bytes to write, in base64.
+        data: String,
+        /// Behind the end of the file.
+        append: bool,
+    },
+}
+
+impl FileAccess {
+    /// The path of the file.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Open { path } | Self::Save { path, .. } => path,
+        }
+    }
+}
+
 impl Operation {
     /// The kind of work, as metrics name it.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Http(_) => "http",
+            Self::Sql(_) => "sql",
+            Self::Mail(_) => "mail",
+            Self::File(_) => "file",
         }
     }
 
-    /// The values that it carries, whose size counts for the turn that asks for it.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
-        let values = match self {
-            Self::Http(request) => vec![&request.content],
-        };
-        values.into_iter()
+    /// The bytes that it carries, which count for the turn that asks for it.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Http(request) => weight(&request.content),
+            Self::Sql(statement) => {
+                let text: usize = statement.parts.iter().map(String::len).sum();
+                text + statement.values.iter().map(weight).sum::<usize>()
+            }
+            Self::Mail(mail) => {
+                let files: usize = mail.attachments.iter().map(|file| file.content.len()).sum();
+                mail.body.len() + files
+            }
+            Self::File(FileAccess::Open { path }) => path.len(),
+            Self::File(FileAccess::Save { path, data, .. }) => path.len() + data.len(),
+        }
     }
 
     /// A short text for people, without anything that may be secret, such as `GET https://…`.
@@ -95,6 +207,10 @@ impl Operation {
     pub fn summary(&self) -> String {
         match self {
             Self::Http(request) => format!("{} {}", request.method, request.url),
+            Self::Sql(statement) if statement.connection.contains("://") => "SQL".to_owned(),
+            Self::Sql(statement) => format!("SQL on {}", statement.connection),
+            Self::Mail(mail) => format!("mail to {}", mail.to.join(", ")),
+            Self::File(access) => format!("file {}", access.path()),
         }
     }
 }
@@ -105,12 +221,31 @@ impl From<Request> for Operation {
     }
 }
 
+impl From<Statement> for Operation {
+    fn from(statement: Statement) -> Self {
+        Self::Sql(statement)
+    }
+}
+
+impl From<Mail> for Operation {
+    fn from(mail: Mail) -> Self {
+        Self::Mail(mail)
+    }
+}
+
+impl From<FileAccess> for Operation {
+    fn from(access: FileAccess) -> Self {
+        Self::File(access)
+    }
+}
+
 /// An HTTP request is stored flat in its call, as when there was no other operation: all versions
 /// read it. Any other operation is the member `operation`.
 impl Serialize for Call {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let members = match self.operation {
             Operation::Http(_) => 9,
+            Operation::Sql(_) | Operation::Mail(_) | Operation::File(_) => 5,
         };
         let members = members + usize::from(self.tries.is_some());
         let mut call = serializer.serialize_struct("Call", members)?;
@@ -125,6 +260,7 @@ impl Serialize for Call {
                 call.serialize_field("contentType", &request.content_type)?;
                 call.serialize_field("content", &request.content)?;
             }
+            operation => call.serialize_field("operation", operation)?,
         }
         call.serialize_field("timeout", &self.timeout)?;
         if let Some(tries) = &self.tries {
@@ -192,9 +328,34 @@ mod tests {
             "timeout": {"secs": 5, "nanos": 0}
         });
         let call: Call = serde_json::from_value(document.clone()).unwrap();
-        let Operation::Http(request) = &call.operation;
+        let Operation::Http(request) = &call.operation else { panic!("{call:?}") };
         assert_eq!((request.method.as_str(), &request.content), ("POST", &json!({"a": 1})));
         assert_eq!(serde_json::to_value(&call).unwrap(), document);
+    }
+
+    #[test]
+    fn any_other_call_is_read_back() {
+        let statement = Statement {
+            connection: "orders".into(),
+            parts: vec!["select ".into(), String::new()],
+            values: vec![json!(1)],
+            keys: Vec::new(),
+            wanted: Wanted::Rows,
+        };
+        let mail = Mail { to: vec!["a@example.org".into()], ..Mail::default() };
+        let open = FileAccess::Open { path: "a.txt".into() };
+        for operation in [statement.into(), mail.into(), Operation::from(open)] {
+            let call = Call {
+                key: "k".into(),
+                bookmark_id: "b".into(),
+                activity_id: "a".into(),
+                timeout: None,
+                tries: None,
+                operation,
+            };
+            let bytes = serde_json::to_vec(&call).unwrap();
+            assert_eq!(serde_json::from_slice::<Call>(&bytes).unwrap(), call);
+        }
     }
 
     #[test]

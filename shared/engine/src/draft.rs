@@ -107,6 +107,11 @@ impl<'a> Draft<'a> {
         self.bytes = self.bytes.saturating_add(weight(value));
     }
 
+    /// Counts bytes that are no values.
+    pub(crate) fn spend_bytes(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
     /// Writes an entry about an execution into the journal.
     pub(crate) fn write(
         &mut self,
@@ -165,7 +170,7 @@ impl<'a> Draft<'a> {
 }
 
 /// The approximate size of a value in bytes, counted without recursion.
-fn weight(value: &Value) -> usize {
+pub(crate) fn weight(value: &Value) -> usize {
     const EACH: usize = 8;
     let mut bytes = 0;
     let mut rest = vec![value];

@@ -23,6 +23,39 @@ pub enum Effect {
     Respond(Response),
     /// Makes a single-use URL valid.
     Grant(Token),
+    /// Writes into the log of the process.
+    Log(LogLine),
+}
+
+/// A line for the log of the process. A crash between the commit and the log loses it there, not in
+/// the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogLine {
+    /// Its level.
+    pub level: LogLevel,
+    /// Its category.
+    pub category: String,
+    /// The text.
+    pub message: String,
+    /// Further data.
+    pub attributes: Map,
+}
+
+/// The level of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LogLevel {
+    /// The finest.
+    Trace,
+    /// For developers.
+    Debug,
+    /// For operators.
+    Information,
+    /// Something is unusual.
+    Warning,
+    /// Something failed.
+    Error,
 }
 
 /// An event to raise.

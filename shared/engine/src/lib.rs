@@ -56,11 +56,11 @@ mod types;
 mod view;
 
 pub use activity::Activity;
-pub use call::{Call, Operation, Request, Tries};
+pub use call::{Attachment, Call, FileAccess, Mail, Operation, Request, Statement, Tries, Wanted};
 pub use compile::{Part, Planning};
 pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};
 pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};
-pub use effect::{Dispatch, Effect, Publish, Response, Task};
+pub use effect::{Dispatch, Effect, LogLevel, LogLine, Publish, Response, Task};
 pub use engine::{Engine, Examined, Triggers};
 pub use evaluate::{Flaw, Identity, Language, Mentions, Scope};
 pub use input::{Alter, Env, Input, Installation, Restart, Resume, Start};

@@ -73,11 +73,9 @@ fn called(call: &crate::Call) -> Value {
         "kind": call.operation.kind(),
         "summary": call.operation.summary(),
     });
-    match &call.operation {
-        crate::Operation::Http(request) => {
-            view["method"] = json!(request.method);
-            view["url"] = json!(request.url);
-        }
+    if let crate::Operation::Http(request) = &call.operation {
+        view["method"] = json!(request.method);
+        view["url"] = json!(request.url);
     }
     view
 }

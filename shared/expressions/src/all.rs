@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::Languages;
 
 use crate::config::Config;
-use crate::{JavaScript, Liquid};
+use crate::{JavaScript, Liquid, Sql};
 
 /// Every language, with the limits of `model::limits`.
 #[must_use]
@@ -23,6 +23,7 @@ pub fn with(time_max: Duration, config: &BTreeMap<String, String>) -> Languages 
     Languages::new(vec![
         Box::new(JavaScript::with(time_max, Arc::clone(&config))),
         Box::new(Liquid::with(time_max, config)),
+        Box::new(Sql),
     ])
 }
 
@@ -35,6 +36,7 @@ mod tests {
         let languages = all();
         assert!(languages.get("JavaScript").is_some());
         assert!(languages.get("Liquid").is_some());
+        assert!(languages.get("Sql").is_some());
         assert!(languages.get("CSharp").is_none());
     }
 }

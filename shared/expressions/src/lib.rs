@@ -1,4 +1,4 @@
-//! The expression languages: JavaScript (QuickJS) and Liquid.
+//! The expression languages: JavaScript (QuickJS), Liquid, and SQL with bound parameters.
 //!
 //! This crate turns a text into a value: it owns the dialects, the functions that a script may
 //! call, and the limits of an evaluation. Each evaluation starts with a fresh state. It reads the
@@ -15,6 +15,7 @@ mod flaw;
 mod javascript;
 mod liquid;
 mod mentions;
+mod sql;
 #[cfg(test)]
 mod stage;
 mod threads;
@@ -23,4 +24,5 @@ pub use all::{all, with};
 pub use config::Config;
 pub use javascript::JavaScript;
 pub use liquid::Liquid;
+pub use sql::Sql;
 pub use threads::given_up;

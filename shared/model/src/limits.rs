@@ -112,7 +112,23 @@ pub const SCRIPT_TIME_MAX: Duration = Duration::from_secs(1);
 pub const TEMPLATE_OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes read from the answer to an outgoing HTTP call.
 pub const CALL_RESPONSE_BYTES_MAX: usize = 1024 * 1024;
-/// Longest wait for an outgoing HTTP call.
+/// Rows of the result of an SQL query.
+pub const SQL_ROWS_MAX: usize = 10_000;
+/// Bytes of the result of an SQL query.
+pub const SQL_RESULT_BYTES_MAX: usize = 1024 * 1024;
+/// Receivers of one mail, copies included.
+pub const MAIL_RECEIVERS_MAX: usize = 100;
+/// Bytes of a file that is read or saved as a whole, and of one append.
+pub const FILE_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Bytes of a file that grows by appending.
+pub const FILE_APPENDED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of the files in an archive that a workflow makes, before they are compressed.
+pub const ARCHIVE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Files in an archive that a workflow makes.
+pub const ARCHIVE_ENTRIES_MAX: usize = 1_000;
+/// Records that a workflow reads from one CSV text.
+pub const CSV_RECORDS_MAX: usize = 10_000;
+/// Longest wait for an outgoing call.
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(100);
 /// Attempts of one call that is made again after failures.
 pub const CALL_ATTEMPTS_MAX: u32 = 1_000;

@@ -36,7 +36,9 @@ impl Outside {
 #[async_trait]
 impl Calls for Outside {
     async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> CallEnd {
-        let Operation::Http(request) = &call.operation;
+        let Operation::Http(request) = &call.operation else {
+            return CallEnd::refused("the simulation answers HTTP alone");
+        };
         tokio::time::sleep(self.dice.millis(900)).await;
         let is_new = self.planted == Some(Planted::NewKeys);
         let key = if is_new { self.dice.next().to_string() } else { call.key.clone() };

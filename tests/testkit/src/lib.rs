@@ -3,16 +3,20 @@
 //! test ends.
 
 mod binary;
+mod mariadb;
 mod nats;
 mod postgres;
 mod proxy;
+mod smtp;
 mod unique;
 mod wait;
 
 pub use binary::executable;
+pub use mariadb::mariadb;
 pub use nats::{TestNats, binary, nats, nats_cluster, nats_with, shared_nats};
 pub use nats_server::{Guard, signal};
 pub use postgres::{TestPostgres, own_postgres, postgres};
 pub use proxy::Proxy;
+pub use smtp::{SmtpTls, TestSmtp, smtp};
 pub use unique::{free_port, nonces, now, sqlite_url, unique};
 pub use wait::{eventually, skip, within};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chassis::Point;
-use engine::Effect;
+use engine::{Effect, LogLevel, LogLine};
 use model::Timestamp;
 use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject};
 use store::{Burst, Commit, StoredBookmark};
@@ -78,6 +78,7 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
         Ok(Commit::Done { waiting: woken }) => {
             cx.at(Point::Committed).await;
             tenure.known = Some(known);
+            log_lines(&ran.effects, &tenure.id);
             Ok(Committed::Done(Box::new(Done { was, outgoing, answer, woken })))
         }
         Ok(Commit::Conflict) => {
@@ -105,6 +106,28 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
             Box::pin(commit(cx, tenure, ended)).await
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes the log lines of the burst.
+fn log_lines(effects: &[Effect], instance: &model::InstanceId) {
+    for effect in effects {
+        let Effect::Log(LogLine { level, category, message, attributes }) = effect else {
+            continue;
+        };
+        let attributes = serde_json::to_string(attributes).unwrap_or_default();
+        macro_rules! write {
+            ($level:ident) => {
+                tracing::$level!(target: "workflow", %instance, category, attributes, "{message}")
+            };
+        }
+        match level {
+            LogLevel::Trace => write!(trace),
+            LogLevel::Debug => write!(debug),
+            LogLevel::Information => write!(info),
+            LogLevel::Warning => write!(warn),
+            LogLevel::Error => write!(error),
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
             }
             Effect::Respond(response) => answer = Some(answer_of(response)),
             Effect::Grant(token) => tokens.push(token.clone()),
+            // Written once the burst is committed.
+            Effect::Log(_) => {}
         }
     }
     if ran.has_moved {

@@ -11,7 +11,8 @@ use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
 use super::source::{Setting, Sources};
 use super::value::{
-    Auth, Entries, FlowchartMode, IdentityProvider, LogFormat, MisfireOfAll, Secret,
+    Auth, Entries, FlowchartMode, IdentityProvider, LogFormat, MailServer, MisfireOfAll, NamedUrls,
+    Secret,
 };
 
 settings! {
@@ -87,6 +88,20 @@ settings! {
     /// Lets workflows call private and loopback addresses
     allow_private_addresses: bool = "false", "BOOL",
         num_args = 0..=1, default_missing_value = "true";
+    /// Databases that workflows may use: `name=postgres://…`, `name=mysql://…` or `name=sqlite://…`,
+    /// separated by commas
+    sql_connections: NamedUrls = "", "NAME=URL";
+    /// Lets workflows name a database by its URL
+    sql_urls: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
+    /// Mail server: `smtp://user:password@host:587` for STARTTLS, `smtps://…:465` for TLS from the
+    /// start, `smtp://…?tls=none` without TLS
+    smtp_url: Option<MailServer> = "", "URL";
+    /// Sender of mails that name none
+    smtp_from: Option<String> = "", "ADDRESS";
+    /// PEM file with an authority that the mail server's certificate may come from
+    smtp_ca: Option<PathBuf> = "", "FILE";
+    /// Folder below which workflows may read and write files; off if not set
+    files_folder: Option<PathBuf> = "", "FOLDER";
     /// Not supported: Timer and Cron have an input `misfire`, one for each schedule
     misfire: Option<MisfireOfAll> = "", "POLICY", hide = true;
     /// Seconds between two scans for timers that were not announced

@@ -88,6 +88,14 @@ pub enum FlowchartMode {
     Token,
 }
 
+/// URLs by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedUrls(pub Vec<(String, String)>);
+
+/// The URL of a mail server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailServer(pub String);
+
 /// A setting of an identity provider, none of which is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentityProvider {}
@@ -151,6 +159,31 @@ impl Parse for Entries {
         let keys = text.split(',').filter_map(|item| item.split_once('='));
         let keys: Vec<_> = keys.map(|(key, _)| format!("{}=***", key.trim())).collect();
         keys.join(",")
+    }
+}
+
+impl Parse for NamedUrls {
+    fn parse(text: &str) -> Result<Self, String> {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        let named = items.map(|item| match item.split_once('=') {
+            Some((name, url)) if !name.trim().is_empty() && url.contains(':') => {
+                Ok((name.trim().to_owned(), url.trim().to_owned()))
+            }
+            _ => {
+                Err("must be NAME=URL, such as shop=postgres://user:password@host/shop".to_owned())
+            }
+        });
+        named.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl Parse for MailServer {
+    fn parse(text: &str) -> Result<Self, String> {
+        let rest = text.strip_prefix("smtp://").or_else(|| text.strip_prefix("smtps://"));
+        match rest {
+            Some(rest) if !rest.is_empty() => Ok(Self(text.to_owned())),
+            _ => Err("must begin with smtp:// or smtps:// and name a host".to_owned()),
+        }
     }
 }
 
@@ -298,11 +331,22 @@ mod tests {
     }
 
     #[test]
+    fn databases_have_names() {
+        let NamedUrls(urls) =
+            NamedUrls::parse("shop=postgres://h/d?a=b, b=sqlite::memory:").unwrap();
+        assert_eq!(urls[0], ("shop".to_owned(), "postgres://h/d?a=b".to_owned()));
+        assert_eq!(urls[1].0, "b");
+        assert!(NamedUrls::parse("postgres://h/d").is_err());
+        assert!(MailServer::parse("http://h").is_err() && MailServer::parse("smtps://h").is_ok());
+    }
+
+    #[test]
     fn passwords_in_urls_are_masked() {
         assert_eq!(mask("postgres://u:p@h:5/d"), "postgres://u:***@h:5/d");
         assert_eq!(mask("nats://token@h:4222"), "nats://***@h:4222");
         assert_eq!(mask("nats://a:b@h,nats://i"), "nats://a:***@h,nats://i");
         assert_eq!(mask("sqlite://./x?mode=rwc"), "sqlite://./x?mode=rwc");
+        assert_eq!(mask("a=mysql://u:p@h/d,b=sqlite://x"), "a=mysql://u:***@h/d,b=sqlite://x");
         assert_eq!(mask("postgres://u:p@ss@h/d"), "postgres://u:***@h/d");
     }
 }

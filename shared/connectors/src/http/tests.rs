@@ -210,7 +210,7 @@ async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
         timeout: Some(Duration::from_millis(50)),
         operation: call(url).into(),
     };
-    let config = Config { allow_private_addresses: true };
+    let config = Config { allow_private_addresses: true, ..Config::default() };
     let answer = Connectors::new(&config).perform(&slow, None).await.into_input();
     assert_eq!(answer["error"], "timeout", "{answer:?}");
 }

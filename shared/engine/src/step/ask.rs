@@ -115,7 +115,7 @@ impl Step<'_, '_> {
         let payload = call_payload(&operation, &key);
         let stimulus = Stimulus { name: "Call".to_owned(), payload: json!({ "Key": key }) };
         let bookmark_id = self.wait(&stimulus, payload, None)?;
-        operation.values().for_each(|value| self.draft.spend(value));
+        self.draft.spend_bytes(operation.bytes());
         let call = Call {
             key,
             bookmark_id: bookmark_id.clone(),
@@ -171,6 +171,7 @@ impl Step<'_, '_> {
             }
             Effect::Respond(response) => self.draft.spend(&response.content),
             Effect::Grant(_) => {}
+            Effect::Log(line) => line.attributes.values().for_each(|one| self.draft.spend(one)),
         }
         self.draft.effects.push(effect);
     }
@@ -284,5 +285,6 @@ fn call_payload(operation: &Operation, key: &str) -> Value {
         Operation::Http(request) => {
             json!({"Method": request.method, "Url": request.url, "Key": key})
         }
+        other => json!({"Summary": other.summary(), "Key": key}),
     }
 }

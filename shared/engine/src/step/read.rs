@@ -176,7 +176,16 @@ impl Step<'_, '_> {
         Ok((value, self.outcomes.take()))
     }
 
-    fn scripted(&mut self, property: &str, language: &str, source: &str) -> Result<Value, Failure> {
+    /// The value of a script; `property` names it in messages.
+    ///
+    /// # Errors
+    /// [`Failure`] when there is no such language, or the script fails.
+    pub fn scripted(
+        &mut self,
+        property: &str,
+        language: &str,
+        source: &str,
+    ) -> Result<Value, Failure> {
         let languages = self.draft.languages;
         let failed = |message: String| {
             Failure::new("ExpressionFailed", format!("{property}: {message}"))

@@ -1,0 +1,103 @@
+//! What the activities that ask for a call share: the failure of a call, and files in JSON.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::Failure;
+use model::Map;
+use serde_json::{Value, json};
+
+/// The failure of a call, if it has no result. Its code begins with the name, such as `SqlTimeout`.
+pub(crate) fn failure(input: &Map, name: &str) -> Option<Failure> {
+    let kind = input.get("error").and_then(Value::as_str)?;
+    let message = input.get("message").and_then(Value::as_str).unwrap_or(kind);
+    let code = match kind {
+        "timeout" => "Timeout",
+        "refused" => "Refused",
+        "connect" => "Connect",
+        _ => "Failed",
+    };
+    let message = match input.get("code").and_then(Value::as_str) {
+        Some(theirs) => format!("{theirs}: {message}"),
+        None => message.to_owned(),
+    };
+    Some(Failure::new(&format!("{name}{code}"), message).in_category(name))
+}
+
+/// Bytes, with what is known about them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Content {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) file_name: Option<String>,
+    pub(crate) content_type: Option<String>,
+}
+
+/// The bytes that a value stands for: a file as an endpoint gives it (`{fileName, contentType,
+/// content}`, the content in base64), or text, or JSON.
+///
+/// # Errors
+/// [`Failure`] when the content of a file is not base64.
+pub(crate) fn content(property: &str, value: &Value) -> Result<Content, Failure> {
+    if let Some(file) = file(value) {
+        let text = |name: &str| file.get(name).and_then(Value::as_str).map(str::to_owned);
+        let encoded = file.get("content").and_then(Value::as_str).unwrap_or_default();
+        let bytes = STANDARD.decode(encoded.trim()).map_err(|error| {
+            Failure::input(property, format!("the content of a file is not base64: {error}"))
+        })?;
+        let file_name = text("fileName").or_else(|| text("name"));
+        return Ok(Content { bytes, file_name, content_type: text("contentType") });
+    }
+    let bytes = match value {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.clone().into_bytes(),
+        other => other.to_string().into_bytes(),
+    };
+    Ok(Content { bytes, ..Content::default() })
+}
+
+/// The members of a file: an object with a text `content`, and no others than files have.
+pub(crate) fn file(value: &Value) -> Option<&Map> {
+    const MEMBERS: [&str; 5] = ["name", "fileName", "contentType", "size", "content"];
+    let map = value.as_object()?;
+    let is_file = map.get("content").is_some_and(Value::is_string)
+        && map.len() > 1
+        && map.keys().all(|name| MEMBERS.contains(&name.as_str()));
+    is_file.then_some(map)
+}
+
+/// A file as JSON.
+pub(crate) fn file_value(file_name: &str, content_type: &str, bytes: &[u8]) -> Value {
+    json!({
+        "fileName": file_name, "contentType": content_type, "size": bytes.len(),
+        "content": encoded(bytes)
+    })
+}
+
+/// Standard base64.
+pub(crate) fn encoded(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_for_bytes() {
+        let bytes = |value: Value| content("x", &value).unwrap().bytes;
+        assert_eq!(bytes(json!("é")), "é".as_bytes());
+        assert_eq!(bytes(json!({"a": 1})), br#"{"a":1}"#);
+        assert_eq!(bytes(json!({"content": "aGk="})), br#"{"content":"aGk="}"#, "no file");
+        let file = content("x", &file_value("a.bin", "x/y", &[0, 255])).unwrap();
+        assert_eq!((file.bytes, file.file_name.as_deref()), (vec![0, 255], Some("a.bin")));
+        let wrong = json!({"fileName": "a", "content": "?"});
+        assert!(content("x", &wrong).unwrap_err().message.contains("not base64"));
+    }
+
+    #[test]
+    fn failures_have_codes() {
+        let of = |input: Value| failure(input.as_object().unwrap(), "Sql").map(|found| found.code);
+        assert_eq!(of(json!({"error": "timeout"})).as_deref(), Some("SqlTimeout"));
+        assert_eq!(of(json!({"error": "failed", "code": "23505"})).as_deref(), Some("SqlFailed"));
+        assert_eq!(of(json!({"rows": []})), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! ReadCsv: reads the records of a CSV text.
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+use engine::{Activity, Decision, Descriptor, Failure, Kind, Next, Plan, Planning, Step, Type};
+use model::{Map, limits};
+use serde_json::Value;
+
+use crate::called::content;
+
+/// `Elsa.ReadCsv`
+pub(crate) struct ReadCsv;
+
+impl Activity for ReadCsv {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::new("Elsa.ReadCsv", "CSV", "Reads the records of a CSV text.")
+            .called("Read CSV")
+            .kind(Kind::Task)
+            .input("csvData", Type::Object, "The text, or a file.")
+            .input("hasHeaderRecord", Type::Boolean, "The first record names the columns.")
+            .default(true)
+            .input("recordType", Type::String, "Not used; kept for exports.")
+            .input("delimiter", Type::String, "The character between two fields.")
+            .default(",")
+            .output("records", Type::List(Box::new(Type::Object)), "Each an object by column.")
+            .outcomes(&["Done"])
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        if node.has("recordType") {
+            let message = "has no effect: a record is an object of texts";
+            node.oversight("recordType", message);
+        }
+        None
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        let data = content("csvData", &step.value("csvData")?)?.bytes;
+        let delimiter = step.text("delimiter")?.unwrap_or_else(|| ",".to_owned());
+        let delimiter = match delimiter.as_bytes() {
+            b"\\t" => b'\t',
+            [one] => *one,
+            _ => return Err(Failure::input("delimiter", "must be one ASCII character, or \\t")),
+        };
+        let records = records(&data, delimiter, step.flag("hasHeaderRecord")?)?;
+        step.set_output("records", Value::Array(records))?;
+        Ok(Next::done())
+    }
+}
+
+/// The records, with columns named by the first one, or `Field1`, `Field2` ….
+fn records(data: &[u8], delimiter: u8, has_header: bool) -> Result<Vec<Value>, Failure> {
+    let data = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data);
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(has_header)
+        .trim(Trim::Headers)
+        .from_reader(data);
+    let malformed = |error: csv::Error| Failure::new("CsvMalformed", format!("csvData: {error}"));
+    let headers = match has_header {
+        true => reader.headers().map_err(malformed)?.clone(),
+        false => StringRecord::new(),
+    };
+    let name = |column: usize| match headers.get(column) {
+        Some(name) if !name.is_empty() => name.to_owned(),
+        _ => format!("Field{}", column + 1),
+    };
+    let mut found = Vec::new();
+    for record in reader.records() {
+        if found.len() == limits::CSV_RECORDS_MAX {
+            let message = format!(
+                "csvData: there are more than {} records: split the text",
+                limits::CSV_RECORDS_MAX
+            );
+            return Err(Failure::new("CsvTooLarge", message));
+        }
+        let record = record.map_err(malformed)?;
+        let fields = record.iter().enumerate();
+        let map: Map = fields.map(|(column, field)| (name(column), field.into())).collect();
+        found.push(Value::Object(map));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tests::player;
+
+    #[test]
+    fn records_are_objects_by_column() {
+        let read = |text: &str, delimiter, header| records(text.as_bytes(), delimiter, header);
+        let check = |text: &str, delimiter, header, expected: Value| {
+            assert_eq!(Value::Array(read(text, delimiter, header).unwrap()), expected, "{text}");
+        };
+        check("a, b\n1,\"x, y\"\n", b',', true, json!([{"a": "1", "b": "x, y"}]));
+        check(
+            "1;2\n3;4",
+            b';',
+            false,
+            json!([{"Field1": "1", "Field2": "2"}, {"Field1": "3", "Field2": "4"}]),
+        );
+        check("\u{feff}a\né\n", b',', true, json!([{"a": "é"}]));
+        check("", b',', true, json!([]));
+        assert_eq!(read("a,b\n1\n", b',', true).unwrap_err().code, "CsvMalformed");
+        assert_eq!(records(b"a\n\xff\n", b',', true).unwrap_err().code, "CsvMalformed");
+        let long = "x\n".repeat(limits::CSV_RECORDS_MAX + 1);
+        assert_eq!(read(&long, b',', false).unwrap_err().code, "CsvTooLarge");
+    }
+
+    #[test]
+    fn text_and_files_are_read() {
+        for data in [json!("a\n1"), json!({"fileName": "x.csv", "content": "YQox"})] {
+            let data = match data {
+                Value::String(_) => data,
+                file => json!({"expression": {"type": "Object", "value": file}}),
+            };
+            let mut player = player(json!({
+                "outputs": [{"name": "Got"}],
+                "root": {"type": "Elsa.ReadCsv", "csvData": data, "records": "Got"}
+            }));
+            player.start(json!({}));
+            assert_eq!(player.state().output["Got"], json!([{"a": "1"}]));
+        }
+    }
+}

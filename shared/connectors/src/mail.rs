@@ -1,0 +1,182 @@
+//! Mail, to the one SMTP server that the configuration names: with TLS from the start (`smtps://`),
+//! by STARTTLS (`smtp://`), or without TLS (`smtp://…?tls=none`).
+//!
+//! A message is sent to all of its receivers or to none. A crash may send it again, with the same
+//! `Message-ID`.
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::Mail;
+use lettre::message::header::ContentType;
+use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
+use model::{Map, limits};
+use reqwest::Url;
+
+use crate::calls::{CallEnd, ErrorKind};
+
+/// The settings of mail.
+#[derive(Clone, Debug, Default)]
+pub struct MailConfig {
+    /// Such as `smtp://user:password@host:587`; mail is off if there is none.
+    pub url: Option<String>,
+    /// The sender of messages that name none.
+    pub from: Option<String>,
+    /// A PEM file with certificates of authorities to trust beside the usual ones.
+    pub ca: Option<PathBuf>,
+}
+
+/// Sends messages.
+pub(crate) struct Smtp {
+    config: MailConfig,
+}
+
+impl Smtp {
+    pub(crate) fn new(config: MailConfig) -> Self {
+        Self { config }
+    }
+
+    /// Sends the message, once.
+    pub(crate) async fn send(&self, mail: &Mail, key: &str) -> CallEnd {
+        match self.go(mail, key).await {
+            Ok(end) | Err(end) => end,
+        }
+    }
+
+    async fn go(&self, mail: &Mail, key: &str) -> Result<CallEnd, CallEnd> {
+        let Some(url) = &self.config.url else {
+            return Err(CallEnd::refused(
+                "there is no mail server: set `smtp-url`, such as smtp://user:password@host:587",
+            ));
+        };
+        let (message, id) = self.message(mail, key).map_err(CallEnd::refused)?;
+        let transport = self.transport(url).await.map_err(CallEnd::refused)?;
+        match transport.send(message).await {
+            Ok(_) => Ok(CallEnd::Done(Map::from_iter([("messageId".to_owned(), id.into())]))),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
+    async fn transport(&self, url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, String> {
+        let wrong = |reason: &str| format!("the setting `smtp-url` is wrong: {reason}");
+        let url = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
+        let host = url.host_str().ok_or_else(|| wrong("it names no host"))?.to_owned();
+        let has_tls = !url.query_pairs().any(|(name, value)| name == "tls" && value == "none");
+        let tls = match url.scheme() {
+            "smtps" => Tls::Wrapper(self.parameters(&host).await?),
+            "smtp" if has_tls => Tls::Required(self.parameters(&host).await?),
+            "smtp" => Tls::None,
+            _ => return Err(wrong("it begins with neither smtp:// nor smtps://")),
+        };
+        let usual = if url.scheme() == "smtps" { 465 } else { 587 };
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host)
+            .port(url.port().unwrap_or(usual))
+            .timeout(Some(limits::CALL_TIME_MAX))
+            .tls(tls);
+        if !url.username().is_empty() {
+            let plain = |text: &str| {
+                percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+            };
+            let password = plain(url.password().unwrap_or_default());
+            builder = builder.credentials(Credentials::new(plain(url.username()), password));
+        }
+        Ok(builder.build())
+    }
+
+    async fn parameters(&self, host: &str) -> Result<TlsParameters, String> {
+        let mut builder = TlsParameters::builder(host.to_owned());
+        if let Some(path) = &self.config.ca {
+            let wrong = |reason: String| format!("`smtp-ca` {}: {reason}", path.display());
+            let pem = tokio::fs::read(path).await.map_err(|error| wrong(error.to_string()))?;
+            let ca = Certificate::from_pem(&pem).map_err(|error| wrong(error.to_string()))?;
+            builder = builder.add_root_certificate(ca);
+        }
+        builder.build_rustls().map_err(|error| format!("TLS cannot be set up: {error}"))
+    }
+
+    /// The message, and its id.
+    fn message(&self, mail: &Mail, key: &str) -> Result<(Message, String), String> {
+        let from =
+            mail.from.as_ref().or(self.config.from.as_ref()).ok_or(
+                "the message has no sender: give `from`, or an operator can set `smtp-from`",
+            )?;
+        let from = mailbox(from)?;
+        let receivers = mail.to.len() + mail.cc.len() + mail.bcc.len();
+        if receivers == 0 {
+            return Err("the message has no receiver: give `to`".to_owned());
+        }
+        if receivers > limits::MAIL_RECEIVERS_MAX {
+            return Err(format!(
+                "the message has {receivers} receivers, more than the {} that are allowed",
+                limits::MAIL_RECEIVERS_MAX
+            ));
+        }
+        if mail.subject.chars().any(char::is_control) {
+            return Err("the subject has a line break or another control character".to_owned());
+        }
+        let id = format!("<{}@{}>", identifier(key), from.email.domain());
+        let mut builder =
+            Message::builder().from(from).subject(&mail.subject).message_id(Some(id.clone()));
+        for to in &mail.to {
+            builder = builder.to(mailbox(to)?);
+        }
+        for cc in &mail.cc {
+            builder = builder.cc(mailbox(cc)?);
+        }
+        for bcc in &mail.bcc {
+            builder = builder.bcc(mailbox(bcc)?);
+        }
+        let body = SinglePart::html(mail.body.clone());
+        let built = if mail.attachments.is_empty() {
+            builder.singlepart(body)
+        } else {
+            let mut parts = MultiPart::mixed().singlepart(body);
+            for file in &mail.attachments {
+                parts = parts.singlepart(attachment(file)?);
+            }
+            builder.multipart(parts)
+        };
+        Ok((built.map_err(|error| format!("the message cannot be built: {error}"))?, id))
+    }
+}
+
+fn mailbox(text: &str) -> Result<Mailbox, String> {
+    text.trim().parse().map_err(|error| format!("{text:?} is not a mail address: {error}"))
+}
+
+fn attachment(file: &engine::Attachment) -> Result<SinglePart, String> {
+    let wrong = |reason: String| format!("the attachment {:?}: {reason}", file.file_name);
+    let bytes = STANDARD.decode(&file.content).map_err(|error| wrong(error.to_string()))?;
+    let kind = ContentType::parse(&file.content_type).map_err(|error| wrong(error.to_string()))?;
+    Ok(Attachment::new(file.file_name.clone()).body(bytes, kind))
+}
+
+/// The key, as the left side of a Message-ID has it.
+fn identifier(key: &str) -> String {
+    let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if plain && !key.is_empty() { key.to_owned() } else { model::derived(&["mail", key]) }
+}
+
+fn failed(error: &lettre::transport::smtp::Error) -> CallEnd {
+    let code = error.status().map(|code| code.to_string());
+    let kind = match (&code, error.is_timeout()) {
+        (_, true) => ErrorKind::Timeout,
+        (Some(_), false) => ErrorKind::Failed,
+        (None, false) => ErrorKind::Connect,
+    };
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        message.push_str(": ");
+        message.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    CallEnd::Error { kind, code, message }
+}
