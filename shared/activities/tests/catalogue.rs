@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use engine::{Descriptor, Engine};
+use engine::{Descriptor, Engine, PortKind, Type};
+use serde_json::{Value, json};
 
 const PREFACE: &str = "# Activities
 
@@ -35,14 +36,77 @@ fn the_documented_activities_are_the_registered_ones() {
 }
 
 fn described(descriptor: &Descriptor) -> String {
-    let mut lines =
-        vec![format!("\n**{}**. {}", descriptor.type_name, descriptor.description), String::new()];
+    let calls =
+        if descriptor.makes_calls { " Failed calls can be [made again](retries.md)." } else { "" };
+    let what = format!("\n**{}**. {}{calls}", descriptor.type_name, descriptor.description);
+    let mut lines = vec![what, String::new()];
     for input in &descriptor.inputs {
-        let plain = if input.is_wrapped { "" } else { " (plain)" };
-        lines.push(format!("- `{}`{plain}: {}", input.name, input.description));
+        let plain = if input.is_wrapped { "" } else { ", plain" };
+        let default = match &input.default_value {
+            Value::Null => String::new(),
+            value => format!(", {value} if not given"),
+        };
+        let ty = named(&input.ty);
+        lines.push(format!("- `{}` ({ty}{plain}{default}): {}", input.name, input.description));
     }
     for output in &descriptor.outputs {
-        lines.push(format!("- gives `{}`: {}", output.name, output.description));
+        let (name, ty) = (output.name, named(&output.ty));
+        lines.push(format!("- gives `{name}` ({ty}): {}", output.description));
     }
+    for port in &descriptor.ports {
+        let holds = match port.kind {
+            PortKind::Flow => continue,
+            PortKind::Embedded => "an activity".to_owned(),
+            PortKind::List => "a list of activities".to_owned(),
+            PortKind::Parts(members) => {
+                format!("a list of objects, with activities in `{}`", members.join("`, `"))
+            }
+        };
+        lines.push(format!("- holds `{}`: {holds}", port.name));
+    }
+    let flow = descriptor.ports.iter().filter(|port| port.kind == PortKind::Flow);
+    let outcomes: Vec<_> = flow.map(|port| format!("`{}`", port.name)).collect();
+    if !outcomes.is_empty() {
+        lines.push(format!("- outcomes: {}", outcomes.join(", ")));
+    }
+    lines.push(String::new());
+    lines.push(format!("  `{}`", example(descriptor)));
     lines.join("\n") + "\n"
+}
+
+fn named(ty: &Type) -> String {
+    serde_json::to_value(ty).unwrap().as_str().unwrap().to_owned()
+}
+
+/// The activity with some of its inputs.
+fn example(descriptor: &Descriptor) -> Value {
+    let mut example = json!({"type": descriptor.type_name});
+    for input in descriptor.inputs.iter().take(3) {
+        let given = match (input.name, &input.ty) {
+            ("url", _) => json!("https://example.com/"),
+            ("cronExpression", _) => json!("0 0 8 * * *"),
+            (_, _) if !input.default_value.is_null() => input.default_value.clone(),
+            (_, Type::Enum(words)) => json!(words[0]),
+            (_, Type::String) => json!("text"),
+            (_, Type::Script("JavaScript")) => json!("1 + 1"),
+            (_, Type::Boolean) => json!(true),
+            (_, Type::Integer(_) | Type::Double) => json!(1),
+            (_, Type::TimeSpan) => json!("00:00:05"),
+            (_, Type::DateTime) => json!("2030-01-31T08:00:00Z"),
+            (_, Type::Object) => json!({"js": "variables.Order"}),
+            _ => continue,
+        };
+        example[input.name] = given;
+    }
+    example
+}
+
+#[test]
+fn every_example_can_be_compiled() {
+    let engine = Engine::new(activities::all(), expressions::all());
+    for descriptor in engine.descriptors() {
+        let example = example(descriptor);
+        let played = engine::testing::Player::new(&engine, example.clone());
+        assert!(played.is_ok(), "{example}: {:?}", played.err());
+    }
 }
