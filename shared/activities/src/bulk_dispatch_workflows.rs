@@ -330,15 +330,16 @@ mod tests {
 
     #[test]
     fn thousands_of_children_take_several_turns() {
-        let items: Vec<_> = (0..limits::BULK_CHILDREN_MAX).collect();
+        const COUNT: usize = 2_500;
+        let items: Vec<_> = (0..COUNT).collect();
         let mut document = document(json!(items), true);
         document["correlationIdFunction"] = Value::Null;
         let mut player = player(document);
         player.start(json!({}));
-        assert!(player.state().turns >= 10, "{} turns", player.state().turns);
+        assert!(player.state().turns >= 3, "{} turns", player.state().turns);
         let asked = dispatches(&player.effects);
         let ids: Vec<_> = asked.iter().map(|asked| asked.instance_id.to_string()).collect();
-        assert_eq!(ids.len(), limits::BULK_CHILDREN_MAX);
+        assert_eq!(ids.len(), COUNT);
         let bookmark = asked[0].bookmark_id.clone().unwrap();
         for id in ids.iter().rev() {
             assert_eq!(player.status(), SubStatus::Suspended);

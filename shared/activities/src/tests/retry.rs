@@ -26,7 +26,7 @@ fn retries<'p>(player: &'p Player<'_>) -> Vec<&'p str> {
 
 #[test]
 fn a_failed_call_is_made_again_with_its_key_until_it_succeeds() {
-    let mut player = player(document("retry", json!({"attempts": 3})));
+    let mut player = player(document("retry", json!({"attempts": 3, "delay": "1m"})));
     player.start(json!({}));
     let key = call_key(&player);
     for (attempt, result) in
@@ -43,8 +43,8 @@ fn a_failed_call_is_made_again_with_its_key_until_it_succeeds() {
     assert_eq!(
         retries(&player),
         [
-            "attempt 1 of 3 failed: the answer has the status code 503; the next follows in 00:00:01",
-            "attempt 2 of 3 failed: gone; the next follows in 00:00:02",
+            "attempt 1 of 3 failed: the answer has the status code 503; the next follows in 00:01:00",
+            "attempt 2 of 3 failed: gone; the next follows in 00:02:00",
         ]
     );
 }
@@ -52,7 +52,7 @@ fn a_failed_call_is_made_again_with_its_key_until_it_succeeds() {
 #[test]
 fn the_activity_gets_the_result_of_the_last_attempt() {
     let check = |result: Value, retried: usize, line: &str| {
-        let mut player = player(document("retry", json!({"attempts": 2})));
+        let mut player = player(document("retry", json!({"attempts": 2, "delay": "1m"})));
         player.start(json!({}));
         while player.resume("Call", result.clone()) && player.fire_timer() {}
         assert_eq!((player.status(), player.lines()), (SubStatus::Finished, vec![line]));

@@ -56,8 +56,7 @@ impl Compiler<'_> {
                 Ok(strategy.map(|strategy| RetryPolicy::Named(strategy.to_owned())))
             }
             "Expression" => {
-                let Some(expression) = find(members, "expression").filter(|it| !it.is_null())
-                else {
+                let Some(Value::Object(expression)) = find(members, "expression") else {
                     return Ok(None);
                 };
                 let mut parser = Parser {
@@ -66,7 +65,7 @@ impl Compiler<'_> {
                     activity: id,
                     property: STRATEGY,
                 };
-                Ok(parser.expression(expression, &Type::Object).map(RetryPolicy::Computed))
+                Ok(parser.typed(expression, &Type::Object).map(RetryPolicy::Computed))
             }
             other => Err(format!("the mode {other:?} is not Identifier or Expression")),
         }
