@@ -16,6 +16,7 @@ mod publishing;
 mod resume;
 mod run;
 mod saving;
+mod scripting;
 mod start;
 mod tasks;
 mod tokens;
@@ -47,6 +48,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(publishing::delete_number))
         .routes(routes!(publishing::delete_version))
         .routes(routes!(publishing::publish))
+        .routes(routes!(scripting::type_definitions))
         .routes(routes!(publishing::retract))
         .routes(routes!(publishing::revert))
         .routes(routes!(publishing::consumers))

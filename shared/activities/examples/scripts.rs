@@ -32,6 +32,9 @@ impl Scope for World {
     fn input(&self, _: &str) -> Option<Value> {
         Some(json!(12.5))
     }
+    fn activity_input(&self, _: &str) -> Option<Value> {
+        None
+    }
     fn input_names(&self) -> Vec<String> {
         vec!["Amount".to_owned()]
     }

@@ -14,7 +14,7 @@ use crate::run::Run;
 use crate::state::State;
 use crate::{
     Alter, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry, Rest,
-    Step, Turn, compile, invariant, library,
+    Step, Surroundings, Turn, compile, invariant, library,
 };
 
 /// Runs definitions. Pure: the same arguments give the same result.
@@ -61,6 +61,14 @@ impl Engine {
             .into_iter()
             .chain(self.languages.names())
             .collect()
+    }
+
+    /// Declarations of all that a script in this definition can use; none if the language has no form
+    /// for them.
+    #[must_use]
+    pub fn declarations(&self, language: &str, definition: &Definition) -> Option<String> {
+        let around = Surroundings::of(definition, &self.activities);
+        self.languages.get(language)?.declarations(&around)
     }
 
     /// Compiles a stored definition; the library has the definitions that it uses as activities. Parts that cannot have an effect, such as a connection to an

@@ -6,6 +6,8 @@ use std::time::Duration;
 use model::{Map, Timestamp};
 use serde_json::Value;
 
+use crate::Type;
+
 /// One expression language, such as JavaScript. Pure: same text, same scope, same value.
 pub trait Language: Send + Sync {
     /// Its `expression.type`, such as `JavaScript`.
@@ -23,11 +25,29 @@ pub trait Language: Send + Sync {
         Mentions::default()
     }
 
+    /// Declarations of all that a text can use, in the form that editors read; none if there is no
+    /// such form.
+    fn declarations(&self, around: &Surroundings) -> Option<String> {
+        let _ = around;
+        None
+    }
+
     /// Evaluates the text, within the limits of `model::limits`.
     ///
     /// # Errors
     /// [`Flaw`] when the script throws, or uses more time, memory or stack than it may.
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw>;
+}
+
+/// What a script of a definition can use, for editors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// Variables, and their types.
+    pub variables: Vec<(String, Type)>,
+    /// Workflow inputs, and their types.
+    pub inputs: Vec<(String, Type)>,
+    /// Outputs: activity, output and type.
+    pub outputs: Vec<(String, String, Type)>,
 }
 
 /// The names in a text.
@@ -73,6 +93,8 @@ pub trait Scope {
     fn variable_names(&self) -> Vec<String>;
     /// The workflow input of this name.
     fn input(&self, name: &str) -> Option<Value>;
+    /// The value of another input of the activity, if it needs no script.
+    fn activity_input(&self, name: &str) -> Option<Value>;
     /// Names of the workflow inputs.
     fn input_names(&self) -> Vec<String>;
     /// An output of an activity, found by its id or name; its `result` when no output is named.

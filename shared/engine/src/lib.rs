@@ -49,6 +49,7 @@ mod registry;
 mod run;
 mod state;
 mod step;
+mod surroundings;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod turn;
@@ -62,7 +63,7 @@ pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};
 pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};
 pub use effect::{Dispatch, Effect, LogLevel, LogLine, Publish, Response, Task};
 pub use engine::{Engine, Examined, Triggers};
-pub use evaluate::{Flaw, Identity, Language, Mentions, Scope};
+pub use evaluate::{Flaw, Identity, Language, Mentions, Scope, Surroundings};
 pub use input::{Alter, Env, Input, Installation, Restart, Resume, Start};
 pub use languages::Languages;
 pub use library::{Library, Reference};

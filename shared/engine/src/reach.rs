@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::convert::convert;
 use crate::decision::Failure;
 use crate::draft::Draft;
-use crate::outline::{Declared, Node};
+use crate::outline::{Declared, Node, Source};
 use crate::state::Execution;
 use crate::{Effect, Identity, Scope, Step, Type};
 
@@ -194,6 +194,22 @@ impl Scope for Step<'_, '_> {
 
     fn input(&self, name: &str) -> Option<Value> {
         self.workflow_input(name)
+    }
+
+    fn activity_input(&self, name: &str) -> Option<Value> {
+        let (name, expression) =
+            self.node.inputs.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        let value = match &expression.0 {
+            Source::Literal(value) => return Some(value.clone()),
+            Source::Variable { id, name } => {
+                let place = self.place_by_id(id).or_else(|| self.place_by_name(name))?;
+                self.at(&place)?
+            }
+            Source::Input(name) => self.workflow_input(name)?,
+            Source::Script { .. } => return None,
+        };
+        let declared = self.node.descriptor.inputs.iter().find(|input| input.name == *name)?;
+        convert(value, &declared.ty).ok()
     }
 
     fn input_names(&self) -> Vec<String> {

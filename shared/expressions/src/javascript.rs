@@ -7,6 +7,7 @@
 
 mod accessor;
 mod convert;
+mod declared;
 mod fault;
 mod host;
 #[cfg(test)]
@@ -23,7 +24,7 @@ mod words;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{Flaw, Language, Mentions, Scope};
+use engine::{Flaw, Language, Mentions, Scope, Surroundings};
 use model::limits;
 use serde_json::Value;
 
@@ -92,6 +93,10 @@ impl Language for JavaScript {
 
     fn mentions(&self, source: &str) -> Mentions {
         mentions::in_script(source)
+    }
+
+    fn declarations(&self, around: &Surroundings) -> Option<String> {
+        Some(declared::declarations(around))
     }
 
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {

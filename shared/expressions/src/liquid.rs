@@ -16,6 +16,8 @@ mod for_block;
 mod globals;
 mod lookup;
 mod output;
+mod table_row;
+mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -150,10 +152,10 @@ fn parse(source: &str, dialect: &parser::Language) -> Parsed {
             limits::EXPRESSION_BYTES_MAX / 1024
         )));
     }
-    if nesting(source) > NESTING_MAX {
+    let prepared = output::prepare(source);
+    if nesting(&prepared.text) > NESTING_MAX {
         return Err(flaw(format!("the template nests deeper than {NESTING_MAX}")));
     }
-    let prepared = output::prepare(source);
     let parsed = catch_unwind(AssertUnwindSafe(|| parser::parse(&prepared.text, dialect)));
     match parsed {
         Ok(Ok(elements)) => Ok(Arc::new(Template::new(elements))),
@@ -170,7 +172,8 @@ fn parse(source: &str, dialect: &parser::Language) -> Parsed {
 /// The deepest nesting of blocks, or of brackets inside one tag; may be overestimated, never
 /// underestimated.
 fn nesting(source: &str) -> usize {
-    const OPENING: [&str; 7] = ["if", "unless", "for", "case", "capture", "comment", "raw"];
+    const OPENING: [&str; 8] =
+        ["if", "unless", "for", "case", "capture", "comment", "raw", "tablerow"];
     let (mut depth, mut deepest) = (0_usize, 0_usize);
     for tag in source.split("{%").skip(1) {
         let word = tag.trim_start_matches('-').split_whitespace().next().unwrap_or_default();

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 pub(crate) struct Stage {
     pub(crate) variables: Vec<(String, Value)>,
     pub(crate) inputs: BTreeMap<String, Value>,
+    pub(crate) own_inputs: BTreeMap<String, Value>,
     pub(crate) outputs: BTreeMap<(String, String), Value>,
     pub(crate) arguments: Map,
     pub(crate) last_result: Option<Value>,
@@ -75,6 +76,10 @@ impl Scope for Stage {
 
     fn input(&self, name: &str) -> Option<Value> {
         self.inputs.get(name).cloned()
+    }
+
+    fn activity_input(&self, name: &str) -> Option<Value> {
+        self.own_inputs.get(name).cloned()
     }
 
     fn input_names(&self) -> Vec<String> {

@@ -127,6 +127,11 @@ const API: &[(&str, &str, Need)] = &[
         "/descriptors/workflow-activation-strategies",
         P("read:workflow-activation-strategies"),
     ),
+    (
+        "POST",
+        "/scripting/javascript/type-definitions/{definitionId}",
+        P("read:javascript-type-definitions"),
+    ),
     ("GET", "/descriptors/expression-descriptors", P("read:expression-descriptors")),
     ("GET", "/features/installed", P("read:installed-features")),
     ("GET", "/package/version", Public),

@@ -370,3 +370,34 @@ async fn bulk_actions_say_what_became_of_each() {
     let bulk = "/elsa/api/bulk-actions/delete/workflow-definitions/by-definition-id";
     assert_eq!(world.post(bulk, &ids).await.expect(200)["deleted"], 2);
 }
+
+#[tokio::test]
+async fn an_editor_gets_declarations_of_what_a_script_can_use() {
+    let world = World::new().await;
+    let root = json!({"type": "Elsa.Sequence", "id": "s",
+        "variables": [{"id": "v", "name": "Inner", "typeName": "Boolean"}],
+        "activities": [
+            {"type": "Elsa.SendHttpRequest", "id": "h", "name": "Fetch"},
+            {"type": "Nobody.Knows", "id": "x"}]});
+    let document = json!({"definitionId": "typed", "root": root,
+        "variables": [{"id": "c", "name": "Count", "typeName": "Int32"}],
+        "inputs": [{"name": "Lines", "type": "String", "isArray": true}]});
+    world.post(&format!("{API}/import"), &document).await.expect(201);
+    let path = "/elsa/api/scripting/javascript/type-definitions/typed";
+    let answer = world.post(path, &json!({"activityTypeName": "Elsa.If"})).await;
+    assert_eq!(answer.header("content-type"), Some("application/x-typescript"));
+    let text = answer.body.as_str().unwrap();
+    for line in [
+        "declare function getCount(): number;",
+        "declare function setInner(value: boolean): void;",
+        "declare function getLines(): Array<string>;",
+        "declare function getStatusCodeFromFetch(): number;",
+        "declare function getLastResult(): any;",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in {text}");
+    }
+    world
+        .post("/elsa/api/scripting/javascript/type-definitions/nope", &json!({}))
+        .await
+        .problem(404);
+}

@@ -102,7 +102,7 @@ fn named(names: &[String], wanted: &str) -> Option<String> {
 }
 
 /// `order total`, `order_total` and `orderTotal` all become `OrderTotal`.
-fn pascal(name: &str) -> String {
+pub(super) fn pascal(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut upper = true;
     for c in name.chars() {

@@ -24,7 +24,7 @@ pub(super) fn run(
     };
     let pattern = pattern.to_kstr();
     let text = input.to_kstr();
-    let Some(time) = read(text.trim(), budget::now(runtime)) else { return Ok(input.to_value()) };
+    let Some(time) = read(text.trim(), runtime) else { return Ok(input.to_value()) };
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(Error::with_msg("the pattern of the filter date is too long"));
     }
@@ -36,7 +36,9 @@ pub(super) fn run(
     }
 }
 
-fn read(text: &str, now: model::Timestamp) -> Option<Zoned> {
+/// The instant that a text names.
+pub(super) fn read(text: &str, runtime: &dyn Runtime) -> Option<Zoned> {
+    let now = budget::now(runtime);
     if matches!(text, "now" | "today") {
         let now = Timestamp::from_millisecond(now.as_millis()).ok()?;
         return Some(now.to_zoned(TimeZone::UTC));

@@ -1,8 +1,10 @@
 //! The tags and filters of templates: those of the library, with limits, and our own in place of
 //! those that read a clock or grow without limit.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+mod encode;
+mod format;
+mod list;
+
 use liquid_core::parser::Language;
 use liquid_core::{
     Error, ParseBlock, ParseFilter, ParseTag, Result, Runtime, Value, ValueCow, ValueView,
@@ -13,6 +15,8 @@ use super::budget::VALUE_BYTES_MAX;
 use super::capture::Capture;
 use super::filter::{Checked, Own};
 use super::for_block::For;
+use super::table_row::TableRow;
+use super::tags::{Echo, Other};
 use super::{convert, date};
 
 /// The number of different elements that `uniq` keeps. It compares each element with all of them.
@@ -44,6 +48,7 @@ fn blocks(dialect: &mut Language) {
     add(Box::new(stdlib::CommentBlock));
     add(Box::new(For));
     add(Box::new(Capture));
+    add(Box::new(TableRow));
 }
 
 fn tags(dialect: &mut Language) {
@@ -56,6 +61,9 @@ fn tags(dialect: &mut Language) {
     add(Box::new(stdlib::CycleTag));
     add(Box::new(stdlib::IncrementTag));
     add(Box::new(stdlib::DecrementTag));
+    add(Box::new(Echo));
+    add(Box::new(Other("render")));
+    add(Box::new(Other("include")));
 }
 
 fn add<F: ParseFilter + Clone + 'static>(dialect: &mut Language, filter: F) {
@@ -123,12 +131,6 @@ fn ours(dialect: &mut Language) {
             arguments_max: 1,
             run: |input, _, _| Ok(Value::scalar(convert::to_json(input).to_string())),
         },
-        Own {
-            name: "base64",
-            description: "The text in base64.",
-            arguments_max: 0,
-            run: |input, _, _| Ok(Value::scalar(STANDARD.encode(input.to_kstr().as_bytes()))),
-        },
         Own { name: "keys", description: "The names of an object.", arguments_max: 0, run: keys },
         Own { name: "size", description: "How many there are.", arguments_max: 0, run: size },
         Own { name: SHOW, description: "What is shown.", arguments_max: 0, run: show },
@@ -137,7 +139,8 @@ fn ours(dialect: &mut Language) {
         Own { name: "uniq", description: "Each element once.", arguments_max: 0, run: uniq },
         Own { name: "date", description: "Writes a date.", arguments_max: 1, run: date::run },
     ];
-    for filter in own {
+    let others = encode::ALL.into_iter().chain(list::ALL).chain(format::ALL);
+    for filter in own.into_iter().chain(others) {
         dialect.filters.register(filter.name.to_owned(), Box::new(filter));
     }
 }

@@ -39,17 +39,7 @@ impl ParseBlock for For {
         mut block: TagBlock<'_, '_>,
         options: &Language,
     ) -> Result<Box<dyn Renderable>> {
-        let name =
-            arguments.expect_next("a name is expected")?.expect_identifier().into_result()?;
-        let name = KString::from_ref(name);
-        arguments.expect_next("\"in\" is expected")?.expect_str("in").into_result()?;
-        let items = match arguments.expect_next("a list or a range is expected")?.expect_value() {
-            TryMatchToken::Matches(list) => Items::Of(list),
-            TryMatchToken::Fails(token) => {
-                let (first, last) = token.expect_range().into_result()?;
-                Items::Between(first, last)
-            }
-        };
+        let (name, items) = Items::read(&mut arguments)?;
         let mut made = Loop {
             name,
             items,
@@ -82,9 +72,34 @@ struct Loop {
 }
 
 #[derive(Debug)]
-enum Items {
+pub(super) enum Items {
     Of(Expression),
     Between(Expression, Expression),
+}
+
+impl Items {
+    /// Reads `name in items`.
+    pub(super) fn read(arguments: &mut TagTokenIter<'_>) -> Result<(KString, Self)> {
+        let name =
+            arguments.expect_next("a name is expected")?.expect_identifier().into_result()?;
+        let name = KString::from_ref(name);
+        arguments.expect_next("\"in\" is expected")?.expect_str("in").into_result()?;
+        let items = match arguments.expect_next("a list or a range is expected")?.expect_value() {
+            TryMatchToken::Matches(list) => Self::Of(list),
+            TryMatchToken::Fails(token) => {
+                let (first, last) = token.expect_range().into_result()?;
+                Self::Between(first, last)
+            }
+        };
+        Ok((name, items))
+    }
+
+    pub(super) fn values(&self, runtime: &dyn Runtime) -> Result<Vec<Value>> {
+        match self {
+            Self::Between(first, last) => between(first, last, runtime),
+            Self::Of(list) => Ok(elements(list.evaluate(runtime)?.as_view())),
+        }
+    }
 }
 
 impl Loop {
@@ -123,11 +138,8 @@ impl Loop {
     fn values(&self, runtime: &dyn Runtime) -> Result<Vec<Value>> {
         let offset = number(self.offset.as_ref(), runtime)?.unwrap_or(0);
         let limit = number(self.limit.as_ref(), runtime)?.unwrap_or(usize::MAX);
-        let mut values = match &self.items {
-            Items::Between(first, last) => between(first, last, runtime)?,
-            Items::Of(list) => elements(list.evaluate(runtime)?.as_view()),
-        };
-        values = values.into_iter().skip(offset).take(limit).collect();
+        let values = self.items.values(runtime)?.into_iter();
+        let mut values: Vec<Value> = values.skip(offset).take(limit).collect();
         if self.reversed {
             values.reverse();
         }
@@ -159,12 +171,15 @@ impl Renderable for Loop {
     }
 }
 
-fn modifier(arguments: &mut TagTokenIter<'_>) -> Result<Expression> {
+pub(super) fn modifier(arguments: &mut TagTokenIter<'_>) -> Result<Expression> {
     arguments.expect_next("\":\" is expected")?.expect_str(":").into_result()?;
     arguments.expect_next("a value is expected")?.expect_value().into_result()
 }
 
-fn number(expression: Option<&Expression>, runtime: &dyn Runtime) -> Result<Option<usize>> {
+pub(super) fn number(
+    expression: Option<&Expression>,
+    runtime: &dyn Runtime,
+) -> Result<Option<usize>> {
     let Some(expression) = expression else { return Ok(None) };
     let number = integer(expression, runtime)?;
     Ok(Some(usize::try_from(number).unwrap_or(0)))

@@ -31,7 +31,12 @@ pub(super) fn of(source: &str, scope: &dyn Scope, config: &Config) -> Globals {
     add("WorkflowDefinitionVersion", Value::scalar(i64::from(identity.version)));
     add("WorkflowInstanceId", Value::scalar(identity.instance_id));
     let variables = named(source, "Variables", || scope.variable_names(), |n| scope.variable(n));
-    let inputs = named(source, "Input", || scope.input_names(), |n| scope.input(n));
+    let inputs = named(
+        source,
+        "Input",
+        || scope.input_names(),
+        |n| scope.activity_input(n).or_else(|| scope.input(n)),
+    );
     let bytes = variables.iter().chain(&inputs).map(|(_, value)| weight(value)).sum();
     add("Variables", members(variables));
     add("Input", members(inputs));

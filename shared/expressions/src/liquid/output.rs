@@ -14,6 +14,38 @@ pub(super) struct Prepared {
 /// Bytes of one inserted filter.
 const INSERTED_BYTES: usize = 3 + SHOW.len();
 
+/// Each line of `{% liquid … %}` as a tag of its own, on the line where it was.
+fn unfolded(whole: &str) -> Option<String> {
+    let inner = whole.strip_prefix("{%")?.strip_suffix("%}")?;
+    let (inner, begin) = inner.strip_prefix('-').map_or((inner, "{%"), |inner| (inner, "{%-"));
+    let (inner, end) = inner.strip_suffix('-').map_or((inner, "%}"), |inner| (inner, "-%}"));
+    let lines = inner.trim_start().strip_prefix("liquid")?;
+    if !lines.starts_with(char::is_whitespace) {
+        return None;
+    }
+    // Line breaks stay, inside the tags, so that an error has the line of the author's text.
+    let mut tags: Vec<String> = Vec::new();
+    let before = inner.len() - inner.trim_start().len();
+    let mut breaks = "\n".repeat(inner.get(..before)?.matches('\n').count());
+    for (at, line) in lines.split('\n').enumerate() {
+        if at > 0 {
+            breaks.push('\n');
+        }
+        let line = line.trim();
+        if !line.is_empty() && !line.starts_with('#') {
+            tags.push(format!("{} {line}", std::mem::take(&mut breaks)));
+        }
+    }
+    if let Some(last) = tags.last_mut() {
+        last.push_str(&breaks);
+    }
+    let text = format!("{begin}{} {end}", tags.join(" %}{%"));
+    if tags.is_empty() {
+        return Some(String::new());
+    }
+    Some(text)
+}
+
 /// Inserts the filters.
 pub(super) fn prepare(source: &str) -> Prepared {
     let mut prepared = Prepared { text: String::with_capacity(source.len()), inserted: Vec::new() };
@@ -25,7 +57,10 @@ pub(super) fn prepare(source: &str) -> Prepared {
         let (whole, after) = mark.split_at(end);
         match whole.strip_suffix("}}").filter(|_| mark.starts_with("{{")) {
             Some(inner) => prepared.push_shown(inner),
-            None => prepared.text.push_str(whole),
+            None => match unfolded(whole) {
+                Some(tags) => prepared.text.push_str(&tags),
+                None => prepared.text.push_str(whole),
+            },
         }
         rest = after;
     }

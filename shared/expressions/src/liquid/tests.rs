@@ -47,6 +47,119 @@ fn the_workflow_is_seen() {
 }
 
 #[test]
+fn an_input_of_the_activity_comes_before_one_of_the_workflow() {
+    let mut stage = furnished().with_input("Text", json!("workflow"));
+    let shown = |stage: &mut Stage| Liquid::new().evaluate("{{ Input.Text }}", stage).unwrap();
+    assert_eq!(shown(&mut stage), json!("workflow"));
+    stage.own_inputs.insert("Text".to_owned(), json!("activity"));
+    assert_eq!(shown(&mut stage), json!("activity"));
+}
+
+#[test]
+fn the_configuration_is_read_by_its_keys() {
+    let values = [("Shop:Url".to_owned(), "https://shop".to_owned())];
+    let config = std::sync::Arc::new(crate::Config::new(&values.into()));
+    let liquid = Liquid::with(Duration::from_secs(10), config);
+    let source = "{{ Configuration.Shop.Url }}{{ Configuration.Nothing }}";
+    assert_eq!(liquid.evaluate(source, &mut furnished()).unwrap(), json!("https://shop"));
+    check(&[("[{{ Configuration.Shop.Url }}]", "[]")]);
+}
+
+#[test]
+fn texts_are_encoded_and_hashed() {
+    check(&[
+        ("{{ 'a?b' | base64_encode }}", "YT9i"),
+        ("{{ 'YT9i' | base64_decode }}", "a?b"),
+        ("{{ 'ÿÿ?' | base64_url_safe_encode }}", "w7_Dvz8="),
+        ("{{ 'w7_Dvz8=' | base64_url_safe_decode }}", "ÿÿ?"),
+        ("{{ 'abc' | md5 }}", "900150983cd24fb0d6963f7d28e17f72"),
+        ("{{ 'abc' | sha1 }}", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (
+            "{{ 'abc' | sha256 }}",
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        ),
+        ("{{ 'abc' | sha512 | size }}", "128"),
+        ("{{ ' The  Big-Sale! 5 ' | handleize }}", "the-big-sale-5"),
+        ("{{ 'a-b-c' | remove_last: '-' }} {{ 'a-b-c' | replace_last: '-', '+' }}", "a-bc a-b+c"),
+        ("{{ '<b>' | raw }}", "<b>"),
+    ]);
+    assert!(stopped("{{ '%' | base64_decode }}").message.contains("not base64"));
+}
+
+#[test]
+fn lists_are_searched_and_summed() {
+    let items = "{% assign l = Variables.Items %}";
+    let mut stage = furnished().with_variable(
+        "Items",
+        json!([{"n": 1, "a": "x"}, {"n": 2.5, "a": "y"}, {"a": "x", "ok": true}]),
+    );
+    for (source, expected) in [
+        ("{{ l | sum: 'n' }}", "3.5"),
+        ("{{ l | find: 'a', 'y' | json }}", "{\"n\":2.5,\"a\":\"y\"}"),
+        ("{{ l | find_index: 'a', 'y' }}", "1"),
+        ("{{ l | find_index: 'a', 'z' }}", ""),
+        ("{{ l | has: 'ok' }} {{ l | has: 'a', 'z' }}", "true false"),
+        ("{% assign r = l | reject: 'a', 'x' %}{{ r.size }}", "1"),
+    ] {
+        let source = format!("{items}{source}");
+        let shown = Liquid::new().evaluate(&source, &mut stage).unwrap();
+        assert_eq!(shown, json!(expected), "{source}");
+    }
+    check(&[("{% assign l = '1,2,3' | split: ',' %}{{ l | sum }}", "6")]);
+}
+
+#[test]
+fn dates_and_numbers_follow_the_formats_of_dotnet() {
+    let date = "'2026-01-05T14:03:09.25Z'";
+    for (format, expected) in [
+        ("yyyy-MM-dd HH:mm:ss", "2026-01-05 14:03:09"),
+        ("d", "01/05/2026"),
+        ("dddd, d MMMM yy h:mm tt", "Monday, 5 January 26 2:03 PM"),
+        ("o", "2026-01-05T14:03:09.2500000+00:00"),
+        ("r", "Mon, 05 Jan 2026 14:03:09 GMT"),
+        ("HH\\hmm 'at' fff K", "14h03 at 250 +00:00"),
+        ("%d", "5"),
+    ] {
+        assert_eq!(rendered(&format!("{{{{ {date} | format_date: \"{format}\" }}}}")), expected);
+    }
+    check(&[
+        (
+            "{{ '2026-07-05T14:03:09Z' | time_zone: 'Europe/Berlin' | date: '%H:%M %z' }}",
+            "16:03 +0200",
+        ),
+        ("{{ 'soon' | format_date: 'd' }}", "soon"),
+        ("{{ 1234567.891 | format_number: 'N2' }}", "1,234,567.89"),
+        ("{{ -0.001 | format_number: 'N2' }}", "0.00"),
+        ("{{ 1234.5 | format_number: '#,##0.00' }}", "1,234.50"),
+        ("{{ 5 | format_number: '000' }}", "005"),
+        ("{{ 0.125 | format_number: '0.#%' }}", "12.5%"),
+        ("{{ -7 | format_number: 'D3' }}", "-007"),
+        ("{{ 255 | format_number: 'X4' }}", "00FF"),
+        ("{{ 'Dear {0}, {1:N1}!' | format_string: 'Ada', 2 }}", "Dear Ada, 2.0!"),
+    ]);
+    assert!(stopped("{{ 'now' | time_zone: 'Mars/Olympus' }}").message.contains("IANA"));
+}
+
+#[test]
+fn more_tags_than_those_of_the_library() {
+    check(&[
+        ("{% echo Variables.Name | upcase %}", "ADA"),
+        ("{% liquid\n assign x = 1\n\n# no\n echo x\n if x > 0\n echo 'y'\n endif %}!", "1y!"),
+        (
+            "{% tablerow i in (1..3) cols:2 %}{{ i }}{{ tablerowloop.col }}{% endtablerow %}",
+            "<tr class=\"row1\"><td class=\"col1\">11</td><td class=\"col2\">22</td></tr>\
+             <tr class=\"row2\"><td class=\"col1\">31</td></tr>",
+        ),
+    ]);
+    for name in ["render", "include"] {
+        let flaw = Liquid::new().check(&format!("{{% {name} 'x' %}}")).unwrap_err();
+        assert!(flaw.message.contains("reads another template"), "{flaw:?}");
+    }
+    let flaw = Liquid::new().check("a\n{% liquid\n assign x = 1\n assign = 2 %}").unwrap_err();
+    assert_eq!(flaw.line, Some(4), "{flaw:?}");
+}
+
+#[test]
 fn what_is_not_there_renders_as_nothing() {
     check(&[
         ("[{{ Nothing }}]", "[]"),
