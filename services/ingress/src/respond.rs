@@ -5,6 +5,8 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION, TRANSFER_ENCODING};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use model::InstanceId;
 use protocol::{HttpAnswer, Outcome, Refusal};
 use serde::Serialize;
@@ -22,7 +24,12 @@ pub(crate) struct Verbatim;
 
 /// The response that `WriteHttpResponse` wrote.
 pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
+    let bytes = answer.content.as_str().filter(|_| answer.is_base64);
+    let bytes = bytes.and_then(|text| STANDARD.decode(text).ok());
     let (body, default_type) = match &answer.content {
+        _ if bytes.is_some() => {
+            (Body::from(bytes.unwrap_or_default()), Some("application/octet-stream"))
+        }
         Value::Null => (Body::empty(), None),
         Value::String(text) => (Body::from(text.clone()), Some("text/plain; charset=utf-8")),
         other => (Body::from(other.to_string()), Some("application/json; charset=utf-8")),

@@ -16,6 +16,7 @@ pub fn all() -> Registry {
         Box::new(cron::Cron),
         Box::new(delay::Delay),
         Box::new(dispatch_workflow::DispatchWorkflow),
+        Box::new(download_http_file::DownloadHttpFile),
         Box::new(end::End),
         Box::new(event::Event),
         Box::new(execute_workflow::ExecuteWorkflow),
@@ -58,6 +59,7 @@ pub fn all() -> Registry {
         Box::new(switch::Switch),
         Box::new(timer::Timer),
         Box::new(while_loop::WhileLoop),
+        Box::new(write_file_http_response::WriteFileHttpResponse),
         Box::new(write_http_response::WriteHttpResponse),
         Box::new(write_line::WriteLine),
     ];

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::Failure;
-use model::Map;
+use model::{Map, file};
 use serde_json::{Value, json};
 
 /// The failure of a call, if it has no result. Its code begins with the name, such as `SqlTimeout`.
@@ -37,9 +37,9 @@ pub(crate) struct Content {
 /// # Errors
 /// [`Failure`] when the content of a file is not base64.
 pub(crate) fn content(property: &str, value: &Value) -> Result<Content, Failure> {
-    if let Some(file) = file(value) {
-        let text = |name: &str| file.get(name).and_then(Value::as_str).map(str::to_owned);
-        let encoded = file.get("content").and_then(Value::as_str).unwrap_or_default();
+    if let Some(file) = file::members(value) {
+        let text = |name: &str| file::text(file, name).map(str::to_owned);
+        let encoded = file::text(file, "content").unwrap_or_default();
         let bytes = STANDARD.decode(encoded.trim()).map_err(|error| {
             Failure::input(property, format!("the content of a file is not base64: {error}"))
         })?;
@@ -52,16 +52,6 @@ pub(crate) fn content(property: &str, value: &Value) -> Result<Content, Failure>
         other => other.to_string().into_bytes(),
     };
     Ok(Content { bytes, ..Content::default() })
-}
-
-/// The members of a file: an object with a text `content`, and no others than files have.
-pub(crate) fn file(value: &Value) -> Option<&Map> {
-    const MEMBERS: [&str; 5] = ["name", "fileName", "contentType", "size", "content"];
-    let map = value.as_object()?;
-    let is_file = map.get("content").is_some_and(Value::is_string)
-        && map.len() > 1
-        && map.keys().all(|name| MEMBERS.contains(&name.as_str()));
-    is_file.then_some(map)
 }
 
 /// A file as JSON.

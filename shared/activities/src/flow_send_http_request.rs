@@ -3,7 +3,7 @@
 use engine::{Activity, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
 use serde_json::{Value, json};
 
-use crate::send_http_request::{Ended, ended, send, with_inputs, with_outputs};
+use crate::send_http_request::{Ended, ended, send, set_outputs, with_inputs, with_outputs};
 
 /// `Elsa.FlowSendHttpRequest`
 pub(crate) struct FlowSendHttpRequest;
@@ -22,26 +22,32 @@ impl Activity for FlowSendHttpRequest {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        send(step)?;
+        send(step, ["content", "contentType"], false)?;
         Ok(Next::Wait)
     }
 
     fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
-        match ended(step, resumed.input)? {
-            Ended::Answered(status) => {
-                let expected = step.list("expectedStatusCodes")?;
-                let mut outcomes = Vec::new();
-                if expected.iter().filter_map(Value::as_i64).any(|code| code == status) {
-                    outcomes.push(status.to_string());
-                } else if !expected.is_empty() {
-                    outcomes.push("Unmatched status code".to_owned());
-                }
-                outcomes.push("Done".to_owned());
-                Ok(Next::Complete(outcomes))
+        let ended = ended(step, resumed.input, set_outputs)?;
+        left(step, ended)
+    }
+}
+
+/// Leaves through the outcomes for the end of the call.
+pub(crate) fn left(step: &mut Step<'_, '_>, ended: Ended) -> Decision {
+    match ended {
+        Ended::Answered(status) => {
+            let expected = step.list("expectedStatusCodes")?;
+            let mut outcomes = Vec::new();
+            if expected.iter().filter_map(Value::as_i64).any(|code| code == status) {
+                outcomes.push(status.to_string());
+            } else if !expected.is_empty() {
+                outcomes.push("Unmatched status code".to_owned());
             }
-            Ended::TimedOut(failure) => leave(step, "Timeout", failure),
-            Ended::Failed(failure) => leave(step, "Failed to connect", failure),
+            outcomes.push("Done".to_owned());
+            Ok(Next::Complete(outcomes))
         }
+        Ended::TimedOut(failure) => leave(step, "Timeout", failure),
+        Ended::Failed(failure) => leave(step, "Failed to connect", failure),
     }
 }
 

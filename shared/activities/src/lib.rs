@@ -18,6 +18,7 @@ mod create_zip_archive;
 mod cron;
 mod delay;
 mod dispatch_workflow;
+mod download_http_file;
 mod end;
 mod event;
 mod execute_workflow;
@@ -62,6 +63,7 @@ mod state_machine;
 mod switch;
 mod timer;
 mod while_loop;
+mod write_file_http_response;
 mod write_http_response;
 mod write_line;
 

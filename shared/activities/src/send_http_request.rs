@@ -51,12 +51,12 @@ impl Activity for SendHttpRequest {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        send(step)?;
+        send(step, ["content", "contentType"], false)?;
         Ok(Next::Wait)
     }
 
     fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
-        match ended(step, resumed.input)? {
+        match ended(step, resumed.input, set_outputs)? {
             Ended::Answered(status) => {
                 let cases = step.plan::<Vec<Case>>().map(Vec::as_slice).unwrap_or_default();
                 let next = match cases.iter().find(|case| case.status_code == status) {
@@ -87,7 +87,12 @@ pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
         .input("url", Type::String, "An absolute http or https URL.")
         .input("method", Type::String, "The method.")
         .default("GET")
-        .input("content", Type::Object, "Text is sent as it is, anything else as JSON.")
+        .input(
+            "content",
+            Type::Object,
+            "Text is sent as it is, a file as its bytes, an object as a form if the type is one of \
+             forms, anything else as JSON.",
+        )
         .input("contentType", Type::String, "The Content-Type of the content.")
         .input("authorization", Type::String, "The Authorization header.")
         .input("disableAuthorizationHeaderValidation", Type::Boolean, "Not used; kept for exports.")
@@ -100,13 +105,17 @@ pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
 pub(crate) fn with_outputs(descriptor: Descriptor) -> Descriptor {
     descriptor
         .output("statusCode", Type::Integer(32), "The answer's status code.")
-        .output("parsedContent", Type::Object, "The answer's body: JSON or text.")
+        .output("parsedContent", Type::Object, "The answer's body: JSON, text, or a file.")
         .output("responseHeaders", Type::Dictionary, "The answer's headers.")
         .output("result", Type::Object, "The whole answer.")
 }
 
-/// Asks for the call.
-pub(crate) fn send(step: &mut Step<'_, '_>) -> Result<(), Failure> {
+/// Asks for the call. The inputs are those of the content and of its type.
+pub(crate) fn send(
+    step: &mut Step<'_, '_>,
+    [content, content_type]: [&str; 2],
+    as_file: bool,
+) -> Result<(), Failure> {
     let url = step.required("url")?;
     if !url.starts_with("http://") && !url.starts_with("https://") {
         return Err(Failure::input("url", format!("{url:?} is not an absolute http(s) URL")));
@@ -123,15 +132,37 @@ pub(crate) fn send(step: &mut Step<'_, '_>) -> Result<(), Failure> {
         url,
         method,
         headers,
-        content_type: step.text("contentType")?,
-        content: step.value("content")?,
+        content_type: step.text(content_type)?,
+        content: step.value(content)?,
+        as_file,
     };
     let timeout = step.span("requestTimeout")?;
     step.call(request, timeout)
 }
 
-/// Reads the result of the call, and sets the outputs.
-pub(crate) fn ended(step: &mut Step<'_, '_>, mut input: Map) -> Result<Ended, Failure> {
+/// An answer.
+pub(crate) struct Answer {
+    pub(crate) status: Value,
+    pub(crate) content: Value,
+    pub(crate) headers: Value,
+}
+
+/// Sets the outputs that every HTTP call has.
+pub(crate) fn set_outputs(step: &mut Step<'_, '_>, answer: Answer) -> Result<(), Failure> {
+    let Answer { status, content, headers } = answer;
+    step.set_output("statusCode", status.clone())?;
+    step.set_output("parsedContent", content.clone())?;
+    step.set_output("responseHeaders", headers.clone())?;
+    let result = json!({"statusCode": status, "headers": headers, "content": content});
+    step.set_output("result", result)
+}
+
+/// Reads the result of the call, and sets the outputs of its answer.
+pub(crate) fn ended(
+    step: &mut Step<'_, '_>,
+    mut input: Map,
+    set: impl FnOnce(&mut Step<'_, '_>, Answer) -> Result<(), Failure>,
+) -> Result<Ended, Failure> {
     if let Some(kind) = input.get("error").and_then(Value::as_str) {
         let message = input.get("message").and_then(Value::as_str).unwrap_or(kind);
         let failure = |code| Failure::new(code, message).in_category("HTTP");
@@ -144,12 +175,9 @@ pub(crate) fn ended(step: &mut Step<'_, '_>, mut input: Map) -> Result<Ended, Fa
     let status = input.get("statusCode").cloned().unwrap_or_default();
     let content = input.remove("content").unwrap_or_default();
     let headers = input.remove("headers").unwrap_or_else(|| json!({}));
-    step.set_output("statusCode", status.clone())?;
-    step.set_output("parsedContent", content.clone())?;
-    step.set_output("responseHeaders", headers.clone())?;
-    let result = json!({"statusCode": status, "headers": headers, "content": content});
-    step.set_output("result", result)?;
-    Ok(Ended::Answered(status.as_i64().unwrap_or_default()))
+    let code = status.as_i64().unwrap_or_default();
+    set(step, Answer { status, content, headers })?;
+    Ok(Ended::Answered(code))
 }
 
 #[cfg(test)]

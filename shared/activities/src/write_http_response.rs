@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use engine::{Activity, Decision, Descriptor, Failure, Next, Response, Step, Type};
-use model::Map;
+use model::{Map, file};
 use serde_json::Value;
+
+use crate::called::{content, encoded};
 
 /// `Elsa.WriteHttpResponse`
 pub(crate) struct WriteHttpResponse;
@@ -15,7 +17,11 @@ impl Activity for WriteHttpResponse {
             .called("HTTP Response")
             .input("statusCode", Type::StatusCode, "A code, or a name such as OK.")
             .default(200)
-            .input("content", Type::Object, "Text is sent as it is, anything else as JSON.")
+            .input(
+                "content",
+                Type::Object,
+                "Text is sent as it is, a file as its bytes, anything else as JSON.",
+            )
             .input("contentType", Type::String, "The Content-Type.")
             .input("responseHeaders", Type::Dictionary, "Header names and values.")
             .outcomes(&["Done"])
@@ -23,19 +29,28 @@ impl Activity for WriteHttpResponse {
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let status = step.integer("statusCode")?.unwrap_or(200);
-        let response = Response {
+        let mut response = Response {
             status_code: u16::try_from(status).unwrap_or(200),
             headers: headers(step.object("responseHeaders")?),
             content_type: step.text("contentType")?,
             content: step.value("content")?,
+            is_base64: false,
         };
-        if step.respond(response) {
-            return Ok(Next::done());
+        if file::members(&response.content).is_some() {
+            let file = content("content", &response.content)?;
+            response.content_type = response.content_type.or(file.content_type);
+            response.content = encoded(&file.bytes).into();
+            response.is_base64 = true;
         }
-        let message = "no HTTP client waits for an answer: answer in the burst that the request \
-                       starts or resumes, and only once";
-        Err(Failure::new("NoHttpContext", message).in_category("HTTP"))
+        if step.respond(response) { Ok(Next::done()) } else { Err(nobody_waits()) }
     }
+}
+
+/// The failure of an answer that nobody waits for.
+pub(crate) fn nobody_waits() -> Failure {
+    let message = "no HTTP client waits for an answer: answer in the burst that the request \
+                   starts or resumes, and only once";
+    Failure::new("NoHttpContext", message).in_category("HTTP")
 }
 
 /// Header values as text; the first where there are several.
@@ -78,8 +93,20 @@ mod tests {
             headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             content_type: Some("application/json".to_owned()),
             content: json!({"id": 7}),
+            is_base64: false,
         };
         assert_eq!(player.effects, [Effect::Respond(expected)]);
+    }
+
+    #[test]
+    fn a_file_is_answered_as_its_bytes() {
+        let file = json!({"fileName": "a", "contentType": "image/png", "content": " AP8="});
+        let file = json!({"expression": {"type": "Object", "value": file}});
+        let mut player = player(document(json!({"type": "WriteHttpResponse", "content": file})));
+        player.start_at(Some("h"), json!({}));
+        let Effect::Respond(response) = player.effects[0].clone() else { panic!("no answer") };
+        assert_eq!((response.content, response.is_base64), (json!("AP8="), true));
+        assert_eq!(response.content_type.as_deref(), Some("image/png"));
     }
 
     #[test]

@@ -1,17 +1,25 @@
 //! HTTP requests. The client follows redirects itself, so that the guard checks each hop.
 
+mod body;
+
 use std::error::Error as _;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use engine::Request;
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION};
+use http::header::{
+    AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use model::{Map, depth, limits};
 use reqwest::{Client, Response, Url, redirect};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind};
 use crate::guard::{Forbidden, Guard, Names, Resolver, SystemNames};
+
+use body::Body;
 
 /// The number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
@@ -85,7 +93,7 @@ impl Http {
             let response = request.send().await.map_err(|error| failed(&error))?;
             match hop.redirected(&response) {
                 Some(next) => hop = next,
-                None => return read(response).await,
+                None => return read(response, call.as_file).await,
             }
         }
         Err(CallEnd::refused(format!("{} redirects more than {REDIRECTS_MAX} times", call.url)))
@@ -102,19 +110,15 @@ impl Hop {
         for (name, value) in &call.headers {
             set(&mut headers, name, value)?;
         }
-        let (body, default_type) = match &call.content {
-            Value::Null => (None, None),
-            Value::String(text) => {
-                (Some(text.clone().into_bytes()), Some("text/plain; charset=utf-8"))
-            }
-            value => (Some(value.to_string().into_bytes()), Some("application/json")),
-        };
+        let body = Body::of(call, key)?;
         let given = call.content_type.as_deref().filter(|text| !text.trim().is_empty());
-        if let Some(content_type) = given.or(default_type).filter(|_| body.is_some())
-            && (given.is_some() || !headers.contains_key(CONTENT_TYPE))
-        {
-            set(&mut headers, CONTENT_TYPE.as_str(), content_type)?;
+        if let Some(body) = &body {
+            let named = body.exact.as_deref().or(given);
+            if named.is_some() || !headers.contains_key(CONTENT_TYPE) {
+                set(&mut headers, CONTENT_TYPE.as_str(), named.unwrap_or(&body.usual))?;
+            }
         }
+        let body = body.map(|body| body.bytes);
         set(&mut headers, "idempotency-key", key)?;
         if let Some(traceparent) = traceparent {
             set(&mut headers, "traceparent", traceparent)?;
@@ -159,10 +163,10 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Forbidden
     Ok(())
 }
 
-async fn read(mut response: Response) -> Result<CallEnd, CallEnd> {
+async fn read(mut response: Response, as_file: bool) -> Result<CallEnd, CallEnd> {
     let status_code = response.status().as_u16();
     let headers = readable(response.headers());
-    let is_json = response.headers().get(CONTENT_TYPE).is_some_and(names_json);
+    let is_json = !as_file && response.headers().get(CONTENT_TYPE).is_some_and(names_json);
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
         if body.len() + chunk.len() > limits::CALL_RESPONSE_BYTES_MAX {
@@ -180,13 +184,40 @@ async fn read(mut response: Response) -> Result<CallEnd, CallEnd> {
     if is_json && let Err(error) = depth::check_json_value(&body) {
         return Err(CallEnd::refused(format!("the answer of {}: {error}", response.url())));
     }
-    let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
-    let content = match serde_json::from_slice(&body) {
+    let content = match std::str::from_utf8(&body) {
+        _ if as_file => file(&response, &body),
         _ if body.is_empty() => Value::Null,
-        Ok(value) if is_json => value,
-        _ => text(),
+        Ok(text) if is_json => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        Ok(text) => text.into(),
+        Err(_) if names_text(&response) => String::from_utf8_lossy(&body).into(),
+        Err(_) => file(&response, &body),
     };
     Ok(CallEnd::Response { status_code, headers, content })
+}
+
+/// The body as a file, named by the answer or its URL.
+fn file(response: &Response, body: &[u8]) -> Value {
+    let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let named = header(CONTENT_DISPOSITION).and_then(|text| {
+        let (_, name) = text.split_once("filename=")?;
+        let name = name.split(';').next().unwrap_or_default().trim().trim_matches('"');
+        Some(name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned())
+    });
+    let last = || response.url().path_segments()?.next_back().map(str::to_owned);
+    let name = named.filter(|name| !name.is_empty()).or_else(last);
+    json!({
+        "fileName": name.filter(|name| !name.is_empty()).unwrap_or_else(|| "file".to_owned()),
+        "contentType": header(CONTENT_TYPE).unwrap_or("application/octet-stream"),
+        "size": body.len(),
+        "content": STANDARD.encode(body),
+    })
+}
+
+/// Whether the answer says that it is text, in an encoding that we do not read exactly.
+fn names_text(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.unwrap_or_default().trim().to_ascii_lowercase();
+    kind.starts_with("text/") || kind.contains("json") || kind.contains("xml")
 }
 
 fn names_json(value: &HeaderValue) -> bool {

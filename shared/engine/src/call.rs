@@ -65,7 +65,7 @@ pub enum Operation {
 }
 
 /// An HTTP request to send. Its result is `{"statusCode": 200, "headers": {…}, "content": …}`, with
-/// JSON bodies parsed.
+/// JSON bodies parsed, and bodies that are no text as files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
@@ -77,8 +77,12 @@ pub struct Request {
     pub headers: BTreeMap<String, String>,
     /// `Content-Type` of the body.
     pub content_type: Option<String>,
-    /// The body: text as it is, null as none, anything else as JSON.
+    /// The body: text as it is, a file (`model::file`) as its bytes, null as none, anything else as
+    /// JSON; an object as a form, where the content type is one of a form.
     pub content: Value,
+    /// The content of the answer is wanted as a file, whatever it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub as_file: bool,
 }
 
 /// An SQL statement to run, with bound parameters.
@@ -244,7 +248,7 @@ impl From<FileAccess> for Operation {
 impl Serialize for Call {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let members = match self.operation {
-            Operation::Http(_) => 9,
+            Operation::Http(ref request) => 9 + usize::from(request.as_file),
             Operation::Sql(_) | Operation::Mail(_) | Operation::File(_) => 5,
         };
         let members = members + usize::from(self.tries.is_some());
@@ -259,6 +263,9 @@ impl Serialize for Call {
                 call.serialize_field("headers", &request.headers)?;
                 call.serialize_field("contentType", &request.content_type)?;
                 call.serialize_field("content", &request.content)?;
+                if request.as_file {
+                    call.serialize_field("asFile", &true)?;
+                }
             }
             operation => call.serialize_field("operation", operation)?,
         }
@@ -284,6 +291,8 @@ struct Stored {
     content_type: Option<String>,
     #[serde(default)]
     content: Value,
+    #[serde(default)]
+    as_file: bool,
     timeout: Option<Duration>,
     tries: Option<Box<Tries>>,
 }
@@ -300,6 +309,7 @@ impl TryFrom<Stored> for Call {
                 headers: stored.headers.unwrap_or_default(),
                 content_type: stored.content_type,
                 content: stored.content,
+                as_file: stored.as_file,
             }),
             (None, ..) => return Err("a call has neither an operation nor a url and a method"),
         };
@@ -331,6 +341,10 @@ mod tests {
         let Operation::Http(request) = &call.operation else { panic!("{call:?}") };
         assert_eq!((request.method.as_str(), &request.content), ("POST", &json!({"a": 1})));
         assert_eq!(serde_json::to_value(&call).unwrap(), document);
+        let mut wants_file = document;
+        wants_file["asFile"] = json!(true);
+        let call: Call = serde_json::from_value(wants_file.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&call).unwrap(), wants_file);
     }
 
     #[test]

@@ -112,4 +112,7 @@ pub struct Response {
     pub content_type: Option<String>,
     /// The body: text is sent as it is, null as nothing, anything else as JSON.
     pub content: Value,
+    /// The body is bytes, and `content` their base64.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_base64: bool,
 }

@@ -10,6 +10,7 @@ mod calendar;
 mod definition;
 pub mod depth;
 mod edge;
+pub mod file;
 mod id;
 mod incident;
 mod instance;

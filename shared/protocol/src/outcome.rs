@@ -70,6 +70,9 @@ pub struct HttpAnswer {
     pub content_type: Option<String>,
     /// The body: text as it is, null as nothing, anything else as JSON.
     pub content: Value,
+    /// The body is bytes, and `content` their base64.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_base64: bool,
 }
 
 impl Outcome {

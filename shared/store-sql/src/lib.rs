@@ -1,4 +1,4 @@
-//! The database port on SQLite and PostgreSQL. The only crate that knows SQL.
+//! The database port on SQLite and PostgreSQL. The only crate that knows its SQL.
 //!
 //! Ordinary queries go through SeaORM's entities. Every command's writes (accept, commit, settle)
 //! go through one pipeline: jobs that wait at the same time share a transaction and one statement

@@ -62,7 +62,9 @@ async fn start() -> Option<Server> {
     installing.arg("--auth-root-authentication-method=normal").args(as_root());
     run(installing);
     let script = directory.path().join("init.sql");
-    let grants = "create user tester@'%' identified by 'secret'; grant all on *.* to tester@'%';\n";
+    // The server reads one statement a line.
+    let grants =
+        "create user tester@'%' identified by 'secret';\ngrant all on *.* to tester@'%';\n";
     std::fs::write(&script, grants).expect("a script can be written");
     let port = free_port();
     let mut running = Command::new(server);

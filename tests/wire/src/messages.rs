@@ -129,6 +129,7 @@ fn outcomes() -> Vec<Sample> {
             status_code: 201,
             headers: BTreeMap::from([("Location".to_owned(), "/1".to_owned())]),
             content_type: Some("application/json".to_owned()),
+            is_base64: false,
             content: json!({"a": 1}),
         }),
         affected: Some(2),

@@ -140,6 +140,7 @@ fn answer_of(response: &engine::Response) -> (HttpAnswer, usize) {
         headers: response.headers.clone(),
         content_type: response.content_type.clone(),
         content: response.content.clone(),
+        is_base64: response.is_base64,
     };
     let (size, max) = (json_size(&answer), limits::RESPONSE_BYTES_MAX);
     if size <= max {

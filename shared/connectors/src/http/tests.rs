@@ -244,3 +244,52 @@ async fn what_cannot_be_sent_is_refused() {
     let answer = http().get(&call("no url".into())).await;
     assert_eq!(answer["error"], "refused");
 }
+
+#[tokio::test]
+async fn an_answer_is_a_file_if_it_is_no_text_or_is_asked_for_as_one() {
+    let kind =
+        "content-type: text/plain\r\ncontent-disposition: attachment; filename=\"a.txt\"\r\n";
+    let (url, _requests) = server(vec![answer("200 OK", kind, "hi")]).await;
+    let mut wanted = call(format!("{url}/x/b.txt?c"));
+    wanted.as_file = true;
+    let end = http().get(&wanted).await;
+    let expected =
+        json!({"fileName": "a.txt", "contentType": "text/plain", "size": 2, "content": "aGk="});
+    assert_eq!(end["content"], expected);
+    // The byte after this control character begins no UTF-8 text.
+    let url = bytes_server(b"\x00\xff").await;
+    let end = http().get(&call(format!("{url}/x/b.bin"))).await;
+    let expected = json!({"fileName": "b.bin", "contentType": "application/octet-stream", "size": 2,
+        "content": "AP8="});
+    assert_eq!(end["content"], expected);
+}
+
+#[tokio::test]
+async fn a_form_is_sent_with_its_boundary() {
+    let (url, mut requests) = server(vec![answer("200 OK", "", "ok")]).await;
+    let mut post = call(url);
+    post.method = "POST".into();
+    post.content_type = Some("multipart/form-data".into());
+    post.content = json!({"a": "1"});
+    http().get(&post).await;
+    let request = requests.recv().await.unwrap();
+    let (_, rest) = request.split_once("multipart/form-data; boundary=").unwrap();
+    let boundary = rest.lines().next().unwrap();
+    assert!(request.ends_with(&format!("name=\"a\"\r\n\r\n1\r\n--{boundary}--\r\n")), "{request}");
+}
+
+/// A server that gives these bytes once.
+async fn bytes_server(bytes: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut buffer = [0; 4096];
+        let _count = stream.read(&mut buffer).await.unwrap();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", bytes.len());
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    format!("http://{address}")
+}

@@ -1,0 +1,103 @@
+//! DownloadHttpFile: makes an HTTP call, and gives its answer as a file.
+
+use engine::{Activity, Decision, Descriptor, Kind, Next, Resumed, Step, Type};
+use serde_json::json;
+
+use crate::flow_send_http_request::left;
+use crate::send_http_request::{Answer, ended, send};
+
+/// `Elsa.DownloadHttpFile`
+pub(crate) struct DownloadHttpFile;
+
+impl Activity for DownloadHttpFile {
+    fn descriptor(&self) -> Descriptor {
+        let what = "Makes an HTTP call and gives its answer as a file.";
+        let codes = Type::List(Box::new(Type::StatusCode));
+        Descriptor::new("Elsa.DownloadHttpFile", "HTTP", what)
+            .called("Download File")
+            .kind(Kind::Task)
+            .calls()
+            .input("url", Type::String, "An absolute http or https URL.")
+            .input("method", Type::String, "The method.")
+            .default("GET")
+            .input("expectedStatusCodes", codes, "Each of them is an outcome.")
+            .default(json!([200]))
+            .input("requestContent", Type::Object, "Text is sent as it is, anything else as JSON.")
+            .input("requestContentType", Type::String, "The Content-Type of the content.")
+            .input("authorization", Type::String, "The Authorization header.")
+            .input(
+                "disableAuthorizationHeaderValidation",
+                Type::Boolean,
+                "Not used; kept for exports.",
+            )
+            .default(false)
+            .input("requestHeaders", Type::Dictionary, "Header names and values.")
+            .input("requestTimeout", Type::TimeSpan, "The longest wait for the answer.")
+            .output("response", Type::Object, "The whole answer.")
+            .output("statusCode", Type::Integer(32), "The answer's status code.")
+            .output("responseContentStream", Type::Object, "The file.")
+            .output("responseContentBytes", Type::String, "The bytes of the file, in base64.")
+            .output("responseHeaders", Type::Dictionary, "The answer's headers.")
+            .output("responseContentHeaders", Type::Dictionary, "Those about its content.")
+            .output("result", Type::Object, "The file: its name, type, size, content in base64.")
+            .outcomes(&["Unmatched status code", "Failed to connect", "Timeout", "Done"])
+    }
+
+    fn start(&self, step: &mut Step<'_, '_>) -> Decision {
+        send(step, ["requestContent", "requestContentType"], true)?;
+        Ok(Next::Wait)
+    }
+
+    fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
+        let ended = ended(step, resumed.input, |step, answer| {
+            let Answer { status, content, headers } = answer;
+            let about = headers.as_object().into_iter().flatten();
+            let about = about.filter(|(name, _)| name.starts_with("content-"));
+            let about = about.map(|(name, value)| (name.clone(), value.clone())).collect();
+            let whole = json!({"statusCode": status, "headers": headers, "content": content});
+            step.set_output("statusCode", status)?;
+            step.set_output("responseContentHeaders", serde_json::Value::Object(about))?;
+            step.set_output("responseHeaders", headers)?;
+            step.set_output("response", whole)?;
+            let bytes = content.get("content").cloned().unwrap_or_default();
+            step.set_output("responseContentBytes", bytes)?;
+            step.set_output("responseContentStream", content.clone())?;
+            step.set_output("result", content)
+        })?;
+        left(step, ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Operation;
+
+    use super::*;
+    use crate::tests::player;
+
+    #[test]
+    fn the_answer_is_a_file() {
+        let mut player = player(json!({
+            "outputs": [{"name": "Got"}, {"name": "Bytes"}, {"name": "About"}],
+            "root": {"type": "Elsa.DownloadHttpFile", "id": "get", "url": "http://example.test/a.pdf",
+                "requestContent": "x", "requestContentType": "text/x", "result": "Got",
+                "responseContentBytes": "Bytes", "responseContentHeaders": "About"}
+        }));
+        player.start(json!({}));
+        let call = player.state().calls.values().next().unwrap();
+        let Operation::Http(request) = &call.operation else { panic!("{call:?}") };
+        assert!(request.as_file);
+        assert_eq!(
+            (&request.content, request.content_type.as_deref()),
+            (&json!("x"), Some("text/x"))
+        );
+        let file = json!({"fileName": "a.pdf", "contentType": "x/y", "size": 2, "content": "aGk="});
+        let headers = json!({"content-type": "x/y", "etag": "1"});
+        let answer = json!({"statusCode": 200, "headers": headers, "content": file});
+        assert!(player.resume("Call", answer));
+        assert_eq!(player.outcomes("get"), ["200", "Done"]);
+        let output = &player.state().output;
+        assert_eq!((&output["Got"], &output["Bytes"]), (&file, &json!("aGk=")));
+        assert_eq!(output["About"], json!({"content-type": "x/y"}));
+    }
+}

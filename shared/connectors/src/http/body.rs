@@ -1,0 +1,178 @@
+//! The body of a request: text, JSON, a form, a form with files, or the bytes of a file.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::Request;
+use model::file;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+
+use crate::guard::Forbidden;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+const MULTIPART: &str = "multipart/form-data";
+/// Parts of one form.
+const PARTS_MAX: usize = 1_000;
+/// The characters that a form writes as they are.
+const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_');
+
+/// Bytes to send.
+pub(super) struct Body {
+    pub(super) bytes: Vec<u8>,
+    /// Their media type, if the headers of the request name none.
+    pub(super) usual: String,
+    /// Their media type, whatever the request names.
+    pub(super) exact: Option<String>,
+}
+
+impl Body {
+    fn new(bytes: Vec<u8>, usual: &str) -> Self {
+        Self { bytes, usual: usual.to_owned(), exact: None }
+    }
+
+    /// The body of the request; none without content.
+    pub(super) fn of(request: &Request, key: &str) -> Result<Option<Self>, Forbidden> {
+        let named = request.content_type.as_deref().unwrap_or_default().trim();
+        let is = |kind: &str| {
+            named.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind))
+        };
+        Ok(Some(match &request.content {
+            Value::Null => return Ok(None),
+            Value::String(text) => {
+                Self::new(text.clone().into_bytes(), "text/plain; charset=utf-8")
+            }
+            Value::Object(fields) if is(FORM) => {
+                let fields = fields.iter().flat_map(|(name, value)| {
+                    each(value).into_iter().map(move |value| (name.as_str(), value))
+                });
+                Self::new(form(fields).into_bytes(), FORM)
+            }
+            Value::Object(fields) if is(MULTIPART) => {
+                let boundary = model::derived(&["boundary", key]);
+                let mut body = Vec::new();
+                let mut parts = 0;
+                for (name, value) in fields {
+                    for value in each(value) {
+                        parts += 1;
+                        part(&mut body, &boundary, name, value)?;
+                    }
+                }
+                if parts > PARTS_MAX {
+                    return Err(Forbidden(format!("the form has more than {PARTS_MAX} parts")));
+                }
+                body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+                let exact = Some(format!("{MULTIPART}; boundary={boundary}"));
+                Self { exact, ..Self::new(body, MULTIPART) }
+            }
+            value => match file::members(value) {
+                Some(file) => {
+                    let usual = file::text(file, "contentType");
+                    Self::new(bytes(file)?, usual.unwrap_or("application/octet-stream"))
+                }
+                None => Self::new(value.to_string().into_bytes(), "application/json"),
+            },
+        }))
+    }
+}
+
+/// The values of a field: those of a list, or the one.
+fn each(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(items) => items.iter().collect(),
+        one => vec![one],
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn form<'a>(fields: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
+    let encoded = |text: &str| utf8_percent_encode(text, &PLAIN).to_string().replace("%20", "+");
+    let pairs: Vec<_> = fields
+        .map(|(name, value)| format!("{}={}", encoded(name), encoded(&text(value))))
+        .collect();
+    pairs.join("&")
+}
+
+fn part(body: &mut Vec<u8>, boundary: &str, name: &str, value: &Value) -> Result<(), Forbidden> {
+    let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name={}", quoted(name));
+    let bytes = match file::members(value) {
+        Some(file) => {
+            let file_name = file::text(file, "fileName").unwrap_or("file");
+            let kind = file::text(file, "contentType").unwrap_or("application/octet-stream");
+            if kind.chars().any(char::is_control) {
+                return Err(Forbidden(format!("{kind:?} is not a media type")));
+            }
+            head.push_str(&format!("; filename={}\r\nContent-Type: {kind}", quoted(file_name)));
+            bytes(file)?
+        }
+        None => text(value).into_bytes(),
+    };
+    body.extend_from_slice(head.as_bytes());
+    body.extend_from_slice(b"\r\n\r\n");
+    body.extend_from_slice(&bytes);
+    body.extend_from_slice(b"\r\n");
+    Ok(())
+}
+
+/// A name in quotes, as browsers write it.
+fn quoted(name: &str) -> String {
+    let name = name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
+    format!("\"{name}\"")
+}
+
+fn bytes(file: &model::Map) -> Result<Vec<u8>, Forbidden> {
+    let content = file::text(file, "content").unwrap_or_default();
+    STANDARD
+        .decode(content.trim())
+        .map_err(|error| Forbidden(format!("the content of a file is not base64: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn body(content_type: &str, content: Value) -> Body {
+        let content_type = Some(content_type.to_owned());
+        let request = Request { content_type, content, ..Request::default() };
+        Body::of(&request, "k").ok().flatten().unwrap()
+    }
+
+    #[test]
+    fn an_object_becomes_a_form() {
+        let form = body(FORM, json!({"a b": "ü&=+", "n": 1, "l": ["x", "y"], "e": null}));
+        let text = String::from_utf8(form.bytes).unwrap();
+        assert_eq!(text, "a+b=%C3%BC%26%3D%2B&n=1&l=x&l=y&e=");
+    }
+
+    #[test]
+    fn an_object_becomes_a_form_with_files() {
+        let file = json!({"fileName": "a\"\r\n.txt", "contentType": "text/x", "content": "aGk="});
+        let form = body("multipart/form-data", json!({"title": "T", "doc": file}));
+        let kind = form.exact.unwrap();
+        let boundary = kind.split_once("boundary=").unwrap().1.to_owned();
+        let expected = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nT\r\n\
+             --{boundary}\r\nContent-Disposition: form-data; name=\"doc\"; \
+             filename=\"a%22%0D%0A.txt\"\r\nContent-Type: text/x\r\n\r\nhi\r\n--{boundary}--\r\n"
+        );
+        assert_eq!(String::from_utf8(form.bytes).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_file_is_sent_as_its_bytes() {
+        let file = json!({"fileName": "a", "contentType": "image/png", "content": "AP8="});
+        let sent = body("", file);
+        assert_eq!((sent.bytes, sent.usual.as_str()), (vec![0, 255], "image/png"));
+        let wrong = json!({"fileName": "a", "content": "?"});
+        let request = Request { content: wrong, ..Request::default() };
+        assert!(Body::of(&request, "k").is_err());
+    }
+}
