@@ -239,13 +239,13 @@ impl Compiler<'_> {
     }
 
     fn unknown_type(&mut self, raw: &Map, type_name: &str) {
-        let id = find(raw, "id").and_then(Value::as_str).map(ActivityId::new);
+        let id = self.id(raw, type_name);
         if let Some(reference) = Reference::ids(raw) {
             let message = format!(
                 "there is no workflow {reference}, which {type_name} is to run: import and publish \
                  it first"
             );
-            self.findings.problem(id.as_ref(), Some("type"), message);
+            self.findings.problem(Some(&id), Some("type"), message);
             return;
         }
         let hint = match elsewhere::instead(type_name) {
@@ -256,7 +256,7 @@ impl Compiler<'_> {
             ),
         };
         let message = format!("there is no activity type {type_name}{hint}");
-        self.findings.problem(id.as_ref(), Some("type"), message);
+        self.findings.problem(Some(&id), Some("type"), message);
     }
 
     /// The id and the path of an activity; none when there is no room for it.

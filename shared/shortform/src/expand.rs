@@ -1,0 +1,168 @@
+//! From the short form to the full form.
+
+mod activity;
+mod flow;
+mod value;
+mod variable;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) use flow::{ARROW, DONE};
+pub(crate) use variable::type_of;
+
+use crate::scope::Scope;
+use crate::tree::{Flaw, Mark, Member, Node, Tree};
+use crate::vocabulary::Vocabulary;
+
+/// The path of a workflow's root begins with this.
+pub(crate) const WORKFLOW: &str = "Workflow1";
+/// The only member of an object that is in the full form, whatever it looks like.
+pub(crate) const FULL: &str = "full";
+/// The members that every activity has unless it says otherwise.
+pub(crate) const EACH: &str = "each";
+/// The value of `nodeId` in [`EACH`]: the ids from the root.
+pub(crate) const PATH: &str = "path";
+
+impl Vocabulary {
+    /// The full form of a definition. A definition without an id gets the given one.
+    ///
+    /// # Errors
+    /// Every [`Flaw`] there is, not only the first.
+    pub fn expand(&self, tree: &Tree, id: Option<&str>) -> Result<Tree, Vec<Flaw>> {
+        let mut expansion = Expansion::new(self);
+        ids(tree, &mut expansion.taken);
+        let full = expansion.document(tree, id);
+        if expansion.flaws.is_empty() { Ok(full) } else { Err(expansion.flaws) }
+    }
+}
+
+/// An expansion in progress.
+pub(crate) struct Expansion<'v> {
+    pub(crate) vocabulary: &'v Vocabulary,
+    pub(crate) each: Vec<Member>,
+    pub(crate) scope: Scope,
+    pub(crate) flaws: Vec<Flaw>,
+    taken: BTreeSet<String>,
+    numbers: BTreeMap<String, usize>,
+}
+
+impl<'v> Expansion<'v> {
+    pub(crate) fn new(vocabulary: &'v Vocabulary) -> Self {
+        Self {
+            vocabulary,
+            each: Vec::new(),
+            scope: Scope::default(),
+            flaws: Vec::new(),
+            taken: BTreeSet::new(),
+            numbers: BTreeMap::new(),
+        }
+    }
+
+    fn flaw(&mut self, mark: Mark, message: impl Into<String>) {
+        self.flaws.push(mark.flaw(message));
+    }
+
+    fn document(&mut self, tree: &Tree, id: Option<&str>) -> Tree {
+        if let Some(full) = verbatim(tree) {
+            return identified(full.clone(), id);
+        }
+        let full = match &tree.node {
+            Node::List(_) => self.members(&[Member::new("root", tree.mark, tree.clone())]),
+            Node::Map(members) => {
+                let has = |name: &str| members.iter().any(|member| member.name == name);
+                if let (Some(model), false) = (tree.get("model"), has("root")) {
+                    return self.document(model, id);
+                }
+                if has("root") || has("flow") && !has("type") || !has("type") {
+                    self.members(members)
+                } else {
+                    self.members(&[Member::new("root", tree.mark, tree.clone())])
+                }
+            }
+            Node::Scalar(_) => {
+                self.flaw(
+                    tree.mark,
+                    "this is no definition: write an object with a root, or a list of activities",
+                );
+                return tree.clone();
+            }
+        };
+        identified(Tree { mark: tree.mark, node: Node::Map(full) }, id)
+    }
+
+    /// The members of a definition in the full form.
+    fn members(&mut self, members: &[Member]) -> Vec<Member> {
+        if let Some(each) = members.iter().find(|member| member.name == EACH) {
+            match &each.value.node {
+                Node::Map(members) => self.each.clone_from(members),
+                _ => self.flaw(each.value.mark, "each is an object: write members of activities"),
+            }
+        }
+        let mut full: Vec<Member> = Vec::new();
+        for member in members.iter().filter(|member| member.name != EACH) {
+            let value = match member.name.as_str() {
+                "variables" => self.variables(&member.value),
+                "inputs" | "outputs" => self.arguments(&member.value),
+                _ => member.value.clone(),
+            };
+            full.push(Member { value, ..member.clone() });
+        }
+        let declared = full.iter().find(|member| member.name == "variables");
+        self.scope.enter(declared.map(|member| &member.value));
+        let has_root = full.iter().any(|member| member.name == "root");
+        for member in &mut full {
+            match member.name.as_str() {
+                "root" => member.value = self.activity(&member.value, WORKFLOW),
+                "flow" if has_root => {
+                    self.flaw(member.mark, "there is a root beside flow: remove one of them");
+                }
+                "flow" => {
+                    let flow = Member { value: member.value.clone(), ..member.clone() };
+                    let root = Tree { mark: member.value.mark, node: Node::Map(vec![flow]) };
+                    member.value = self.activity(&root, WORKFLOW);
+                    "root".clone_into(&mut member.name);
+                }
+                _ => {}
+            }
+        }
+        full
+    }
+}
+
+/// The value in `{full: …}`.
+pub(crate) fn verbatim(tree: &Tree) -> Option<&Tree> {
+    match tree.members() {
+        Some([one]) if one.name == FULL => Some(&one.value),
+        _ => None,
+    }
+}
+
+/// The definition with this id if it has none.
+fn identified(mut full: Tree, id: Option<&str>) -> Tree {
+    let has_id = full.get("definitionId").and_then(Tree::as_text).is_some_and(|id| !id.is_empty());
+    let mark = full.mark;
+    if let (Some(id), false, Node::Map(members)) = (id, has_id, &mut full.node) {
+        members.retain(|member| member.name != "definitionId");
+        members.insert(0, Member::new("definitionId", mark, Tree::text(mark, id)));
+    }
+    full
+}
+
+/// Adds every id in a definition, in either form.
+fn ids(tree: &Tree, taken: &mut BTreeSet<String>) {
+    match &tree.node {
+        Node::Scalar(_) => {}
+        Node::List(items) => items.iter().for_each(|item| ids(item, taken)),
+        Node::Map(members) => {
+            for member in members {
+                if let ("id", Some(id)) = (member.name.as_str(), member.value.as_text()) {
+                    taken.insert(id.to_owned());
+                }
+                if let ("flow", Some(flow)) = (member.name.as_str(), member.value.members()) {
+                    taken.extend(flow.iter().map(|activity| activity.name.clone()));
+                }
+                ids(&member.value, taken);
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Activities.
+
+use engine::{Descriptor, PortKind};
+
+use super::{Expansion, PATH, verbatim};
+use crate::elsa;
+use crate::tree::{Member, Node, Tree};
+use crate::vocabulary::{Role, role};
+
+impl Expansion<'_> {
+    /// The full form of an activity. A list is a sequence.
+    pub(crate) fn activity(&mut self, tree: &Tree, path: &str) -> Tree {
+        if let Some(full) = verbatim(tree) {
+            return full.clone();
+        }
+        let mark = tree.mark;
+        match &tree.node {
+            Node::List(_) => {
+                let members = vec![
+                    Member::new("type", mark, Tree::text(mark, "Elsa.Sequence")),
+                    Member::new("activities", mark, tree.clone()),
+                ];
+                self.members_of(Tree { mark, node: Node::Map(members) }, path)
+            }
+            Node::Map(_) => {
+                let tree = self.charted(tree.clone());
+                self.members_of(tree, path)
+            }
+            Node::Scalar(_) => tree.clone(),
+        }
+    }
+
+    fn members_of(&mut self, tree: Tree, owner_path: &str) -> Tree {
+        let descriptor = tree.get("type").and_then(Tree::as_text);
+        let descriptor = descriptor.and_then(|name| self.vocabulary.get(name));
+        let id = tree.get("id").and_then(Tree::as_text).map(str::to_owned);
+        let path = format!("{owner_path}:{}", id.as_deref().unwrap_or_default());
+        let before = match (tree.get("variables"), descriptor) {
+            (Some(variables), Some(_)) => {
+                let full = self.variables(variables);
+                self.scope.enter(Some(&full))
+            }
+            _ => self.scope.enter(None),
+        };
+        let mark = tree.mark;
+        let mut full = Vec::new();
+        for member in tree.members().unwrap_or_default() {
+            let value = match descriptor {
+                Some(descriptor) => self.member(descriptor, member, &path),
+                None => self.guessed(&member.value),
+            };
+            full.push(Member { value, ..member.clone() });
+        }
+        self.scope.leave(before);
+        for default in &self.each {
+            if full.iter().any(|member| member.name == default.name) {
+                continue;
+            }
+            let is_path = default.name == "nodeId" && default.value.as_text() == Some(PATH);
+            let value = match (is_path, &id) {
+                (true, None) => continue,
+                (true, Some(_)) => Tree::text(mark, path.clone()),
+                (false, _) => default.value.clone(),
+            };
+            full.push(Member { value, ..default.clone() });
+        }
+        Tree { mark, node: Node::Map(full) }
+    }
+
+    fn member(&mut self, descriptor: &Descriptor, member: &Member, path: &str) -> Tree {
+        let tree = &member.value;
+        if tree.is_null() {
+            return tree.clone();
+        }
+        match member.name.as_str() {
+            "type" => return Tree::text(tree.mark, descriptor.type_name),
+            "variables" => return self.variables(tree),
+            "variable" => {
+                return match tree.as_text() {
+                    Some(name) => elsa::variable(tree.mark, name, &self.scope),
+                    None => tree.clone(),
+                };
+            }
+            "cases" if descriptor.ports.iter().all(|port| port.name != "cases") => {
+                return self.each_item(tree, |it, item| it.case(item));
+            }
+            _ => {}
+        }
+        match role(descriptor, &member.name) {
+            Role::Input(input) => self.value(tree, &input.ty.alias()),
+            Role::Output(output) => match tree.as_text() {
+                Some(name) => {
+                    let id = self.scope.named(name).map_or(name, |found| &found.id);
+                    elsa::bound(tree.mark, &output.ty.alias(), id)
+                }
+                None => tree.clone(),
+            },
+            Role::Port(port) => match port.kind {
+                PortKind::Flow => tree.clone(),
+                PortKind::Embedded => self.activity(tree, path),
+                PortKind::List => self.each_item(tree, |it, item| it.activity(item, path)),
+                PortKind::Parts(members) => {
+                    let is_cases = port.name == "cases";
+                    self.each_item(tree, |it, item| it.part(item, members, is_cases, path))
+                }
+            },
+            Role::Plain => tree.clone(),
+        }
+    }
+
+    fn each_item(&mut self, tree: &Tree, expand: impl Fn(&mut Self, &Tree) -> Tree) -> Tree {
+        match &tree.node {
+            Node::List(items) => {
+                let items = items.iter().map(|item| expand(self, item)).collect();
+                Tree { mark: tree.mark, node: Node::List(items) }
+            }
+            _ => tree.clone(),
+        }
+    }
+
+    /// An object with activities in some of its members, and perhaps a condition.
+    fn part(&mut self, tree: &Tree, activities: &[&str], is_case: bool, path: &str) -> Tree {
+        if let Some(full) = verbatim(tree) {
+            return full.clone();
+        }
+        let tree = if is_case { self.case(tree) } else { tree.clone() };
+        let Node::Map(mut members) = tree.node else { return tree };
+        for member in &mut members {
+            if activities.contains(&member.name.as_str()) && !member.value.is_null() {
+                member.value = self.activity(&member.value, path);
+            } else if member.name == "condition" && !is_case {
+                member.value = self.value(&member.value, "Boolean");
+            }
+        }
+        Tree { mark: tree.mark, node: Node::Map(members) }
+    }
+
+    /// A case of a switch: its condition is an expression without a type name.
+    fn case(&mut self, tree: &Tree) -> Tree {
+        if let Some(full) = verbatim(tree) {
+            return full.clone();
+        }
+        let Node::Map(mut members) = tree.node.clone() else { return tree.clone() };
+        for member in members.iter_mut().filter(|member| member.name == "condition") {
+            member.value = self.typed(&member.value);
+        }
+        Tree { mark: tree.mark, node: Node::Map(members) }
+    }
+}

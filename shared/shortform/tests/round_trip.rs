@@ -1,0 +1,133 @@
+//! A definition goes through either form and comes back as it was.
+
+use engine::Engine;
+use serde_json::{Value, json};
+use shortform::{Notation, Tree, Vocabulary, read, write};
+
+fn vocabulary() -> Vocabulary {
+    let engine = Engine::new(activities::all(), expressions::all());
+    Vocabulary::new(engine.descriptors())
+}
+
+/// Shortens, writes YAML, reads it and expands it.
+fn check(vocabulary: &Vocabulary, full: &Value) -> Value {
+    let short = vocabulary.shorten(full);
+    let text = write(&short);
+    let back = read(&text, Notation::Yaml).map_err(|flaw| format!("{flaw}\n{text}")).unwrap();
+    let back = vocabulary.expand(&back, None);
+    let back = back.map_err(|flaws| format!("{flaws:?}\n{text}")).unwrap();
+    assert_eq!(back.value(), *full, "{text}");
+    short
+}
+
+#[test]
+fn an_export_of_elsa_comes_back_as_it_was() {
+    let text = include_str!("../../../services/staunch/examples/order-approval.json");
+    let full: Value = serde_json::from_str(text).unwrap();
+    let short = check(&vocabulary(), &full);
+    let written = write(&short);
+    assert!(written.lines().count() * 2 < text.lines().count(), "{written}");
+    for part in
+        ["type: FlowDecision", "variable: Decision", "result: Approval", "timeSpan: \"00:00:02\""]
+    {
+        assert!(written.contains(part), "{part} is not in\n{written}");
+    }
+    assert!(!written.contains("expression:"), "{written}");
+}
+
+#[test]
+fn whatever_is_in_a_definition_survives() {
+    let vocabulary = vocabulary();
+    let full = |root: Value| json!({"definitionId": "x", "root": root});
+    let line = |extra: Value| {
+        let mut line = json!({"type": "Elsa.WriteLine", "id": "a"});
+        line.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        full(line)
+    };
+    let input = |kind: &str, value: Value| {
+        line(json!({"text": {"typeName": "String", "expression": {"type": kind, "value": value}}}))
+    };
+    for value in
+        [json!("a"), json!(1), json!(null), json!([1, {"js": "x"}]), json!({"js": "x"}), json!({})]
+    {
+        for kind in ["Literal", "Object", "JavaScript", "Liquid", "Variable", "Input", "CSharp", ""]
+        {
+            check(&vocabulary, &input(kind, value.clone()));
+        }
+        check(&vocabulary, &line(json!({"text": value})));
+        check(&vocabulary, &line(json!({"metadata": value, "next": value, "full": value})));
+        check(&vocabulary, &full(value.clone()));
+        check(&vocabulary, &json!({"variables": value, "inputs": value, "flow": value}));
+        check(
+            &vocabulary,
+            &json!({"root": {"type": "Elsa.Flowchart", "connections": value, "activities": value}}),
+        );
+        check(&vocabulary, &value);
+    }
+    check(&vocabulary, &json!({"type": "WriteLine", "each": {"version": 1}, "model": {}}));
+    check(
+        &vocabulary,
+        &full(
+            json!({"type": "Elsa.Unheard", "x": {"js": "1"}, "activities": [{"type": "WriteLine"}]}),
+        ),
+    );
+    check(
+        &vocabulary,
+        &full(json!({"type": "Elsa.Sequence", "activities": [
+        {"type": "WriteLine"}, {"type": "Elsa.WriteLine", "text": "x"}, "nonsense", {}]})),
+    );
+}
+
+#[test]
+fn flowcharts_of_any_shape_survive() {
+    let vocabulary = vocabulary();
+    let link = |source: &str, port: &str, target: &str| json!({"source": {"activity": source, "port": port}, "target": {"activity": target, "port": "In"}});
+    let mut odd = link("a", "Done", "b");
+    odd["vertices"] = json!([{"x": 1}]);
+    let lists = [
+        vec![link("a", "Done", "b"), link("b", "True", "a"), link("b", "False", "b.c")],
+        vec![link("b", "Done", "a"), link("a", "Done", "b")],
+        vec![link("b.c", "Done", "a"), link("b", "c", "a"), link("a", "x.y", "b")],
+        vec![link("a", "Done", "gone"), link("a", " -> ", "b"), link("", "", "")],
+        vec![link("a", "Done", "b"), odd, json!({"source": 1}), json!("a -> b")],
+        vec![],
+    ];
+    for connections in lists {
+        check(
+            &vocabulary,
+            &json!({"root": {"type": "Elsa.Flowchart", "id": "f", "start": "a", "activities": [
+            {"type": "Elsa.WriteLine", "id": "a"}, {"type": "Elsa.FlowDecision", "id": "b"},
+            {"type": "Elsa.WriteLine", "id": "b.c"}
+        ], "connections": connections}}),
+        );
+    }
+}
+
+#[test]
+fn a_short_definition_comes_back_from_the_full_form() {
+    let vocabulary = vocabulary();
+    let text = "definitionId: a\nvariables:\n  Count: 1\n  D:\n    type: Decimal\n    value: \"1\"\ninputs:\n  \
+        A: String\nflow:\n  a:\n    type: FlowDecision\n    condition:\n      js: variables.Count > 1\n    \
+        next:\n      \"True\":\n        - b\n        - c\n      \"False\": c\n  b:\n    type: SetVariable\n    \
+        variable: Count\n    value:\n      input: A\n    next: c\n  c:\n    type: WriteLine\n    text:\n      \
+        variable: Count\n";
+    let full = vocabulary.expand(&read(text, Notation::Yaml).unwrap(), None).unwrap();
+    assert_eq!(write(&vocabulary.shorten(&full.value())), text);
+    assert_eq!(vocabulary.expand(&Tree::of(&full.value()), None).unwrap().value(), full.value());
+}
+
+/// Every file below the folder that `STAUNCH_SAMPLES` names.
+#[test]
+fn samples_from_elsewhere_survive() {
+    #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not configuration")]
+    let Ok(folder) = std::env::var("STAUNCH_SAMPLES") else { return };
+    let vocabulary = vocabulary();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let full: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            let short = check(&vocabulary, &full);
+            assert!(short.get("full").is_none(), "{} has no short form", path.display());
+        }
+    }
+}
