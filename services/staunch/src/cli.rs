@@ -7,7 +7,8 @@ use chassis::{Life, Settings};
 use clap::{Args, Parser, Subcommand};
 
 use crate::command::{
-    apply, bench, config, dead, demo, dev, instance, key, migrate, provision, run, server, validate,
+    apply, bench, config, dead, demo, dev, instance, key, migrate, provision, run, server, test,
+    validate, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -46,6 +47,10 @@ enum Command {
     Run(run::RunArgs),
     /// Imports definitions from files and publishes them
     Apply(apply::ApplyArgs),
+    /// Lists, shows, compares, exports, validates, publishes and retracts definitions
+    Workflow(workflow::WorkflowArgs),
+    /// Runs the tests of definitions, without a server
+    Test(test::TestArgs),
     /// Lists, shows, watches, cancels and resumes instances
     Instance(instance::InstanceArgs),
     /// Lists, shows, replays and removes commands that could not be applied
@@ -170,6 +175,8 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(args, format).await,
         Command::Run(args) => run::run(args, format).await,
         Command::Apply(args) => apply::run(args, format).await,
+        Command::Workflow(args) => workflow::run(args, format).await,
+        Command::Test(args) => test::run(&args, format),
         Command::Instance(args) => instance::run(args, format).await,
         Command::Dead(args) => {
             let settings = client_settings(&args.settings, args.verb.only_looks())?;

@@ -227,6 +227,15 @@ impl Client {
     }
 }
 
+/// A text as one segment of a path.
+pub(crate) fn segment(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let each = |byte: u8| {
+        if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    text.bytes().map(each).collect()
+}
+
 /// The failure for a refusal of the server.
 fn refused(status: StatusCode, body: &Value) -> Failure {
     let kind = match status {
@@ -248,7 +257,14 @@ fn refused(status: StatusCode, body: &Value) -> Failure {
         StatusCode::UNAUTHORIZED => "; give an API key with --api-key or STAUNCH_API_KEY",
         _ => "",
     };
-    Failure::new(kind, format!("{message}{hint}")).with(problems(body))
+    let failure = Failure::new(kind, format!("{message}{hint}")).with(problems(body));
+    Failure { body: Some(Box::new(body.clone())), ..failure }
+}
+
+/// The problems of a definition that a body lists: activity, property and message.
+pub(crate) fn findings(body: &Value) -> Vec<Value> {
+    let found = body.get("validationErrors").and_then(Value::as_array);
+    found.cloned().unwrap_or_default()
 }
 
 /// Every problem that a body lists, one line each.

@@ -12,7 +12,9 @@ pub(crate) mod migrate;
 pub(crate) mod provision;
 pub(crate) mod run;
 pub(crate) mod server;
+pub(crate) mod test;
 pub(crate) mod validate;
+pub(crate) mod workflow;
 
 use chassis::{Chance as _, SystemChance};
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use serde_json::Value;
+
 use crate::say;
 
 /// The reason of a failure. Each has its own exit code, so that scripts can tell them apart.
@@ -66,11 +68,13 @@ pub(crate) struct Failure {
     pub(crate) kind: Kind,
     pub(crate) message: String,
     pub(crate) details: Vec<String>,
+    /// The body of a server's refusal.
+    pub(crate) body: Option<Box<Value>>,
 }
 
 impl Failure {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), details: Vec::new() }
+        Self { kind, message: message.into(), details: Vec::new(), body: None }
     }
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {

@@ -9,6 +9,8 @@ mod cli;
 mod client;
 mod command;
 mod database;
+mod difference;
+mod document;
 mod failure;
 mod input;
 mod journal;

@@ -1,14 +1,16 @@
 //! `staunch apply`: imports definitions from files and publishes them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::client::{self, Client, ClientArgs};
+use crate::difference::difference;
+use crate::document::{self, Document};
 use crate::failure::Kind;
 use crate::output::{self, Format};
-use crate::{Failure, input, say};
+use crate::{Failure, say};
 
 /// The members that make two documents the same definition. The server sets the others.
 const CONTENT: [&str; 9] = [
@@ -25,12 +27,15 @@ const CONTENT: [&str; 9] = [
 
 #[derive(Args, Debug)]
 pub(crate) struct ApplyArgs {
-    /// Files, or folders, whose *.json files are applied
-    #[arg(short, long = "file", required = true, num_args = 1.., value_name = "FILE|DIR")]
+    /// Files, patterns, or folders, whose *.yaml, *.yml and *.json files are applied
+    #[arg(short, long = "file", required = true, num_args = 1.., value_name = "FILE|DIR|GLOB")]
     files: Vec<PathBuf>,
     /// Imports drafts and publishes nothing
     #[arg(long)]
     draft: bool,
+    /// Changes nothing, and shows the difference to what the server has
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     client: ClientArgs,
 }
@@ -43,11 +48,6 @@ pub(crate) struct Applied {
     pub(crate) what: &'static str,
     pub(crate) everywhere: bool,
     pub(crate) missing: Vec<String>,
-}
-
-struct Document {
-    path: PathBuf,
-    body: Value,
 }
 
 /// Applies the files in order, and those that were refused again after the others: a workflow that
@@ -67,6 +67,18 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
             Err(failure) => refusals.push(reported(failure)),
         }
     }
+    if args.dry_run {
+        let version = if args.draft { "Latest" } else { "Published" };
+        let mut compared = Vec::new();
+        for document in rest {
+            match compare(&client, &document, version).await {
+                Ok(one) => compared.push(one),
+                Err(failure) => refusals.push(reported(named(&document, failure))),
+            }
+        }
+        print_compared(compared, format)?;
+        return verdict(&refusals);
+    }
     let mut applied = Vec::new();
     while !rest.is_empty() {
         let done = applied.len();
@@ -79,7 +91,7 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
         }
         if applied.len() == done {
             let refused = refused.into_iter();
-            refusals.extend(refused.map(|(it, failure)| reported(named(&it.path, failure))));
+            refusals.extend(refused.map(|(it, failure)| reported(named(&it, failure))));
             break;
         }
         rest = refused.into_iter().map(|(document, _)| document).collect();
@@ -110,8 +122,17 @@ fn reported(failure: Failure) -> Kind {
     failure.kind
 }
 
-fn named(path: &Path, failure: Failure) -> Failure {
-    Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
+/// The failure of one file: problems of the definition are reported at their places in it.
+fn named(document: &Document, failure: Failure) -> Failure {
+    let path = document.path.display();
+    let message = format!("{path}: {}", failure.message);
+    let findings = failure.body.as_deref().map(client::findings).unwrap_or_default();
+    let details = if findings.is_empty() {
+        failure.details
+    } else {
+        findings.iter().map(|finding| document.line(finding)).collect()
+    };
+    Failure { message, details, ..failure }
 }
 
 /// Every document that the arguments name, in order, or the reason why it cannot be read.
@@ -119,42 +140,87 @@ fn named(path: &Path, failure: Failure) -> Failure {
 /// # Errors
 /// When no file is named.
 fn read(paths: &[PathBuf]) -> Result<Vec<Result<Document, Failure>>, Failure> {
-    let mut found = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            found.push(document(path.clone()));
-            continue;
-        }
-        match listed(path) {
-            Ok(files) => found.extend(files.into_iter().map(document)),
-            Err(failure) => found.push(Err(failure)),
-        }
+    let files = document::files(paths, document::is_definition)?;
+    if files.is_empty() {
+        return Err(Failure::usage("there is no *.yaml, *.yml or *.json file to apply"));
     }
-    if found.is_empty() {
-        return Err(Failure::usage("there is no *.json file to apply"));
-    }
-    Ok(found)
+    Ok(files.iter().map(|path| Document::read(path)).collect())
 }
 
-fn listed(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", folder.display()));
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
+/// The difference between a document and the version on the server.
+async fn compare(client: &Client, document: &Document, version: &str) -> Result<Value, Failure> {
+    let id = output::text(&document.body, "definitionId");
+    let old = found(client, &id, version).await?.map(unpinned);
+    let new = unpinned(document.body.clone());
+    let state = match &old {
+        None => "new",
+        Some(old) if is_same(old, &new) => "unchanged",
+        Some(_) => "changed",
+    };
+    let text = match state {
+        "unchanged" => String::new(),
+        _ => difference(&old.as_ref().map(readable).unwrap_or_default(), &readable(&new)),
+    };
+    let file = document.path.display().to_string();
+    Ok(json!({"file": file, "definitionId": id, "state": state, "difference": text}))
 }
 
-fn document(path: PathBuf) -> Result<Document, Failure> {
-    let text = input::file(&path)?;
-    match serde_json::from_str(&text) {
-        Ok(body) => Ok(Document { path, body }),
-        Err(error) => Err(Failure::usage(format!("{} is not JSON: {error}", path.display()))),
+/// The definition without the versions that a publication writes into the activities which run
+/// other workflows.
+fn unpinned(mut definition: Value) -> Value {
+    const PINS: [&str; 4] = [
+        "version",
+        "workflowDefinitionVersionId",
+        "latestAvailablePublishedVersion",
+        "latestAvailablePublishedVersionId",
+    ];
+    let mut rest: Vec<&mut Value> = definition.get_mut("root").into_iter().collect();
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(members) => {
+                if members.contains_key("workflowDefinitionId") {
+                    members.retain(|name, _| !PINS.contains(&name.as_str()));
+                }
+                rest.extend(members.values_mut());
+            }
+            _ => {}
+        }
     }
+    definition
+}
+
+fn print_compared(compared: Vec<Value>, format: Format) -> Result<(), Failure> {
+    if format == Format::Json {
+        return output::json(&Value::Array(compared));
+    }
+    for one in &compared {
+        let text = |name: &str| output::text(one, name);
+        say::data(&format!("{}: {} is {}", text("file"), text("definitionId"), text("state")))?;
+        if !text("difference").is_empty() {
+            say::data(text("difference").trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+/// What an author wrote of a definition, in the short form.
+pub(crate) fn readable(definition: &Value) -> String {
+    let mut content = Map::new();
+    content.insert("definitionId".to_owned(), output::text(definition, "definitionId").into());
+    for name in CONTENT {
+        let value = definition.get(name).map(without_nulls).unwrap_or_default();
+        let is_empty = match &value {
+            Value::Null => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => members.is_empty(),
+            _ => false,
+        };
+        if !is_empty {
+            content.insert(name.to_owned(), value);
+        }
+    }
+    shortform::write(&document::vocabulary().shorten(&Value::Object(content)))
 }
 
 async fn import(client: &Client, document: &Value, publish: bool) -> Result<Applied, Failure> {
@@ -190,13 +256,10 @@ async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>,
     if definition_id.is_empty() {
         return Ok(None);
     }
-    let path = format!("/workflow-definitions/{definition_id}?versionOptions=Published");
-    let published = match client.get(&path).await {
-        Ok(published) => published,
-        Err(failure) if failure.kind == Kind::NotFound => return Ok(None),
-        Err(failure) => return Err(failure),
+    let Some(published) = found(client, &definition_id, "Published").await? else {
+        return Ok(None);
     };
-    if CONTENT.iter().any(|name| !same(&published, document, name)) {
+    if !is_same(&published, document) {
         return Ok(None);
     }
     Ok(Some(Applied {
@@ -206,6 +269,21 @@ async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>,
         everywhere: true,
         missing: Vec::new(),
     }))
+}
+
+/// A version of a definition, if there is one.
+async fn found(client: &Client, id: &str, version: &str) -> Result<Option<Value>, Failure> {
+    let id = client::segment(id);
+    match client.get(&format!("/workflow-definitions/{id}?versionOptions={version}")).await {
+        Ok(found) => Ok(Some(found)),
+        Err(failure) if failure.kind == Kind::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Whether two documents are the same definition.
+pub(crate) fn is_same(left: &Value, right: &Value) -> bool {
+    CONTENT.iter().all(|name| same(left, right, name))
 }
 
 /// Whether two documents have the same member; absent, null and empty are the same.
@@ -267,7 +345,7 @@ mod tests {
     fn absent_and_empty_are_the_same_content() {
         let left = json!({"inputs": [], "root": {"type": "A"}});
         let right = json!({"inputs": null, "root": {"type": "A", "name": null}, "id": "other"});
-        assert!(CONTENT.iter().all(|name| same(&left, &right, name)));
+        assert!(is_same(&left, &right));
         assert!(!same(&left, &json!({"root": {"type": "B"}}), "root"));
     }
 
@@ -284,7 +362,7 @@ mod tests {
         let gone = folder.path().join("gone.json");
         let found = read(&[gone, folder.path().to_owned()]).unwrap();
         let good: Vec<_> = found.iter().map(Result::is_ok).collect();
-        assert_eq!(good, [false, false, false, true]);
+        assert_eq!(good, [false, false, false, true], "{found:?}");
         let kinds = found.into_iter().filter_map(Result::err).map(|failure| failure.kind);
         assert!(kinds.into_iter().all(|kind| kind == Kind::Usage));
     }

@@ -15,15 +15,16 @@ const SOON: Duration = Duration::from_secs(90);
 /// Text of a workflow that tries to control a terminal.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nforged  line";
 
-struct Dev {
+/// `staunch dev`, running.
+pub(crate) struct Dev {
     child: Child,
     guard: Option<Guard>,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Dev {
     /// Starts it, and reads its address.
-    async fn start(folder: &Path) -> Self {
+    pub(crate) async fn start(folder: &Path) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
         let mut child = command(&["dev", "--data", "data", "--listen", &listen, "-o", "json"])
             .current_dir(folder)
@@ -48,7 +49,7 @@ impl Dev {
     }
 
     /// Asks it to end; returns its standard error.
-    async fn end(mut self) -> String {
+    pub(crate) async fn end(mut self) -> String {
         signal(self.child.id().unwrap(), "INT").unwrap();
         let mut text = String::new();
         let mut said = self.child.stderr.take().unwrap();

@@ -11,6 +11,7 @@ mod cli;
 mod demo;
 mod dev;
 mod validate;
+mod workflow;
 
 use std::path::Path;
 use std::process::{Output, Stdio};

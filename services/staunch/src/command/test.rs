@@ -1,0 +1,165 @@
+//! `staunch test`: runs the tests of definitions with the engine itself, without a server.
+//!
+//! A file `order.test.yaml` has tests of the definition `order.yaml` beside it. Calls, tasks and
+//! child workflows are answered as the test says, events come when they are waited for, and time is
+//! skipped. `docs/testing.md` describes the files.
+
+mod check;
+mod coverage;
+mod mock;
+mod play;
+mod reader;
+mod suite;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use engine::Program;
+use model::Definition;
+use serde_json::{Value, json};
+
+use crate::document::{self, Document, engine};
+use crate::failure::Kind;
+use crate::output::{self, Format};
+use crate::{Failure, say};
+use coverage::Coverage;
+use play::Player;
+use suite::{Suite, Test};
+
+#[derive(Args, Debug)]
+pub(crate) struct TestArgs {
+    /// Files, patterns, or folders with *.test.yaml, *.test.yml and *.test.json files
+    #[arg(default_value = ".", num_args = 0.., value_name = "FILE|DIR|GLOB")]
+    files: Vec<PathBuf>,
+    /// Shows the activities and connections that no test has run
+    #[arg(long)]
+    coverage: bool,
+}
+
+/// The result of one test.
+struct Outcome {
+    file: String,
+    name: String,
+    /// The difference of each expectation that was not met.
+    differences: Vec<String>,
+}
+
+/// Runs every test. Goes on after a file that cannot be read, so that one run reports all problems.
+///
+/// # Errors
+/// When a file cannot be read, a definition is not valid, or a test fails.
+pub(crate) fn run(args: &TestArgs, format: Format) -> Result<(), Failure> {
+    let files = document::files(&args.files, document::is_test)?;
+    if files.is_empty() {
+        return Err(Failure::usage("there is no *.test.yaml, *.test.yml or *.test.json file"));
+    }
+    let (mut outcomes, mut refusals) = (Vec::new(), Vec::new());
+    let mut coverages: BTreeMap<PathBuf, Coverage> = BTreeMap::new();
+    for file in &files {
+        match run_file(file, &mut coverages, format) {
+            Ok(found) => outcomes.extend(found),
+            Err(failure) => {
+                say::message(&failure.to_string());
+                refusals.push(failure.kind);
+            }
+        }
+    }
+    let coverages: Vec<Coverage> = coverages.into_values().collect();
+    let failed = outcomes.iter().filter(|outcome| !outcome.differences.is_empty()).count();
+    if format == Format::Json {
+        output::json(&report(&outcomes, args.coverage.then_some(coverages.as_slice())))?;
+    } else if args.coverage {
+        coverage::print(&coverages)?;
+    }
+    if failed > 0 {
+        refusals.push(Kind::Failed);
+    }
+    let total = outcomes.len();
+    if refusals.is_empty() {
+        say::message(&format!("{total} tests passed"));
+        return Ok(());
+    }
+    let text = format!("{failed} of {total} tests failed");
+    let unread = refusals.len() - usize::from(failed > 0);
+    let text = if unread > 0 { format!("{text}; {unread} files cannot be used") } else { text };
+    Err(Failure::new(Kind::of_all(&refusals), text))
+}
+
+fn run_file(
+    file: &std::path::Path,
+    coverages: &mut BTreeMap<PathBuf, Coverage>,
+    format: Format,
+) -> Result<Vec<Outcome>, Failure> {
+    let suite = Suite::read(file)?;
+    let document = Document::read(&suite.definition)?;
+    let definition = document.definition()?;
+    let mut all = vec![definition.clone()];
+    for used in &suite.uses {
+        all.push(Document::read(used)?.definition()?);
+    }
+    let library = document::library(&all);
+    let program = engine().validate(&definition, &library).map_err(|problems| {
+        let path = document.path.display();
+        Failure::failed(format!("{path} is not valid")).with(document.lines(&problems))
+    })?;
+    let coverage = coverages
+        .entry(document.path.clone())
+        .or_insert_with(|| Coverage::of(&document, &definition, &program));
+    let mut outcomes = Vec::new();
+    for test in &suite.tests {
+        let outcome = run_test(file, test, &definition, &program, coverage);
+        if format == Format::Table {
+            print(&outcome)?;
+        }
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
+
+fn run_test(
+    file: &std::path::Path,
+    test: &Test,
+    definition: &Definition,
+    program: &Program,
+    coverage: &mut Coverage,
+) -> Outcome {
+    let mut player = Player::new(engine(), program, definition, &test.mocks, test.given.now);
+    let played = player.play(&test.given);
+    coverage.add(&player.journal);
+    let differences = match played {
+        Ok(()) => check::differences(&test.expect, &player),
+        Err(message) => vec![message],
+    };
+    let file = format!("{}:{}", file.display(), test.mark);
+    Outcome { file, name: test.name.clone(), differences }
+}
+
+fn print(outcome: &Outcome) -> Result<(), Failure> {
+    let Outcome { file, name, differences } = outcome;
+    if differences.is_empty() {
+        return say::data(&format!("ok      {}", say::one_line(name)));
+    }
+    say::data(&format!("FAILED  {} ({file})", say::one_line(name)))?;
+    for difference in differences {
+        for line in difference.trim_end().lines() {
+            say::data(&format!("        {line}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn report(outcomes: &[Outcome], coverages: Option<&[Coverage]>) -> Value {
+    let tests = outcomes.iter().map(|outcome| {
+        json!({"file": outcome.file, "name": outcome.name,
+            "passed": outcome.differences.is_empty(), "differences": outcome.differences})
+    });
+    let mut report = json!({"tests": tests.collect::<Vec<_>>()});
+    if let (Some(coverages), Some(members)) = (coverages, report.as_object_mut()) {
+        members.insert("coverage".to_owned(), coverage::as_json(coverages));
+    }
+    report
+}
+
+#[cfg(test)]
+mod tests;

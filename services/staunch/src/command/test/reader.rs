@@ -1,0 +1,76 @@
+//! Reads the parts of a test file; mistakes are collected with their places.
+
+use std::time::Duration;
+
+use model::Map;
+use serde_json::Value;
+use shortform::{Flaw, Mark, Member, Tree};
+
+/// The mistakes so far.
+#[derive(Default)]
+pub(super) struct Reader {
+    pub(super) flaws: Vec<Flaw>,
+}
+
+impl Reader {
+    pub(super) fn flaw(&mut self, mark: Mark, message: impl Into<String>) {
+        self.flaws.push(Flaw { mark, message: message.into() });
+    }
+
+    /// The members of an object with these names only.
+    pub(super) fn members<'t>(&mut self, tree: &'t Tree, names: &[&str]) -> &'t [Member] {
+        let Some(members) = tree.members() else {
+            self.flaw(tree.mark, format!("write an object with {}", names.join(", ")));
+            return &[];
+        };
+        for member in members {
+            if !names.contains(&member.name.as_str()) {
+                let message =
+                    format!("{} means nothing here: use {}", member.name, names.join(", "));
+                self.flaw(member.mark, message);
+            }
+        }
+        members
+    }
+
+    /// Names and values.
+    pub(super) fn map(&mut self, tree: Option<&Tree>) -> Map {
+        match tree.map(|tree| (tree.mark, tree.value())) {
+            None | Some((_, Value::Null)) => Map::new(),
+            Some((_, Value::Object(map))) => map,
+            Some((mark, _)) => {
+                self.flaw(mark, "write an object of names and values");
+                Map::new()
+            }
+        }
+    }
+
+    pub(super) fn text(&mut self, tree: Option<&Tree>) -> Option<String> {
+        let tree = tree?;
+        let text = tree.as_text().map(str::to_owned);
+        if text.is_none() {
+            self.flaw(tree.mark, "write a text");
+        }
+        text
+    }
+
+    pub(super) fn span(&mut self, tree: Option<&Tree>) -> Option<Duration> {
+        let tree = tree?;
+        let text = self.text(Some(tree))?;
+        match model::span::parse(&text) {
+            Ok(span) => Some(span),
+            Err(message) => {
+                self.flaw(tree.mark, message);
+                None
+            }
+        }
+    }
+
+    pub(super) fn list<'t>(&mut self, tree: Option<&'t Tree>) -> &'t [Tree] {
+        let Some(tree) = tree else { return &[] };
+        tree.items().unwrap_or_else(|| {
+            self.flaw(tree.mark, "write a list");
+            &[]
+        })
+    }
+}

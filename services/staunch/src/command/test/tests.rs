@@ -1,0 +1,170 @@
+//! The test kit tests definitions, and is tested here.
+
+use std::path::Path;
+
+use super::*;
+
+/// The blocks of YAML in a page.
+fn blocks(page: &str) -> Vec<&str> {
+    page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+/// Runs one test file; returns its outcomes and the coverage.
+fn played(file: &Path) -> (Vec<Outcome>, Coverage) {
+    let mut coverages = BTreeMap::new();
+    let outcomes =
+        run_file(file, &mut coverages, Format::Json).map_err(|it| it.to_string()).unwrap();
+    (outcomes, coverages.into_values().next().unwrap())
+}
+
+fn written(definition: &str, tests: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("it.yaml"), definition).unwrap();
+    std::fs::write(folder.path().join("it.test.yaml"), tests).unwrap();
+    folder
+}
+
+/// The differences that one test finds.
+fn differences(definition: &str, test: &str) -> Vec<String> {
+    let indented: String = test.lines().map(|line| format!("    {line}\n")).collect();
+    let folder = written(definition, &format!("tests:\n  it:\n{indented}"));
+    let (outcomes, _) = played(&folder.path().join("it.test.yaml"));
+    outcomes.into_iter().flat_map(|outcome| outcome.differences).collect()
+}
+
+#[track_caller]
+fn passes(definition: &str, test: &str) {
+    assert_eq!(differences(definition, test), Vec::<String>::new());
+}
+
+#[test]
+fn the_example_of_the_page_passes() {
+    let page = include_str!("../../../../../docs/testing.md");
+    let blocks = blocks(page);
+    let folder = written(blocks[0], blocks[1]);
+    let (outcomes, coverage) = played(&folder.path().join("it.test.yaml"));
+    assert_eq!(outcomes.len(), 2);
+    for outcome in outcomes {
+        assert_eq!(outcome.differences, Vec::<String>::new(), "{}", outcome.name);
+    }
+    let report = coverage::as_json(&[coverage]);
+    assert_eq!(report[0]["activities"]["missed"], json!([]));
+    assert_eq!(report[0]["connections"], json!({"run": 6, "all": 6, "missed": []}));
+}
+
+#[test]
+fn the_tests_of_the_demo_pass() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/order-approval.test.yaml");
+    let (outcomes, coverage) = played(&file);
+    for outcome in &outcomes {
+        assert_eq!(outcome.differences, Vec::<String>::new(), "{}", outcome.name);
+    }
+    assert_eq!(outcomes.len(), 3);
+    let report = coverage::as_json(&[coverage]);
+    assert_eq!(report[0]["connections"]["missed"], json!([]), "{report}");
+}
+
+#[test]
+fn what_differs_is_shown() {
+    let found = differences(
+        "[{type: WriteLine, text: a}, {type: WriteLine, text: b}]",
+        "expect:\n  status: Faulted\n  lines: [a, c]\n  path: [WriteLine1, WriteLine2]",
+    );
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(
+        found[0].starts_with("line 4: status differs (- expected, + happened)\n"),
+        "{found:#?}"
+    );
+    assert!(found[0].contains("-status: Faulted\n+status: Finished"), "{found:#?}");
+    assert!(found[1].contains("   - a\n-  - c\n+  - b"), "{found:#?}");
+}
+
+#[test]
+fn http_starts_and_answers() {
+    let definition = "variables: {Body: {type: Object}, Route: {type: Object}}\nroot:\n\
+        - {type: HttpEndpoint, id: h, canStartWorkflow: true, path: 'orders/{id}', \
+           supportedMethods: [POST], parsedContent: Body, routeData: Route}\n\
+        - {type: WriteHttpResponse, statusCode: 201, \
+           content: {js: 'variables.Body.n + variables.Route.id'}}\n";
+    passes(
+        definition,
+        "start: {http: {method: POST, path: orders/7, body: {n: x}}}\n\
+         expect:\n  status: Finished\n  responses: [{status: 201, body: x7}]",
+    );
+    let found = differences(definition, "start: {event: E}\nexpect: {status: Finished}");
+    assert_eq!(found, ["the event E starts no instance of this definition"]);
+}
+
+#[test]
+fn children_end_as_the_test_says() {
+    let definition = "variables: {End: {type: Object}}\noutputs: {N: Object}\nroot:\n\
+        - {type: ExecuteWorkflow, workflowDefinitionId: child, waitForCompletion: true, input: {a: 1}, result: End}\n\
+        - {type: SetOutput, outputName: N, outputValue: {js: 'variables.End.output.n'}}\n";
+    passes(
+        definition,
+        "workflows: {child: {output: {n: 5}}}\nexpect:\n  output: {N: 5}\n  workflows: [{workflow: child, input: {a: 1}}]",
+    );
+    passes(definition, "expect: {status: Suspended, waits: [ExecuteWorkflow1]}");
+}
+
+#[test]
+fn a_call_without_an_answer_fails_the_test_and_says_which() {
+    let definition = "{type: SendHttpRequest, id: s, url: 'https://x.example/a'}";
+    let found = differences(definition, "calls: {'POST *': {}}\nexpect: {status: Finished}");
+    assert_eq!(
+        found,
+        ["activity s calls GET https://x.example/a, and no answer fits: add one to calls (there \
+          are: POST *)"]
+    );
+    passes(
+        definition,
+        "calls: {'GET https://*/a': {error: refused}}\nexpect: {status: Faulted, incident: refused}",
+    );
+}
+
+#[test]
+fn steps_have_their_time_and_their_limits() {
+    let event = "[{type: Event, eventName: E}, {type: WriteLine, text: got}]";
+    passes(event, "steps: [{event: E, after: 3m}]\nexpect: {took: 00:03:00, lines: [got]}");
+    passes(event, "steps: [{cancel: enough}]\nexpect: {status: Cancelled, lines: []}");
+    let found = differences(event, "steps: [{event: F}]\nexpect: {lines: []}");
+    assert!(
+        found[0].contains("line 3: nothing waits for the event F; Event1 waits for"),
+        "{found:?}"
+    );
+    let found = differences(event, "steps: [{event: E}, {event: E}]\nexpect: {lines: []}");
+    assert!(found[0].contains("the event E comes too late: the instance is Finished"), "{found:?}");
+    let endless = "{type: While, condition: true, body: {type: Delay, timeSpan: 1h}}";
+    let found = differences(endless, "expect: {status: Suspended}");
+    assert!(found[0].contains("more than 1000 timers fired"), "{found:?}");
+    passes(endless, "time: 10h\nexpect: {status: Suspended, took: 10h}");
+}
+
+#[test]
+fn mistakes_in_a_test_file_have_their_places() {
+    let check = |tests: &str, expected: &str| {
+        let folder = written("[]", tests);
+        let failure = Suite::read(&folder.path().join("it.test.yaml")).unwrap_err();
+        assert_eq!(failure.kind, Kind::Usage);
+        assert!(failure.to_string().contains(expected), "{failure}");
+    };
+    check("test: {}", "1:1: test means nothing here: use definition, uses");
+    check("tests: {a: {}}", "1:9: the test expects nothing");
+    check("tests: {a: {expect: {line: x}}}", "1:22: line means nothing here");
+    check("tests: {a: {steps: [{x: 1}], expect: {}}}", "write what happens: event, http");
+    check("tests: {a: {calls: {x: {}}, expect: {}}}", "names no call");
+    check("tests: {a: {time: soon, expect: {}}}", "is not a duration");
+}
+
+#[test]
+fn patterns_fit_any_characters_at_their_stars() {
+    let check = |pattern: &str, text: &str, expected: bool| {
+        assert_eq!(mock::matches(pattern, text), expected, "{pattern} {text}");
+    };
+    check("*", "", true);
+    check("a*c", "abc", true);
+    check("a*c", "ab", false);
+    check("a*b*c", "a-b-b-c", true);
+    check("abc", "abcd", false);
+    check("a*a", "a", false);
+}

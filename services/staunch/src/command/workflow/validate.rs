@@ -1,0 +1,102 @@
+//! `staunch workflow validate`: checks files without a server.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use engine::{Env, Library};
+use model::{CommandId, Definition, Timestamp};
+use serde_json::json;
+
+use crate::document::{self, Document, engine};
+use crate::output::Format;
+use crate::{Failure, output, say};
+
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// Files, patterns, or folders
+    #[arg(required = true, num_args = 1.., value_name = "FILE|DIR|GLOB")]
+    files: Vec<PathBuf>,
+}
+
+/// Checks every file, and prints every problem with its file, line and column. A workflow that is
+/// used as an activity has to be among the files.
+///
+/// # Errors
+/// When a file cannot be read, or has problems.
+pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
+    let paths = document::files(&args.files, document::is_definition)?;
+    if paths.is_empty() {
+        return Err(Failure::usage("there is no *.yaml, *.yml or *.json file to check"));
+    }
+    let mut lines = Vec::new();
+    let mut read = Vec::new();
+    for path in &paths {
+        let found = Document::read(path).and_then(|it| it.definition().map(|own| (it, own)));
+        match found {
+            Ok(found) => read.push(found),
+            Err(failure) if failure.details.is_empty() => lines.push(failure.message),
+            Err(failure) => lines.extend(failure.details),
+        }
+    }
+    let unread = paths.len() - read.len();
+    let definitions: Vec<Definition> = read.iter().map(|(_, own)| own.clone()).collect();
+    let library = document::library(&definitions);
+    for (document, definition) in &read {
+        lines.extend(problems(document, definition, &library));
+    }
+    if format == Format::Json {
+        output::json(&json!({"files": paths.len(), "problems": lines}))?;
+    } else {
+        lines.iter().try_for_each(|line| say::data(&say::one_line(line)))?;
+    }
+    match (lines.len(), unread) {
+        (0, _) if format == Format::Json => Ok(()),
+        (0, _) => {
+            say::message(&format!("{} files are valid", paths.len()));
+            Ok(())
+        }
+        (count, 0) => Err(Failure::failed(format!("there are {count} problems"))),
+        (count, _) => Err(Failure::usage(format!("there are {count} problems"))),
+    }
+}
+
+fn problems(document: &Document, definition: &Definition, library: &Library) -> Vec<String> {
+    let env = Env {
+        now: Timestamp::from_millis(0),
+        seed: [0; 32],
+        command_id: CommandId::new("validate"),
+        installation: Arc::default(),
+    };
+    let found = engine().validate(definition, library);
+    match found.and_then(|program| engine().triggers(&program, &env)) {
+        Ok(_) => Vec::new(),
+        Err(problems) => document.lines(&problems),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Kind;
+
+    #[test]
+    fn files_that_use_each_other_are_checked_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write(
+            "child.yaml",
+            "options: {usableAsActivity: true}\nroot: {type: WriteLine, text: hi}\n",
+        );
+        write("parent.yaml", "root: [{type: Child, workflowDefinitionId: child}]\n");
+        let check = |name: &str| {
+            run(&ValidateArgs { files: vec![folder.path().join(name)] }, Format::Table)
+        };
+        check("").unwrap();
+        assert_eq!(check("parent.yaml").unwrap_err().kind, Kind::Failed);
+        write("broken.yaml", "root: [");
+        assert_eq!(check("").unwrap_err().kind, Kind::Usage);
+        assert_eq!(check("none*").unwrap_err().kind, Kind::Usage);
+    }
+}

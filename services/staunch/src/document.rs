@@ -1,0 +1,253 @@
+//! Definitions in files: YAML and JSON, in the short form or in the full form.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use engine::{Engine, Library, Problem, Reference};
+use model::Definition;
+use serde_json::Value;
+use shortform::{Flaw, Notation, Tree, Vocabulary};
+
+use crate::{Failure, input};
+
+/// The longest time of one script in a command that needs no server.
+const SCRIPT_TIME: Duration = Duration::from_secs(5);
+/// The ends of the names of files with definitions.
+const ENDS: [&str; 3] = [".json", ".yaml", ".yml"];
+/// The ends of the names of files with tests.
+pub(crate) const TEST_ENDS: [&str; 3] = [".test.yaml", ".test.yml", ".test.json"];
+
+static ENGINE: LazyLock<Arc<Engine>> =
+    LazyLock::new(|| catalog::engine(SCRIPT_TIME, &BTreeMap::new()));
+static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::new(ENGINE.descriptors()));
+
+/// The engine of this process.
+pub(crate) fn engine() -> &'static Engine {
+    &ENGINE
+}
+
+/// The activity types of this process.
+pub(crate) fn vocabulary() -> &'static Vocabulary {
+    &VOCABULARY
+}
+
+/// A definition that was read from a file.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) path: PathBuf,
+    /// The full form, with the places in the file.
+    pub(crate) tree: Tree,
+    /// The full form.
+    pub(crate) body: Value,
+}
+
+impl Document {
+    /// Reads a file. A definition without an id gets the name of the file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is not a definition; the details have every mistake with
+    /// its line and column.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let text = input::file(path)?;
+        let tree = parsed(path, &text)?;
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("workflow");
+        let tree = vocabulary().expand(&tree, Some(stem)).map_err(|flaws| wrong(path, &flaws))?;
+        Ok(Self { path: path.to_owned(), body: tree.value(), tree })
+    }
+
+    /// The definition.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(crate) fn definition(&self) -> Result<Definition, Failure> {
+        serde_json::from_value(self.body.clone()).map_err(|error| {
+            let path = self.path.display();
+            Failure::usage(format!("{path} is not a workflow definition: {error}"))
+        })
+    }
+
+    /// The line of a problem: file, line, column, activity, property and message.
+    pub(crate) fn line(&self, problem: &Value) -> String {
+        let text = |name: &str| problem.get(name).and_then(Value::as_str);
+        let (activity, property) = (text("activityId"), text("property"));
+        let mark = vocabulary().locate(&self.tree, activity, property);
+        let mut line = format!("{}:{mark}: ", self.path.display());
+        for part in
+            [activity.map(|id| format!("activity {id}: ")), property.map(|it| format!("{it}: "))]
+        {
+            line.push_str(&part.unwrap_or_default());
+        }
+        line + text("message").unwrap_or_default()
+    }
+
+    /// The lines of problems that the engine found.
+    pub(crate) fn lines(&self, problems: &[Problem]) -> Vec<String> {
+        let value = |problem| serde_json::to_value(problem).unwrap_or_default();
+        problems.iter().map(|problem| self.line(&value(problem))).collect()
+    }
+}
+
+/// Reads a text in the notation that the name of its file says.
+///
+/// # Errors
+/// When it is not in this notation.
+pub(crate) fn parsed(path: &Path, text: &str) -> Result<Tree, Failure> {
+    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    let notation = if is_json { Notation::Json } else { Notation::Yaml };
+    shortform::read(text, notation).map_err(|flaw| wrong(path, &[flaw]))
+}
+
+/// A usage error for mistakes in a file.
+pub(crate) fn wrong(path: &Path, flaws: &[Flaw]) -> Failure {
+    let path = path.display();
+    let lines = flaws.iter().map(|flaw| format!("{path}:{flaw}")).collect();
+    Failure::usage(format!("cannot use {path}")).with(lines)
+}
+
+/// The files that arguments name: files, folders, and patterns such as `flows/*.yaml`. A folder
+/// means the definitions in it, and a file that is named is meant whatever its name.
+///
+/// # Errors
+/// When a pattern is none or a folder cannot be read.
+pub(crate) fn files(
+    arguments: &[PathBuf],
+    is_wanted: fn(&str) -> bool,
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    for argument in arguments {
+        let text = argument.to_string_lossy();
+        if argument.exists() || !text.contains(['*', '?', '[']) {
+            found.extend(listed(argument, is_wanted)?);
+            continue;
+        }
+        let matches = glob::glob(&text)
+            .map_err(|error| Failure::usage(format!("{text} is not a pattern: {error}")))?;
+        for path in matches.flatten() {
+            found.extend(listed(&path, is_wanted)?);
+        }
+    }
+    Ok(found)
+}
+
+fn listed(path: &Path, is_wanted: fn(&str) -> bool) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_wanted) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Whether a file of this name holds a definition.
+pub(crate) fn is_definition(name: &str) -> bool {
+    ENDS.iter().any(|end| name.ends_with(end)) && !is_test(name)
+}
+
+/// Whether a file of this name holds tests.
+pub(crate) fn is_test(name: &str) -> bool {
+    TEST_ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// The definitions that may be used as activities, by their ids.
+pub(crate) fn library(definitions: &[Definition]) -> Library {
+    let mut library = Library::default();
+    for user in definitions {
+        for reference in engine().references(user) {
+            let is_meant = |it: &&Definition| is_meant(&reference, it);
+            if let Some(found) = definitions.iter().find(is_meant) {
+                library.add(Reference::clone(&reference), named(found));
+            }
+        }
+    }
+    library
+}
+
+/// Whether a reference means a definition: by its id, by the id of its version, or by its name.
+fn is_meant(reference: &Reference, definition: &Definition) -> bool {
+    let Reference { definition_id, version_id, type_name } = reference;
+    match (definition_id, version_id, type_name) {
+        (Some(id), ..) => *id == definition.definition_id,
+        (None, Some(id), _) => *id == definition.id,
+        (None, None, Some(type_name)) => {
+            let name = definition.name.as_deref().unwrap_or_default();
+            let name: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+            definition.is_usable_as_activity() && name == *type_name
+        }
+        (None, None, None) => false,
+    }
+}
+
+/// The definition with an id of its version, by which a library finds it.
+fn named(definition: &Definition) -> Definition {
+    let mut named = definition.clone();
+    if named.id.as_str().is_empty() {
+        named.id = format!("{}-1", named.definition_id).as_str().into();
+    }
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Kind;
+
+    #[test]
+    fn a_mistake_is_reported_with_its_file_line_and_column() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hello.yaml");
+        std::fs::write(&path, "flow:\n  a:\n    type: WriteLine\n    next: b\n").unwrap();
+        let failure = Document::read(&path).unwrap_err();
+        assert_eq!(failure.kind, Kind::Usage);
+        let expected = format!("{}:4:11: there is no activity b in this flow", path.display());
+        assert!(failure.details[0].starts_with(&expected), "{failure}");
+    }
+
+    #[test]
+    fn a_finding_of_the_engine_is_reported_at_its_property() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hello.yaml");
+        let text = "name: Hello\nroot:\n  - type: WriteLine\n    text: {js: \"1 +\"}\n  - type: WriteLin\n";
+        std::fs::write(&path, text).unwrap();
+        let document = Document::read(&path).unwrap();
+        let definition = document.definition().unwrap();
+        assert_eq!(definition.definition_id.as_str(), "hello");
+        let problems = engine().validate(&definition, &Library::default()).unwrap_err();
+        let lines = document.lines(&problems);
+        let shown = path.display();
+        assert!(
+            lines[0].starts_with(&format!("{shown}:4:5: activity WriteLine1: text: line 1")),
+            "{lines:?}"
+        );
+        let expected =
+            format!("{shown}:5:5: activity WriteLin1: type: there is no activity type WriteLin");
+        assert!(lines[1].starts_with(&expected), "{lines:?}");
+        assert_eq!(lines.len(), 2);
+    }
+
+    #[test]
+    fn folders_and_patterns_mean_the_definitions_in_them() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.yaml", "b.json", "a.test.yaml", "c.txt", "d.yml"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let names = |arguments: &[PathBuf]| -> Vec<String> {
+            let found = files(arguments, is_definition).unwrap();
+            found
+                .iter()
+                .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+                .collect()
+        };
+        assert_eq!(names(&[folder.path().to_owned()]), ["a.yaml", "b.json", "d.yml"]);
+        assert_eq!(names(&[folder.path().join("*.y*ml")]), ["a.test.yaml", "a.yaml", "d.yml"]);
+        assert_eq!(names(&[folder.path().join("c.txt")]), ["c.txt"]);
+    }
+}

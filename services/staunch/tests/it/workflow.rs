@@ -1,0 +1,142 @@
+//! Definitions by hand: apply, compare, export and test.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::json;
+
+use crate::dev::Dev;
+use crate::{json as document, run_in, stderr};
+
+const HELLO: &str = "name: Hello\nvariables: {Who: World}\nflow:\n  say: {type: WriteLine, text: {variable: Who}, next: wait}\n  wait: {type: Delay, timeSpan: 1h}\n";
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    std::fs::write(folder.join(name), text).unwrap();
+}
+
+/// The whole way of a definition that was written by hand.
+#[tokio::test]
+async fn a_definition_by_hand_goes_to_the_server_and_back() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::create_dir(here.path().join("flows")).unwrap();
+    write(here.path(), "flows/hello.yaml", HELLO);
+    write(here.path(), "flows/hello.test.yaml", "tests: {a: {expect: {lines: [World]}}}\n");
+    write(here.path(), "flows/list.json", "[{\"type\": \"WriteLine\", \"text\": \"x\"}]");
+    let dev = Dev::start(here.path()).await;
+    let run = async |arguments: &[&str], code: i32| {
+        let server = ["--server", dev.url.as_str()];
+        let output = run_in(here.path(), &[arguments, &server].concat()).await;
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        output
+    };
+    let state = async |expected: [&str; 2], more: &[&str]| {
+        let output = run(&[&["apply", "-f", "flows", "-o", "json"], more].concat(), 0).await;
+        let found = document(&output);
+        let states = [&found[0]["state"], &found[1]["state"]];
+        assert_eq!(states, expected.map(|it| json!(it)).each_ref(), "{found}");
+        found
+    };
+    let planned = state(["new", "new"], &["--dry-run"]).await;
+    assert!(
+        planned[0]["difference"].as_str().unwrap().contains("+      variable: Who"),
+        "{planned}"
+    );
+    run(&["workflow", "get", "hello"], 3).await;
+    state(["published", "published"], &[]).await;
+    state(["unchanged", "unchanged"], &[]).await;
+    state(["unchanged", "unchanged"], &["--dry-run"]).await;
+
+    write(here.path(), "flows/hello.yaml", &HELLO.replace("World", "Moon"));
+    let planned = state(["changed", "unchanged"], &["--dry-run"]).await;
+    let difference = planned[0]["difference"].as_str().unwrap();
+    assert!(difference.contains("-  Who: World\n+  Who: Moon\n"), "{difference}");
+    let shown = run(&["workflow", "diff", "--file", "flows/hello.yaml"], 0).await;
+    assert!(stdout(&shown).contains("+  Who: Moon"), "{shown:?}");
+    state(["published", "unchanged"], &[]).await;
+    let shown = run(&["workflow", "diff", "hello", "--from", "1", "--to", "2"], 0).await;
+    assert!(stdout(&shown).contains("-  Who: World"), "{shown:?}");
+
+    let listed = document(&run(&["workflow", "ls", "-o", "json"], 0).await);
+    assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
+    let shown = stdout(&run(&["workflow", "get", "hello"], 0).await);
+    assert!(shown.contains("version      2") && shown.contains("next: wait"), "{shown}");
+
+    // What was exported in any form and notation is the same definition.
+    for arguments in [
+        &["--as", "elsa"][..],
+        &["--as", "short"],
+        &["--as", "short", "--notation", "json"],
+        &["--notation", "yaml"],
+    ] {
+        let folder = format!("out{}", arguments.join("-"));
+        run(&[&["workflow", "export", "--all", "--to", &folder], arguments].concat(), 0).await;
+        let again = document(&run(&["apply", "-f", &folder, "-o", "json"], 0).await);
+        for one in again.as_array().unwrap() {
+            assert_eq!(one["state"], "unchanged", "{folder}: {again}");
+        }
+    }
+    let short = stdout(&run(&["workflow", "export", "hello", "--as", "short"], 0).await);
+    assert!(short.contains("variable: Who"), "{short}");
+
+    run(&["workflow", "retract", "hello"], 0).await;
+    run(&["run", "hello"], 3).await;
+    run(&["workflow", "publish", "hello"], 0).await;
+    run(&["run", "hello"], 0).await;
+    run(&["workflow", "publish", "gone"], 3).await;
+
+    write(
+        here.path(),
+        "flows/list.json",
+        "[\n  {\"type\": \"WriteLine\", \"text\": {\"js\": \"1 +\"}}\n]",
+    );
+    let refused = run(&["apply", "-f", "flows/*.json"], 1).await;
+    assert!(
+        stderr(&refused).contains("flows/list.json:2:25: activity WriteLine1: text: line 1"),
+        "{refused:?}"
+    );
+    dev.end().await;
+}
+
+#[tokio::test]
+async fn tests_and_checks_need_no_server() {
+    let here = tempfile::tempdir().unwrap();
+    write(here.path(), "hello.yaml", HELLO);
+    write(
+        here.path(),
+        "hello.test.yaml",
+        "tests: {it greets: {expect: {lines: [World], took: 1h}}}\n",
+    );
+    let run = async |arguments: &[&str], code: i32| {
+        let output = run_in(here.path(), arguments).await;
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        output
+    };
+    run(&["workflow", "validate", "hello.yaml"], 0).await;
+    let passed = run(&["test", "--coverage"], 0).await;
+    let shown = stdout(&passed);
+    let total = shown.lines().find(|line| line.starts_with("total")).unwrap();
+    assert!(shown.contains("ok      it greets") && total.contains("3/3"), "{shown}");
+    let report = document(&run(&["test", "hello.test.yaml", "-o", "json"], 0).await);
+    assert_eq!(report["tests"][0]["passed"], true, "{report}");
+    write(here.path(), "hello.test.yaml", "tests: {it greets: {expect: {lines: [Moon]}}}\n");
+    let failed = run(&["test"], 1).await;
+    assert!(stdout(&failed).contains("FAILED  it greets (./hello.test.yaml:1:9)"), "{failed:?}");
+    assert!(stdout(&failed).contains("-  - Moon"), "{failed:?}");
+    write(here.path(), "hello.test.yaml", "tests: {a: {expct: {}}}\n");
+    let wrong = run(&["test"], 2).await;
+    assert!(stderr(&wrong).contains("hello.test.yaml:1:13: expct means nothing here"), "{wrong:?}");
+    write(here.path(), "hello.yaml", "flow: {a: {type: WriteLin}}\n");
+    let wrong = run(&["workflow", "validate", "hello.yaml"], 1).await;
+    assert!(
+        stdout(&wrong).contains(
+            "hello.yaml:1:12: activity a: type: there is no activity type WriteLin: did you mean"
+        ),
+        "{wrong:?}"
+    );
+    run(&["test", "none"], 2).await;
+    run(&["workflow", "validate", "none"], 2).await;
+}
