@@ -5,7 +5,7 @@
 //! `WriteHttpResponse` wrote. It is sent after the commit, so that a client never sees a result
 //! that is lost later.
 
-mod form;
+pub(crate) mod form;
 mod limits;
 mod request;
 pub(crate) mod table;

@@ -5,6 +5,7 @@
 //! validate and index them, and never runs a turn. It accepts new instances, and changes none.
 
 mod app;
+mod archive;
 mod auth;
 mod backlog;
 mod body;

@@ -243,7 +243,8 @@ pub(crate) async fn latest(app: &App, id: &DefinitionId) -> Result<Definition, P
     latest_of(app, id).await?.ok_or_else(|| unknown(id))
 }
 
-async fn latest_of(app: &App, id: &DefinitionId) -> Result<Option<Definition>, Problem> {
+/// The latest version, if there is one.
+pub(crate) async fn latest_of(app: &App, id: &DefinitionId) -> Result<Option<Definition>, Problem> {
     Ok(app.cx.store.definition(id, VersionOption::Latest).await?)
 }
 
@@ -252,7 +253,8 @@ pub(crate) fn unknown(id: &DefinitionId) -> Problem {
     Problem::not_found(format!("there is no workflow definition {:?}", id.as_str()))
 }
 
-fn refuse_read_only(target: Option<&Definition>) -> Result<(), Problem> {
+/// Refuses a change of a read-only definition.
+pub(crate) fn refuse_read_only(target: Option<&Definition>) -> Result<(), Problem> {
     match target {
         Some(target) if target.is_readonly => Err(Problem::forbidden(format!(
             "definition {} is read-only: import it under another definitionId",

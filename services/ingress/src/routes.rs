@@ -6,6 +6,7 @@ mod bulk;
 mod definitions;
 mod descriptors;
 mod events;
+mod files;
 mod front;
 mod health;
 mod instances;
@@ -44,7 +45,8 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(definitions::by_definition_id))
         .routes(routes!(definitions::get, publishing::delete))
         .routes(routes!(definitions::versions))
-        .routes(routes!(definitions::export))
+        .routes(routes!(definitions::export, files::export_with_users))
+        .routes(routes!(files::export, files::export_get))
         .routes(routes!(publishing::delete_number))
         .routes(routes!(publishing::delete_version))
         .routes(routes!(publishing::publish))
@@ -103,6 +105,7 @@ pub(crate) fn documents() -> Routes {
         .routes(routes!(saving::post))
         .routes(routes!(saving::put))
         .routes(routes!(saving::import, saving::import_put))
+        .routes(routes!(files::import))
         .routes(routes!(saving::import_as, saving::import_as_put))
 }
 

@@ -12,6 +12,7 @@ mod description;
 mod endpoint;
 mod errors;
 mod events;
+mod files;
 mod idempotency;
 mod instances;
 mod links;

@@ -12,15 +12,15 @@ const PARTS_MAX: usize = 1_000;
 
 /// The content of a form.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Form {
+pub(crate) struct Form {
     /// Fields by name.
-    pub(super) fields: Map,
+    pub(crate) fields: Map,
     /// Files: `{name, fileName, contentType, size, content}`, the content in base64.
-    pub(super) files: Vec<Value>,
+    pub(crate) files: Vec<Value>,
 }
 
 /// Reads a form with the boundary of the content type.
-pub(super) fn multipart(content_type: &str, bytes: &[u8]) -> Result<Form, Problem> {
+pub(crate) fn multipart(content_type: &str, bytes: &[u8]) -> Result<Form, Problem> {
     let boundary = parameter(content_type, "boundary")
         .ok_or_else(|| Problem::bad_request("the multipart form has no boundary"))?;
     let broken = || Problem::bad_request("the multipart form is broken off or malformed");

@@ -139,10 +139,15 @@ pub(super) async fn export(
     params: Params,
 ) -> Result<impl IntoResponse, Problem> {
     let found = one(&app, &id, &params).await?;
+    let file = format!("attachment; filename=\"{}\"", file_name(&id));
+    Ok(([(CONTENT_DISPOSITION, file), (ETAG, etag(&found))], Json(json!(found))))
+}
+
+/// The name of the file of a definition.
+pub(super) fn file_name(id: &str) -> String {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-' || *c == '_';
     let name: String = id.chars().filter(is_plain).collect();
-    let file = format!("attachment; filename=\"workflow-definition-{name}.json\"");
-    Ok(([(CONTENT_DISPOSITION, file), (ETAG, etag(&found))], Json(json!(found))))
+    format!("workflow-definition-{name}.json")
 }
 
 /// The versions of a definition, newest first: all of them, or one page.
@@ -180,7 +185,7 @@ fn tagged(definition: &Definition) -> impl IntoResponse + use<> {
     ([(ETAG, etag(definition))], Json(present::definition(definition)))
 }
 
-async fn one(app: &App, id: &str, params: &Params) -> Result<Definition, Problem> {
+pub(super) async fn one(app: &App, id: &str, params: &Params) -> Result<Definition, Problem> {
     let id = definition_id(id)?;
     let version = version_option(params, VersionOption::Latest)?;
     let found = app.cx.store.definition(&id, version).await?;

@@ -1,0 +1,240 @@
+//! Several workflow definitions at once, as files and zips.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Request, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::{Definition, DefinitionId, VersionId, depth, json as exact, limits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::VersionOption;
+use utoipa::ToSchema;
+
+use super::definitions::{definition_id, file_name, one, version_option};
+use crate::archive::{Packed, pack, unpack};
+use crate::body::{Body, BytesMax, Params, content_type, read};
+use crate::endpoint::form::multipart;
+use crate::pipeline::identify::Asking;
+use crate::problem::ProblemBody;
+use crate::publication::{self, Precondition, etag};
+use crate::{App, Problem};
+
+/// The definitions to export.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Exported {
+    /// Ids of versions.
+    ids: Option<Vec<String>>,
+    /// Ids of definitions.
+    definition_ids: Option<Vec<String>>,
+    /// The workflows that use them as activities are exported too.
+    include_consuming_workflows: Option<bool>,
+}
+
+/// Imports several definitions, as drafts.
+///
+/// The body is a multipart form with `.json` files, and with `.zip` files of them. Nothing is stored
+/// if one of them is no definition, or would change a read-only definition.
+#[utoipa::path(post, path = "/workflow-definitions/import-files", tag = "definitions",
+    request_body(content = Value, content_type = "multipart/form-data"),
+    responses((status = 200, body = Value, description = "`{count}`"),
+        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
+pub(super) async fn import(
+    State(app): State<Arc<App>>,
+    asking: Asking,
+    headers: HeaderMap,
+    request: Request,
+) -> Result<Json<Value>, Problem> {
+    let limit = BytesMax::of(&request);
+    let bytes = read(request.into_body(), limit).await?;
+    let definitions = definitions(&asking, files(&headers, &bytes)?)?;
+    for definition in &definitions {
+        let latest = publication::latest_of(&app, &definition.definition_id).await?;
+        publication::refuse_read_only(latest.as_ref())?;
+    }
+    let count = definitions.len();
+    for definition in definitions {
+        publication::save(&app, definition, &Precondition::None).await?;
+    }
+    Ok(Json(json!({"count": count})))
+}
+
+/// The files of a form, those in archives among them.
+fn files(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<Packed>, Problem> {
+    if content_type(headers).as_deref() != Some("multipart/form-data") {
+        let detail = "the body is no multipart form: send the files in one, such as with curl -F";
+        return Err(Problem::bad_request(detail));
+    }
+    let line = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let form = multipart(line.unwrap_or_default(), bytes)?;
+    let mut files = Vec::new();
+    for file in form.files {
+        let text = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or_default();
+        let bytes = STANDARD.decode(text("content")).unwrap_or_default();
+        let name = text("fileName").to_owned();
+        if name.to_ascii_lowercase().ends_with(".zip") || bytes.starts_with(b"PK\x03\x04") {
+            files.extend(unpack(&bytes)?);
+        } else {
+            files.push(Packed { name, bytes });
+        }
+    }
+    if files.is_empty() {
+        return Err(Problem::bad_request("the form has no files: send .json or .zip files"));
+    }
+    Ok(files)
+}
+
+fn definitions(asking: &Asking, files: Vec<Packed>) -> Result<Vec<Definition>, Problem> {
+    let mut ids = BTreeSet::new();
+    let mut definitions = Vec::new();
+    for (at, Packed { name, bytes }) in files.into_iter().enumerate() {
+        let wrong = |error: String| {
+            Problem::bad_request(format!("{name} is not a workflow definition: {error}"))
+        };
+        depth::check_json_carrier(&bytes).map_err(|error| wrong(error.to_string()))?;
+        exact::check_integers(&bytes).map_err(|error| wrong(error.to_string()))?;
+        let document: Value =
+            serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+        if document.get("root").is_none() {
+            return Err(wrong("there is no root activity".to_owned()));
+        }
+        let mut definition: Definition =
+            serde_json::from_value(document).map_err(|error| wrong(error.to_string()))?;
+        if definition.definition_id.as_str().is_empty() {
+            // The same id for each repeat with an idempotency key.
+            let parts = ["definition", asking.id.as_str(), &at.to_string()];
+            definition.definition_id = DefinitionId::new(model::derived(&parts));
+        }
+        definition.definition_id = definition_id(definition.definition_id.as_str())?;
+        if !ids.insert(definition.definition_id.clone()) {
+            return Err(wrong(format!("another file has the id {} too", definition.definition_id)));
+        }
+        definitions.push(definition);
+    }
+    Ok(definitions)
+}
+
+/// Exports definitions: one as JSON, several as a zip.
+#[utoipa::path(post, path = "/bulk-actions/export/workflow-definitions", tag = "definitions",
+    params(("versionOptions" = Option<String>, Query, description = "Of `definitionIds`: Latest (default), Published, a number …")),
+    request_body = Exported,
+    responses((status = 200, body = Value, description = "A definition, or a zip of them"),
+        (status = 204, description = "Nothing is named"), (status = 404, body = ProblemBody)))]
+pub(super) async fn export(
+    State(app): State<Arc<App>>,
+    params: Params,
+    Body(request): Body<Exported>,
+) -> Result<Response, Problem> {
+    exported(&app, request, version_option(&params, VersionOption::Latest)?).await
+}
+
+/// Exports definitions: one as JSON, several as a zip.
+#[utoipa::path(get, path = "/bulk-actions/export/workflow-definitions", tag = "definitions",
+    params(("ids" = Option<Vec<String>>, Query, description = "Ids of versions"),
+        ("definitionIds" = Option<Vec<String>>, Query),
+        ("includeConsumingWorkflows" = Option<bool>, Query),
+        ("versionOptions" = Option<String>, Query)),
+    responses((status = 200, body = Value, description = "A definition, or a zip of them"),
+        (status = 204, description = "Nothing is named"), (status = 404, body = ProblemBody)))]
+pub(super) async fn export_get(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Response, Problem> {
+    let request = Exported {
+        ids: Some(params.many("ids")),
+        definition_ids: Some(params.many("definitionIds")),
+        include_consuming_workflows: params.read("includeConsumingWorkflows")?,
+    };
+    exported(&app, request, version_option(&params, VersionOption::Latest)?).await
+}
+
+/// Exports a definition as JSON, or with the workflows that use it as a zip.
+#[utoipa::path(post, path = "/workflow-definitions/{definitionId}/export", tag = "definitions",
+    params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query)),
+    request_body = Exported,
+    responses((status = 200, body = Value, description = "The definition, or a zip"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn export_with_users(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+    Body(request): Body<Exported>,
+) -> Result<Response, Problem> {
+    let found = one(&app, &id, &params).await?;
+    let users = request.include_consuming_workflows == Some(true);
+    answer(with_users(&app, vec![found], users).await?)
+}
+
+async fn exported(
+    app: &App,
+    request: Exported,
+    version: VersionOption,
+) -> Result<Response, Problem> {
+    let ids = request.ids.unwrap_or_default();
+    let definition_ids = request.definition_ids.unwrap_or_default();
+    let count = u64::try_from(ids.len() + definition_ids.len()).unwrap_or(u64::MAX);
+    if count > limits::PAGE_ITEMS_MAX {
+        let max = limits::PAGE_ITEMS_MAX;
+        return Err(Problem::bad_request(format!("{count} are too many: name at most {max}")));
+    }
+    let mut found = Vec::new();
+    for id in ids {
+        let version = app.cx.store.version(&VersionId::new(id.as_str())).await?;
+        found.push(version.ok_or_else(|| super::definitions::no_version(&id))?);
+    }
+    for id in definition_ids {
+        let id = definition_id(&id)?;
+        let version = app.cx.store.definition(&id, version).await?;
+        found.push(version.ok_or_else(|| publication::unknown(&id))?);
+    }
+    let users = request.include_consuming_workflows == Some(true);
+    answer(with_users(app, found, users).await?)
+}
+
+/// The definitions, and the latest versions of those that use them, directly or not.
+async fn with_users(
+    app: &App,
+    mut found: Vec<Definition>,
+    is_wanted: bool,
+) -> Result<Vec<Definition>, Problem> {
+    let mut seen: BTreeSet<DefinitionId> =
+        found.iter().map(|definition| definition.definition_id.clone()).collect();
+    let mut rest: Vec<DefinitionId> =
+        if is_wanted { seen.iter().cloned().collect() } else { Vec::new() };
+    while let Some(id) = rest.pop() {
+        for user in publication::consumers_of(app, &id).await? {
+            if seen.insert(user.clone()) {
+                found.extend(publication::latest_of(app, &user).await?);
+                rest.push(user);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn answer(found: Vec<Definition>) -> Result<Response, Problem> {
+    let attached = |name: &str| (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""));
+    match found.as_slice() {
+        [] => Ok(StatusCode::NO_CONTENT.into_response()),
+        [one] => {
+            let name = file_name(one.definition_id.as_str());
+            Ok(([attached(&name), (ETAG, etag(one))], Json(json!(one))).into_response())
+        }
+        several => {
+            let file = |definition: &Definition| Packed {
+                name: file_name(definition.definition_id.as_str()),
+                bytes: format!("{:#}\n", json!(definition)).into_bytes(),
+            };
+            let bytes = pack(several.iter().map(file).collect())?;
+            let kind = (CONTENT_TYPE, "application/zip".to_owned());
+            Ok(([attached("workflow-definitions.zip"), kind], bytes).into_response())
+        }
+    }
+}
