@@ -11,7 +11,7 @@ use tokio::process::Child;
 use crate::{command, json as document, run_in, stderr};
 
 /// The longest that it takes to start or to end, on any machine.
-const SOON: Duration = Duration::from_secs(90);
+pub(crate) const SOON: Duration = Duration::from_secs(90);
 /// Text of a workflow that tries to control a terminal.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nforged  line";
 
