@@ -22,9 +22,9 @@ use crate::edit_locks::EditLocks;
 use crate::endpoint::table::Routes;
 use crate::expiry::Expiry;
 use crate::metrics::Metrics;
-use crate::plans::{self, Wake};
 use crate::problem::Problem;
 use crate::waiters::Waiters;
+use crate::wake::Wake;
 
 /// How long requests still wait for outcomes after the server has begun to stop.
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
@@ -77,29 +77,13 @@ impl App {
             waiters: waiters.clone(),
         };
         let (bus, stop) = (Arc::clone(&app.cx.bus), app.stop.clone());
-        let app_stop = app.stop.clone();
         let mut first = Some(subscription);
         let listening = tasks::supervised("ingress outcomes", app.stop.clone(), move || {
             let listening = waiters.clone().listen(Arc::clone(&bus), first.take());
             stop.clone().run_until_cancelled_owned(listening).map(drop)
         });
         app.spawn("ingress outcomes", listening);
-        let (app, stop) = (Arc::new(app), app_stop);
-        let planned = {
-            let (app, stop) = (Arc::downgrade(&app), stop.clone());
-            tasks::supervised("ingress plans", stop.clone(), move || {
-                let (app, stop) = (app.upgrade(), stop.clone());
-                async move {
-                    if let Some(app) = app {
-                        plans::serve(app, stop).await;
-                    }
-                }
-            })
-        };
-        app.spawn("ingress plans", async move {
-            stop.run_until_cancelled(planned).await;
-        });
-        Ok(app)
+        Ok(Arc::new(app))
     }
 
     /// Runs a task that must end before ingress ends.
@@ -108,6 +92,11 @@ impl App {
         F: Future<Output = ()> + Send + 'static,
     {
         drop(tasks::spawn(name, self.tasks.track_future(task)));
+    }
+
+    /// Is cancelled when the background tasks have to end.
+    pub(crate) fn ends(&self) -> CancellationToken {
+        self.stop.clone()
     }
 
     /// The time.

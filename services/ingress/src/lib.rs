@@ -39,6 +39,7 @@ mod shield;
 mod tests;
 mod trace;
 mod waiters;
+mod wake;
 
 pub use auth::permission::permissions;
 pub use config::{Auth, Config, Invalid};

@@ -15,7 +15,6 @@ use store::{
     AlterationPlan, InstanceOrder, JobStatus, Page, PlanStatus, TimeColumn, TimeFilter,
     TimeOperator,
 };
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::caller::Caller;
@@ -41,15 +40,21 @@ const AT_ONCE: usize = 16;
 /// The longest wait for the outcome of one job; after that, a later round looks again.
 const JOB_WAIT: Duration = Duration::from_secs(5);
 
-/// Wakes the work on plans.
-#[derive(Debug, Default)]
-pub(crate) struct Wake(Notify);
-
-impl Wake {
-    /// A plan was submitted here.
-    pub(crate) fn wake(&self) {
-        self.0.notify_one();
-    }
+/// Begins to work on plans, until the ingress ends.
+pub(crate) fn begin(app: &Arc<App>) {
+    let (weak, stop) = (Arc::downgrade(app), app.ends());
+    let working = tasks::supervised("ingress plans", stop.clone(), move || {
+        let (app, stop) = (weak.upgrade(), stop.clone());
+        async move {
+            if let Some(app) = app {
+                serve(app, stop).await;
+            }
+        }
+    });
+    let stop = app.ends();
+    app.spawn("ingress plans", async move {
+        stop.run_until_cancelled(working).await;
+    });
 }
 
 /// The result of one round of work.
@@ -67,7 +72,7 @@ enum Round {
 type Place = Option<(String, InstanceId)>;
 
 /// Works on plans until `stop`.
-pub(crate) async fn serve(app: Arc<App>, stop: CancellationToken) {
+async fn serve(app: Arc<App>, stop: CancellationToken) {
     let owner = app.fresh_id();
     let mut place: Place = None;
     let mut has_ended_some = false;
@@ -83,7 +88,7 @@ pub(crate) async fn serve(app: Arc<App>, stop: CancellationToken) {
         };
         tokio::select! {
             () = stop.cancelled() => return,
-            () = app.plans.0.notified() => {}
+            () = app.plans.woken() => {}
             () = tokio::time::sleep(pause) => {}
         }
     }

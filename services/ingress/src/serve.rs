@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::config::Invalid;
-use crate::{App, Config, Context, router};
+use crate::{App, Config, Context, plans, router};
 
 /// The name under which ingress registers with the NATS Services API.
 const SERVICE: &str = "staunch-ingress";
@@ -50,6 +50,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     let config = Config { listen: address, ..config };
     let requests = register(&cx).await?;
     let app = App::start(cx, config).await?;
+    plans::begin(&app);
     tracing::info!(%address, auth = ?app.config.auth, "ingress listens");
     app.drain_with(life.stop());
     let stop = life.stop();

@@ -90,6 +90,7 @@ pub(crate) fn line(entry: &Value) -> String {
     match (text("eventName").as_str(), text("message").as_str()) {
         ("Line", message) => format!("{time}  {:<10} {message}", "says"),
         ("Workflow", message) => format!("{time}  {:<10} {message}", "workflow"),
+        ("Altered", message) => format!("{time}  {:<10} {message}", "altered"),
         (what, "") => format!("{time}  {:<10} {place}", what.to_lowercase()),
         (what, message) => format!("{time}  {:<10} {place}: {message}", what.to_lowercase()),
     }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{
-    ActivityId, Alteration, BookmarkId, CommandId, InstanceId, Map, Parent, Retries, Timestamp,
-};
+use model::{ActivityId, Alteration, BookmarkId, InstanceId, Map, Parent};
 
 use crate::Program;
 
@@ -77,29 +75,4 @@ pub struct Resume {
     pub input: Map,
     /// An HTTP client waits for the response of `WriteHttpResponse`.
     pub responds: bool,
-}
-
-/// Time and random numbers, as values: the same values give the same turn.
-#[derive(Clone, Debug)]
-pub struct Env {
-    /// The time of the whole turn.
-    pub now: Timestamp,
-    /// 256 random bits, drawn once per burst: the source of `newGuid()` and of URL tokens.
-    pub seed: [u8; 32],
-    /// The command that caused the turn. Ids that a retry must repeat derive from it.
-    pub command_id: CommandId,
-    /// What the configuration says to workflows.
-    pub installation: Arc<Installation>,
-}
-
-/// What the configuration of an installation says to its workflows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Installation {
-    /// Its address, such as `http://127.0.0.1:5001`, without a slash at the end. Absolute URLs begin
-    /// with it.
-    pub base_url: String,
-    /// Flowcharts run in token mode, where neither the start nor the definition chooses the mode.
-    pub token_mode: bool,
-    /// Retries by name, for activities that name a resilience strategy.
-    pub retries: Retries,
 }

@@ -111,13 +111,14 @@ impl Plans for SqlStore {
         let update = plan::Entity::update_many()
             .col_expr(plan::Column::Status, Expr::value(next.as_str()))
             .col_expr(plan::Column::Place, Expr::value(cursor))
-            .col_expr(
-                plan::Column::StartedAt,
-                Expr::cust_with_values("COALESCE(started_at, $1)", [now.as_millis()]),
-            )
             .filter(plan::Column::Id.eq(id))
             .filter(plan::Column::Status.is_not_in(["Completed", "Failed"]));
+        let begin = plan::Entity::update_many()
+            .col_expr(plan::Column::StartedAt, Expr::value(now.as_millis()))
+            .filter(plan::Column::Id.eq(id))
+            .filter(plan::Column::StartedAt.is_null());
         self.tried(|| async {
+            begin.clone().exec(&self.database.writer).await?;
             update.clone().exec(&self.database.writer).await?;
             Ok(())
         })

@@ -70,7 +70,8 @@ pub(crate) fn all() -> Vec<(&'static str, Value)> {
             json!({"type": "Sequence", "variables": [
                 {"id": "span", "name": "Span", "typeName": "String", "value": "no duration"}],
                 "activities": [line("a"), {"type": "Delay", "id": "delay",
-                    "timeSpan": {"type": "Variable", "value": {"id": "span", "name": "Span"}}},
+                    "timeSpan": {"typeName": "TimeSpan", "expression": {"type": "Variable",
+                    "value": {"id": "span", "name": "Span"}}}},
                     line("b")]}),
         ),
         (

@@ -16,7 +16,7 @@ use store::Store;
 use store::memory::MemoryStore;
 use tower::ServiceExt as _;
 
-use crate::{App, Config, Context, router};
+use crate::{App, Config, Context, plans, router};
 
 /// The longest wait of a test for any condition.
 pub(super) const BOUND: Duration = Duration::from_secs(20);
@@ -144,6 +144,7 @@ impl World {
         };
         let life = Life::new(Duration::from_secs(5));
         let app = App::start(base.clone(), config).await.unwrap();
+        plans::begin(&app);
         let router = router::router(Arc::clone(&app));
         let world = Self { app, store, bus, life, broken, router, base };
         world.start_notifier().await;

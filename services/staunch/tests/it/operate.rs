@@ -12,7 +12,8 @@ fn order(version: u32) -> Value {
         "variables": [{"id": "span", "name": "Span", "typeName": "String", "value": "no duration"}],
         "root": {"type": "Sequence", "id": "all", "activities": [
             {"type": "Delay", "id": "delay",
-                "timeSpan": {"type": "Variable", "value": {"id": "span", "name": "Span"}}},
+                "timeSpan": {"typeName": "TimeSpan", "expression": {"type": "Variable",
+                    "value": {"id": "span", "name": "Span"}}}},
             {"type": "Event", "id": "go", "eventName": "go"},
             {"type": "WriteLine", "id": "line", "text": format!("version {version}")}
         ]}

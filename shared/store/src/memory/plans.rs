@@ -5,18 +5,12 @@ use std::ops::Bound;
 use async_trait::async_trait;
 use model::{InstanceId, Timestamp};
 
+use super::tables::PlanRow;
 use super::{MemoryStore, Operation};
 use crate::{
     AlterationJob, AlterationPlan, Error, JobStatus, Listed, Page, PlanStatus, Plans, Progress,
     check,
 };
-
-/// A plan and its owner.
-pub(super) struct PlanRow {
-    plan: AlterationPlan,
-    owner: Option<String>,
-    held_until: Timestamp,
-}
 
 fn is_open(job: &AlterationJob) -> bool {
     matches!(job.status, JobStatus::Pending | JobStatus::Running)

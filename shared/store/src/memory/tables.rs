@@ -9,9 +9,11 @@ use model::{
 use protocol::Message;
 
 use super::Sizes;
-use super::plans::PlanRow;
 use super::requests::RequestRow;
-use crate::{AlterationJob, ApiKey, Audit, NewInstance, OutboxRow, PendingCommand, StoredBookmark};
+use crate::{
+    AlterationJob, AlterationPlan, ApiKey, Audit, NewInstance, OutboxRow, PendingCommand,
+    StoredBookmark,
+};
 
 /// An instance and the values kept beside it.
 pub(super) struct InstanceRow {
@@ -26,6 +28,13 @@ pub(super) struct InstanceRow {
 pub(super) struct ScheduleRow {
     pub(super) schedule: Schedule,
     pub(super) retired: bool,
+}
+
+/// A plan and its owner.
+pub(super) struct PlanRow {
+    pub(super) plan: AlterationPlan,
+    pub(super) owner: Option<String>,
+    pub(super) held_until: Timestamp,
 }
 
 #[derive(Default)]

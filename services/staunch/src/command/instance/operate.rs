@@ -84,7 +84,7 @@ pub(super) enum Operation {
         variables: Option<String>,
         /// Another version of the definition
         #[arg(long, value_name = "N")]
-        version: Option<u32>,
+        to: Option<u32>,
     },
     /// Prints an instance as a file that `import` reads
     Export {
@@ -171,8 +171,8 @@ pub(super) async fn run(
             let migrate = json!({"type": "Migrate", "targetVersion": to});
             act.alter(&id, vec![migrate], &how, &format!("runs version {to}")).await
         }
-        Operation::Restart { id, from, variables, version } => {
-            let mut body = json!({"activityId": from, "version": version});
+        Operation::Restart { id, from, variables, to } => {
+            let mut body = json!({"activityId": from, "version": to});
             if let Some(variables) = variables {
                 body["variables"] = Value::Object(input::parse(&variables)?);
             }
