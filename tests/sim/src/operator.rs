@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use executor::Record;
 use model::{Alteration, SubStatus};
 use serde_json::json;
 use store::Instances as _;
@@ -46,6 +47,8 @@ pub(crate) async fn pause(world: &World, client: &Client, id: &str) -> Vec<Expec
     client.start("waiter", id).await;
     let bookmark = world.bookmark(id).await;
     client.alter(&format!("pause-{id}"), id, vec![Alteration::Pause { reason: None }]).await;
+    // Commands may overtake each other: it goes on only once it is paused.
+    until_paused(world, id).await;
     client.resume(&format!("paused-{id}"), id, Some(bookmark), None).await;
     tokio::time::sleep(client.dice.millis(3_000)).await;
     client.alter(&format!("unpause-{id}"), id, vec![Alteration::Unpause]).await;
@@ -69,6 +72,17 @@ pub(crate) async fn migrate(world: &World, client: &Client, id: &str) -> Vec<Exp
     until(world, id, |_, version| version == 2).await;
     client.resume(&format!("resume-{id}"), id, Some(bookmark), None).await;
     vec![Expect { version_min: 2, ..Expect::lines(id, &["begin", "new"]) }]
+}
+
+async fn until_paused(world: &World, id: &str) {
+    loop {
+        let loaded = world.cluster.store.load(&id.into()).await.unwrap().unwrap();
+        let record = Record::decode(&loaded.instance.state).unwrap();
+        if record.state.is_paused {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 async fn until(world: &World, id: &str, holds: impl Fn(SubStatus, u32) -> bool) {
