@@ -218,13 +218,10 @@ impl<'a> Run<'a> {
         let (container, _) = self.program.outline.keyed(&execution.node);
         let program = self.program;
         let step = &mut Step::new(&mut self.draft, *owner, container);
-        program.activity(container).jump(step, *child).map_err(|failure| {
-            vec![Problem {
-                activity_id: Some(id.clone()),
-                property: None,
-                message: failure.message,
-            }]
-        })
+        program
+            .activity(container)
+            .jump(step, *child)
+            .map_err(|failure| vec![Problem::error(Some(id), None, failure.message)])
     }
 
     /// The running containers of an activity, with its node in each.
@@ -342,5 +339,5 @@ fn named(activity_id: &Option<ActivityId>, activity_instance_id: &Option<String>
 
 /// A refusal with one reason.
 pub(crate) fn refused(message: impl Into<String>) -> Refused {
-    vec![Problem { activity_id: None, property: None, message: message.into() }]
+    vec![Problem::error(None, None, message)]
 }

@@ -97,9 +97,7 @@ impl State {
 /// The reason why a node has no place in the other version.
 fn placed(old: &Outline, new: &Outline, key: &str, owner: Option<&str>) -> Option<Problem> {
     let before = old.keyed(key).1;
-    let about = |message: String| {
-        Some(Problem { activity_id: Some(before.id.clone()), property: None, message })
-    };
+    let about = |message: String| Some(Problem::error(Some(&before.id), None, message));
     let Some(after) = new.find(key) else {
         return about("the instance is at this activity, which is not there".to_owned());
     };
@@ -158,7 +156,7 @@ fn remembered(
         tags: held.iter_mut().collect(),
     };
     if let Err(message) = to.activity(node_ref).migrate(&mut moving) {
-        problems.push(Problem { activity_id: Some(after.id.clone()), property: None, message });
+        problems.push(Problem::error(Some(&after.id), None, message));
     }
     execution.memory = memory;
     let mut held = held.into_iter().map(|tag| Some(tag).filter(|tag| !tag.is_null()));
@@ -188,11 +186,8 @@ fn variables(
         let value = match value {
             None => declared.default.clone(),
             Some(value) => convert(value, &declared.ty).unwrap_or_else(|error| {
-                problems.push(Problem {
-                    activity_id: node.map(|node| node.id.clone()),
-                    property: None,
-                    message: format!("variable {} has another type there: {error}", declared.name),
-                });
+                let message = format!("variable {} has another type there: {error}", declared.name);
+                problems.push(Problem::error(node.map(|node| &node.id), None, message));
                 Value::Null
             }),
         };
