@@ -72,7 +72,9 @@ fn row(row: &SqliteRow) -> Result<Map, Fault> {
     let mut map = Map::new();
     for column in row.columns() {
         let at = column.ordinal();
-        let ty = row.try_get_raw(at)?.type_info().name().to_owned();
+        let raw = row.try_get_raw(at)?;
+        // The type of a null is that of its column.
+        let ty = if raw.is_null() { "NULL".to_owned() } else { raw.type_info().name().to_owned() };
         let value = match ty.as_str() {
             "NULL" => Value::Null,
             "BOOLEAN" => Value::from(row.try_get_unchecked::<bool, _>(at)?),
