@@ -75,7 +75,7 @@ fn described(descriptor: &Descriptor) -> String {
 }
 
 fn named(ty: &Type) -> String {
-    serde_json::to_value(ty).unwrap().as_str().unwrap().to_owned()
+    json!(ty).as_str().unwrap_or_default().to_owned()
 }
 
 /// The activity with some of its inputs.

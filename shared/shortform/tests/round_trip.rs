@@ -13,10 +13,12 @@ fn vocabulary() -> Vocabulary {
 fn check(vocabulary: &Vocabulary, full: &Value) -> Value {
     let short = vocabulary.shorten(full);
     let text = write(&short);
-    let back = read(&text, Notation::Yaml).map_err(|flaw| format!("{flaw}\n{text}")).unwrap();
-    let back = vocabulary.expand(&back, None);
-    let back = back.map_err(|flaws| format!("{flaws:?}\n{text}")).unwrap();
-    assert_eq!(back.value(), *full, "{text}");
+    let back = read(&text, Notation::Yaml).map_err(|flaw| flaw.to_string());
+    let back = back.and_then(|back| {
+        let expanded = vocabulary.expand(&back, None);
+        expanded.map(|tree| tree.value()).map_err(|flaws| format!("{flaws:?}"))
+    });
+    assert_eq!(back.as_ref(), Ok(full), "{text}");
     short
 }
 

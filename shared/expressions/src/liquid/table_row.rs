@@ -116,7 +116,7 @@ fn position(at: usize, count: usize, cols: usize) -> Value {
     names.insert("col0".into(), number(at % cols));
     names.insert("first".into(), Value::scalar(at == 0));
     names.insert("last".into(), Value::scalar(at + 1 == count));
-    names.insert("col_first".into(), Value::scalar(at % cols == 0));
+    names.insert("col_first".into(), Value::scalar(at.is_multiple_of(cols)));
     names.insert("col_last".into(), Value::scalar(at % cols + 1 == cols || at + 1 == count));
     Value::Object(names)
 }
