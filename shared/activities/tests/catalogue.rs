@@ -85,6 +85,8 @@ fn example(descriptor: &Descriptor) -> Value {
         let given = match (input.name, &input.ty) {
             ("url", _) => json!("https://example.com/"),
             ("cronExpression", _) => json!("0 0 8 * * *"),
+            ("variable", _) => json!("Order"),
+            ("timeZone", _) => json!("Europe/Berlin"),
             (_, _) if !input.default_value.is_null() => input.default_value.clone(),
             (_, Type::Enum(words)) => json!(words[0]),
             (_, Type::String) => json!("text"),

@@ -80,7 +80,7 @@ async fn a_definition_by_hand_goes_to_the_server_and_back() {
         }
     }
     let short = stdout(&run(&["workflow", "export", "hello", "--as", "short"], 0).await);
-    assert!(short.contains("variable: Who"), "{short}");
+    assert!(short.contains("next: wait") && short.contains("name: Who"), "{short}");
 
     run(&["workflow", "retract", "hello"], 0).await;
     run(&["run", "hello"], 3).await;
