@@ -32,7 +32,13 @@ impl Local {
         let mut options = Options::new(&binary.path, &folder.join("nats"));
         options.port = port.filter(|port| is_free(*port));
         options.log = Some(folder.join("nats-server.log"));
-        let server = Server::start(options).await?;
+        let server = match Server::start(options.clone()).await {
+            // Another process may have taken the port meanwhile.
+            Err(_) if options.port.take().is_some_and(|port| !is_free(port)) => {
+                Server::start(options).await?
+            }
+            started => started?,
+        };
         Ok(Self { binary, server, folder: folder.to_owned() })
     }
 

@@ -107,11 +107,16 @@ impl Activity for Flowchart {
 
     fn jump(&self, step: &mut Step<'_, '_>, child: NodeRef) -> Result<(), Failure> {
         let Some(chart) = step.plan::<Chart>() else { return Ok(()) };
+        if token::is_begun(step) {
+            step.schedule(Some(child), None);
+            return Ok(());
+        }
         let at = chart.places.get(&child).copied().unwrap_or_default();
-        if !token::is_begun(step) && !chart.graph(step).reached[at] {
+        if !chart.graph(step).reached[at] {
             return Err(unreachable(step));
         }
-        step.schedule(Some(child), None);
+        // Not counted as a visit: when the connections to it are followed, it runs as ever.
+        step.schedule(Some(child), Some(json!({"backward": true})));
         Ok(())
     }
 

@@ -226,11 +226,12 @@ impl Server {
 
     async fn wait_ready(&mut self, ports: &Path) -> anyhow::Result<()> {
         loop {
-            if self.port == 0 {
-                self.port = read_port(ports).unwrap_or(0);
-            }
-            if self.port != 0 && is_ready(self.port).await {
-                return Ok(());
+            // Whoever else listens on a port that was asked for does not write this file.
+            if let Some(port) = read_port(ports) {
+                self.port = port;
+                if is_ready(port).await {
+                    return Ok(());
+                }
             }
             if !self.is_running() {
                 bail!("nats-server has ended:\n{}", self.log_end());
@@ -324,6 +325,17 @@ mod tests {
         server.restart().await.unwrap();
         drop(server);
         assert!(!is_ready(port).await);
+    }
+
+    #[tokio::test]
+    async fn another_server_on_the_port_is_not_taken_for_ours() {
+        let binary = find(&Find::from_environment(), &|text| println!("{text}")).await.unwrap();
+        let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let first = Server::start(Options::new(&binary.path, here.path())).await.unwrap();
+        let mut second = Options::new(&binary.path, there.path());
+        second.port = Some(first.port());
+        let error = Server::start(second).await.err().unwrap().to_string();
+        assert!(error.contains("nats-server has ended"), "{error}");
     }
 
     #[tokio::test]
