@@ -23,7 +23,8 @@ use crate::calls::{CallEnd, ErrorKind};
 
 /// The beginning of the names of our own files.
 const OWN: &str = ".staunch-";
-const TASK: &str = "connectors: file";
+/// The name of the task of a call, of which this is a part on a thread of its own.
+const TASK: &str = "executor: call client";
 
 /// Reads and writes files.
 pub(crate) struct Files {

@@ -9,6 +9,7 @@ mod mysql;
 mod pool;
 mod postgres;
 mod sqlite;
+mod statement;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -16,11 +17,8 @@ mod time;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use engine::Statement;
-use model::Map;
-use serde_json::Value;
-
 use crate::calls::CallEnd;
+use engine::Statement;
 use failure::Fault;
 use pool::Pool;
 
@@ -89,32 +87,4 @@ impl Sql {
              ({known})"
         ))
     }
-}
-
-/// The text of a statement, with the markers of its parameters: 1, 2, 3 …
-fn text(statement: &Statement, marker: impl Fn(usize) -> String) -> String {
-    let mut text = String::new();
-    for (position, part) in statement.parts.iter().enumerate() {
-        if position > 0 {
-            text.push_str(&marker(position));
-        }
-        text.push_str(part);
-    }
-    text
-}
-
-/// The values of the parameters, with the key where it is wanted.
-fn values(statement: &Statement, key: &str) -> Vec<Value> {
-    let mut values = statement.values.clone();
-    for position in &statement.keys {
-        if let Some(value) = values.get_mut(*position) {
-            *value = Value::from(key);
-        }
-    }
-    values
-}
-
-/// A result with one member.
-fn result(name: &str, value: impl Into<Value>) -> Map {
-    Map::from_iter([(name.to_owned(), value.into())])
 }

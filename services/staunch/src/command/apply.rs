@@ -104,7 +104,10 @@ fn verdict(refusals: &[Kind]) -> Result<(), Failure> {
     if refusals.is_empty() {
         return Ok(());
     }
-    let text = format!("{} files are not applied", refusals.len());
+    let text = match refusals.len() {
+        1 => "1 file is not applied".to_owned(),
+        count => format!("{count} files are not applied"),
+    };
     Err(Failure::new(Kind::of_all(refusals), text))
 }
 

@@ -134,7 +134,7 @@ async fn files_are_applied_in_the_order_in_which_they_use_each_other() {
         let apply = ["apply", "-f", ".", "-o", "json", "--server", dev.url.as_str()];
         let output = run_in(here.path(), &apply).await;
         let said = stderr(&output);
-        assert!(said.contains("c.json") && said.contains("1 files are not applied"), "{said}");
+        assert!(said.contains("c.json") && said.contains("1 file is not applied"), "{said}");
         let expected: Vec<_> = [("used", 1), ("user", 1)]
             .map(|(id, version)| {
                 json!({"definitionId": id, "version": version, "state": state,

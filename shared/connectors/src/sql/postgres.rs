@@ -16,7 +16,8 @@ use uuid::Uuid;
 
 use super::bounded::{self, Rows};
 use super::failure::Fault;
-use super::{result, text, time, values};
+use super::statement::{result, text, values};
+use super::time;
 
 pub(super) async fn run(
     connection: &mut PgConnection,

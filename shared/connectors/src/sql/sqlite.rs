@@ -13,7 +13,7 @@ use sqlx::{
 
 use super::bounded::{self, Rows};
 use super::failure::Fault;
-use super::{result, text, values};
+use super::statement::{result, text, values};
 
 /// The words of statements that reach other files or change the connection.
 const REFUSED: [&str; 5] = ["ATTACH", "DETACH", "VACUUM", "PRAGMA", "LOAD_EXTENSION"];

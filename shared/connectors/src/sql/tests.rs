@@ -1,5 +1,6 @@
 use engine::Wanted;
-use serde_json::json;
+use model::Map;
+use serde_json::{Value, json};
 
 use super::*;
 
