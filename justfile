@@ -25,6 +25,10 @@ bench-peers *args:
     cargo build --release -p staunch -p peers
     target/release/peers {{args}}
 
+# Many random workflows, each played straight through and stored after every step.
+graphs count="100000":
+    GRAPHS={{count}} cargo test -p activities --test random -- --nocapture
+
 # Whole clusters that are killed, paused, cut off and overloaded; then the results are counted. `just chaos storm`
 chaos *args:
     STAUNCH_CHAOS=full cargo test -p chaos {{args}} -- --nocapture

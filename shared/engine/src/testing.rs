@@ -9,8 +9,8 @@ use model::{
 use serde_json::{Value, json};
 
 use crate::{
-    Alter, Effect, Engine, Env, Input, Installation, Library, Problem, Program, Rest, Restart,
-    Resume, Start, State, Turn,
+    Alter, Bounds, Effect, Engine, Env, Input, Installation, Library, Problem, Program, Rest,
+    Restart, Resume, Start, State, Turn,
 };
 
 /// Turns that one player takes before it reports an endless workflow.
@@ -25,6 +25,7 @@ pub struct Player<'e> {
     env: Env,
     turns: usize,
     recodes: bool,
+    bounds: Bounds,
     steps_max: u64,
     /// The whole journal.
     pub journal: Vec<Entry>,
@@ -60,6 +61,7 @@ impl<'e> Player<'e> {
             env: env(0),
             turns: 0,
             recodes: false,
+            bounds: Bounds::default(),
             steps_max: u64::MAX,
             journal: Vec::new(),
             effects: Vec::new(),
@@ -70,6 +72,13 @@ impl<'e> Player<'e> {
     #[must_use]
     pub fn recoding(mut self) -> Self {
         self.recodes = true;
+        self
+    }
+
+    /// Runs at most this many activities in one turn.
+    #[must_use]
+    pub fn with_steps(mut self, steps: usize) -> Self {
+        self.bounds.steps = steps;
         self
     }
 
@@ -141,7 +150,7 @@ impl<'e> Player<'e> {
             self.turns += 1;
             assert!(self.turns <= TURNS_MAX, "more than {TURNS_MAX} turns: this never ends");
             let state = std::mem::take(&mut self.state);
-            let turn = self.engine.turn(&self.program, state, input, &self.env);
+            let turn = self.engine.turn_within(&self.program, state, input, &self.env, self.bounds);
             self.keep(turn);
             let goes_on = self.rest == Rest::OutOfBudget && !self.state.is_paused;
             if goes_on && self.state.steps < self.steps_max {
