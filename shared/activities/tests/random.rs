@@ -211,7 +211,18 @@ fn compared(engine: &Engine, seed: u64, document: &Value) -> Result<Played, Stri
     let player = || Player::using(engine, document.clone(), &library);
     let mut straight = player().map_err(|found| format!("{found:?}"))?.with_steps(STEPS_MAX);
     straight.stop_after(0);
-    if !play(&mut straight, seed) {
+    let is_short = play(&mut straight, seed);
+    let stored = player().map_err(|found| format!("{found:?}"))?.with_steps(STEPS_MAX);
+    let mut stored = stored.recoding();
+    stored.stop_after(0);
+    play(&mut stored, seed);
+    if straight.journal != stored.journal || straight.effects != stored.effects {
+        return Err("storing the state between turns changes the journal or the effects".to_owned());
+    }
+    if !straight.status().is_final() {
+        return Err(format!("it has no end: {}", straight.status()));
+    }
+    if !is_short {
         return Ok(Played::Long);
     }
     let mut stepwise = player().map_err(|found| format!("{found:?}"))?.with_steps(1).recoding();

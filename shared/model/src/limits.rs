@@ -134,8 +134,9 @@ pub const CALL_TIME_MAX: Duration = Duration::from_secs(100);
 pub const CALL_ATTEMPTS_MAX: u32 = 1_000;
 /// Pause between two attempts of a call.
 pub const CALL_PAUSE_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Longest pause between two attempts in which an HTTP client still waits for its answer.
-pub const CALL_HELD_PAUSE_MAX: Duration = Duration::from_secs(10);
+/// Time from the first attempt of a call to its next one in which the instance is held for an HTTP
+/// client that waits; later attempts follow after a timer.
+pub const CALL_HELD_TIME_MAX: Duration = Duration::from_secs(10);
 /// Shards that timers and schedules are divided into.
 pub const TIMER_SHARDS: i32 = 64;
 /// Commands that wait for an executor, before ingress refuses more.

@@ -94,6 +94,23 @@ fn while_a_client_waits_short_pauses_do_not_suspend() {
 }
 
 #[test]
+fn a_call_is_not_held_for_a_client_for_ever() {
+    let mut player = player(document(
+        "retry",
+        json!({"attempts": 9, "backoff": "constant",
+        "delay": "4s"}),
+    ));
+    player.start(json!({}));
+    let mut held = Vec::new();
+    for millis in [0, 4_000, 8_000] {
+        player.at(engine::testing::env(millis).now.as_millis());
+        assert!(player.resume("Call", json!({"statusCode": 503})));
+        held.push(!player.state().calls.is_empty());
+    }
+    assert_eq!(held, [true, true, false]);
+}
+
+#[test]
 fn a_pause_ends_with_its_activity() {
     let mut player = player(json!({"type": "Fork", "joinMode": "WaitAny", "branches": [
         document("retry", json!({})), {"type": "Event", "eventName": "Stop"}

@@ -45,7 +45,9 @@ impl Run<'_> {
     pub(super) fn pause(&mut self, number: u64, mut resumed: Bookmark, again: Again) {
         let Again { mut call, pause } = again;
         let until = self.draft.env.now.after(pause);
-        if self.draft.state.responds && pause <= limits::CALL_HELD_PAUSE_MAX {
+        // A call that is held keeps the time of its bookmark, so this counts from its first attempt.
+        let held = until.since(resumed.created_at);
+        if self.draft.state.responds && held <= limits::CALL_HELD_TIME_MAX {
             self.call(number, resumed, call, Some(until));
             return;
         }
