@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use engine::Program;
 use model::{Alteration, InstanceId, SubStatus, limits};
 use protocol::{Alter, Refusal, ReplyWhen};
 use serde_json::{Value, json};
-use store::{PendingCommand, VersionOption};
+use store::PendingCommand;
 
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
@@ -142,30 +141,15 @@ pub(crate) async fn misfits(
     };
     let (program, from) = match Alteration::target_version(alterations) {
         None => (current, None),
-        Some(version) => match target(app, seen, version).await? {
-            Ok(target) => (target, Some(current)),
-            Err(reason) => return Ok(vec![reason]),
-        },
+        Some(version) => {
+            match app.cx.catalog.migration_target(&row.definition_id, version).await? {
+                Ok(target) => (target, Some(current)),
+                Err(reason) => return Ok(vec![reason]),
+            }
+        }
     };
     let alter = engine::Alter { alterations: alterations.to_vec(), from };
     let env = app.env("dry-run".into());
     let problems = app.cx.engine.admits(&program, seen.state(), &alter, &env).err();
     Ok(problems.unwrap_or_default().iter().map(ToString::to_string).collect())
-}
-
-async fn target(
-    app: &App,
-    seen: &Seen,
-    version: u32,
-) -> Result<Result<Arc<Program>, String>, Problem> {
-    let id = &seen.instance.definition_id;
-    let found = app.cx.store.definition(id, VersionOption::Number(version)).await?;
-    let Some(found) = found else {
-        return Ok(Err(format!("definition {id} has no version {version}")));
-    };
-    if found.published_at.is_none() {
-        return Ok(Err(format!("version {version} of {id} was never published")));
-    }
-    let program = app.cx.catalog.program(&found.id).await?;
-    Ok(program.ok_or_else(|| format!("definition {id} has no version {version}")))
 }

@@ -81,6 +81,24 @@ impl Catalog {
         self.0.programs.get(id, read).await
     }
 
+    /// The program of a version that instances may migrate to, or the reason why they may not.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn migration_target(
+        &self,
+        id: &DefinitionId,
+        version: u32,
+    ) -> Result<Result<Arc<Program>, String>, Error> {
+        let missing = || format!("definition {id} has no version {version}");
+        let found = self.0.store.definition(id, VersionOption::Number(version)).await?;
+        let Some(found) = found else { return Ok(Err(missing())) };
+        if found.published_at.is_none() {
+            return Ok(Err(format!("version {version} of {id} was never published")));
+        }
+        Ok(self.program(&found.id).await?.ok_or_else(missing))
+    }
+
     /// The program of the published version; `None` when none is published. A node whose pointer
     /// is older than `min_revision` reads the database.
     ///

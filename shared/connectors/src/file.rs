@@ -23,8 +23,7 @@ use crate::calls::{CallEnd, ErrorKind};
 
 /// The beginning of the names of our own files.
 const OWN: &str = ".staunch-";
-/// The name of the task of a call, of which this is a part on a thread of its own.
-const TASK: &str = "executor: call client";
+const TASK: &str = "connectors: file";
 
 /// Reads and writes files.
 pub(crate) struct Files {
@@ -66,7 +65,8 @@ impl Files {
                 code: Some(code(&error).to_owned()),
                 message: format!("{path}: {error}"),
             },
-            Err(panicked) => CallEnd::refused(panicked.to_string()),
+            // Its caller catches it, as if there were no thread between.
+            Err(panicked) => std::panic::resume_unwind(Box::new(panicked.to_string())),
         }
     }
 }

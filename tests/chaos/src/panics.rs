@@ -53,7 +53,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 51] = [
+const TASKS: [(&str, Fate); 52] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -62,6 +62,7 @@ const TASKS: [(&str, Fate); 51] = [
     ("cache-notifier", Ends),
     ("committer", Restarts),
     ("compile", Passes),
+    ("connectors: file", Passes),
     ("drain", PassesStop),
     ("executor", Ends),
     ("executor: actor", Passes),

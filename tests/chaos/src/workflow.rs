@@ -49,8 +49,8 @@ impl Names {
     }
 
     /// A voyage includes every kind of work of an instance: an outgoing call, a child, an event
-    /// that starts another instance, waits for events and for timers. In addition, a schedule of
-    /// one second.
+    /// that starts another instance, a file, waits for events and for timers. In addition, a
+    /// schedule of one second.
     pub(crate) fn definitions(&self, callee_url: &str) -> [Value; 4] {
         let cron = json!({"type": "Cron", "cronExpression": "* * * * * *",
             "canStartWorkflow": true});
@@ -62,6 +62,7 @@ impl Names {
     /// As [`Names::definitions`], without the schedule.
     pub(crate) fn voyages(&self, callee_url: &str) -> [Value; 3] {
         let url = format!("'{callee_url}/call/{}-' + getInput('Number')", self.voyage);
+        let file = format!("'{}/' + getInput('Number')", self.voyage);
         let answered = json!([{"statusCode": 200, "activity": line("called")}]);
         let mut activities = vec![
             line("began"),
@@ -72,6 +73,7 @@ impl Names {
             line("child over"),
             json!({"type": "PublishEvent", "eventName": self.told}),
             line("told"),
+            json!({"type": "SaveFile", "path": {"js": file}, "data": "told"}),
         ];
         let wait = || json!({"type": "Event", "eventName": self.go});
         activities.extend((0..WAITS).map(|_| wait()));

@@ -96,9 +96,11 @@ pub(crate) fn sql(database_url: &str, statement: &str) -> String {
     String::from_utf8_lossy(&ran.stdout).trim().to_owned()
 }
 
-/// A node with every role, whose workflows may call this machine.
+/// A node with every role, whose workflows may call this machine, and write below the cluster's
+/// folder.
 pub(crate) fn all_roles(name: &str) -> NodePlan {
-    let arguments = ["--allow-private-addresses", "--log", "warn"].map(str::to_owned).to_vec();
+    let arguments = ["--allow-private-addresses", "--files-folder", ".", "--log", "warn"];
+    let arguments = arguments.map(str::to_owned).to_vec();
     NodePlan { arguments, ..NodePlan::new(name, "all") }
 }
 

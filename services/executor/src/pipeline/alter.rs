@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use engine::{Alter, Env, Input, Program};
-use model::{Alteration, Instance};
+use model::Alteration;
 use protocol::Refusal;
-use store::VersionOption;
 
 use super::load::{Found, Ready, broken};
 use crate::burst::Known;
@@ -24,7 +23,10 @@ pub(super) async fn alter(
     work: &Work,
 ) -> Result<Found, Stop> {
     let target = match (Alteration::target_version(&asked.alterations), &before.row) {
-        (Some(version), Some(row)) => target(cx, row, version).await?,
+        (Some(version), Some(row)) => {
+            let found = cx.catalog.migration_target(&row.definition_id, version).await;
+            found.or_else(|error| broken(error).map(Err))?.map(Some)
+        }
         _ => Ok(None),
     };
     let (program, from) = match target {
@@ -49,25 +51,4 @@ pub(super) async fn alter(
     }
     let (input, work) = (Input::Alter(alter), work.clone());
     Ok(Found::Ready(Box::new(Ready { before, program, input, work })))
-}
-
-/// The program to migrate to, or the reason why there is none.
-async fn target(
-    cx: &Cx,
-    row: &Instance,
-    version: u32,
-) -> Result<Result<Option<Arc<Program>>, String>, Stop> {
-    let definition_id = &row.definition_id;
-    let found = cx.store.definition(definition_id, VersionOption::Number(version)).await?;
-    let Some(found) = found else {
-        return Ok(Err(format!("definition {definition_id} has no version {version}")));
-    };
-    if found.published_at.is_none() {
-        return Ok(Err(format!("version {version} of {definition_id} was never published")));
-    }
-    match cx.catalog.program(&found.id).await {
-        Ok(Some(program)) => Ok(Ok(Some(program))),
-        Ok(None) => Ok(Err(format!("definition {definition_id} has no version {version}"))),
-        Err(error) => Ok(Err(broken(error)?)),
-    }
 }
