@@ -80,6 +80,11 @@ impl Problem {
             .with("validationErrors", errors)
     }
 
+    /// The errors of a definition that cannot be published.
+    pub(crate) fn validation_errors(&self) -> Option<&Vec<Value>> {
+        self.0.members.get("validationErrors").and_then(Value::as_array)
+    }
+
     /// 401: the caller is not known.
     pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)

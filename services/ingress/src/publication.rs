@@ -12,6 +12,7 @@ mod barrier;
 mod consumers;
 mod index;
 mod precondition;
+mod together;
 
 use std::sync::Arc;
 
@@ -27,9 +28,11 @@ use store::{
 use crate::app::App;
 use crate::problem::Problem;
 use barrier::{announce, announce_all};
+use consumers::Spread;
 pub(crate) use consumers::all;
 use index::Index;
 pub(crate) use precondition::{Precondition, etag};
+pub(crate) use together::publish_together;
 
 /// A definition after a change, and the nodes that have it.
 #[derive(Debug)]
@@ -312,7 +315,7 @@ async fn publish_version(
     let (publication, warnings) = publication(app, definition, latest, Library::default()).await?;
     let definition = publication.definition.clone();
     let updates = match definition.options.auto_update_consuming_workflows {
-        Some(true) => consumers::updates(app, &definition).await?,
+        Some(true) => consumers::updates(app, Spread::of(&definition)).await?,
         _ => Vec::new(),
     };
     let consumers = updates.iter().map(|update| update.definition.clone()).collect();
@@ -372,7 +375,7 @@ pub(crate) async fn update_consumers(
             latest(app, id).await?;
             return Ok(Vec::new());
         };
-        let updates = consumers::updates(app, &published).await?;
+        let updates = consumers::updates(app, Spread::of(&published)).await?;
         let updated: Vec<_> = updates.iter().map(|update| update.definition.clone()).collect();
         if updates.is_empty() || made_public(app, updates).await? {
             for consumer in &updated {

@@ -61,6 +61,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(bulk::publish))
         .routes(routes!(bulk::retract))
         .routes(routes!(bulk::delete_definitions))
+        .routes(routes!(saving::import_together))
         .routes(routes!(instances::list, start::start_or_list))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use engine::{Engine, Library, Problem, Reference};
+use engine::{Engine, Library, Problem};
 use model::Definition;
 use serde_json::Value;
 use shortform::{Flaw, Notation, Tree, Vocabulary};
 
-use crate::{Failure, input};
+use crate::{Failure, input, output};
 
 /// The longest time of one script in a command that needs no server.
 const SCRIPT_TIME: Duration = Duration::from_secs(5);
@@ -57,6 +57,11 @@ impl Document {
         Ok(Self { path: path.to_owned(), body: tree.value(), tree })
     }
 
+    /// The id of the definition.
+    pub(crate) fn id(&self) -> String {
+        output::text(&self.body, "definitionId")
+    }
+
     /// The definition.
     ///
     /// # Errors
@@ -68,12 +73,16 @@ impl Document {
         })
     }
 
-    /// The line of a problem: file, line, column, activity, property and message.
+    /// The line of a problem or warning: file, line, column, activity, property and message.
     pub(crate) fn line(&self, problem: &Value) -> String {
         let text = |name: &str| problem.get(name).and_then(Value::as_str);
         let (activity, property) = (text("activityId"), text("property"));
+        let is_warning = text("severity") == Some("warning");
         let mark = vocabulary().locate(&self.tree, activity, property);
         let mut line = format!("{}:{mark}: ", self.path.display());
+        if is_warning {
+            line.push_str("warning: ");
+        }
         for part in
             [activity.map(|id| format!("activity {id}: ")), property.map(|it| format!("{it}: "))]
         {
@@ -162,28 +171,12 @@ pub(crate) fn library(definitions: &[Definition]) -> Library {
     let mut library = Library::default();
     for user in definitions {
         for reference in engine().references(user) {
-            let is_meant = |it: &&Definition| is_meant(&reference, it);
-            if let Some(found) = definitions.iter().find(is_meant) {
-                library.add(Reference::clone(&reference), named(found));
+            if let Some(found) = definitions.iter().find(|it| reference.means(it)) {
+                library.add(reference, named(found));
             }
         }
     }
     library
-}
-
-/// Whether a reference means a definition: by its id, by the id of its version, or by its name.
-fn is_meant(reference: &Reference, definition: &Definition) -> bool {
-    let Reference { definition_id, version_id, type_name } = reference;
-    match (definition_id, version_id, type_name) {
-        (Some(id), ..) => *id == definition.definition_id,
-        (None, Some(id), _) => *id == definition.id,
-        (None, None, Some(type_name)) => {
-            let name = definition.name.as_deref().unwrap_or_default();
-            let name: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
-            definition.is_usable_as_activity() && name == *type_name
-        }
-        (None, None, None) => false,
-    }
 }
 
 /// The definition with an id of its version, by which a library finds it.

@@ -35,6 +35,19 @@ impl Reference {
         Self::ids(raw).or_else(|| is_name.then(named))
     }
 
+    /// Whether it means this definition, in whatever version.
+    #[must_use]
+    pub fn means(&self, definition: &Definition) -> bool {
+        match (&self.definition_id, &self.version_id, &self.type_name) {
+            (Some(id), ..) => *id == definition.definition_id,
+            (None, Some(id), _) => *id == definition.id,
+            (None, None, Some(name)) => {
+                definition.is_usable_as_activity() && definition.activity_type() == *name
+            }
+            (None, None, None) => false,
+        }
+    }
+
     /// The ids that this activity names; none if it names none.
     pub(crate) fn ids(raw: &Map) -> Option<Self> {
         let text = |name| raw.get(name).and_then(Value::as_str).filter(|id| !id.is_empty());

@@ -91,6 +91,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/bulk-actions/export/workflow-definitions", P("read:workflow-definitions")),
     ("POST", "/workflow-definitions/{definitionId}/export", P("read:workflow-definitions")),
     ("POST", "/workflow-definitions/import-files", P("write:workflow-definitions")),
+    ("POST", "/bulk-actions/import/workflow-definitions", P("write:workflow-definitions")),
     ("GET", "/workflow-instances", P("read:workflow-instances")),
     // Starts (exec:workflow-definitions) or lists (read:workflow-instances), depending on its body.
     ("POST", "/workflow-instances", Key),

@@ -42,22 +42,41 @@ pub(super) async fn refuse_used(
     Err(Problem::conflict("in-use", detail))
 }
 
-/// New versions of the published definitions that use another version of this one, each after those
+/// Published versions, from which new versions of their users spread.
+pub(super) struct Spread {
+    /// The definitions whose users get new versions.
+    pub(super) from: BTreeSet<DefinitionId>,
+    /// The new versions that are there already; their definitions get no other.
+    pub(super) news: BTreeMap<DefinitionId, Definition>,
+    /// All new versions by their ids: they need not be stored yet.
+    pub(super) known: Library,
+}
+
+impl Spread {
+    /// The users of one version get new versions.
+    pub(super) fn of(changed: &Definition) -> Self {
+        let mut known = Library::default();
+        known.add(reference_to(changed), changed.clone());
+        let id = &changed.definition_id;
+        let news = BTreeMap::from([(id.clone(), changed.clone())]);
+        Self { from: BTreeSet::from([id.clone()]), news, known }
+    }
+}
+
+/// New versions of the published definitions that use other versions of these, each after those
 /// that it uses. A definition that uses one of them gets a new version too if the one that it uses
 /// asks for that. Drafts and read-only definitions are left as they are.
-pub(super) async fn updates(
-    app: &Arc<App>,
-    changed: &Definition,
-) -> Result<Vec<Publication>, Problem> {
+pub(super) async fn updates(app: &Arc<App>, spread: Spread) -> Result<Vec<Publication>, Problem> {
+    if spread.from.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut published = all(app, VersionOption::Latest).await?;
     published.retain(|other| other.is_published && !other.is_readonly);
     let engine = &app.cx.engine;
-    let mut news = BTreeMap::from([(changed.definition_id.clone(), changed.clone())]);
-    // All new versions by their ids: none of them is stored yet.
-    let mut known = Library::default();
-    known.add(reference_to(changed), changed.clone());
+    let affected = affected(engine, &spread, &published);
+    let Spread { mut news, mut known, .. } = spread;
     let mut updates = Vec::new();
-    for consumer in affected(engine, changed, &published) {
+    for consumer in affected {
         let mut next = super::next_version(app, consumer.clone(), Some(consumer));
         let mut meant = Library::default();
         for reference in engine.references(&next) {
@@ -79,7 +98,8 @@ pub(super) async fn updates(
     Ok(updates)
 }
 
-fn reference_to(definition: &Definition) -> Reference {
+/// The reference that names exactly this version.
+pub(super) fn reference_to(definition: &Definition) -> Reference {
     Reference {
         definition_id: Some(definition.definition_id.clone()),
         version_id: Some(definition.id.clone()),
@@ -90,50 +110,64 @@ fn reference_to(definition: &Definition) -> Reference {
 /// The definitions that get a new version, each after those that it uses.
 fn affected<'d>(
     engine: &Engine,
-    changed: &Definition,
+    spread: &Spread,
     published: &'d [Definition],
 ) -> Vec<&'d Definition> {
-    let mut spreading = BTreeSet::from([&changed.definition_id]);
-    let mut found: BTreeSet<&DefinitionId> = BTreeSet::new();
+    let others = published.iter().filter(|other| !spread.news.contains_key(&other.definition_id));
+    let mut others: Vec<_> = others.map(|other| (other, engine.references(other))).collect();
+    let mut spreading: BTreeSet<_> = spread.from.iter().collect();
+    let mut found = Vec::new();
     loop {
-        let new: Vec<_> = published
-            .iter()
-            .filter(|other| other.definition_id != changed.definition_id)
-            .filter(|other| !found.contains(&other.definition_id))
-            .filter(|other| {
-                let mut references = engine.references(other).into_iter();
-                references.any(|reference| {
-                    let used = reference.definition_id.as_ref();
-                    let is_changed = reference.version_id.as_ref() != Some(&changed.id);
-                    used.is_some_and(|used| spreading.contains(used)) && is_changed
-                })
-            })
-            .collect();
+        let is_affected = |reference: &Reference| {
+            let Some(used) = &reference.definition_id else { return false };
+            let is_current = spread
+                .news
+                .get(used)
+                .is_some_and(|new| reference.version_id.as_ref() == Some(&new.id));
+            spreading.contains(used) && !is_current
+        };
+        let (new, rest): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|(_, references)| references.iter().any(is_affected));
+        others = rest;
         if new.is_empty() {
             break;
         }
-        for definition in new {
-            found.insert(&definition.definition_id);
+        for (definition, _) in new {
+            found.push(definition);
             if definition.options.auto_update_consuming_workflows == Some(true) {
                 spreading.insert(&definition.definition_id);
             }
         }
     }
-    let mut rest: Vec<_> =
-        published.iter().filter(|other| found.contains(&other.definition_id)).collect();
-    let mut ordered = Vec::with_capacity(rest.len());
+    // No published definition uses itself.
+    ordered(engine, found.into_iter()).unwrap_or_default()
+}
+
+/// The definitions in the order of dependence: each after those among them that it uses.
+///
+/// # Errors
+/// Those that use each other in a circle, and their users.
+pub(super) fn ordered<'d>(
+    engine: &Engine,
+    definitions: impl Iterator<Item = &'d Definition>,
+) -> Result<Vec<&'d Definition>, Vec<&'d Definition>> {
+    let mut rest: Vec<_> = definitions.map(|one| (one, engine.references(one))).collect();
+    let mut found = Vec::with_capacity(rest.len());
     while !rest.is_empty() {
-        let waits =
-            |one: &&Definition| rest.iter().any(|other| uses(engine, one, &other.definition_id));
-        let (later, now): (Vec<_>, Vec<_>) = rest.iter().copied().partition(waits);
-        // No published definition uses itself, so there is always one that waits for no other.
-        if now.is_empty() {
-            break;
+        let waits = |references: &[Reference]| {
+            references.iter().any(|it| rest.iter().any(|(other, _)| it.means(other)))
+        };
+        let waiting: Vec<_> = rest.iter().map(|(_, references)| waits(references)).collect();
+        if waiting.iter().all(|waits| *waits) {
+            return Err(rest.into_iter().map(|(one, _)| one).collect());
         }
-        ordered.extend(now);
+        let mut waiting = waiting.into_iter();
+        let (later, now): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|_| waiting.next() == Some(true));
+        found.extend(now.into_iter().map(|(one, _)| one));
         rest = later;
     }
-    ordered
+    Ok(found)
 }
 
 fn uses(engine: &Engine, user: &Definition, id: &DefinitionId) -> bool {

@@ -87,7 +87,12 @@ fn place_of(error: &Value) -> (String, String) {
 }
 
 fn shown(flaw: &Flaw) -> Value {
-    json!({"message": flaw.message, "activityId": flaw.activity_id, "property": flaw.property})
+    let mut shown =
+        json!({"message": flaw.message, "activityId": flaw.activity_id, "property": flaw.property});
+    if !flaw.is_error() {
+        shown["severity"] = json!(flaw.severity);
+    }
+    shown
 }
 
 /// The HTTP routes that receive the same requests as another trigger, of another definition or of

@@ -42,7 +42,8 @@ impl DefinitionIds {
     }
 }
 
-fn bounded(count: usize) -> Result<(), Problem> {
+/// Refuses more items than one request may have.
+pub(super) fn bounded(count: usize) -> Result<(), Problem> {
     match u64::try_from(count) {
         Ok(count) if count <= limits::PAGE_ITEMS_MAX => Ok(()),
         _ => Err(Problem::bad_request(format!(

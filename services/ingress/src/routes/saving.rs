@@ -8,10 +8,14 @@ use axum::http::header::{ETAG, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use model::{Definition, DefinitionId};
+use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
+use super::bulk::bounded;
 use super::definitions::definition_id;
 use crate::app::App;
+use crate::auth::caller::Caller;
 use crate::body::{Body, Params};
 use crate::pipeline::identify::Asking;
 use crate::present::SavedDefinition;
@@ -112,6 +116,55 @@ pub(super) async fn import_as_put(
     saving.import(&app, body, Some(definition_id(&id)?)).await
 }
 
+/// Definitions that are published in one transaction.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Together {
+    /// Each with its `definitionId`.
+    #[schema(value_type = Vec<Object>)]
+    workflow_definitions: Vec<Value>,
+}
+
+/// Publishes several definitions, all or none.
+///
+/// One that uses another one of them as an activity uses the version that is published with it. If
+/// one has a problem, none is published, and each of `validationErrors` has the `definitionId`.
+#[utoipa::path(post, path = "/bulk-actions/import/workflow-definitions", tag = "definitions",
+    request_body = Together,
+    responses((status = 200, body = Value, description = "`{workflowDefinitions}`: for each what a save of it answers, after those that it uses"),
+        (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
+pub(super) async fn import_together(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Body(Together { workflow_definitions }): Body<Together>,
+) -> Result<Json<Value>, Problem> {
+    bounded(workflow_definitions.len())?;
+    let mut contents = Vec::with_capacity(workflow_definitions.len());
+    for (at, document) in workflow_definitions.into_iter().enumerate() {
+        let wrong = |problem: Problem| problem.of(&format!("item {at} of workflowDefinitions"));
+        let mut content = read(unwrapped(document).map_err(wrong)?.0).map_err(wrong)?;
+        content.definition_id = definition_id(content.definition_id.as_str()).map_err(wrong)?;
+        contents.push(content);
+    }
+    let published = publication::publish_together(&app, contents).await?;
+    for saved in published.iter().filter(|saved| !saved.already_published) {
+        audit(&app, &caller, &saved.definition).await;
+    }
+    let saved: Vec<_> = published.iter().map(SavedDefinition::from).collect();
+    Ok(Json(json!({"workflowDefinitions": saved})))
+}
+
+fn read(document: Value) -> Result<Definition, Problem> {
+    serde_json::from_value(document).map_err(|error| {
+        Problem::bad_request(format!("the body is not a workflow definition: {error}"))
+    })
+}
+
+async fn audit(app: &App, caller: &Caller, published: &Definition) {
+    let details = json!({"version": published.version});
+    app.audit(caller, "definition.publish", published.definition_id.as_str(), details).await;
+}
+
 /// The parameters of a save beside its body.
 #[derive(FromRequestParts)]
 #[from_request(state(Arc<App>))]
@@ -151,9 +204,7 @@ impl Saving {
         id: Option<DefinitionId>,
         publish: bool,
     ) -> Result<Response, Problem> {
-        let mut definition: Definition = serde_json::from_value(document).map_err(|error| {
-            Problem::bad_request(format!("the body is not a workflow definition: {error}"))
-        })?;
+        let mut definition = read(document)?;
         if let Some(id) = id {
             definition.definition_id = id;
         } else if definition.definition_id.as_str().is_empty() {
@@ -168,9 +219,7 @@ impl Saving {
         }
         let saved = publication::save_and_publish(app, definition, &self.precondition).await?;
         if !saved.already_published {
-            let definition = &saved.definition;
-            let (id, details) = (&definition.definition_id, json!({"version": definition.version}));
-            app.audit(&self.asking.caller, "definition.publish", id.as_str(), details).await;
+            audit(app, &self.asking.caller, &saved.definition).await;
         }
         Ok(answer(&saved))
     }

@@ -242,3 +242,63 @@ async fn a_publication_takes_a_whole_chain_along() {
     let answer = world.post(&format!("{API}/c/execute"), &json!({})).await.expect(200);
     assert_eq!(answer["workflowState"]["output"]["Result"], "Good day Ada");
 }
+
+#[tokio::test]
+async fn definitions_that_use_each_other_are_published_together() {
+    const TOGETHER: &str = "/elsa/api/bulk-actions/import/workflow-definitions";
+    let world = World::new().await;
+    let send = async |definitions: &[Value]| {
+        world.post(TOGETHER, &json!({"workflowDefinitions": definitions})).await
+    };
+    let both = |text: &str| [parent(), greeting(text)];
+    let ids = |answer: &Value| -> Vec<Value> {
+        let saved = answer["workflowDefinitions"].as_array().unwrap().iter();
+        saved.map(|one| one["workflowDefinition"]["definitionId"].clone()).collect()
+    };
+    let first = send(&both("Hello")).await.expect(200);
+    assert_eq!(ids(&first), ["greeting", "parent"]);
+    assert_eq!(first["workflowDefinitions"][1]["everywhere"], true);
+    assert_eq!(greets(&world).await, "Hello Ada");
+
+    // The same again is no change; a change of the one that is used takes its user along.
+    let again = send(&both("Hello")).await.expect(200);
+    let known = |answer: &Value| {
+        let saved = answer["workflowDefinitions"].as_array().unwrap().iter();
+        saved.map(|one| one["alreadyPublished"] == true).collect::<Vec<_>>()
+    };
+    assert_eq!(known(&again), [true, true]);
+    let second = send(&both("Good day")).await.expect(200);
+    assert_eq!(known(&second), [false, false]);
+    assert_eq!(greets(&world).await, "Good day Ada");
+
+    // One mistake, and none is published; each error names its definition.
+    let mut wrong = both("Good night");
+    wrong[0]["root"]["who"]["expression"] = json!({"type": "JavaScript", "value": "1 +"});
+    wrong[1]["root"]["activities"][0]["outputValue"] = json!({"js": "1 +"});
+    let answer = send(&wrong).await.expect(400);
+    let errors = answer["validationErrors"].as_array().unwrap();
+    let named: Vec<_> = errors.iter().map(|error| error["definitionId"].clone()).collect();
+    assert_eq!(named, ["greeting", "parent"], "{answer}");
+    wrong[1] = greeting("Good night");
+    send(&wrong).await.expect(400);
+    assert_eq!(greets(&world).await, "Good day Ada");
+    let used = world.get(&format!("{API}/greeting")).await.expect(200);
+    assert_eq!(used["version"], 2);
+
+    // Others that use one of them get a new version if it asks for that.
+    world.post(API, &through("other", "greeting", false)).await.expect(201);
+    let mut updating = both("Good night");
+    updating[1]["options"]["autoUpdateConsumingWorkflows"] = json!(true);
+    let third = send(&updating).await.expect(200);
+    assert_eq!(third["workflowDefinitions"][1]["consumingWorkflowCount"], 1);
+    let answer = world.post(&format!("{API}/other/execute"), &json!({})).await.expect(200);
+    assert_eq!(answer["workflowState"]["output"]["Result"], "Good night Ada");
+
+    let detail = send(&[greeting("a"), greeting("b")]).await.problem(400);
+    assert!(detail.contains("greeting is there twice"), "{detail}");
+    let circle = [through("one", "two", false), through("two", "one", false)];
+    let detail = send(&circle).await.problem(400);
+    assert!(detail.contains("use each other in a circle: one, two"), "{detail}");
+    let detail = send(&[json!({"root": 1}), json!([])]).await.problem(400);
+    assert!(detail.starts_with("item 0 of workflowDefinitions: "), "{detail}");
+}

@@ -1,8 +1,12 @@
 //! `staunch apply`: imports definitions from files and publishes them.
 
+mod upload;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
+use model::Definition;
 use serde_json::{Map, Value, json};
 
 use crate::client::{self, Client, ClientArgs};
@@ -11,6 +15,8 @@ use crate::document::{self, Document};
 use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
+
+pub(crate) use upload::{Applied, apply};
 
 /// The members that make two documents the same definition. The server sets the others.
 const CONTENT: [&str; 9] = [
@@ -40,19 +46,9 @@ pub(crate) struct ApplyArgs {
     client: ClientArgs,
 }
 
-/// The result of one file.
-#[derive(Debug)]
-pub(crate) struct Applied {
-    pub(crate) definition_id: String,
-    pub(crate) version: String,
-    pub(crate) what: &'static str,
-    pub(crate) everywhere: bool,
-    pub(crate) missing: Vec<String>,
-}
-
-/// Applies the files in order, and those that were refused again after the others: a workflow that
-/// is used as an activity has to be published before those that use it. Goes on after a file that
-/// cannot be read or that the server refuses, so that one run reports all problems.
+/// Applies the files. Workflows that use each other as activities are published together, all or
+/// none. Goes on after a file that cannot be read or that the server refuses, so that one run reports
+/// all problems.
 ///
 /// # Errors
 /// When a file cannot be read, or the server refuses one. The kind is that of the failures if they
@@ -60,44 +56,81 @@ pub(crate) struct Applied {
 pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> {
     let client = Client::new(&args.client)?;
     let mut refusals = Vec::new();
-    let mut rest = Vec::new();
+    let mut documents = Vec::new();
     for found in read(&args.files)? {
         match found {
-            Ok(document) => rest.push(document),
-            Err(failure) => refusals.push(reported(failure)),
+            Ok(document) => documents.push(document),
+            Err(failure) => refusals.push(reported(&failure)),
         }
     }
     if args.dry_run {
         let version = if args.draft { "Latest" } else { "Published" };
         let mut compared = Vec::new();
-        for document in rest {
+        for document in documents {
             match compare(&client, &document, version).await {
                 Ok(one) => compared.push(one),
-                Err(failure) => refusals.push(reported(named(&document, failure))),
+                Err(failure) => refusals.push(reported(&named(&[document], failure))),
             }
         }
         print_compared(compared, format)?;
         return verdict(&refusals);
     }
+    let groups = if args.draft {
+        documents.into_iter().map(|document| vec![document]).collect()
+    } else {
+        groups(documents)
+    };
     let mut applied = Vec::new();
-    while !rest.is_empty() {
-        let done = applied.len();
-        let mut refused = Vec::new();
-        for document in rest {
-            match import(&client, &document.body, !args.draft).await {
-                Ok(one) => applied.push(one),
-                Err(failure) => refused.push((document, failure)),
+    for group in groups {
+        let uploaded = match group.as_slice() {
+            [one] => upload::import(&client, &one.body, !args.draft).await.map(|it| vec![it]),
+            several => upload::together(&client, several).await,
+        };
+        match uploaded {
+            Ok(done) => {
+                done.iter().for_each(|one| warn(&group, one));
+                applied.extend(done);
+            }
+            Err(failure) => {
+                let kind = reported(&named(&group, failure));
+                refusals.extend(group.iter().map(|_| kind));
             }
         }
-        if applied.len() == done {
-            let refused = refused.into_iter();
-            refusals.extend(refused.map(|(it, failure)| reported(named(&it, failure))));
-            break;
-        }
-        rest = refused.into_iter().map(|(document, _)| document).collect();
     }
-    print(&applied, format)?;
+    upload::print(&applied, format)?;
     verdict(&refusals)
+}
+
+/// The documents that belong together: those that use each other as activities, directly or not.
+fn groups(documents: Vec<Document>) -> Vec<Vec<Document>> {
+    let definitions: Vec<_> = documents.iter().map(|it| it.definition().ok()).collect();
+    // Each document has the number of the first one of its group.
+    let mut numbers: Vec<_> = (0..documents.len()).collect();
+    for (user, definition) in definitions.iter().enumerate() {
+        let references = definition.iter().flat_map(|it| document::engine().references(it));
+        for reference in references {
+            let is_used =
+                |it: &Option<Definition>| it.as_ref().is_some_and(|it| reference.means(it));
+            let Some(used) = definitions.iter().position(is_used) else { continue };
+            let (one, other) = (numbers[user], numbers[used]);
+            let joined = one.min(other);
+            for number in numbers.iter_mut().filter(|it| [one, other].contains(it)) {
+                *number = joined;
+            }
+        }
+    }
+    let mut groups: BTreeMap<usize, Vec<Document>> = BTreeMap::new();
+    for (number, document) in numbers.into_iter().zip(documents) {
+        groups.entry(number).or_default().push(document);
+    }
+    groups.into_values().collect()
+}
+
+/// Tells what the author of a published definition should know.
+fn warn(group: &[Document], applied: &Applied) {
+    if let Some(document) = group.iter().find(|it| it.id() == applied.definition_id) {
+        applied.warnings.iter().for_each(|it| say::message(&document.line(it)));
+    }
 }
 
 fn verdict(refusals: &[Kind]) -> Result<(), Failure> {
@@ -111,29 +144,27 @@ fn verdict(refusals: &[Kind]) -> Result<(), Failure> {
     Err(Failure::new(Kind::of_all(refusals), text))
 }
 
-/// Imports one document and publishes it.
-///
-/// # Errors
-/// When the server refuses it.
-pub(crate) async fn apply(client: &Client, document: &Value) -> Result<Applied, Failure> {
-    import(client, document, true).await
-}
-
 /// Reports a failure at once, and keeps its kind for the exit code.
-fn reported(failure: Failure) -> Kind {
+fn reported(failure: &Failure) -> Kind {
     say::message(&failure.to_string());
     failure.kind
 }
 
-/// The failure of one file: problems of the definition are reported at their places in it.
-fn named(document: &Document, failure: Failure) -> Failure {
-    let path = document.path.display();
-    let message = format!("{path}: {}", failure.message);
+/// The failure of files that are applied together: problems of the definitions are reported at
+/// their places in the files.
+fn named(documents: &[Document], failure: Failure) -> Failure {
+    let paths: Vec<_> = documents.iter().map(|it| it.path.display().to_string()).collect();
+    let message = format!("{}: {}", paths.join(", "), failure.message);
     let findings = failure.body.as_deref().map(client::findings).unwrap_or_default();
+    let line = |finding: &Value| {
+        let id = output::text(finding, "definitionId");
+        let document = documents.iter().find(|it| it.id() == id).or(documents.first());
+        document.map(|document| document.line(finding))
+    };
     let details = if findings.is_empty() {
         failure.details
     } else {
-        findings.iter().map(|finding| document.line(finding)).collect()
+        findings.iter().filter_map(line).collect()
     };
     Failure { message, details, ..failure }
 }
@@ -152,7 +183,7 @@ fn read(paths: &[PathBuf]) -> Result<Vec<Result<Document, Failure>>, Failure> {
 
 /// The difference between a document and the version on the server.
 async fn compare(client: &Client, document: &Document, version: &str) -> Result<Value, Failure> {
-    let id = output::text(&document.body, "definitionId");
+    let id = document.id();
     let old = found(client, &id, version).await?.map(unpinned);
     let new = unpinned(document.body.clone());
     let state = match &old {
@@ -226,54 +257,6 @@ pub(crate) fn readable(definition: &Value) -> String {
     shortform::write(&document::vocabulary().shorten(&Value::Object(content)))
 }
 
-async fn import(client: &Client, document: &Value, publish: bool) -> Result<Applied, Failure> {
-    if let Some(applied) = unchanged(client, document).await? {
-        return Ok(applied);
-    }
-    let path = format!("/workflow-definitions/import?publish={publish}");
-    let answer = client.post(&path, document).await?;
-    let body = &answer.body;
-    let problems = client::problems(body);
-    if !problems.is_empty() {
-        return Err(Failure::failed("the definition has problems").with(problems));
-    }
-    let definition = body.get("workflowDefinition").unwrap_or(body);
-    let missing = body.get("missing").and_then(Value::as_array).cloned().unwrap_or_default();
-    let is_unchanged = body.get("alreadyPublished").and_then(Value::as_bool) == Some(true);
-    Ok(Applied {
-        definition_id: output::text(definition, "definitionId"),
-        version: output::text(definition, "version"),
-        what: match (publish, is_unchanged) {
-            (false, _) => "draft",
-            (true, true) => "unchanged",
-            (true, false) => "published",
-        },
-        everywhere: body.get("everywhere").and_then(Value::as_bool).unwrap_or(true),
-        missing: missing.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-    })
-}
-
-/// The published version, if it has the same content: then no new version is needed.
-async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>, Failure> {
-    let definition_id = output::text(document, "definitionId");
-    if definition_id.is_empty() {
-        return Ok(None);
-    }
-    let Some(published) = found(client, &definition_id, "Published").await? else {
-        return Ok(None);
-    };
-    if !is_same(&published, document) {
-        return Ok(None);
-    }
-    Ok(Some(Applied {
-        definition_id,
-        version: output::text(&published, "version"),
-        what: "unchanged",
-        everywhere: true,
-        missing: Vec::new(),
-    }))
-}
-
 /// A version of a definition, if there is one.
 async fn found(client: &Client, id: &str, version: &str) -> Result<Option<Value>, Failure> {
     let id = client::segment(id);
@@ -313,33 +296,6 @@ fn without_nulls(value: &Value) -> Value {
     }
 }
 
-fn print(applied: &[Applied], format: Format) -> Result<(), Failure> {
-    for slow in applied.iter().filter(|applied| !applied.everywhere) {
-        say::message(&format!(
-            "{}: not yet known to {}",
-            slow.definition_id,
-            slow.missing.join(", ")
-        ));
-    }
-    if format == Format::Json {
-        let items: Vec<Value> = applied.iter().map(as_json).collect();
-        return output::json(&Value::Array(items));
-    }
-    let rows: Vec<Vec<String>> = applied
-        .iter()
-        .map(|one| vec![one.definition_id.clone(), one.version.clone(), one.what.to_owned()])
-        .collect();
-    if rows.is_empty() { Ok(()) } else { output::table(&["DEFINITION", "VERSION", "STATE"], &rows) }
-}
-
-fn as_json(applied: &Applied) -> Value {
-    let Applied { definition_id, version, what, everywhere, missing } = applied;
-    json!({
-        "definitionId": definition_id, "version": version.parse::<u32>().ok(), "state": what,
-        "everywhere": everywhere, "missing": missing
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,6 +324,25 @@ mod tests {
         assert_eq!(good, [false, false, false, true], "{found:?}");
         let kinds = found.into_iter().filter_map(Result::err).map(|failure| failure.kind);
         assert!(kinds.into_iter().all(|kind| kind == Kind::Usage));
+    }
+
+    #[test]
+    fn files_belong_together_where_one_uses_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, root: &str| {
+            std::fs::write(folder.path().join(name), format!("root: [{root}]\n")).unwrap();
+        };
+        let runs = |id: &str| format!("{{type: Used, workflowDefinitionId: {id}}}");
+        write("a.yaml", &runs("d"));
+        write("b.yaml", "{type: WriteLine, text: alone}");
+        write("c.yaml", &format!("{}, {}", runs("d"), runs("elsewhere")));
+        write("d.yaml", "{type: WriteLine, text: hi}");
+        write("e.yaml", &runs("elsewhere"));
+        let read = read(&[folder.path().to_owned()]).unwrap();
+        let groups = groups(read.into_iter().map(Result::unwrap).collect());
+        let ids: Vec<Vec<_>> =
+            groups.iter().map(|group| group.iter().map(Document::id).collect()).collect();
+        assert_eq!(ids, [vec!["a", "c", "d"], vec!["b"], vec!["e"]]);
     }
 
     #[test]

@@ -117,33 +117,45 @@ async fn what_a_workflow_writes_does_not_reach_the_terminal_as_it_is() {
 }
 
 /// The user comes before the used in the order of the files. A second run changes nothing, although
-/// the file names a version of another installation.
+/// the file names a version of another installation. A mistake in one keeps both as they are.
 #[tokio::test]
-async fn files_are_applied_in_the_order_in_which_they_use_each_other() {
+async fn files_that_use_each_other_are_applied_together() {
     let here = tempfile::tempdir().unwrap();
-    let user = json!({"definitionId": "user", "root": {"type": "Used", "id": "u",
+    let mut user = json!({"definitionId": "user", "root": {"type": "Used", "id": "u",
         "workflowDefinitionId": "used", "workflowDefinitionVersionId": "elsewhere"}});
-    let used =
+    let mut used =
         json!({"definitionId": "used", "root": {"type": "WriteLine", "id": "w", "text": "hi"}});
-    for (name, document) in [("a.json", user), ("b.json", used), ("c.json", json!({"root": null}))]
-    {
+    let write = |name: &str, document: &Value| {
         std::fs::write(here.path().join(name), document.to_string()).unwrap();
-    }
+    };
+    write("a.json", &user);
+    write("b.json", &used);
+    write("c.json", &json!({"root": null}));
     let dev = Dev::start(here.path()).await;
+    let apply = ["apply", "-f", ".", "-o", "json", "--server", dev.url.as_str()];
     for state in ["published", "unchanged"] {
-        let apply = ["apply", "-f", ".", "-o", "json", "--server", dev.url.as_str()];
         let output = run_in(here.path(), &apply).await;
         let said = stderr(&output);
         assert!(said.contains("c.json") && said.contains("1 file is not applied"), "{said}");
         let expected: Vec<_> = [("used", 1), ("user", 1)]
             .map(|(id, version)| {
                 json!({"definitionId": id, "version": version, "state": state,
-                    "everywhere": true, "missing": []})
+                    "everywhere": true, "missing": [], "warnings": []})
             })
             .into();
         let mut applied = document(&output).as_array().unwrap().clone();
         applied.sort_by_key(|one| one["definitionId"].to_string());
         assert_eq!(applied, expected);
     }
+    let line = |text: Value| json!({"type": "WriteLine", "id": "w", "text": text});
+    user["root"] = json!({"type": "Sequence", "activities": [user["root"], line(json!("more"))]});
+    used["root"] = line(json!({"js": "1 +"}));
+    write("a.json", &user);
+    write("b.json", &used);
+    let output = run_in(here.path(), &apply).await;
+    let said = stderr(&output);
+    assert!(said.contains("b.json:1:"), "{said}");
+    assert!(said.contains("3 files are not applied"), "{said}");
+    assert_eq!(document(&output), json!([]));
     dev.end().await;
 }

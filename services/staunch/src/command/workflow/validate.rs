@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use engine::{Env, Library};
+use engine::{Env, Library, Problem};
 use model::{CommandId, Definition, Timestamp};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub(crate) struct ValidateArgs {
     files: Vec<PathBuf>,
 }
 
-/// Checks every file, and prints every problem with its file, line and column. A workflow that is
+/// Checks every file, and prints every problem and warning with its file, line and column. A workflow that is
 /// used as an activity has to be among the files.
 ///
 /// # Errors
@@ -42,12 +42,17 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
     let unread = paths.len() - read.len();
     let definitions: Vec<Definition> = read.iter().map(|(_, own)| own.clone()).collect();
     let library = document::library(&definitions);
+    let mut warnings = Vec::new();
     for (document, definition) in &read {
-        lines.extend(problems(document, definition, &library));
+        let found = problems(definition, &library).into_iter();
+        let (errors, rest): (Vec<_>, Vec<_>) = found.partition(Problem::is_error);
+        lines.extend(document.lines(&errors));
+        warnings.extend(document.lines(&rest));
     }
     if format == Format::Json {
-        output::json(&json!({"files": paths.len(), "problems": lines}))?;
+        output::json(&json!({"files": paths.len(), "problems": lines, "warnings": warnings}))?;
     } else {
+        warnings.iter().for_each(|line| say::message(line));
         lines.iter().try_for_each(|line| say::data(&say::one_line(line)))?;
     }
     match (lines.len(), unread) {
@@ -61,18 +66,14 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
     }
 }
 
-fn problems(document: &Document, definition: &Definition, library: &Library) -> Vec<String> {
+fn problems(definition: &Definition, library: &Library) -> Vec<Problem> {
     let env = Env {
         now: Timestamp::from_millis(0),
         seed: [0; 32],
         command_id: CommandId::new("validate"),
         installation: Arc::default(),
     };
-    let found = engine().validate(definition, library);
-    match found.and_then(|program| engine().triggers(&program, &env)) {
-        Ok(_) => Vec::new(),
-        Err(problems) => document.lines(&problems),
-    }
+    engine().examine(definition, library, &env).problems
 }
 
 #[cfg(test)]

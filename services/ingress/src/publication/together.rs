@@ -1,0 +1,157 @@
+//! Publishes several definitions in one transaction. One that uses another one of them as an activity
+//! uses the version that is published with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::Library;
+use model::{Definition, DefinitionId, limits};
+use serde_json::{Value, json};
+use store::Publication;
+
+use super::consumers::{self, Spread, ordered, reference_to};
+use super::{Changed, index, latest_of, made_public, next_version, publication, refuse_read_only};
+use crate::app::App;
+use crate::problem::Problem;
+
+/// Publishes all of these definitions, or none. Content that is published already makes no new
+/// version. The results are in the order of dependence.
+pub(crate) async fn publish_together(
+    app: &Arc<App>,
+    contents: Vec<Definition>,
+) -> Result<Vec<Changed>, Problem> {
+    let mut ids = BTreeSet::new();
+    if let Some(twice) = contents.iter().find(|one| !ids.insert(&one.definition_id)) {
+        let id = &twice.definition_id;
+        return Err(Problem::bad_request(format!("workflow definition {id} is there twice")));
+    }
+    let in_order = ordered(&app.cx.engine, contents.iter()).map_err(|circle| {
+        let ids: Vec<_> = circle.iter().map(|one| one.definition_id.as_str()).collect();
+        let detail = format!("these workflows use each other in a circle: {}", ids.join(", "));
+        Problem::new(axum::http::StatusCode::BAD_REQUEST, "invalid-definition", detail)
+    })?;
+    for _ in 0..limits::EDIT_TRIES_MAX {
+        let mut together = Together::default();
+        for content in &in_order {
+            together.add(app, content).await?;
+        }
+        if let Some(changed) = together.publish(app).await? {
+            return Ok(changed);
+        }
+    }
+    Err(Problem::overloaded(format!(
+        "one of the definitions was changed by others in each of {} tries: try again in a moment",
+        limits::EDIT_TRIES_MAX
+    )))
+}
+
+/// The definitions of one transaction, each after those that it uses.
+#[derive(Default)]
+struct Together {
+    changed: Vec<Changed>,
+    publications: Vec<Publication>,
+    /// The version of each, which need not be stored yet.
+    news: BTreeMap<DefinitionId, Definition>,
+    known: Library,
+    errors: Vec<Value>,
+}
+
+impl Together {
+    async fn add(&mut self, app: &Arc<App>, content: &Definition) -> Result<(), Problem> {
+        let id = &content.definition_id;
+        let latest = latest_of(app, id).await?;
+        refuse_read_only(latest.as_ref())?;
+        let mut draft = Definition { is_published: false, published_at: None, ..content.clone() };
+        let meant = self.meant(app, &draft).await?;
+        app.cx.engine.pin(&mut draft, &meant);
+        let (content, _) = index::pinned(app, draft, self.known.clone()).await?;
+        let same = latest
+            .as_ref()
+            .filter(|latest| latest.is_immutable() && latest.has_content_of(&content));
+        let version = match same {
+            Some(same) if same.is_published => {
+                self.keep(Changed::already(same.clone()));
+                return Ok(());
+            }
+            // It was retracted: the same version is published again.
+            Some(same) => same.clone(),
+            None => next_version(app, content, latest.as_ref()),
+        };
+        let unpublished = version.clone();
+        match publication(app, version, latest.as_ref(), self.known.clone()).await {
+            Ok((publication, warnings)) => {
+                let changed = Changed::new(publication.definition.clone());
+                self.keep(Changed { is_new: latest.is_none(), warnings, ..changed });
+                self.publications.push(publication);
+            }
+            Err(problem) => {
+                let Some(errors) = problem.validation_errors() else {
+                    return Err(problem.of(&format!("workflow definition {id}")));
+                };
+                self.errors.extend(errors.iter().map(|error| of(error, id)));
+                // Those that use it are examined as if it were valid.
+                let published_at = Some(app.now());
+                self.keep(Changed::new(Definition { published_at, ..unpublished }));
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, changed: Changed) {
+        let definition = &changed.definition;
+        self.known.add(reference_to(definition), definition.clone());
+        self.news.insert(definition.definition_id.clone(), definition.clone());
+        self.changed.push(changed);
+    }
+
+    /// The versions among these that the references of a definition mean. One that names another
+    /// version which exists means that.
+    async fn meant(&self, app: &App, user: &Definition) -> Result<Library, Problem> {
+        let mut meant = Library::default();
+        for reference in app.cx.engine.references(user) {
+            let Some(new) = self.news.values().find(|new| reference.means(new)) else { continue };
+            let names_another = match &reference.version_id {
+                Some(id) => app.cx.store.version(id).await?.is_some(),
+                None => false,
+            };
+            if !names_another {
+                meant.add(reference, new.clone());
+            }
+        }
+        Ok(meant)
+    }
+
+    /// Publishes all, with new versions of other definitions that use them where they ask for that;
+    /// `None` when another change was faster.
+    async fn publish(mut self, app: &Arc<App>) -> Result<Option<Vec<Changed>>, Problem> {
+        if !self.errors.is_empty() {
+            return Err(Problem::invalid_definition(self.errors));
+        }
+        let new: BTreeSet<_> = self.publications.iter().map(|it| &it.definition.id).collect();
+        let from = self.news.values().filter(|it| new.contains(&it.id));
+        let from = from.filter(|it| it.options.auto_update_consuming_workflows == Some(true));
+        let from = from.map(|it| it.definition_id.clone()).collect();
+        let spread = Spread { from, news: self.news, known: self.known };
+        let updates = consumers::updates(app, spread).await?;
+        let consumers: Vec<_> = updates.iter().map(|update| update.definition.clone()).collect();
+        self.publications.extend(updates);
+        if !self.publications.is_empty() && !made_public(app, self.publications).await? {
+            return Ok(None);
+        }
+        if let Some(last) = self.changed.last_mut() {
+            last.consumers = consumers;
+        }
+        let mut announced = Vec::with_capacity(self.changed.len());
+        for changed in self.changed {
+            announced.push(changed.announced(app).await);
+        }
+        Ok(Some(announced))
+    }
+}
+
+/// An error, with the definition that has it.
+fn of(error: &Value, id: &DefinitionId) -> Value {
+    let mut error = error.clone();
+    error["definitionId"] = json!(id);
+    error
+}

@@ -1,0 +1,141 @@
+//! Sends definitions to the server, and reads its answers.
+
+use serde_json::{Value, json};
+
+use super::{found, is_same};
+use crate::client::{self, Client};
+use crate::document::Document;
+use crate::output::{self, Format};
+use crate::{Failure, say};
+
+/// The result of one file.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    pub(crate) definition_id: String,
+    pub(crate) version: String,
+    pub(crate) what: &'static str,
+    pub(crate) everywhere: bool,
+    pub(crate) missing: Vec<String>,
+    /// What its author should know.
+    pub(crate) warnings: Vec<Value>,
+}
+
+impl Applied {
+    /// Reads the answer of the server to one definition.
+    fn read(body: &Value, publish: bool) -> Self {
+        let list =
+            |name: &str| body.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+        let definition = body.get("workflowDefinition").unwrap_or(body);
+        let is_unchanged = body.get("alreadyPublished").and_then(Value::as_bool) == Some(true);
+        Self {
+            definition_id: output::text(definition, "definitionId"),
+            version: output::text(definition, "version"),
+            what: match (publish, is_unchanged) {
+                (false, _) => "draft",
+                (true, true) => "unchanged",
+                (true, false) => "published",
+            },
+            everywhere: body.get("everywhere").and_then(Value::as_bool).unwrap_or(true),
+            missing: list("missing").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            warnings: list("validationWarnings"),
+        }
+    }
+}
+
+/// Imports one document and publishes it.
+///
+/// # Errors
+/// When the server refuses it.
+pub(crate) async fn apply(client: &Client, document: &Value) -> Result<Applied, Failure> {
+    import(client, document, true).await
+}
+
+/// Imports one document; publishes it if that is asked for.
+///
+/// # Errors
+/// When the server refuses it.
+pub(super) async fn import(
+    client: &Client,
+    document: &Value,
+    publish: bool,
+) -> Result<Applied, Failure> {
+    if let Some(applied) = unchanged(client, document).await? {
+        return Ok(applied);
+    }
+    let path = format!("/workflow-definitions/import?publish={publish}");
+    let answer = client.post(&path, document).await?;
+    let body = &answer.body;
+    let problems = client::problems(body);
+    if !problems.is_empty() {
+        return Err(Failure::failed("the definition has problems").with(problems));
+    }
+    Ok(Applied::read(body, publish))
+}
+
+/// Publishes documents that use each other, all or none.
+///
+/// # Errors
+/// When the server refuses one of them.
+pub(super) async fn together(
+    client: &Client,
+    documents: &[Document],
+) -> Result<Vec<Applied>, Failure> {
+    let bodies: Vec<_> = documents.iter().map(|document| &document.body).collect();
+    let body = json!({"workflowDefinitions": bodies});
+    let answer = client.post("/bulk-actions/import/workflow-definitions", &body).await?;
+    let saved = answer.body.get("workflowDefinitions").and_then(Value::as_array);
+    Ok(saved.into_iter().flatten().map(|saved| Applied::read(saved, true)).collect())
+}
+
+/// The published version, if it has the same content: then no new version is needed.
+async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>, Failure> {
+    let definition_id = output::text(document, "definitionId");
+    if definition_id.is_empty() {
+        return Ok(None);
+    }
+    let Some(published) = found(client, &definition_id, "Published").await? else {
+        return Ok(None);
+    };
+    if !is_same(&published, document) {
+        return Ok(None);
+    }
+    Ok(Some(Applied {
+        definition_id,
+        version: output::text(&published, "version"),
+        what: "unchanged",
+        everywhere: true,
+        missing: Vec::new(),
+        warnings: Vec::new(),
+    }))
+}
+
+/// Prints what was applied.
+///
+/// # Errors
+/// When standard output is closed.
+pub(super) fn print(applied: &[Applied], format: Format) -> Result<(), Failure> {
+    for slow in applied.iter().filter(|applied| !applied.everywhere) {
+        say::message(&format!(
+            "{}: not yet known to {}",
+            slow.definition_id,
+            slow.missing.join(", ")
+        ));
+    }
+    if format == Format::Json {
+        let items: Vec<Value> = applied.iter().map(as_json).collect();
+        return output::json(&Value::Array(items));
+    }
+    let rows: Vec<Vec<String>> = applied
+        .iter()
+        .map(|one| vec![one.definition_id.clone(), one.version.clone(), one.what.to_owned()])
+        .collect();
+    if rows.is_empty() { Ok(()) } else { output::table(&["DEFINITION", "VERSION", "STATE"], &rows) }
+}
+
+fn as_json(applied: &Applied) -> Value {
+    let Applied { definition_id, version, what, everywhere, missing, warnings } = applied;
+    json!({
+        "definitionId": definition_id, "version": version.parse::<u32>().ok(), "state": what,
+        "everywhere": everywhere, "missing": missing, "warnings": warnings
+    })
+}
