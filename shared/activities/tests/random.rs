@@ -202,7 +202,8 @@ enum Played {
     Long,
 }
 
-/// Plays a workflow straight through, and stored after every step.
+/// Plays a workflow straight through, stored after every step, and stored once after
+/// one of the steps.
 ///
 /// # Errors
 /// The difference.
@@ -225,26 +226,41 @@ fn compared(engine: &Engine, seed: u64, document: &Value) -> Result<Played, Stri
     if !is_short {
         return Ok(Played::Long);
     }
-    let mut stepwise = player().map_err(|found| format!("{found:?}"))?.with_steps(1).recoding();
+    let again = || Ok::<_, String>(player().map_err(|found| format!("{found:?}"))?.recoding());
+    let mut stepwise = again()?.with_steps(1);
     play(&mut stepwise, seed);
+    same(&straight, &stepwise).map_err(|found| format!("stored after every step: {found}"))?;
+    let steps = straight.state().steps;
+    if steps > 1 {
+        let cut = 1 + Dice(seed).roll(steps - 1);
+        let mut cut_once = again()?.with_steps(STEPS_MAX).cut_after(cut);
+        play(&mut cut_once, seed);
+        same(&straight, &cut_once).map_err(|found| format!("stored after step {cut}: {found}"))?;
+    }
+    Ok(Played::Same(straight.status()))
+}
+
+/// Compares what two players have seen.
+fn same(one: &Player<'_>, two: &Player<'_>) -> Result<(), String> {
     // A turn that ends in the middle changes the status in between.
     let story = |player: &Player<'_>| {
         let mut story = player.story();
         story.retain(|entry| entry != "Workflow: Executing" && entry != "Workflow: Suspended");
         story
     };
-    let (one, two) = (story(&straight), story(&stepwise));
-    if let Some(at) = (0..one.len().max(two.len())).find(|at| one.get(*at) != two.get(*at)) {
-        return Err(format!("entry {at}: {:?}, and stepwise {:?}", one.get(at), two.get(at)));
+    let (whole, parts) = (story(one), story(two));
+    let differs = |at: &usize| whole.get(*at) != parts.get(*at);
+    if let Some(at) = (0..whole.len().max(parts.len())).find(differs) {
+        return Err(format!("entry {at} is {:?}, and not {:?}", parts.get(at), whole.get(at)));
     }
-    let (one, two) = (straight.state(), stepwise.state());
+    let (one, two) = (one.state(), two.state());
     if (one.status, &one.output, one.steps) != (two.status, &two.output, two.steps) {
         return Err(format!(
-            "{} after {}, and stepwise {} after {}",
-            one.status, one.steps, two.status, two.steps
+            "it is {} after {} steps, and not {} after {}",
+            two.status, two.steps, one.status, one.steps
         ));
     }
-    Ok(Played::Same(straight.status()))
+    Ok(())
 }
 
 /// As [`compared`]; a panic is a difference, too.
@@ -304,7 +320,7 @@ fn the_smallest_failing_document_has_only_what_fails() {
 
 /// `GRAPHS=100000 cargo test -p activities --test random`, or `just graphs`, plays more of them.
 #[test]
-fn random_workflows_are_the_same_stored_after_every_step() {
+fn random_workflows_are_the_same_wherever_they_are_stored() {
     const GRAPHS: u64 = 10_000;
     #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not configuration")]
     let graphs = std::env::var("GRAPHS").map_or(GRAPHS, |count| count.parse().unwrap());

@@ -27,6 +27,7 @@ pub struct Player<'e> {
     recodes: bool,
     bounds: Bounds,
     steps_max: u64,
+    cut: u64,
     /// The whole journal.
     pub journal: Vec<Entry>,
     /// All effects.
@@ -63,6 +64,7 @@ impl<'e> Player<'e> {
             recodes: false,
             bounds: Bounds::default(),
             steps_max: u64::MAX,
+            cut: 0,
             journal: Vec::new(),
             effects: Vec::new(),
         })
@@ -79,6 +81,13 @@ impl<'e> Player<'e> {
     #[must_use]
     pub fn with_steps(mut self, steps: usize) -> Self {
         self.bounds.steps = steps;
+        self
+    }
+
+    /// Ends a turn after this many steps of the instance, and no other one before its time.
+    #[must_use]
+    pub fn cut_after(mut self, steps: u64) -> Self {
+        self.cut = steps;
         self
     }
 
@@ -149,8 +158,12 @@ impl<'e> Player<'e> {
         while let Some(input) = next.take() {
             self.turns += 1;
             assert!(self.turns <= TURNS_MAX, "more than {TURNS_MAX} turns: this never ends");
+            let bounds = match self.cut.saturating_sub(self.state.steps) {
+                0 => self.bounds,
+                left => Bounds { steps: usize::try_from(left).unwrap(), ..self.bounds },
+            };
             let state = std::mem::take(&mut self.state);
-            let turn = self.engine.turn_within(&self.program, state, input, &self.env, self.bounds);
+            let turn = self.engine.turn_within(&self.program, state, input, &self.env, bounds);
             self.keep(turn);
             let goes_on = self.rest == Rest::OutOfBudget && !self.state.is_paused;
             if goes_on && self.state.steps < self.steps_max {
