@@ -332,6 +332,53 @@ fn in_token_mode_a_loop_goes_round() {
     );
 }
 
+/// What a join of one round blocked does not keep the next round from it.
+#[test]
+fn in_token_mode_every_round_of_a_loop_has_its_own_race() {
+    let counted = |root: Value| {
+        let chosen = json!({"Flowchart:ExecutionMode": "TokenBased"});
+        let mut player = player(json!({"root": root, "customProperties": chosen,
+            "variables": [{"id": "n", "name": "N", "typeName": "Int32", "value": 0}]}));
+        player.start(json!({}));
+        player
+    };
+    let count = || {
+        json!({"type": "SetVariable", "id": "count", "variable": "N",
+            "value": {"js": "variables.N + 1"}})
+    };
+    let again = || decision("again", "variables.N < 3");
+    for mode in ["Race", "Cascade"] {
+        let which = decision("which", "variables.N == 1");
+        let nodes = nodes![which, "a", "b", merging(line("j"), mode), count(), again(), "end"];
+        let links = "which:True>a which:False>b a>j b>j j>count count>again again:True>which \
+                     again:False>end";
+        let player = counted(chart(nodes, links));
+        assert_eq!(player.lines(), ["b", "j", "a", "j", "b", "j", "end"], "{mode}");
+        assert_eq!(player.status(), SubStatus::Finished, "{mode}");
+    }
+    let nodes = nodes!["s", event("a"), event("b"), join("WaitAny"), count(), again(), "end"];
+    let links = "s>a s>b a>join b>join join>count count>again again:True>s again:False>end";
+    let mut player = counted(chart(nodes, links));
+    for name in ["a", "b", "a"] {
+        raise(&mut player, name);
+    }
+    assert_eq!(
+        (player.lines(), player.status()),
+        (vec!["s", "s", "s", "end"], SubStatus::Finished)
+    );
+}
+
+/// In the mode `Cascade`, a slow path is dropped also where the join is over when it arrives.
+#[test]
+fn in_token_mode_a_late_path_does_not_run_a_cascade_again() {
+    let nodes = nodes!["s", "a", event("b"), merging(line("j"), "Cascade")];
+    let mut player = player(tokens(chart(nodes, "s>a s>b a>j b>j")));
+    player.start(json!({}));
+    assert_eq!(player.lines(), ["s", "a", "j"]);
+    raise(&mut player, "b");
+    assert_eq!((player.lines(), player.status()), (vec!["s", "a", "j"], SubStatus::Finished));
+}
+
 #[test]
 fn an_unknown_merge_mode_is_named_at_publish() {
     let found = oversights(chart(nodes!["a", merging(line("b"), "Sometimes")], "a>b"));

@@ -94,11 +94,15 @@ pub(super) fn child_completed<'a>(
     let left: Vec<usize> =
         outbound.filter(|link| child.outcomes.contains(&chart.links[*link].port)).collect();
     let mut flow = Flow { tokens: Tokens::read(step), chart, graph, step };
+    let comes_here = |token: &Token| chart.links[token.link].target == at;
+    // What it puts on its connections belongs to the next round of a loop.
+    flow.unblock(comes_here);
     flow.tokens.0.extend(left.iter().map(|link| Token { link: *link, is_blocked: false }));
-    flow.tokens.0.retain(|token| token.is_blocked || chart.links[token.link].target != at);
+    flow.tokens.0.retain(|token| token.is_blocked || !comes_here(token));
     for link in left {
         flow.arrive(link)?;
     }
+    flow.unblock(|_| true);
     flow.tokens.write(flow.step);
     flow.rest()
 }
@@ -214,6 +218,23 @@ impl Flow<'_, '_, '_> {
         let others = self.graph.inbound[target].iter().filter(|other| **other != link);
         self.tokens.0.extend(others.map(|link| Token { link: *link, is_blocked: true }));
         true
+    }
+
+    /// Removes these blocks where nothing is on its way to the connection any more: what comes there
+    /// later is not what was blocked.
+    fn unblock(&mut self, is_meant: impl Fn(&Token) -> bool) {
+        let running = self.step.running_children().into_iter();
+        let running = running.filter_map(|it| self.chart.places.get(&it.node).copied());
+        let free = self.tokens.0.iter().filter(|token| !token.is_blocked);
+        let coming = free.map(|token| self.chart.links[token.link].target);
+        let active: BTreeSet<usize> = running.chain(coming).collect();
+        let (links, graph) = (&self.chart.links, self.graph);
+        self.tokens.0.retain(|token| {
+            let source = links[token.link].source;
+            let is_awaited =
+                || active.contains(&source) || !active.is_disjoint(&graph.ancestors(links, source));
+            !token.is_blocked || !is_meant(token) || is_awaited()
+        });
     }
 
     /// Cancels what still runs on the way to an activity, and removes its tokens.
