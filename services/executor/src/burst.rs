@@ -95,6 +95,10 @@ pub(crate) struct Before {
     pub(crate) expected: Expected,
 }
 
+/// The code of an instance that ends before it began: its definition is not there or does not
+/// compile.
+pub(crate) const NOT_RUNNABLE: &str = "DefinitionNotRunnable";
+
 /// The reason why an instance ends without the engine.
 pub(crate) struct Ending {
     status: SubStatus,
@@ -112,7 +116,7 @@ impl Ending {
     }
 
     pub(crate) fn not_runnable(reason: String) -> Self {
-        Self { status: SubStatus::Faulted, incident: Some(("DefinitionNotRunnable", reason)) }
+        Self { status: SubStatus::Faulted, incident: Some((NOT_RUNNABLE, reason)) }
     }
 
     pub(crate) fn invalid_input(reason: String) -> Self {

@@ -7,7 +7,12 @@ pub(crate) struct BreakLoop;
 
 impl Activity for BreakLoop {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new("Elsa.Break", "Looping", "Ends the nearest loop.").terminal()
+        Descriptor::new(
+            "Elsa.Break",
+            "Looping",
+            "Ends the nearest loop; without one, the Sequences around it.",
+        )
+        .terminal()
     }
 
     fn start(&self, _step: &mut Step<'_, '_>) -> Decision {
@@ -17,21 +22,22 @@ impl Activity for BreakLoop {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use crate::tests::check_lines;
 
     #[test]
-    fn without_a_loop_it_ends_its_container() {
-        check_lines(
-            json!({"type": "Sequence", "activities": [
-                {"type": "Sequence", "activities": [
-                    {"type": "Break"}, {"type": "WriteLine", "text": "never"}
-                ]},
-                {"type": "WriteLine", "text": "after"}
-            ]}),
-            &["after"],
-        );
+    fn without_a_loop_it_ends_the_sequences_around_it() {
+        let line = |text: &str| json!({"type": "WriteLine", "text": text});
+        let sequence = |children: &[Value]| json!({"type": "Sequence", "activities": children});
+        let stop = || json!({"type": "Break"});
+        let inner = sequence(&[line("one"), stop(), line("never")]);
+        check_lines(sequence(&[inner, line("never")]), &["one"]);
+        let choice = json!({"type": "If", "condition": true, "then": stop()});
+        check_lines(sequence(&[choice, line("never")]), &[]);
+        // What stands between them ends as it does otherwise.
+        let side_by_side = json!({"type": "Parallel", "activities": [stop(), line("beside")]});
+        check_lines(sequence(&[side_by_side, line("never")]), &["beside"]);
     }
 
     #[test]

@@ -32,11 +32,20 @@ impl Activity for Sequence {
     }
 
     fn child_completed(&self, step: &mut Step<'_, '_>, child: Child) -> Decision {
-        if child.node.is_some_and(|node| step.is_terminal(node)) {
+        let is_last = child.node.is_some_and(|node| step.is_terminal(node));
+        let is_broken = step.memory().is_some_and(|memory| *memory == true);
+        if is_last || is_broken {
             return Ok(Next::done());
         }
         let at = child.tag.as_ref().and_then(Value::as_u64).unwrap_or_default();
         Ok(go_on(step, at + 1))
+    }
+
+    /// Ends after the activity that runs.
+    fn broken(&self, step: &mut Step<'_, '_>) {
+        if let Some(memory) = step.memory() {
+            *memory = true.into();
+        }
     }
 
     /// Leaves the activity that runs, and goes on from the other one.

@@ -40,6 +40,9 @@ pub trait Activity: Send + Sync {
         Ok(Next::done())
     }
 
+    /// An activity somewhere inside it ends a loop, and no loop is around it.
+    fn broken(&self, _step: &mut Step<'_, '_>) {}
+
     /// The causes that start a workflow at this activity; empty if the activity cannot start one.
     ///
     /// # Errors

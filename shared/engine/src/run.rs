@@ -276,6 +276,7 @@ impl<'a> Run<'a> {
                     self.draft.remove(number);
                     self.draft.complete(target, vec!["Done".to_owned()]);
                 } else {
+                    self.tell_broken(number);
                     self.draft.complete(number, vec!["Done".to_owned()]);
                 }
             }
@@ -305,6 +306,22 @@ impl<'a> Run<'a> {
             at = execution.owner;
         }
         None
+    }
+
+    /// Tells all executions around one that it ends a loop which is not there.
+    fn tell_broken(&mut self, number: u64) {
+        let owner_of = |run: &Self, number| run.draft.state.executions.get(&number)?.owner;
+        let mut at = owner_of(self, number);
+        while let Some(owner) = at {
+            let Some(execution) = self.draft.state.executions.get(&owner) else { break };
+            let (node_ref, _) = self.program.outline.keyed(&execution.node);
+            self.program.activity(node_ref).broken(&mut Step::new(
+                &mut self.draft,
+                owner,
+                node_ref,
+            ));
+            at = owner_of(self, owner);
+        }
     }
 
     /// Completes an execution; a workflow used as an activity hands out its outputs first.

@@ -12,7 +12,7 @@ use store::{NewInstance, OutboxRow, PendingCommand};
 
 use super::child;
 use crate::accept::{Descent, Unfit, accepted, accepted_command, child_id};
-use crate::burst::Ran;
+use crate::burst::{NOT_RUNNABLE, Ran};
 
 /// Collects the messages and rows for others.
 pub(super) struct Messages<'a> {
@@ -185,7 +185,11 @@ impl Messages<'_> {
             command.traceparent = self.ran.work.traceparent.clone();
             command
         };
-        let command = end(child::ended(self.row, &state.output));
+        let unstarted = state.incidents.iter().find(|incident| incident.code == NOT_RUNNABLE);
+        let command = end(match unstarted {
+            Some(incident) => child::not_started(&self.row.id, incident.message.clone()),
+            None => child::ended(self.row, &state.output),
+        });
         let message = match command.encode() {
             Ok(message) if child::fits(&state.output, message.payload.len()) => message,
             // The parent gets the reason, and fails with it.

@@ -201,7 +201,7 @@ async fn every_child_of_a_bulk_dispatch_counts_once_on_whichever_node_it_ends() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_that_cannot_run_does_not_keep_its_parent_waiting() {
+async fn a_child_that_cannot_run_is_an_incident_of_its_parent() {
     let world = World::new();
     let run = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "nobody",
         "waitForCompletion": true,
@@ -209,8 +209,10 @@ async fn a_child_that_cannot_run_does_not_keep_its_parent_waiting() {
     world.publish("parent", run, json!({"outputs": [{"name": "Got"}]})).await;
     let _node = world.node("a").await;
     world.start("parent", "p", json!({})).await;
-    world.until_status("p", SubStatus::Finished).await;
-    assert_eq!(world.record("p").await.state.output["Got"]["subStatus"], "Faulted");
+    world.until_status("p", SubStatus::Faulted).await;
+    let incidents = world.record("p").await.state.incidents;
+    assert_eq!(incidents[0].code, "ChildRefused");
+    assert_eq!(incidents[0].message, "definition nobody does not exist or is not published");
 }
 
 #[tokio::test(start_paused = true)]
