@@ -16,6 +16,7 @@ mod files;
 mod idempotency;
 mod instances;
 mod links;
+mod placeholder;
 mod resume;
 mod runs;
 mod world;
