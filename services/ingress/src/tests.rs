@@ -19,5 +19,6 @@ mod links;
 mod placeholder;
 mod resume;
 mod runs;
+mod upload;
 mod world;
 mod wrong;

@@ -7,6 +7,7 @@ use engine::{
 use model::Map;
 use serde_json::{Value, json};
 
+use crate::called::read_xml;
 use crate::write_http_response::headers;
 
 /// `Elsa.SendHttpRequest`
@@ -105,7 +106,12 @@ pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
 pub(crate) fn with_outputs(descriptor: Descriptor) -> Descriptor {
     descriptor
         .output("statusCode", Type::Integer(32), "The answer's status code.")
-        .output("parsedContent", Type::Object, "The answer's body: JSON, text, or a file.")
+        .output(
+            "parsedContent",
+            Type::Object,
+            "The answer's body: JSON, text, or a file; XML as text, or as an object for a variable \
+             of that type.",
+        )
         .output("responseHeaders", Type::Dictionary, "The answer's headers.")
         .output("result", Type::Object, "The whole answer.")
 }
@@ -150,6 +156,7 @@ pub(crate) struct Answer {
 /// Sets the outputs that every HTTP call has.
 pub(crate) fn set_outputs(step: &mut Step<'_, '_>, answer: Answer) -> Result<(), Failure> {
     let Answer { status, content, headers } = answer;
+    let content = read_xml(step, "parsedContent", content, &headers)?;
     step.set_output("statusCode", status.clone())?;
     step.set_output("parsedContent", content.clone())?;
     step.set_output("responseHeaders", headers.clone())?;

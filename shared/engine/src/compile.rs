@@ -31,7 +31,7 @@ pub use planning::{Part, Planning};
 
 use crate::convert::shown;
 use crate::descriptor::PortKind;
-use crate::outline::{Expression, Node, NodeRef, Outline};
+use crate::outline::{Binding, Expression, Node, NodeRef, Outline};
 use crate::program::Program;
 use crate::registry::Registered;
 use crate::{Activity, Descriptor, Languages, Library, Problem, Registry, placeholder};
@@ -188,6 +188,7 @@ impl Compiler<'_> {
         let retry = self.retry(&id, &custom, &descriptor);
         let bindings = bindings(raw, &descriptor);
         self.warn_of_bindings(&id, &bindings);
+        let bindings = bindings.into_iter().map(|found| self.binding(found)).collect();
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
             bindings,
@@ -210,6 +211,12 @@ impl Compiler<'_> {
         let planned = self.planned(activity, node, raw, &below.parts);
         self.findings.visible.leave(outside);
         Some(planned)
+    }
+
+    /// An output, and the variable or workflow output that gets it.
+    fn binding(&self, (output, target): (String, String)) -> Binding {
+        let ty = self.findings.visible.type_of(&target).or_else(|| self.scope.outputs.get(&target));
+        Binding { ty: ty.cloned(), output, target }
     }
 
     fn planned(
