@@ -194,7 +194,7 @@ fn size(step: &mut Step<'_, '_>, input: &str) -> Result<Option<i64>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{causes, player, trigger_problems};
+    use crate::tests::causes;
 
     fn document() -> Value {
         json!({
@@ -217,38 +217,5 @@ mod tests {
             json!({"Path": "/orders/{id}", "Method": "get", "authorize": true, "policy": null,
                 "requestTimeout": "00:00:30", "requestSizeLimit": null})
         );
-    }
-
-    #[test]
-    fn in_a_flow_the_first_method_that_comes_wins() {
-        let mut player = player(document());
-        player.start(json!({}));
-        assert_eq!(player.state().bookmarks.len(), 2);
-        let request = json!({INPUT: {"method": "GET", "routeData": {"id": "7"}}});
-        assert!(player.resume("Elsa.HttpEndpoint", request));
-        assert_eq!(player.state().output["Got"], json!({"id": "7"}));
-        assert!(player.status().is_final());
-    }
-
-    #[test]
-    fn a_form_is_the_content_where_there_is_no_body() {
-        let check = |request: Value, expected: Value| {
-            let mut player = player(json!({
-                "outputs": [{"name": "Got"}],
-                "root": {"type": "HttpEndpoint", "id": "h", "path": "x", "parsedContent": "Got"}
-            }));
-            player.start_at(Some("h"), json!({INPUT: request}));
-            assert_eq!(player.state().output["Got"], expected);
-        };
-        check(json!({"body": {"a": 1}, "form": {}}), json!({"a": 1}));
-        check(json!({"body": null, "form": {"b": "2"}}), json!({"b": "2"}));
-        check(json!({}), Value::Null);
-    }
-
-    #[test]
-    fn a_trigger_without_a_path_is_a_problem() {
-        let problems =
-            trigger_problems(json!({"type": "HttpEndpoint", "id": "h", "canStartWorkflow": true}));
-        assert_eq!(problems, ["activity h: path: there is no value: give one"]);
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use engine::testing::Player;
 use engine::{Operation, Request};
+use model::SubStatus;
 use serde_json::{Value, json};
 
 use super::player;
@@ -29,8 +30,9 @@ fn called(kind: &str, inputs: &Value) -> Player<'static> {
 
 fn request(kind: &str, inputs: &Value) -> (Request, Option<Duration>) {
     let player = called(kind, inputs);
-    assert_eq!(player.incident(), None, "{kind} {inputs}");
+    assert_eq!((player.incident(), player.status()), (None, SubStatus::Executing), "{inputs}");
     let call = player.state().calls.values().next().unwrap();
+    assert_eq!(player.state().bookmarks[&call.bookmark_id].name, "Call");
     let Operation::Http(request) = &call.operation else { panic!("{call:?}") };
     (request.clone(), call.timeout)
 }
@@ -123,7 +125,7 @@ fn every_part_of_an_answer_is_an_output() {
     let send = [
         ("statusCode", json!(201)),
         ("parsedContent", json!({"a": 1})),
-        ("responseHeaders", headers.clone()),
+        ("responseHeaders", headers),
         ("result", whole),
     ];
     let check = |kind: &str, name: &str, result: &Value, expected: &Value| {
