@@ -7,9 +7,11 @@
 
 pub(crate) mod form;
 mod limits;
+mod range;
 mod request;
 pub(crate) mod table;
 mod template;
+mod upload;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -281,8 +283,7 @@ async fn start(
     let limits = Limits::of(&trigger.payload);
     limits.admit(visit.caller())?;
     let patience = visit.patience(&limits, app);
-    let bytes = limits.body(body, app.config.body_bytes_max).await?;
-    let input = request::input(&visit.parts, &visit.path, template, values, &bytes)?;
+    let input = input(app, &visit, &limits, body, template, values).await?;
     let beginning = Beginning {
         definition_id: trigger.definition_id,
         version_id: Some(trigger.version_id),
@@ -318,9 +319,21 @@ async fn resume(
     let limits = Limits::of(&bookmark.bookmark.payload);
     limits.admit(visit.caller())?;
     let patience = visit.patience(&limits, app);
-    let bytes = limits.body(body, app.config.body_bytes_max).await?;
-    let input = request::input(&visit.parts, &visit.path, template, values, &bytes)?;
+    let input = input(app, &visit, &limits, body, template, values).await?;
     resume_with(app, &visit, bookmark, input, patience).await
+}
+
+/// Reads the body, and everything else of the request that the workflow gets.
+async fn input(
+    app: &App,
+    visit: &Visit,
+    limits: &Limits,
+    body: Body,
+    template: &str,
+    values: Map,
+) -> Result<Map, Problem> {
+    let received = limits.body(body, app.config.body_bytes_max).await?;
+    request::input(&visit.parts, &visit.path, template, values, limits, &received)
 }
 
 async fn resume_with(
@@ -368,7 +381,7 @@ async fn answer(
                 return Err(problem);
             }
             match (&outcome.response, outcome.sub_status) {
-                (Some(said), _) => Ok(respond::workflow_said(id, said)),
+                (Some(said), _) => Ok(range::said(&visit.parts, id, said).await),
                 _ if outcome.refusal.is_some() => Ok(respond::accepted(id, located(id))),
                 (None, Some(SubStatus::Faulted)) => {
                     Ok(respond::of_instance(id, respond::faulted(id, &outcome.incidents)))
@@ -379,7 +392,7 @@ async fn answer(
         Reply::Done => {
             let seen = record::get(app, id).await?;
             match (seen.answer_for(&visit.asking.id), seen.status()) {
-                (Some(said), _) => Ok(respond::workflow_said(id, said)),
+                (Some(said), _) => Ok(range::said(&visit.parts, id, said).await),
                 (None, SubStatus::Faulted) => {
                     let incidents = seen.state().incidents.iter().map(|i| i.message.clone());
                     let problem = respond::faulted(id, &incidents.collect::<Vec<_>>());

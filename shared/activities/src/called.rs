@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::Failure;
-use model::{Map, file};
+use engine::{Failure, Step, Type};
+use model::{Map, file, xml};
 use serde_json::{Value, json};
 
 /// The failure of a call, if it has no result. Its code begins with the name, such as `SqlTimeout`.
@@ -21,6 +21,37 @@ pub(crate) fn failure(input: &Map, name: &str) -> Option<Failure> {
         None => message.to_owned(),
     };
     Some(Failure::new(&format!("{name}{code}"), message).in_category(name))
+}
+
+/// Whether an output goes where XML is of use as a value, not as text.
+pub(crate) fn wants_value(step: &Step<'_, '_>, output: &str) -> bool {
+    matches!(step.bound_type(output), Some(Type::Object | Type::Dictionary))
+}
+
+/// The content of an answer: XML as a value if the output wants one, anything else as it is.
+///
+/// # Errors
+/// [`Failure`] when the XML cannot be read.
+pub(crate) fn read_xml(
+    step: &Step<'_, '_>,
+    output: &str,
+    content: Value,
+    headers: &Value,
+) -> Result<Value, Failure> {
+    let media_type = headers.get("content-type").and_then(Value::as_str).unwrap_or_default();
+    let is_xml = xml::is_type(media_type.split(';').next().unwrap_or_default());
+    match &content {
+        Value::String(text) if is_xml && wants_value(step, output) => {
+            let invalid = |flaw: xml::Flaw| {
+                let message = format!(
+                    "the answer is {flaw}; a variable of type String gets the text as it is"
+                );
+                Failure::new("InvalidXml", message).in_category("HTTP")
+            };
+            xml::value(text).map_err(invalid)
+        }
+        _ => Ok(content),
+    }
 }
 
 /// Bytes, with what is known about them.

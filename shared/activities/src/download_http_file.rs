@@ -67,37 +67,3 @@ impl Activity for DownloadHttpFile {
         left(step, ended)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use engine::Operation;
-
-    use super::*;
-    use crate::tests::player;
-
-    #[test]
-    fn the_answer_is_a_file() {
-        let mut player = player(json!({
-            "outputs": [{"name": "Got"}, {"name": "Bytes"}, {"name": "About"}],
-            "root": {"type": "Elsa.DownloadHttpFile", "id": "get", "url": "http://example.test/a.pdf",
-                "requestContent": "x", "requestContentType": "text/x", "result": "Got",
-                "responseContentBytes": "Bytes", "responseContentHeaders": "About"}
-        }));
-        player.start(json!({}));
-        let call = player.state().calls.values().next().unwrap();
-        let Operation::Http(request) = &call.operation else { panic!("{call:?}") };
-        assert!(request.as_file);
-        assert_eq!(
-            (&request.content, request.content_type.as_deref()),
-            (&json!("x"), Some("text/x"))
-        );
-        let file = json!({"fileName": "a.pdf", "contentType": "x/y", "size": 2, "content": "aGk="});
-        let headers = json!({"content-type": "x/y", "etag": "1"});
-        let answer = json!({"statusCode": 200, "headers": headers, "content": file});
-        assert!(player.resume("Call", answer));
-        assert_eq!(player.outcomes("get"), ["200", "Done"]);
-        let output = &player.state().output;
-        assert_eq!((&output["Got"], &output["Bytes"]), (&file, &json!("aGk=")));
-        assert_eq!(output["About"], json!({"content-type": "x/y"}));
-    }
-}

@@ -1,8 +1,10 @@
 //! HttpEndpoint: starts a workflow with an HTTP request, or waits for one.
 
 use engine::{Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
-use model::Stimulus;
+use model::{Map, Stimulus, endpoint};
 use serde_json::{Value, json};
+
+use crate::called::wants_value;
 
 /// `Elsa.HttpEndpoint`
 pub(crate) struct HttpEndpoint;
@@ -23,16 +25,27 @@ impl Activity for HttpEndpoint {
             .default(false)
             .input("policy", Type::String, "The permission a caller needs.")
             .input("requestTimeout", Type::TimeSpan, "The longest time a caller waits.")
-            .input("requestSizeLimit", Type::Integer(64), "Bytes of the request body.");
-        with_files(descriptor)
-            .output("parsedContent", Type::Object, "The body: JSON, form or text.")
+            .input("requestSizeLimit", Type::Integer(64), "The most bytes of a request's body.");
+        with_outcomes(with_files(descriptor))
+            .output(
+                "parsedContent",
+                Type::Object,
+                "The body: JSON, a form or text; XML as text, or as an object for a variable of \
+                 that type.",
+            )
             .output("files", Type::List(Box::new(Type::Object)), "Uploaded files.")
             .output("file", Type::Object, "The first uploaded file.")
             .output("routeData", Type::Dictionary, "Values of the route template.")
             .output("queryStringData", Type::Dictionary, "Values of the query string.")
             .output("headers", Type::Dictionary, "The request's headers.")
-            .output("result", Type::Object, "The whole request.")
+            .output(
+                "result",
+                Type::Object,
+                "The whole request. After an outcome other than Done it has a `refusal`: \
+                 `{outcome, message}`.",
+            )
             .outcomes(&["Done"])
+            .outcomes(&endpoint::REFUSALS)
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
@@ -52,6 +65,7 @@ impl Activity for HttpEndpoint {
             body => body,
         };
         let files = part("files");
+        let refusal = part(endpoint::REFUSAL);
         step.set_output("parsedContent", content)?;
         step.set_output("routeData", part("routeData"))?;
         step.set_output("queryStringData", part("query"))?;
@@ -59,7 +73,9 @@ impl Activity for HttpEndpoint {
         step.set_output("file", files.get(0).cloned().unwrap_or_default())?;
         step.set_output("files", files)?;
         step.set_output("result", request)?;
-        Ok(Next::done())
+        let outcome = refusal.get("outcome").and_then(Value::as_str);
+        let outcome = endpoint::REFUSALS.into_iter().find(|known| Some(*known) == outcome);
+        Ok(outcome.map_or_else(Next::done, Next::outcome))
     }
 
     fn triggers(&self, step: &mut Step<'_, '_>) -> Result<Vec<Cause>, Failure> {
@@ -70,11 +86,47 @@ impl Activity for HttpEndpoint {
 }
 
 fn with_files(descriptor: Descriptor) -> Descriptor {
+    let extensions = Type::texts;
     descriptor
-        .input("fileSizeLimit", Type::Integer(64), "Bytes of an uploaded file.")
-        .input("allowedFileExtensions", Type::texts(), "Of uploaded files.")
-        .input("blockedFileExtensions", Type::texts(), "Of uploaded files.")
-        .input("allowedMimeTypes", Type::texts(), "Of uploaded files.")
+        .input("fileSizeLimit", Type::Integer(64), "The most bytes of an uploaded file.")
+        .input("allowedFileExtensions", extensions(), "Those of uploaded files, such as .pdf.")
+        .input("blockedFileExtensions", extensions(), "Those that uploaded files must not have.")
+        .input(
+            "allowedMimeTypes",
+            Type::texts(),
+            "The media types of uploaded files, as their sender declares them, such as \
+             application/pdf or image/*.",
+        )
+}
+
+/// The inputs that expose an outcome, and the outcomes.
+const EXPOSING: [(&str, &str, &str); 4] = [
+    (
+        "exposeRequestTooLargeOutcome",
+        endpoint::REQUEST_TOO_LARGE,
+        "Go on with this outcome, without the body, instead of refusing with 413.",
+    ),
+    (
+        "exposeFileTooLargeOutcome",
+        endpoint::FILE_TOO_LARGE,
+        "Go on with this outcome, without the files, instead of refusing with 413.",
+    ),
+    (
+        "exposeInvalidFileExtensionOutcome",
+        endpoint::INVALID_EXTENSION,
+        "Go on with this outcome, without the files, instead of refusing with 415.",
+    ),
+    (
+        "exposeInvalidFileMimeTypeOutcome",
+        endpoint::INVALID_MIME_TYPE,
+        "Go on with this outcome, without the files, instead of refusing with 415.",
+    ),
+];
+
+fn with_outcomes(descriptor: Descriptor) -> Descriptor {
+    EXPOSING.into_iter().fold(descriptor, |descriptor, (input, _, what)| {
+        descriptor.input(input, Type::Boolean, what).default(false).raw()
+    })
 }
 
 /// The stimuli that it waits for, one per method, each with the settings that ingress needs.
@@ -84,27 +136,65 @@ fn endpoints(step: &mut Step<'_, '_>) -> Result<Vec<(Stimulus, Value)>, Failure>
     if methods.is_empty() {
         return Err(Failure::input("supportedMethods", "there is no method: give at least one"));
     }
-    let limits = json!({
-        "authorize": step.flag("authorize")?,
-        "policy": step.text("policy")?,
-        "requestTimeout": step.text("requestTimeout")?,
-        "requestSizeLimit": step.integer("requestSizeLimit")?,
-    });
+    let settings = settings(step)?;
     let endpoints = methods.iter().map(|method| {
         let stimulus = Stimulus::http(&path, method.trim());
         let mut payload = stimulus.payload.clone();
-        if let (Some(payload), Some(limits)) = (payload.as_object_mut(), limits.as_object()) {
-            payload.extend(limits.clone());
+        if let Some(payload) = payload.as_object_mut() {
+            payload.extend(settings.clone());
         }
         (stimulus, payload)
     });
     Ok(endpoints.collect())
 }
 
+/// The settings that ingress needs. Those of files and outcomes are left out if they are not given.
+fn settings(step: &mut Step<'_, '_>) -> Result<Map, Failure> {
+    let mut settings = Map::new();
+    let mut set = |name: &str, value: Value| settings.insert(name.to_owned(), value);
+    set("authorize", step.flag("authorize")?.into());
+    set("policy", step.text("policy")?.into());
+    set("requestTimeout", step.text("requestTimeout")?.into());
+    set("requestSizeLimit", size(step, "requestSizeLimit")?.into());
+    if let Some(bytes) = size(step, "fileSizeLimit")? {
+        set("fileSizeLimit", bytes.into());
+    }
+    for name in ["allowedFileExtensions", "blockedFileExtensions", "allowedMimeTypes"] {
+        let mut texts = step.texts(name)?;
+        texts.retain(|text| !text.trim().is_empty());
+        if !texts.is_empty() {
+            set(name, texts.into());
+        }
+    }
+    let mut exposed = Vec::new();
+    for (input, outcome, _) in EXPOSING {
+        if step.flag(input)? {
+            exposed.push(outcome);
+        }
+    }
+    if !exposed.is_empty() {
+        set(endpoint::EXPOSED, exposed.into());
+    }
+    if wants_value(step, "parsedContent") {
+        set(endpoint::READS_XML, true.into());
+    }
+    Ok(settings)
+}
+
+fn size(step: &mut Step<'_, '_>, input: &str) -> Result<Option<i64>, Failure> {
+    let bytes = step.integer(input)?;
+    match bytes {
+        Some(bytes) if bytes < 0 => {
+            Err(Failure::input(input, format!("{bytes} is no number of bytes: give 0 or more")))
+        }
+        bytes => Ok(bytes),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{causes, player, trigger_problems};
+    use crate::tests::causes;
 
     fn document() -> Value {
         json!({
@@ -127,38 +217,5 @@ mod tests {
             json!({"Path": "/orders/{id}", "Method": "get", "authorize": true, "policy": null,
                 "requestTimeout": "00:00:30", "requestSizeLimit": null})
         );
-    }
-
-    #[test]
-    fn in_a_flow_the_first_method_that_comes_wins() {
-        let mut player = player(document());
-        player.start(json!({}));
-        assert_eq!(player.state().bookmarks.len(), 2);
-        let request = json!({INPUT: {"method": "GET", "routeData": {"id": "7"}}});
-        assert!(player.resume("Elsa.HttpEndpoint", request));
-        assert_eq!(player.state().output["Got"], json!({"id": "7"}));
-        assert!(player.status().is_final());
-    }
-
-    #[test]
-    fn a_form_is_the_content_where_there_is_no_body() {
-        let check = |request: Value, expected: Value| {
-            let mut player = player(json!({
-                "outputs": [{"name": "Got"}],
-                "root": {"type": "HttpEndpoint", "id": "h", "path": "x", "parsedContent": "Got"}
-            }));
-            player.start_at(Some("h"), json!({INPUT: request}));
-            assert_eq!(player.state().output["Got"], expected);
-        };
-        check(json!({"body": {"a": 1}, "form": {}}), json!({"a": 1}));
-        check(json!({"body": null, "form": {"b": "2"}}), json!({"b": "2"}));
-        check(json!({}), Value::Null);
-    }
-
-    #[test]
-    fn a_trigger_without_a_path_is_a_problem() {
-        let problems =
-            trigger_problems(json!({"type": "HttpEndpoint", "id": "h", "canStartWorkflow": true}));
-        assert_eq!(problems, ["activity h: path: there is no value: give one"]);
     }
 }

@@ -7,6 +7,7 @@ use engine::{
 use model::Map;
 use serde_json::{Value, json};
 
+use crate::called::read_xml;
 use crate::write_http_response::headers;
 
 /// `Elsa.SendHttpRequest`
@@ -105,7 +106,12 @@ pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
 pub(crate) fn with_outputs(descriptor: Descriptor) -> Descriptor {
     descriptor
         .output("statusCode", Type::Integer(32), "The answer's status code.")
-        .output("parsedContent", Type::Object, "The answer's body: JSON, text, or a file.")
+        .output(
+            "parsedContent",
+            Type::Object,
+            "The answer's body: JSON, text, or a file; XML as text, or as an object for a variable \
+             of that type.",
+        )
         .output("responseHeaders", Type::Dictionary, "The answer's headers.")
         .output("result", Type::Object, "The whole answer.")
 }
@@ -150,6 +156,7 @@ pub(crate) struct Answer {
 /// Sets the outputs that every HTTP call has.
 pub(crate) fn set_outputs(step: &mut Step<'_, '_>, answer: Answer) -> Result<(), Failure> {
     let Answer { status, content, headers } = answer;
+    let content = read_xml(step, "parsedContent", content, &headers)?;
     step.set_output("statusCode", status.clone())?;
     step.set_output("parsedContent", content.clone())?;
     step.set_output("responseHeaders", headers.clone())?;
@@ -178,71 +185,4 @@ pub(crate) fn ended(
     let code = status.as_i64().unwrap_or_default();
     set(step, Answer { status, content, headers })?;
     Ok(Ended::Answered(code))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use engine::Operation;
-
-    use super::*;
-    use crate::tests::player;
-
-    fn document() -> Value {
-        let line = |text: &str| json!({"type": "WriteLine", "text": text});
-        json!({
-            "outputs": [{"name": "Got"}],
-            "root": {"type": "SendHttpRequest", "url": "http://example.test/x",
-                "method": "post", "content": {"a": 1}, "contentType": "application/json",
-                "authorization": "Bearer t", "requestTimeout": "PT5S",
-                "requestHeaders": {"X-A": "1"},
-                "expectedStatusCodes": [
-                    {"statusCode": 200, "activity": line("good")}, {"statusCode": 204}
-                ],
-                "unmatchedStatusCode": line("unmatched"),
-                "timeout": line("late"),
-                "parsedContent": "Got"}
-        })
-    }
-
-    #[test]
-    fn the_call_says_everything() {
-        let mut player = player(document());
-        player.start(json!({}));
-        assert_eq!(player.status(), model::SubStatus::Executing);
-        let call = player.state().calls.values().next().unwrap();
-        let Operation::Http(request) = &call.operation else { panic!("{call:?}") };
-        assert_eq!(request.method, "POST");
-        assert_eq!(request.url, "http://example.test/x");
-        assert_eq!(request.headers["Authorization"], "Bearer t");
-        assert_eq!(request.headers["X-A"], "1");
-        assert_eq!(call.timeout, Some(Duration::from_secs(5)));
-        assert_eq!(request.content, json!({"a": 1}));
-        assert_eq!(player.state().bookmarks[&call.bookmark_id].name, "Call");
-    }
-
-    #[test]
-    fn the_result_chooses_the_activity() {
-        let check = |result: Value, lines: &[&str], incident: Option<&str>| {
-            let mut player = player(document());
-            player.start(json!({}));
-            assert!(player.resume("Call", result));
-            assert_eq!(player.lines(), lines);
-            assert_eq!(player.incident(), incident);
-            assert!(player.status().is_final() && player.state().calls.is_empty());
-        };
-        check(json!({"statusCode": 200, "content": {"b": 2}}), &["good"], None);
-        check(json!({"statusCode": 204}), &[], None);
-        check(json!({"statusCode": 500}), &["unmatched"], None);
-        check(json!({"error": "timeout", "message": "too late"}), &["late"], None);
-        check(json!({"error": "connect", "message": "no route"}), &[], Some("no route"));
-    }
-
-    #[test]
-    fn a_relative_url_is_an_incident() {
-        let mut player = player(json!({"type": "SendHttpRequest", "url": "/x"}));
-        player.start(json!({}));
-        assert_eq!(player.incident(), Some("url: \"/x\" is not an absolute http(s) URL"));
-    }
 }

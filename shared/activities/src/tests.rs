@@ -1,6 +1,9 @@
 //! Helpers of the test tables.
 
 mod composite;
+mod http_calls;
+mod http_endpoint;
+mod http_responses;
 mod retry;
 
 use std::sync::OnceLock;

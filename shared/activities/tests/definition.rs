@@ -112,6 +112,49 @@ fn what_would_be_ignored_is_a_problem_for_a_publication() {
     }
 }
 
+/// What Elsa writes in place of an activity whose type it does not know.
+#[test]
+fn a_placeholder_is_named_for_what_it_stands_for() {
+    let check = |members: Value, expected: &[&str]| {
+        let mut node = json!({"type": "Elsa.NotFoundActivity", "id": "n"});
+        node.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        let found = problems(node);
+        let expected: Vec<_> =
+            expected.iter().map(|message| format!("activity n: type: {message}")).collect();
+        assert_eq!(found, expected, "{members}");
+    };
+    let original = |type_name: &str| {
+        let text = json!({"type": type_name, "id": "before"}).to_string();
+        json!({"missingTypeName": type_name, "originalActivityJson": text})
+    };
+    const NOR: &str = " (the server that exported this definition did not know it either)";
+    check(original("Elsa.WriteLine"), &[]);
+    let said = format!("there is no activity type Acme.Unheard{NOR}");
+    check(original("Acme.Unheard"), &[&said]);
+    let said =
+        format!("there is no activity type Acme.WriteLin: did you mean Elsa.WriteLine?{NOR}");
+    check(original("Acme.WriteLin"), &[&said]);
+    let advice = "use Elsa.RunTask, and a worker that does it";
+    let said = format!("there is no activity type Slack.SendMessage here: {advice}{NOR}");
+    check(original("Slack.SendMessage"), &[&said]);
+    let anew = "write this activity anew, as its placeholder has no original \
+                (originalActivityJson): ";
+    let said = format!("{anew}there is no activity type Acme.Unheard");
+    for lost in [json!(null), json!("{"), json!("[]"), json!("{\"a\": 1}")] {
+        let members = json!({"missingTypeName": "Acme.Unheard", "originalActivityJson": lost});
+        check(members, &[&said]);
+    }
+    let said = format!("{anew}its type Elsa.WriteLine exists here");
+    check(json!({"missingTypeName": "Elsa.WriteLine"}), &[&said]);
+    let said = "write this activity anew: its placeholder has neither a type (missingTypeName) \
+                nor the original (originalActivityJson)";
+    check(json!({}), &[said]);
+    check(
+        original("Elsa.NotFoundActivity"),
+        &[&format!("{anew}there is no activity type Elsa.NotFoundActivity")],
+    );
+}
+
 #[test]
 fn a_definition_needs_a_root() {
     assert_eq!(problems(json!({"root": null})), ["root: there is no root activity: add one"]);

@@ -17,6 +17,7 @@ mod findings;
 mod planning;
 mod raw;
 mod retry;
+mod unknown;
 mod visible;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,15 +31,15 @@ pub use planning::{Part, Planning};
 
 use crate::convert::shown;
 use crate::descriptor::PortKind;
-use crate::near::hint;
-use crate::outline::{Expression, Node, NodeRef, Outline};
+use crate::outline::{Binding, Expression, Node, NodeRef, Outline};
 use crate::program::Program;
 use crate::registry::Registered;
-use crate::{Activity, Descriptor, Languages, Library, Problem, Reference, Registry};
+use crate::{Activity, Descriptor, Languages, Library, Problem, Registry, placeholder};
 use composite::Scope;
 use expression::Parser;
 use findings::Findings;
-use raw::{bindings, camel_cased, custom_properties, find, flag};
+pub(crate) use raw::find;
+use raw::{bindings, camel_cased, custom_properties, flag};
 use visible::Visible;
 
 /// Elsa's name for the workflow around the root activity; paths begin with it.
@@ -159,13 +160,16 @@ impl Compiler<'_> {
             self.findings.problem(None, None, message);
             return None;
         };
+        let restored = placeholder::original(raw);
+        let is_restored = restored.is_some();
+        let raw = restored.as_ref().unwrap_or(raw);
         let type_name = self.type_name(raw)?;
         let Some(Registered { descriptor, activity }) = self.registry.get(type_name).cloned()
         else {
             if let Some(definition) = self.used(raw) {
                 return self.composite(raw, &definition, owner_path, depth);
             }
-            self.unknown_type(raw, type_name);
+            self.unknown_type(raw, type_name, is_restored);
             return None;
         };
         let (id, path) = self.place(raw, descriptor.name, owner_path, depth)?;
@@ -184,6 +188,7 @@ impl Compiler<'_> {
         let retry = self.retry(&id, &custom, &descriptor);
         let bindings = bindings(raw, &descriptor);
         self.warn_of_bindings(&id, &bindings);
+        let bindings = bindings.into_iter().map(|found| self.binding(found)).collect();
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
             bindings,
@@ -206,6 +211,12 @@ impl Compiler<'_> {
         let planned = self.planned(activity, node, raw, &below.parts);
         self.findings.visible.leave(outside);
         Some(planned)
+    }
+
+    /// An output, and the variable or workflow output that gets it.
+    fn binding(&self, (output, target): (String, String)) -> Binding {
+        let ty = self.findings.visible.type_of(&target).or_else(|| self.scope.outputs.get(&target));
+        Binding { ty: ty.cloned(), output, target }
     }
 
     fn planned(
@@ -236,27 +247,6 @@ impl Compiler<'_> {
             self.findings.problem(id.as_ref(), Some("type"), message);
         }
         type_name
-    }
-
-    fn unknown_type(&mut self, raw: &Map, type_name: &str) {
-        let id = self.id(raw, type_name);
-        if let Some(reference) = Reference::ids(raw) {
-            let message = format!(
-                "there is no workflow {reference}, which {type_name} is to run: import and publish \
-                 it first"
-            );
-            self.findings.problem(Some(&id), Some("type"), message);
-            return;
-        }
-        let hint = match elsewhere::instead(type_name) {
-            Some(advice) => format!(" here: {advice}"),
-            None => self.library.namesakes(type_name).map_or_else(
-                || hint(&self.registry.near(type_name)),
-                |count| format!(", and {count} published workflows have this name: rename some"),
-            ),
-        };
-        let message = format!("there is no activity type {type_name}{hint}");
-        self.findings.problem(Some(&id), Some("type"), message);
     }
 
     /// The id and the path of an activity; none when there is no room for it.

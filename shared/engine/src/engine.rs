@@ -129,12 +129,12 @@ impl Engine {
     /// The definitions that this one uses as activities, each once.
     #[must_use]
     pub fn references(&self, definition: &Definition) -> Vec<Reference> {
-        library::references(&definition.root, |name| self.is_type(name))
+        library::references(&definition.root, &|name| self.is_type(name))
     }
 
     /// Writes into the definition which versions of the definitions in the library it uses.
     pub fn pin(&self, definition: &mut Definition, library: &Library) {
-        library::pin(&mut definition.root, |name| self.is_type(name), library);
+        library::pin(&mut definition.root, &|name| self.is_type(name), library);
     }
 
     /// Ours is an activity or expression type of this name.

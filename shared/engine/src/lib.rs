@@ -44,6 +44,7 @@ mod migrate;
 mod moving;
 mod near;
 mod outline;
+mod placeholder;
 mod problem;
 mod program;
 mod reach;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use model::{Definition, DefinitionId, Map, VersionId};
 use serde_json::Value;
 
+use crate::placeholder;
+
 const DEFINITION_ID: &str = "workflowDefinitionId";
 const VERSION_ID: &str = "workflowDefinitionVersionId";
 const LATEST_ID: &str = "latestAvailablePublishedVersionId";
@@ -122,14 +124,17 @@ impl Library {
 }
 
 /// The references of the activities in a definition whose type is none of these.
-pub(crate) fn references(root: &Value, is_type: impl Fn(&str) -> bool) -> Vec<Reference> {
+pub(crate) fn references(root: &Value, is_type: &dyn Fn(&str) -> bool) -> Vec<Reference> {
     let mut found = Vec::new();
     let mut rest = vec![root];
     while let Some(value) = rest.pop() {
         match value {
             Value::Array(items) => rest.extend(items),
             Value::Object(map) => {
-                found.extend(user(map, &is_type));
+                found.extend(user(map, is_type));
+                if let Some(original) = placeholder::original(map) {
+                    found.extend(references(&Value::Object(original), is_type));
+                }
                 rest.extend(map.values());
             }
             _ => {}
@@ -141,13 +146,20 @@ pub(crate) fn references(root: &Value, is_type: impl Fn(&str) -> bool) -> Vec<Re
 }
 
 /// Writes into each of these activities the version that its reference means now.
-pub(crate) fn pin(root: &mut Value, is_type: impl Fn(&str) -> bool, library: &Library) {
+pub(crate) fn pin(root: &mut Value, is_type: &dyn Fn(&str) -> bool, library: &Library) {
     let mut rest = vec![root];
     while let Some(value) = rest.pop() {
         match value {
             Value::Array(items) => rest.extend(items),
             Value::Object(map) => {
-                let meant = user(map, &is_type).and_then(|reference| library.get(&reference));
+                if let Some(original) = placeholder::original(map).map(Value::Object) {
+                    let mut pinned = original.clone();
+                    pin(&mut pinned, is_type, library);
+                    if pinned != original {
+                        placeholder::put(map, &pinned);
+                    }
+                }
+                let meant = user(map, is_type).and_then(|reference| library.get(&reference));
                 if let Some(definition) = meant {
                     write(map, definition);
                 }
@@ -158,7 +170,7 @@ pub(crate) fn pin(root: &mut Value, is_type: impl Fn(&str) -> bool, library: &Li
     }
 }
 
-fn user(map: &Map, is_type: &impl Fn(&str) -> bool) -> Option<Reference> {
+fn user(map: &Map, is_type: &dyn Fn(&str) -> bool) -> Option<Reference> {
     let type_name = map.get("type").and_then(Value::as_str)?;
     if is_type(type_name) { None } else { Reference::of(map, type_name) }
 }
@@ -206,25 +218,42 @@ mod tests {
             {"type": "SendInvoice", "id": "i"},
             {"type": "Acme.Unheard", "id": "i"}
         ]});
-        let found = references(&root, is_type);
+        let found = references(&root, &is_type);
         let found: Vec<_> = found.iter().map(ToString::to_string).collect();
         assert_eq!(found, ["SendInvoice", "version o-1", "child"]);
     }
 
     #[test]
+    fn a_placeholder_refers_to_what_its_original_refers_to() {
+        let original = r#"{"type": "Child", "workflowDefinitionId": "child"}"#;
+        let mut root = json!({"type": "Elsa.NotFoundActivity", "id": "n",
+            "originalActivityJson": original});
+        let reference = references(&root, &is_type).remove(0);
+        assert_eq!(reference.to_string(), "child");
+        let mut library = Library::default();
+        pin(&mut root, &is_type, &library);
+        assert_eq!(root["originalActivityJson"], original, "nothing to pin, nothing changed");
+        library.add(reference, child());
+        pin(&mut root, &is_type, &library);
+        let text = root["originalActivityJson"].as_str().unwrap();
+        let pinned: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(pinned["workflowDefinitionVersionId"], "c-2");
+    }
+
+    #[test]
     fn a_pinned_reference_names_the_version_that_it_meant() {
         let mut root = json!({"type": "Child", "workflowDefinitionId": "child", "workflowDefinitionVersionId": "gone"});
-        let reference = references(&root, is_type).remove(0);
+        let reference = references(&root, &is_type).remove(0);
         let mut library = Library::default();
-        pin(&mut root, is_type, &library);
+        pin(&mut root, &is_type, &library);
         assert_eq!(root["workflowDefinitionVersionId"], "gone");
         library.add(reference, child());
-        pin(&mut root, is_type, &library);
+        pin(&mut root, &is_type, &library);
         let expected = json!({"type": "Child", "version": 2,
             "workflowDefinitionId": "child", "workflowDefinitionVersionId": "c-2",
             "latestAvailablePublishedVersion": 2, "latestAvailablePublishedVersionId": "c-2"});
         assert_eq!(root, expected);
-        let pinned = references(&root, is_type).remove(0);
+        let pinned = references(&root, &is_type).remove(0);
         assert_eq!(library.get(&pinned).unwrap().version, 2);
     }
 }

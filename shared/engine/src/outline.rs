@@ -71,14 +71,23 @@ pub(crate) struct Node {
     pub(crate) inputs: BTreeMap<&'static str, Expression>,
     /// The retries of its calls.
     pub(crate) retry: Option<RetryPolicy>,
-    /// (output, variable id or workflow output name)
-    pub(crate) bindings: Vec<(String, String)>,
+    /// Its outputs that go somewhere.
+    pub(crate) bindings: Vec<Binding>,
     pub(crate) children: BTreeMap<&'static str, Vec<NodeRef>>,
     /// Outcomes that the enclosing flowchart has connections for.
     pub(crate) connected: Vec<String>,
     /// It begins when its container begins.
     pub(crate) is_first: bool,
     pub(crate) plan: Plan,
+}
+
+/// An output that a variable or an output of the workflow gets.
+pub(crate) struct Binding {
+    pub(crate) output: String,
+    /// The id or name of the variable, or the name of the workflow's output.
+    pub(crate) target: String,
+    /// The declared type of the target; none if it is not declared.
+    pub(crate) ty: Option<Type>,
 }
 
 /// The source of the retries of an activity's calls.

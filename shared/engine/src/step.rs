@@ -6,11 +6,11 @@ mod read;
 use model::{ActivityId, Map, Timestamp};
 use serde_json::Value;
 
-use crate::Env;
 use crate::decision::Failure;
 use crate::draft::Draft;
 use crate::outline::{Node, NodeRef};
 use crate::state::Execution;
+use crate::{Env, Type};
 
 /// One decision of one execution of an activity.
 pub struct Step<'r, 'a> {
@@ -99,6 +99,14 @@ impl<'r, 'a> Step<'r, 'a> {
     #[must_use]
     pub fn custom(&self, name: &str) -> Option<&'a Value> {
         self.node.custom.get(name)
+    }
+
+    /// The declared type of the variable or workflow output that gets this output; none if nothing
+    /// gets it.
+    #[must_use]
+    pub fn bound_type(&self, output: &str) -> Option<&'a Type> {
+        let node: &'a Node = self.node;
+        node.bindings.iter().find(|bound| bound.output == output)?.ty.as_ref()
     }
 
     /// A property that the start of the instance has set.

@@ -10,6 +10,7 @@ mod calendar;
 mod definition;
 pub mod depth;
 mod edge;
+pub mod endpoint;
 pub mod file;
 mod id;
 mod incident;
@@ -23,6 +24,7 @@ mod schedule;
 pub mod span;
 mod stimulus;
 mod time;
+pub mod xml;
 
 pub use alteration::Alteration;
 pub use backoff::Backoff;

@@ -11,6 +11,11 @@ pub const DEPTH_MAX: usize = 64;
 /// Nesting depth of lists and objects in a message or record that carries values: a command, an
 /// instance's state, an answer. Below the 128 levels at which the JSON reader gives up.
 pub const CARRIER_DEPTH_MAX: usize = DEPTH_MAX + 32;
+/// Nesting depth of elements in XML that is read as a value: each is an object, perhaps in a list,
+/// below [`DEPTH_MAX`].
+pub const XML_DEPTH_MAX: usize = DEPTH_MAX / 2 - 1;
+/// Elements, texts and other nodes in XML that is read as a value.
+pub const XML_NODES_MAX: u32 = 100_000;
 /// Bytes of a subject that a sender names for its answer.
 pub const SUBJECT_BYTES_MAX: usize = 2_048;
 /// Bytes of a workflow definition document.

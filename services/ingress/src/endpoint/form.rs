@@ -55,14 +55,15 @@ fn part(form: &mut Form, head: &str, body: &[u8]) -> Result<(), Problem> {
     let name = parameter(disposition, "name")
         .ok_or_else(|| Problem::bad_request("a part of the multipart form has no name"))?;
     match parameter(disposition, "filename") {
-        Some(file_name) => form.files.push(json!({
+        // Browsers send a field for files that has none as a file without a name.
+        Some(file_name) if !file_name.is_empty() || !body.is_empty() => form.files.push(json!({
             "name": name,
             "fileName": file_name,
             "contentType": line("content-type"),
             "size": body.len(),
             "content": base64(body),
         })),
-        None => {
+        _ => {
             let text = String::from_utf8_lossy(body).into_owned();
             add(&mut form.fields, name, Value::String(text));
         }
@@ -124,6 +125,14 @@ mod tests {
             [json!({"name": "f", "fileName": "t.txt", "contentType": "text/plain", "size": 4,
                 "content": base64(b"h\r\ni")})]
         );
+    }
+
+    #[test]
+    fn a_field_without_a_file_is_no_file() {
+        let body = "--x y\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\
+            Content-Type: application/octet-stream\r\n\r\n\r\n--x y--\r\n";
+        let form = multipart(TYPE, body.as_bytes()).unwrap();
+        assert_eq!((Value::Object(form.fields), form.files), (json!({"f": ""}), Vec::new()));
     }
 
     #[test]

@@ -1,13 +1,17 @@
-//! The limits of an endpoint: its callers, the size of their bodies, the time of their wait.
+//! The limits of an endpoint: its callers, their bodies and files, the time of their wait.
 
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use model::endpoint;
 use serde_json::Value;
 
 use crate::Problem;
 use crate::auth::caller::Caller;
 use crate::body;
+
+use super::upload::{Refusal, Uploads};
 
 /// The limits of one endpoint, from the payload of its trigger or bookmark.
 #[derive(Debug, Default, PartialEq)]
@@ -17,17 +21,30 @@ pub(super) struct Limits {
     /// The longest wait of the caller; the server's own limit if none is given.
     pub(super) answer_time: Option<Duration>,
     bytes_max: Option<usize>,
+    /// The files that it takes.
+    pub(super) uploads: Uploads,
+    /// The outcomes for which the workflow goes on.
+    exposed: Vec<String>,
+    /// XML is read as a value.
+    pub(super) reads_xml: bool,
 }
+
+/// The body of a request, or the reason why the workflow goes on without it.
+pub(super) type Received = Result<Bytes, Refusal>;
 
 impl Limits {
     pub(super) fn of(payload: &Value) -> Self {
         let text = |name: &str| payload.get(name).and_then(Value::as_str);
         let number = payload.get("requestSizeLimit").and_then(Value::as_u64);
+        let flag = |name: &str| payload.get(name).and_then(Value::as_bool).unwrap_or(false);
         Self {
-            authorize: payload.get("authorize").and_then(Value::as_bool).unwrap_or(false),
+            authorize: flag("authorize"),
             policy: text("policy").filter(|policy| !policy.trim().is_empty()).map(str::to_owned),
             answer_time: text("requestTimeout").and_then(span).filter(|span| !span.is_zero()),
             bytes_max: number.map(|number| usize::try_from(number).unwrap_or(usize::MAX)),
+            uploads: Uploads::of(payload),
+            exposed: super::upload::texts(payload, endpoint::EXPOSED),
+            reads_xml: flag(endpoint::READS_XML),
         }
     }
 
@@ -45,9 +62,25 @@ impl Limits {
     }
 
     /// Reads the body, within the endpoint's limit and the server's.
-    pub(super) async fn body(&self, body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
+    pub(super) async fn body(&self, body: Body, bytes_max: usize) -> Result<Received, Problem> {
         let limit = self.bytes_max.unwrap_or(bytes_max).min(bytes_max);
-        body::read(body, limit).await
+        match body::read(body, limit).await {
+            Ok(bytes) => Ok(Ok(bytes)),
+            Err(problem) if problem.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+                self.exposed_or_refused(Refusal::too_large(limit), || problem).map(Err)
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// The refusal, if the workflow goes on with its outcome; else the problem.
+    pub(super) fn exposed_or_refused(
+        &self,
+        refusal: Refusal,
+        problem: impl FnOnce() -> Problem,
+    ) -> Result<Refusal, Problem> {
+        let is_exposed = self.exposed.iter().any(|outcome| outcome == refusal.outcome);
+        if is_exposed { Ok(refusal) } else { Err(problem()) }
     }
 }
 
@@ -81,6 +114,7 @@ mod tests {
             policy: Some("orders:write".to_owned()),
             answer_time: Some(Duration::from_millis(2_500)),
             bytes_max: Some(10),
+            ..Limits::default()
         };
         assert_eq!(Limits::of(&payload), expected);
         let nothing = json!({"policy": null, "requestTimeout": null, "requestSizeLimit": null});

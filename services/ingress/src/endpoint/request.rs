@@ -2,10 +2,11 @@
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
-use model::{Map, depth, json};
+use model::{Map, depth, endpoint, json, xml};
 use serde_json::{Value, json as value};
 
 use super::form::{self, Form};
+use super::limits::{Limits, Received};
 use super::template::decoded;
 use crate::Problem;
 use crate::body::{content_type, is_json};
@@ -13,17 +14,26 @@ use crate::body::{content_type, is_json};
 /// Headers with credentials of callers: instances do not keep them.
 const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
-/// The input of a start or resume by HTTP.
+/// The input of a start or resume by HTTP. A request that exceeds a limit is refused, unless the
+/// workflow goes on with the outcome for it.
 pub(super) fn input(
     parts: &Parts,
     path: &str,
     template: &str,
     values: Map,
-    bytes: &[u8],
+    limits: &Limits,
+    received: &Received,
 ) -> Result<Map, Problem> {
     let media_type = content_type(&parts.headers);
-    let (body, form) = content(&parts.headers, media_type.as_deref(), bytes)?;
-    let request = value!({
+    let mut refusal = received.as_ref().err().cloned();
+    let bytes = received.as_deref().unwrap_or_default();
+    let (body, mut form) = content(&parts.headers, media_type.as_deref(), limits, bytes)?;
+    if let Some(found) = limits.uploads.refusal(&form.files) {
+        let problem = found.problem();
+        refusal = Some(limits.exposed_or_refused(found, || problem)?);
+        form.files.clear();
+    }
+    let mut request = value!({
         "method": parts.method.as_str(),
         "path": path,
         "template": template,
@@ -35,6 +45,9 @@ pub(super) fn input(
         "form": form.fields,
         "files": form.files,
     });
+    if let Some(refusal) = refusal {
+        request[endpoint::REFUSAL] = refusal.value();
+    }
     let mut input = Map::new();
     input.insert("__HttpRequest".to_owned(), request);
     input.insert("HttpContext".to_owned(), Value::Bool(true));
@@ -42,11 +55,12 @@ pub(super) fn input(
     Ok(input)
 }
 
-/// The content of a body: JSON as it is, a form as its fields, text as text, any other type in
-/// base64.
+/// The content of a body: JSON as it is, a form as its fields, XML as a value if the endpoint wants
+/// one, text as text, any other type in base64.
 fn content(
     headers: &HeaderMap,
     media_type: Option<&str>,
+    limits: &Limits,
     bytes: &[u8],
 ) -> Result<(Value, Form), Problem> {
     if bytes.is_empty() {
@@ -60,6 +74,13 @@ fn content(
                 .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
             let body = serde_json::from_slice(bytes)
                 .map_err(|error| Problem::bad_request(format!("the body is not JSON: {error}")))?;
+            Ok((body, Form::default()))
+        }
+        Some(media_type) if limits.reads_xml && xml::is_type(media_type) => {
+            let text = std::str::from_utf8(bytes)
+                .map_err(|error| Problem::bad_request(format!("the XML is not UTF-8: {error}")))?;
+            let body = xml::value(text)
+                .map_err(|flaw| Problem::bad_request(format!("the body is {flaw}")))?;
             Ok((body, Form::default()))
         }
         Some("application/x-www-form-urlencoded") => {
@@ -121,6 +142,11 @@ mod tests {
     use super::*;
 
     fn seen(media_type: Option<&str>, body: &str) -> Result<Value, Problem> {
+        seen_within(value!({}), media_type, body)
+    }
+
+    /// The request as an endpoint with this payload gets it.
+    fn seen_within(payload: Value, media_type: Option<&str>, body: &str) -> Result<Value, Problem> {
         let mut request = Request::builder()
             .method("POST")
             .uri("/workflows/orders/7?a=1&b=2&b=x+%26y&c")
@@ -133,7 +159,9 @@ mod tests {
         let mut values = Map::new();
         values.insert("id".to_owned(), value!("7"));
         let path = "/workflows/orders/7";
-        let input = input(&parts, path, "/orders/{id}", values, body.as_bytes())?;
+        let received = Ok(body.to_owned().into());
+        let limits = Limits::of(&payload);
+        let input = input(&parts, path, "/orders/{id}", values, &limits, &received)?;
         assert_eq!(input["HttpContext"], true);
         Ok(input["__HttpRequest"].clone())
     }
@@ -158,5 +186,18 @@ mod tests {
         assert_eq!((&form["form"], &form["body"]), (&value!({"a": "1", "b": "é"}), &Value::Null));
         let problem = seen(Some("application/json"), "{\n\"a\":}").unwrap_err();
         assert!(problem.detail().contains("line 2 column 5"), "{problem:?}");
+    }
+
+    #[test]
+    fn xml_is_a_value_where_one_is_wanted() {
+        let xml = "<order id=\"7\"><item>a</item></order>";
+        assert_eq!(seen(Some("text/xml"), xml).unwrap()["body"], xml);
+        let wants = || value!({"readsXml": true});
+        let value = seen_within(wants(), Some("application/soap+xml"), xml).unwrap();
+        assert_eq!(value["body"], value!({"order": {"@id": "7", "item": "a"}}));
+        assert_eq!(seen_within(wants(), Some("text/plain"), xml).unwrap()["body"], xml);
+        let problem = seen_within(wants(), Some("text/xml"), "<a>").unwrap_err();
+        assert_eq!(problem.status(), 400);
+        assert!(problem.detail().contains("the body is not XML that can be read"), "{problem:?}");
     }
 }

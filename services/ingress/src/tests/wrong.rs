@@ -35,6 +35,7 @@ fn everything_wrong() -> Value {
                 {"type": "Elsa.RunCSharp", "id": "code"},
                 {"type": "Elsa.Kafka.MessageReceived", "id": "kafka"},
                 {"type": "Slack.SendMessage", "id": "slack"},
+                {"type": "Elsa.NotFoundActivity", "id": "lost", "missingTypeName": "Acme.SendFax"},
                 {"id": "typeless"},
                 {"type": "Elsa.WriteLine", "id": "sharp",
                     "text": {"expression": {"type": "CSharp", "value": "1"}}},
@@ -94,6 +95,12 @@ const ERRORS: &[(&str, &str, &str)] = &[
     ("code", "type", "no activity type Elsa.RunCSharp here: use Elsa.RunJavaScript, or"),
     ("kafka", "type", "Elsa.Kafka.MessageReceived here: use Elsa.Event, and a bridge"),
     ("slack", "type", "Slack.SendMessage here: use Elsa.RunTask, and a worker that does it"),
+    (
+        "lost",
+        "type",
+        "write this activity anew, as its placeholder has no original \
+        (originalActivityJson): there is no activity type Acme.SendFax",
+    ),
     ("typeless", "type", "there is no type: write one, such as Elsa.WriteLine"),
     ("sharp", "text", "Staunch does not run CSharp expressions: use JavaScript, or"),
     ("cobol", "text", "there is no expression type Cobol: use one of Literal, Object"),

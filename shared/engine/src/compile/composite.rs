@@ -23,18 +23,21 @@ pub(super) struct Scope {
     pub(super) taken: BTreeSet<String>,
     /// The last number of generated ids, by type.
     pub(super) numbers: BTreeMap<String, usize>,
-    /// The names of its outputs.
-    pub(super) outputs: BTreeSet<String>,
+    /// Its outputs and their types.
+    pub(super) outputs: BTreeMap<String, Type>,
 }
 
 impl Scope {
     pub(super) fn new(path: &str, definition: &Definition) -> Self {
-        let outputs = definition.outputs.iter().map(|output| output.name.clone()).collect();
+        let outputs = definition.outputs.iter().map(|output| {
+            let alias = output.type_name.as_deref().unwrap_or("Object");
+            (output.name.clone(), Type::from_alias(alias, output.is_array))
+        });
         Self {
             path: path.into(),
             taken: ids_in(&definition.root),
             numbers: BTreeMap::new(),
-            outputs,
+            outputs: outputs.collect(),
         }
     }
 
@@ -84,7 +87,7 @@ impl Compiler<'_> {
             .filter_map(|output| Some((output.name.clone(), bound(find(raw, &output.name)?)?)));
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
-            bindings: bindings.collect(),
+            bindings: bindings.map(|found| self.binding(found)).collect(),
             children: BTreeMap::from([(ROOT, vec![root])]),
             key: String::new(),
             connected: Vec::new(),

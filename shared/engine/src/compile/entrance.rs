@@ -61,7 +61,7 @@ impl Compiler<'_> {
             // Elsa names the memory of an unbound output `<activity>:<output>`.
             let is_known = target.contains(':')
                 || self.findings.visible.has_variable(target)
-                || self.scope.outputs.contains(target);
+                || self.scope.outputs.contains_key(target);
             if !is_known {
                 let message = format!(
                     "there is no variable and no output of the workflow with the id or name \

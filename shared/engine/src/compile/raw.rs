@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Descriptor;
 
 /// A property by name: an exact match first, else in any case.
-pub(super) fn find<'a>(raw: &'a Map, name: &str) -> Option<&'a Value> {
+pub(crate) fn find<'a>(raw: &'a Map, name: &str) -> Option<&'a Value> {
     raw.get(name).or_else(|| {
         raw.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     })

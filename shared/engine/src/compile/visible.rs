@@ -3,13 +3,14 @@
 
 use model::{Argument, Variable};
 
+use crate::Type;
 use crate::near::{hint, near};
 
 /// The visible names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Visible {
-    /// Names and ids of variables, those of the innermost activity last.
-    variables: Vec<String>,
+    /// Names and ids of variables with their types, those of the innermost activity last.
+    variables: Vec<(String, Type)>,
     inputs: Vec<String>,
 }
 
@@ -24,13 +25,17 @@ impl Visible {
 
     /// Adds the variables that an activity declares.
     pub(super) fn declare(&mut self, variables: &[Variable]) {
-        let names = variables.iter().flat_map(|variable| [&variable.name, &variable.id]);
-        self.variables.extend(names.filter(|name| !name.is_empty()).cloned());
+        for variable in variables {
+            let alias = variable.type_name.as_deref().unwrap_or("Object");
+            let ty = Type::from_alias(alias, variable.is_array);
+            let names = [&variable.name, &variable.id].into_iter().filter(|name| !name.is_empty());
+            self.variables.extend(names.map(|name| (name.clone(), ty.clone())));
+        }
     }
 
     /// Adds the variables that an activity gives to those in it.
     pub(super) fn give(&mut self, names: &[&str]) {
-        self.variables.extend(names.iter().map(|name| (*name).to_owned()));
+        self.variables.extend(names.iter().map(|name| ((*name).to_owned(), Type::Object)));
     }
 
     /// The number of variables, for [`Visible::leave`].
@@ -44,7 +49,12 @@ impl Visible {
     }
 
     pub(super) fn has_variable(&self, name: &str) -> bool {
-        self.variables.iter().any(|known| known == name)
+        self.type_of(name).is_some()
+    }
+
+    /// The type of the nearest variable of this id or name.
+    pub(super) fn type_of(&self, name: &str) -> Option<&Type> {
+        self.variables.iter().rev().find(|(known, _)| known == name).map(|(_, ty)| ty)
     }
 
     /// The warning for a variable that is not there; none for one that is.
@@ -52,7 +62,8 @@ impl Visible {
         if self.has_variable(name) {
             return None;
         }
-        let near = near(name, self.variables.iter().map(|known| (known.clone(), known.as_str())));
+        let known = self.variables.iter().map(|(known, _)| (known.clone(), known.as_str()));
+        let near = near(name, known);
         let hint = if near.is_empty() { ": declare it".to_owned() } else { hint(&near) };
         Some(format!("there is no variable {name} here{hint}"))
     }

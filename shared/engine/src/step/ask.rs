@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ChildExecution, Step};
 use crate::decision::Failure;
-use crate::outline::{NodeRef, RetryPolicy};
+use crate::outline::{Binding, NodeRef, RetryPolicy};
 use crate::reach::lenient;
 use crate::state::{Output, Work};
 use crate::{Call, Effect, Operation, Response, Tries, Type};
@@ -246,7 +246,7 @@ impl Step<'_, '_> {
     /// [`Failure`] when the value does not fit the variable's type.
     pub fn set_output(&mut self, name: &str, value: Value) -> Result<(), Failure> {
         let node = self.node;
-        for (_, target) in node.bindings.iter().filter(|(output, _)| output == name) {
+        for Binding { target, .. } in node.bindings.iter().filter(|bound| bound.output == name) {
             if let Some(place) = self.place_by_id(target).or_else(|| self.place_by_name(target)) {
                 self.put(&place, value.clone())?;
             }

@@ -1,0 +1,53 @@
+//! Activities of a type that does not exist.
+
+use model::Map;
+use serde_json::Value;
+
+use super::raw::find;
+use super::{Compiler, elsewhere};
+use crate::near::hint;
+use crate::{Reference, placeholder};
+
+impl Compiler<'_> {
+    /// Reports an activity of a type that does not exist. `is_restored`: it was in a placeholder.
+    pub(super) fn unknown_type(&mut self, raw: &Map, type_name: &str, is_restored: bool) {
+        let id = self.id(raw, type_name);
+        let message = if !placeholder::is(raw) {
+            self.missing_type(raw, type_name)
+        } else if let Some(missing) = find(raw, "missingTypeName").and_then(Value::as_str) {
+            let found = match self.registry.get(missing) {
+                Some(known) => format!("its type {} exists here", known.descriptor.type_name),
+                None => self.missing_type(raw, missing),
+            };
+            format!(
+                "write this activity anew, as its placeholder has no original \
+                 (originalActivityJson): {found}"
+            )
+        } else {
+            "write this activity anew: its placeholder has neither a type (missingTypeName) nor \
+             the original (originalActivityJson)"
+                .to_owned()
+        };
+        let origin = " (the server that exported this definition did not know it either)";
+        let origin = if is_restored { origin } else { "" };
+        self.findings.problem(Some(&id), Some("type"), format!("{message}{origin}"));
+    }
+
+    /// Says that a type does not exist, and what to use instead.
+    fn missing_type(&self, raw: &Map, type_name: &str) -> String {
+        if let Some(reference) = Reference::ids(raw) {
+            return format!(
+                "there is no workflow {reference}, which {type_name} is to run: import and publish \
+                 it first"
+            );
+        }
+        let hint = match elsewhere::instead(type_name) {
+            Some(advice) => format!(" here: {advice}"),
+            None => self.library.namesakes(type_name).map_or_else(
+                || hint(&self.registry.near(type_name)),
+                |count| format!(", and {count} published workflows have this name: rename some"),
+            ),
+        };
+        format!("there is no activity type {type_name}{hint}")
+    }
+}
