@@ -184,6 +184,7 @@ impl Compiler<'_> {
         let retry = self.retry(&id, &custom, &descriptor);
         let bindings = bindings(raw, &descriptor);
         self.warn_of_bindings(&id, &bindings);
+        self.refuse_converters(&id, raw, descriptor.outputs.iter().map(|output| output.name));
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
             bindings,

@@ -35,6 +35,7 @@ mod effect;
 mod engine;
 mod env;
 mod evaluate;
+mod hidden;
 mod input;
 mod invariant;
 mod journal;

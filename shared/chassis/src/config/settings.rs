@@ -11,8 +11,8 @@ use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
 use super::source::{Setting, Sources};
 use super::value::{
-    Auth, Entries, FlowchartMode, IdentityProvider, LogFormat, MailServer, MisfireOfAll, NamedUrls,
-    Secret,
+    Auth, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat, MailServer,
+    MisfireOfAll, NamedUrls, Secret,
 };
 
 settings! {
@@ -70,6 +70,9 @@ settings! {
     event_wait: Duration = "24h", "TIME";
     /// How flowcharts run where neither the start nor the definition says it: `counter` or `token`
     flowchart_mode: FlowchartMode = "counter", "MODE";
+    /// What an incident does where the definition names no strategy: `fault` (the instance ends) or
+    /// `continue-with-incidents` (other branches go on)
+    incident_strategy: IncidentStrategy = "fault", "STRATEGY";
     /// Retries by name, for activities that name a resilience strategy: a JSON object such as
     /// `{"http": {"attempts": 5, "delay": "1s", "backoff": "exponential"}}`
     retry_strategies: Retries = "", "JSON";

@@ -88,6 +88,15 @@ pub enum FlowchartMode {
     Token,
 }
 
+/// What an incident does to its instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncidentStrategy {
+    /// The instance ends as faulted.
+    Fault,
+    /// Other branches go on.
+    ContinueWithIncidents,
+}
+
 /// URLs by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedUrls(pub Vec<(String, String)>);
@@ -276,6 +285,16 @@ impl Parse for Retries {
         }
         let found: BTreeMap<String, Value> = serde_json::from_str(text)
             .map_err(|error| format!("must be a JSON object of retries by name: {error}"))?;
+impl Parse for IncidentStrategy {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "fault" => Ok(Self::Fault),
+            "continue-with-incidents" => Ok(Self::ContinueWithIncidents),
+            _ => Err("must be fault or continue-with-incidents".to_owned()),
+        }
+    }
+}
+
         let read = |(name, value): (String, Value)| match Retry::read(&value) {
             Ok(retry) => Ok((name, retry)),
             Err(reason) => Err(format!("{name}: {reason}")),
