@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::{Retries, limits};
+use model::{Retries, ScriptLibrary, limits};
 
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
@@ -88,6 +88,9 @@ settings! {
     /// Values that scripts may read with `getConfig` and `Configuration`, such as
     /// `Shop:Url=https://shop.example,Shop:Tries=3`; none if not set
     script_config: Entries = "", "KEY=VALUE,…";
+    /// Libraries that scripts find under their names: `lodash` (also `_`), `lodashFp`, `moment`; none
+    /// if not set
+    script_libraries: Vec<ScriptLibrary> = "", "NAMES";
     /// Lets workflows call private and loopback addresses
     allow_private_addresses: bool = "false", "BOOL",
         num_args = 0..=1, default_missing_value = "true";

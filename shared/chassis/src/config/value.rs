@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::{Retries, Retry};
+use model::{Retries, Retry, ScriptLibrary};
 use serde_json::Value;
 
 const NO_TOKENS: &str = "tokens of an identity provider are not supported yet; use `auth` = api-key, or none on loopback";
@@ -152,6 +152,13 @@ impl Parse for Vec<String> {
     }
 }
 
+impl Parse for Vec<ScriptLibrary> {
+    fn parse(text: &str) -> Result<Self, String> {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        items.map(str::parse).collect()
+    }
+}
+
 impl Parse for Entries {
     fn parse(text: &str) -> Result<Self, String> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -278,13 +285,6 @@ impl Parse for FlowchartMode {
     }
 }
 
-impl Parse for Retries {
-    fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() {
-            return Ok(Self::new());
-        }
-        let found: BTreeMap<String, Value> = serde_json::from_str(text)
-            .map_err(|error| format!("must be a JSON object of retries by name: {error}"))?;
 impl Parse for IncidentStrategy {
     fn parse(text: &str) -> Result<Self, String> {
         match text {
@@ -295,6 +295,13 @@ impl Parse for IncidentStrategy {
     }
 }
 
+impl Parse for Retries {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Ok(Self::new());
+        }
+        let found: BTreeMap<String, Value> = serde_json::from_str(text)
+            .map_err(|error| format!("must be a JSON object of retries by name: {error}"))?;
         let read = |(name, value): (String, Value)| match Retry::read(&value) {
             Ok(retry) => Ok((name, retry)),
             Err(reason) => Err(format!("{name}: {reason}")),

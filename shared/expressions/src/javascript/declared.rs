@@ -3,6 +3,7 @@
 //! [`FUNCTIONS`] and [`TYPES`] are the whole list; a test compares it with what a script finds.
 
 use engine::{Surroundings, Type};
+use model::ScriptLibrary;
 
 use super::accessor::pascal;
 
@@ -51,7 +52,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 const TYPES: &[&str] = &["DateTime", "DateTimeOffset", "TimeSpan", "Guid", "Random"];
 
 /// The declarations for a script with these surroundings.
-pub(super) fn declarations(around: &Surroundings) -> String {
+pub(super) fn declarations(around: &Surroundings, libraries: &[ScriptLibrary]) -> String {
     let mut text = String::new();
     for (name, signature) in FUNCTIONS {
         push(&mut text, &format!("declare function {name}{signature};"));
@@ -62,6 +63,9 @@ pub(super) fn declarations(around: &Surroundings) -> String {
     object(&mut text, "variables", &around.variables);
     push(&mut text, "declare const args: { [name: string]: any };");
     for (name, ty) in &around.variables {
+    for name in libraries.iter().flat_map(|library| library.globals()) {
+        push(&mut text, &format!("declare const {name}: any;"));
+    }
         let (name, ty) = (pascal(name), typescript(ty));
         accessor(&mut text, &format!("get{name}"), &format!("(): {ty}"));
         accessor(&mut text, &format!("set{name}"), &format!("(value: {ty}): void"));
@@ -233,7 +237,7 @@ mod tests {
             ],
             outputs: vec![("Fetch".to_owned(), "statusCode".to_owned(), Type::StatusCode)],
         };
-        let text = declarations(&around);
+        let text = declarations(&around, &[]);
         for line in [
             "  \"order total\": number;",
             "  \"a\\\"b\": any;",
