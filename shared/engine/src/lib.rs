@@ -45,6 +45,7 @@ mod migrate;
 mod moving;
 mod near;
 mod outline;
+mod place;
 mod problem;
 mod program;
 mod reach;
@@ -67,7 +68,7 @@ pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, 
 pub use effect::{Dispatch, Effect, LogLevel, LogLine, Publish, Response, Task};
 pub use engine::{Engine, Examined, Triggers};
 pub use env::{Env, Installation};
-pub use evaluate::{Flaw, Identity, Language, Mentions, Scope, Surroundings};
+pub use evaluate::{Asked, Flaw, Identity, Language, Mentions, Scope, Surroundings};
 pub use input::{Alter, Input, Restart, Resume, Start};
 pub use languages::Languages;
 pub use library::{Library, Reference};
