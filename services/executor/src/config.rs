@@ -102,6 +102,8 @@ impl From<&chassis::Settings> for Config {
             installation: Arc::new(Installation {
                 base_url: settings.public_url(),
                 token_mode: settings.flowchart_mode == chassis::FlowchartMode::Token,
+                continues_with_incidents: settings.incident_strategy
+                    == chassis::IncidentStrategy::ContinueWithIncidents,
                 retries: settings.retry_strategies.clone(),
             }),
             ..default

@@ -17,7 +17,11 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let node = Node::join(&settings, &["executor"]).await?;
     let _admin = node.admin(&settings, &life)?;
     let Node { name, store, bus, clock, chance, presence, .. } = node.clone();
-    let engine = catalog::engine(settings.script_time(), settings.script_config.values());
+    let engine = catalog::engine(
+        settings.script_time(),
+        settings.script_config.values(),
+        &settings.script_libraries,
+    );
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
     let config = Config::from(&settings);

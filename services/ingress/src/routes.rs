@@ -88,6 +88,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(descriptors::activity))
         .routes(routes!(descriptors::variables))
         .routes(routes!(descriptors::storage_drivers))
+        .routes(routes!(descriptors::output_converters))
         .routes(routes!(descriptors::incident_strategies))
         .routes(routes!(descriptors::activation_strategies))
         .routes(routes!(descriptors::expressions))

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use engine::{Engine, Library, Problem};
-use model::Definition;
+use model::{Definition, ScriptLibrary};
 use serde_json::Value;
 use shortform::{Flaw, Notation, Tree, Vocabulary};
 
@@ -20,7 +20,7 @@ const ENDS: [&str; 3] = [".json", ".yaml", ".yml"];
 pub(crate) const TEST_ENDS: [&str; 3] = [".test.yaml", ".test.yml", ".test.json"];
 
 static ENGINE: LazyLock<Arc<Engine>> =
-    LazyLock::new(|| catalog::engine(SCRIPT_TIME, &BTreeMap::new()));
+    LazyLock::new(|| catalog::engine(SCRIPT_TIME, &BTreeMap::new(), &ScriptLibrary::ALL));
 static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::new(ENGINE.descriptors()));
 
 /// The engine of this process.

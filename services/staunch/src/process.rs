@@ -22,7 +22,11 @@ impl Process {
     /// When the broker or the database does not answer, or is not provisioned or migrated.
     pub(crate) async fn join(settings: &Settings, roles: &[&str]) -> anyhow::Result<Self> {
         let node = Node::join(settings, roles).await?;
-        let engine = catalog::engine(settings.script_time(), settings.script_config.values());
+        let engine = catalog::engine(
+            settings.script_time(),
+            settings.script_config.values(),
+            &settings.script_libraries,
+        );
         let (store, bus) = (Arc::clone(&node.store), Arc::clone(&node.bus));
         let catalog = Catalog::start(store, bus, Arc::clone(&engine), nonces(), &node.name).await?;
         Ok(Self { node, engine, catalog })

@@ -63,6 +63,7 @@ impl Activity for BulkDispatchWorkflows {
                 Type::String,
                 "The child's correlation id: evaluated for each item, which is args.item.",
             )
+            .arguments(&["item"])
             .input("input", Type::Dictionary, "Input of every child.")
             .input("waitForCompletion", Type::Boolean, "Wait until all children have ended.")
             .default(true)

@@ -55,6 +55,25 @@ mod tests {
     }
 
     #[test]
+    fn the_configuration_has_the_strategy_of_definitions_that_name_none() {
+        for (strategy, by_default, lines) in [
+            (None, false, 0),
+            (None, true, 1),
+            (Some(""), true, 1),
+            (Some("FaultStrategy"), true, 0),
+            (Some("ContinueWithIncidentsStrategy"), false, 1),
+        ] {
+            let mut document = document("");
+            document["options"] = json!({ "incidentStrategyType": strategy });
+            let mut player = player(document);
+            player.configure(|installation| installation.continues_with_incidents = by_default);
+            player.start(json!({}));
+            assert_eq!(player.lines().len(), lines, "{strategy:?}, {by_default}");
+            assert_eq!(player.status(), SubStatus::Faulted);
+        }
+    }
+
+    #[test]
     fn other_branches_go_on_where_the_strategy_lets_them() {
         let mut player = player(document("ContinueWithIncidentsStrategy"));
         player.start(json!({}));

@@ -10,6 +10,7 @@ impl Activity for RunJavaScript {
         Descriptor::new("Elsa.RunJavaScript", "Scripting", "Runs a script.")
             .called("Run JavaScript")
             .input("script", Type::Script("JavaScript"), "The script.")
+            .sets_outcomes()
             .input("possibleOutcomes", Type::texts(), "The outcomes the designer offers.")
             .output("result", Type::Object, "The script's value.")
     }

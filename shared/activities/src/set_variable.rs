@@ -90,4 +90,81 @@ mod tests {
         let problems = problems(json!({"type": "SetVariable", "id": "s", "value": 1}));
         assert_eq!(problems, ["activity s: variable: there is no variable: choose one"]);
     }
+
+    fn hiding(driver: &str, root: Value) -> Value {
+        json!({
+            "variables": [
+                {"id": "s", "name": "Hidden", "typeName": "Int32", "value": 1,
+                    "storageDriverTypeName": driver},
+                {"id": "o", "name": "Open", "typeName": "Int32", "value": 2}],
+            "root": root
+        })
+    }
+
+    /// Sets the secret, gives it to an inner one as an output, waits, and writes both.
+    fn keeps_a_secret() -> Value {
+        json!({"type": "Sequence", "variables": [
+                {"id": "i", "name": "Inner", "storageDriverTypeName": MEMORY}],
+            "activities": [
+                {"type": "SetVariable", "variable": {"id": "s"}, "value": 4711},
+                {"type": "RunJavaScript", "id": "script", "script": "getHidden() + 1",
+                    "result": {"memoryReference": {"id": "i"}}},
+                {"type": "Event", "eventName": "go"},
+                {"type": "WriteLine", "text": {"js": "getHidden() + ' ' + getInner()"}}]})
+    }
+
+    const MEMORY: &str = "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core";
+
+    #[test]
+    fn a_variable_of_the_memory_driver_survives_a_wait_and_is_never_shown() {
+        for (driver, is_hidden) in [
+            (MEMORY, true),
+            ("Elsa.Workflows.Services.MemoryStorageDriver, Elsa.Workflows.Core", true),
+            ("Elsa.Workflows.Core.Services.MemoryStorageDriver, Elsa.Workflows.Core", true),
+            ("MemoryStorageDriver", true),
+            ("Memory", true),
+            ("Elsa.Workflows.Services.WorkflowStorageDriver, Elsa.Workflows.Core", false),
+            ("Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core", false),
+            ("Workflow Instance", false),
+            ("", false),
+            ("Acme.BlobStorageDriver", false),
+        ] {
+            let mut player = player(hiding(driver, keeps_a_secret()));
+            player.start(json!({}));
+            let view = player.state().view(player.program());
+            let secret = if is_hidden { None } else { Some(&json!(4711)) };
+            assert_eq!(view["variables"].get("Hidden"), secret, "{driver}");
+            assert_eq!(view["variables"]["Open"], 2);
+            assert!(!view.to_string().contains("4712"), "{view:#}");
+            let shared = player.state().clone().without_hidden(player.program());
+            let shared = serde_json::to_string(&shared).unwrap();
+            assert_eq!(shared.contains("4711"), !is_hidden, "{driver}: {shared}");
+            assert!(!shared.contains("4712"), "{shared}");
+            let event = player.state().bookmarks.keys().next().cloned().unwrap();
+            player.resume_at(event, json!({}));
+            assert_eq!(player.lines(), ["4711 4712"], "{driver}");
+        }
+    }
+
+    #[test]
+    fn an_incident_does_not_show_a_value_that_does_not_fit_a_hidden_variable() {
+        let set = json!({"type": "SetVariable", "variable": {"id": "s"}, "value": "top secret"});
+        for (driver, shown) in [("Memory", false), ("WorkflowInstanceStorageDriver", true)] {
+            let mut player = player(hiding(driver, set.clone()));
+            player.start(json!({}));
+            let incident = player.incident().unwrap();
+            assert_eq!(incident.contains("top secret"), shown, "{incident}");
+        }
+    }
+
+    #[test]
+    fn a_driver_that_is_not_known_is_a_warning() {
+        let found =
+            crate::tests::warnings(hiding("Acme.BlobStorageDriver", json!({"type": "End"})));
+        assert!(
+            found[0].contains("there is no storage driver Acme.BlobStorageDriver"),
+            "{found:?}"
+        );
+        assert_eq!(crate::tests::warnings(hiding("Memory", json!({"type": "End"}))), [""; 0]);
+    }
 }

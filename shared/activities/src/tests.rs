@@ -75,3 +75,11 @@ pub(crate) fn trigger_problems(document: Value) -> Vec<String> {
     let problems = engine().triggers(&program, &env(0)).unwrap_err();
     problems.iter().map(ToString::to_string).collect()
 }
+
+/// The warnings about a definition that is to be published.
+pub(crate) fn warnings(document: Value) -> Vec<String> {
+    let definition = parsed(document).unwrap();
+    let examined = engine().examine(&definition, &engine::Library::default(), &env(0));
+    let found = examined.problems.iter().filter(|problem| !problem.is_error());
+    found.map(ToString::to_string).collect()
+}

@@ -17,7 +17,9 @@ mod value;
 pub use error::{ConfigError, Origin};
 pub use settings::{Args, Settings};
 pub use source::Setting;
-pub use value::{Auth, Entries, FlowchartMode, LogFormat, MailServer, NamedUrls, Secret};
+pub use value::{
+    Auth, Entries, FlowchartMode, IncidentStrategy, LogFormat, MailServer, NamedUrls, Secret,
+};
 
 use settings::NAMES;
 use source::Sources;

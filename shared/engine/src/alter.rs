@@ -3,7 +3,6 @@
 use model::{ActivityId, Alteration, SubStatus, What};
 use serde_json::{Value, json};
 
-use crate::convert::convert;
 use crate::outline::{Declared, NodeRef};
 use crate::program::Program;
 use crate::run::Run;
@@ -298,7 +297,7 @@ impl Run<'_> {
         let outline = &self.program.outline;
         for (id, value) in restart.variables {
             let Some(declared) = declared(&outline.variables, &id) else { continue };
-            let value = convert(value, &declared.ty).map_err(|error| {
+            let value = declared.fit(value).map_err(|error| {
                 Failure::new("InvalidVariable", format!("variable {}: {error}", declared.name))
             })?;
             self.draft.state.variables.insert(declared.id.clone(), value);
@@ -329,7 +328,8 @@ fn declared<'d>(variables: &'d [Declared], id: &str) -> Option<&'d Declared> {
 }
 
 fn fitting(declared: &Declared, value: &Value) -> Result<Value, Refused> {
-    convert(value.clone(), &declared.ty)
+    declared
+        .fit(value.clone())
         .map_err(|error| refused(format!("variable {}: {error}", declared.name)))
 }
 

@@ -189,6 +189,7 @@ impl Compiler<'_> {
         let bindings = bindings(raw, &descriptor);
         self.warn_of_bindings(&id, &bindings);
         let bindings = bindings.into_iter().map(|found| self.binding(found)).collect();
+        self.refuse_converters(&id, raw, descriptor.outputs.iter().map(|output| output.name));
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
             bindings,

@@ -84,6 +84,12 @@ pub struct InputDescriptor {
     pub default_syntax: &'static str,
     /// The words that it may be; empty if any value is allowed.
     pub options: Vec<&'static str>,
+    /// The arguments that its expression is evaluated with: `args` in JavaScript.
+    #[serde(skip)]
+    pub arguments: &'static [&'static str],
+    /// Its script may set outcomes.
+    #[serde(skip)]
+    pub sets_outcomes: bool,
 }
 
 /// An output.
@@ -226,6 +232,8 @@ impl Descriptor {
             default_value: Value::Null,
             default_syntax,
             options,
+            arguments: &[],
+            sets_outcomes: false,
         });
         self
     }
@@ -244,6 +252,24 @@ impl Descriptor {
     pub fn raw(mut self) -> Self {
         if let Some(input) = self.inputs.last_mut() {
             input.is_wrapped = false;
+        }
+        self
+    }
+
+    /// The input added last is evaluated with these arguments.
+    #[must_use]
+    pub fn arguments(mut self, names: &'static [&'static str]) -> Self {
+        if let Some(input) = self.inputs.last_mut() {
+            input.arguments = names;
+        }
+        self
+    }
+
+    /// The input added last is a script that may set outcomes.
+    #[must_use]
+    pub fn sets_outcomes(mut self) -> Self {
+        if let Some(input) = self.inputs.last_mut() {
+            input.sets_outcomes = true;
         }
         self
     }

@@ -13,8 +13,8 @@ use crate::program::Program;
 use crate::run::Run;
 use crate::state::State;
 use crate::{
-    Alter, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry, Rest,
-    Step, Surroundings, Turn, compile, invariant, library,
+    Alter, Asked, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry,
+    Rest, Step, Surroundings, Turn, compile, invariant, library,
 };
 
 /// Runs definitions. Pure: the same arguments give the same result.
@@ -63,11 +63,16 @@ impl Engine {
             .collect()
     }
 
-    /// Declarations of all that a script in this definition can use; none if the language has no form
-    /// for them.
+    /// Declarations of all that a script in this definition can use, at the place that is asked for;
+    /// none if the language has no form for them.
     #[must_use]
-    pub fn declarations(&self, language: &str, definition: &Definition) -> Option<String> {
-        let around = Surroundings::of(definition, &self.activities);
+    pub fn declarations(
+        &self,
+        language: &str,
+        definition: &Definition,
+        asked: &Asked,
+    ) -> Option<String> {
+        let around = Surroundings::of(definition, asked, &self.activities);
         self.languages.get(language)?.declarations(&around)
     }
 

@@ -25,6 +25,8 @@ pub struct Installation {
     pub base_url: String,
     /// Flowcharts run in token mode, where neither the start nor the definition chooses the mode.
     pub token_mode: bool,
+    /// An incident ends only its branch, where the definition names no incident strategy.
+    pub continues_with_incidents: bool,
     /// Retries by name, for activities that name a resilience strategy.
     pub retries: Retries,
 }

@@ -48,6 +48,21 @@ pub struct Surroundings {
     pub inputs: Vec<(String, Type)>,
     /// Outputs: activity, output and type.
     pub outputs: Vec<(String, String, Type)>,
+    /// The arguments of this evaluation; none if they are not known.
+    pub arguments: Option<Vec<String>>,
+    /// A script must not set outcomes here.
+    pub refuses_outcomes: bool,
+}
+
+/// The place of a script in a definition; anywhere, where nothing is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The activity that has the script.
+    pub activity_id: Option<String>,
+    /// Its type, where the activity is not known.
+    pub activity_type: Option<String>,
+    /// The input.
+    pub property: Option<String>,
 }
 
 /// The names in a text.

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::Problem;
 use crate::alter::refused;
-use crate::convert::convert;
 use crate::moving::Moving;
 use crate::outline::{Declared, Node, Outline};
 use crate::program::Program;
@@ -185,7 +184,7 @@ fn variables(
         let value = same.and_then(|same| values.get(&same.id)).cloned();
         let value = match value {
             None => declared.default.clone(),
-            Some(value) => convert(value, &declared.ty).unwrap_or_else(|error| {
+            Some(value) => declared.fit(value).unwrap_or_else(|error| {
                 let message = format!("variable {} has another type there: {error}", declared.name);
                 problems.push(Problem::error(node.map(|node| &node.id), None, message));
                 Value::Null

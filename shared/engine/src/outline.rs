@@ -8,6 +8,7 @@ use std::sync::Arc;
 use model::{ActivityId, Argument, DefinitionId, Map, Retry, VersionId};
 use serde_json::Value;
 
+use crate::convert::convert;
 use crate::{Descriptor, Type};
 
 /// The outline of one version of a definition.
@@ -17,7 +18,8 @@ pub(crate) struct Outline {
     pub(crate) version: u32,
     pub(crate) name: Option<String>,
     pub(crate) activation: Activation,
-    pub(crate) continues_with_incidents: bool,
+    /// An incident ends only its branch; none if the configuration decides.
+    pub(crate) continues_with_incidents: Option<bool>,
     pub(crate) has_scripts: bool,
     pub(crate) variables: Vec<Declared>,
     pub(crate) inputs: Vec<Argument>,
@@ -119,6 +121,27 @@ pub(crate) struct Declared {
     pub(crate) name: String,
     pub(crate) ty: Type,
     pub(crate) default: Value,
+    /// Its storage driver is Memory: it is stored with the instance, and never shown.
+    pub(crate) is_hidden: bool,
+}
+
+impl Declared {
+    /// The value as one of its type.
+    ///
+    /// # Errors
+    /// The reason why the value does not fit, without the value of a hidden variable.
+    pub(crate) fn fit(&self, value: Value) -> Result<Value, String> {
+        fit(value, &self.ty, self.is_hidden)
+    }
+}
+
+/// The value as one of this type; the reason why it does not fit contains no hidden value.
+pub(crate) fn fit(value: Value, ty: &Type, is_hidden: bool) -> Result<Value, String> {
+    let hide = |error| match is_hidden {
+        true => "the value does not fit, and is not shown".to_owned(),
+        false => error,
+    };
+    convert(value, ty).map_err(hide)
 }
 
 /// A parsed expression: the way to get a value at run time.

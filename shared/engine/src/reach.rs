@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::convert::convert;
 use crate::decision::Failure;
 use crate::draft::Draft;
-use crate::outline::{Declared, Node, Source};
+use crate::outline::{Declared, Node, Source, fit};
 use crate::state::Execution;
 use crate::{Effect, Identity, Scope, Step, Type};
 
@@ -22,9 +22,9 @@ pub(crate) enum VariableOwner {
     /// Given by name to an execution.
     Given { number: u64, name: String },
     /// Declared by the activity of an execution.
-    Declared { number: u64, id: String, ty: Type },
+    Declared { number: u64, id: String, ty: Type, is_hidden: bool },
     /// Declared by the workflow.
-    Workflow { id: String, ty: Type },
+    Workflow { id: String, ty: Type, is_hidden: bool },
 }
 
 /// The side from which an execution is seen. One of a workflow used as an activity has two: what its
@@ -61,8 +61,8 @@ impl Step<'_, '_> {
             }
             let mut declared = node.variables.iter().filter(|_| side != Side::Outside);
             if let Some(found) = declared.find(|declared| is_it(declared)) {
-                let (id, ty) = (found.id.clone(), found.ty.clone());
-                return Some(VariableOwner::Declared { number, id, ty });
+                let (id, ty, is_hidden) = (found.id.clone(), found.ty.clone(), found.is_hidden);
+                return Some(VariableOwner::Declared { number, id, ty, is_hidden });
             }
             if side == Side::Inside {
                 return None;
@@ -70,7 +70,8 @@ impl Step<'_, '_> {
             at = execution.owner;
         }
         let found = self.draft.outline.variables.iter().find(|declared| is_it(declared))?;
-        Some(VariableOwner::Workflow { id: found.id.clone(), ty: found.ty.clone() })
+        let (id, ty, is_hidden) = (found.id.clone(), found.ty.clone(), found.is_hidden);
+        Some(VariableOwner::Workflow { id, ty, is_hidden })
     }
 
     /// The side from which this activity sees an execution around it, or its own.
@@ -109,18 +110,20 @@ impl Step<'_, '_> {
             .map_err(|error| Failure::new("InvalidValue", error.to_string()))?;
         self.draft.spend(&value);
         let state = &mut self.draft.state;
-        let (map, key, ty) = match place {
+        let (map, key, ty, is_hidden) = match place {
             VariableOwner::Given { number, name } => {
                 let execution = state.executions.get_mut(number);
-                (execution.map(|found| &mut found.given), name, &Type::Object)
+                (execution.map(|found| &mut found.given), name, &Type::Object, false)
             }
-            VariableOwner::Declared { number, id, ty } => {
+            VariableOwner::Declared { number, id, ty, is_hidden } => {
                 let execution = state.executions.get_mut(number);
-                (execution.map(|found| &mut found.variables), id, ty)
+                (execution.map(|found| &mut found.variables), id, ty, *is_hidden)
             }
-            VariableOwner::Workflow { id, ty } => (Some(&mut state.variables), id, ty),
+            VariableOwner::Workflow { id, ty, is_hidden } => {
+                (Some(&mut state.variables), id, ty, *is_hidden)
+            }
         };
-        let value = convert(value, ty).map_err(|error| {
+        let value = fit(value, ty, is_hidden).map_err(|error| {
             Failure::new("InvalidValue", format!("variable {key} is {}: {error}", ty.alias()))
         })?;
         if let Some(map) = map {

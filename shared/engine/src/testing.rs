@@ -160,7 +160,9 @@ impl<'e> Player<'e> {
             assert!(self.turns <= TURNS_MAX, "more than {TURNS_MAX} turns: this never ends");
             let bounds = match self.cut.saturating_sub(self.state.steps) {
                 0 => self.bounds,
-                left => Bounds { steps: usize::try_from(left).unwrap(), ..self.bounds },
+                left => {
+                    Bounds { steps: usize::try_from(left).unwrap_or(usize::MAX), ..self.bounds }
+                }
             };
             let state = std::mem::take(&mut self.state);
             let turn = self.engine.turn_within(&self.program, state, input, &self.env, bounds);

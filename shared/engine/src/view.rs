@@ -7,7 +7,8 @@ use crate::program::Program;
 use crate::state::{Execution, State};
 
 impl State {
-    /// The state in readable form: variables by name, outputs, running activities, bookmarks.
+    /// The state in readable form: variables by name, outputs, running activities, bookmarks. Variables
+    /// of the memory driver are not in it.
     #[must_use]
     pub fn view(&self, program: &Program) -> Value {
         let outline = &program.outline;
@@ -86,5 +87,6 @@ fn status(execution: &Execution) -> &'static str {
 
 fn named(declared: &[Declared], values: &model::Map) -> model::Map {
     let value = |id: &str| values.get(id).cloned().unwrap_or_default();
-    declared.iter().map(|variable| (variable.name.clone(), value(&variable.id))).collect()
+    let shown = declared.iter().filter(|variable| !variable.is_hidden);
+    shown.map(|variable| (variable.name.clone(), value(&variable.id))).collect()
 }

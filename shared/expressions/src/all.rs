@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Languages;
+use model::ScriptLibrary;
 
 use crate::config::Config;
 use crate::{JavaScript, Liquid, Sql};
@@ -12,16 +13,20 @@ use crate::{JavaScript, Liquid, Sql};
 /// Every language, with the limits of `model::limits`.
 #[must_use]
 pub fn all() -> Languages {
-    with(model::limits::SCRIPT_TIME_MAX, &BTreeMap::new())
+    with(model::limits::SCRIPT_TIME_MAX, &BTreeMap::new(), &[])
 }
 
 /// Every language; a script or template may run this long, and read these values of the
-/// configuration.
+/// configuration. Scripts find these libraries under their global names.
 #[must_use]
-pub fn with(time_max: Duration, config: &BTreeMap<String, String>) -> Languages {
+pub fn with(
+    time_max: Duration,
+    config: &BTreeMap<String, String>,
+    libraries: &[ScriptLibrary],
+) -> Languages {
     let config = Arc::new(Config::new(config));
     Languages::new(vec![
-        Box::new(JavaScript::with(time_max, Arc::clone(&config))),
+        Box::new(JavaScript::with(time_max, Arc::clone(&config), libraries)),
         Box::new(Liquid::with(time_max, config)),
         Box::new(Sql),
     ])

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{Flaw, Language, Mentions, Scope, Surroundings};
-use model::limits;
+use model::{ScriptLibrary, limits};
 use serde_json::Value;
 
 use crate::cache::Cache;
@@ -34,33 +34,35 @@ use crate::flaw::flaw;
 use crate::mentions;
 use crate::threads::{Line, Threads};
 use plan::{Mode, Plan};
-use session::Facts;
+use session::{Facts, Given};
 
 /// The language `JavaScript`.
 pub struct JavaScript {
     plans: Cache<Result<Arc<Plan>, Flaw>>,
     threads: Threads,
     time_max: Duration,
-    config: Arc<Config>,
+    given: Given,
 }
 
 impl JavaScript {
-    /// With the limits of `model::limits`, and no configuration.
+    /// With the limits of `model::limits`, no configuration and no libraries.
     #[must_use]
     pub fn new() -> Self {
-        Self::with(limits::SCRIPT_TIME_MAX, Arc::default())
+        Self::with(limits::SCRIPT_TIME_MAX, Arc::default(), &[])
     }
 
-    /// With another time limit, and no configuration.
+    /// With another time limit, no configuration and no libraries.
     #[must_use]
     pub fn with_time(time_max: Duration) -> Self {
-        Self::with(time_max, Arc::default())
+        Self::with(time_max, Arc::default(), &[])
     }
 
-    /// With another time limit for a script, and the configuration that it may read.
+    /// With another time limit for a script, the configuration that it may read, and the libraries that
+    /// it finds under their global names.
     #[must_use]
-    pub fn with(time_max: Duration, config: Arc<Config>) -> Self {
-        Self { plans: Cache::new(), threads: Threads::new(), time_max, config }
+    pub fn with(time_max: Duration, config: Arc<Config>, libraries: &[ScriptLibrary]) -> Self {
+        let given = Given { config, libraries: libraries.into() };
+        Self { plans: Cache::new(), threads: Threads::new(), time_max, given }
     }
 
     fn plan(&self, source: &str) -> Result<Arc<Plan>, Flaw> {
@@ -70,7 +72,7 @@ impl JavaScript {
             let parse = move |_: Line<(), (), _>| mode(&text, deadline);
             let mode = self.threads.run(deadline, parse, |()| ())?;
             let mode = mode.ok_or_else(|| flaw("the script takes too long to parse"))?;
-            Ok::<_, Flaw>(mode.map(|mode| Arc::new(Plan::new(source, mode))))
+            Ok::<_, Flaw>(mode.map(|mode| Arc::new(Plan::new(source, mode, &self.given.libraries))))
         })?;
         plan.as_ref().clone()
     }
@@ -96,7 +98,7 @@ impl Language for JavaScript {
     }
 
     fn declarations(&self, around: &Surroundings) -> Option<String> {
-        Some(declared::declarations(around))
+        Some(declared::declarations(around, &self.given.libraries))
     }
 
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
@@ -105,7 +107,7 @@ impl Language for JavaScript {
             return Ok(value);
         }
         let deadline = Instant::now() + self.time_max;
-        let facts = Facts::read(source, &plan, scope, &self.config);
+        let facts = Facts::read(source, &plan, scope, &self.given);
         run::evaluate(&self.threads, source, &plan, scope, facts, deadline)
     }
 }

@@ -21,6 +21,7 @@ pub mod limits;
 mod retry;
 mod route;
 mod schedule;
+mod script_library;
 pub mod span;
 mod stimulus;
 mod time;
@@ -42,6 +43,7 @@ pub use journal::{Entry, What};
 pub use retry::{Growth, On, Retries, Retry};
 pub use route::route_shape;
 pub use schedule::{Misfire, Recurrence, Schedule};
+pub use script_library::ScriptLibrary;
 pub use stimulus::{Stimulus, Trigger};
 pub use time::{InvalidTimestamp, Timestamp};
 

@@ -126,6 +126,7 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/descriptors/activities/{typeName}", P("read:activity-descriptors")),
     ("GET", "/descriptors/variables", P("read:variable-descriptors")),
     ("GET", "/descriptors/storage-drivers", P("read:storage-drivers")),
+    ("GET", "/descriptors/output-converters", P("read:output-converters")),
     ("GET", "/descriptors/incident-strategies", P("read:incident-strategies")),
     (
         "GET",

@@ -9,6 +9,7 @@ use model::{Argument, Definition};
 use serde_json::{Value, json};
 use store::VersionOption;
 
+use crate::body::Params;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, publication};
 
@@ -116,14 +117,30 @@ pub(super) async fn variables() -> Json<Value> {
     listed(TYPES.map(item).to_vec())
 }
 
-/// The stores of variables: always the instance.
+/// The stores of variables. Both are the instance; a variable of the second is never shown.
 #[utoipa::path(get, path = "/descriptors/storage-drivers", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items}`")))]
 pub(super) async fn storage_drivers() -> Json<Value> {
-    let name = "Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core";
-    listed(vec![
-        json!({"typeName": name, "displayName": "Workflow Instance", "priority": 5, "deprecated": false}),
-    ])
+    let item = |name: &str, display_name: &str, priority: u32| {
+        let type_name = format!("Elsa.Workflows.{name}StorageDriver, Elsa.Workflows.Core");
+        json!({"typeName": type_name, "displayName": display_name, "priority": priority,
+            "deprecated": false})
+    };
+    listed(vec![item("WorkflowInstance", "Workflow Instance", 5), item("Memory", "Memory", 0)])
+}
+
+/// The converters of outputs: none.
+#[utoipa::path(get, path = "/descriptors/output-converters", tag = "descriptors",
+    params(("sourceType" = String, Query), ("destinationType" = String, Query)),
+    responses((status = 200, body = Value, description = "`{items, count}`"),
+        (status = 400, body = ProblemBody)))]
+pub(super) async fn output_converters(params: Params) -> Result<Json<Value>, Problem> {
+    for name in ["sourceType", "destinationType"] {
+        if params.one(name).is_none() {
+            return Err(Problem::bad_request(format!("the query parameter {name} is missing")));
+        }
+    }
+    Ok(listed(Vec::new()))
 }
 
 /// The effects of an incident on its instance.

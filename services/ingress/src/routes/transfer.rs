@@ -20,6 +20,7 @@ use crate::pipeline::reply::Patience;
 use crate::pipeline::validate::Beginning;
 use crate::present::InstanceStatus;
 use crate::problem::ProblemBody;
+use crate::record::Seen;
 use crate::{App, Problem, bounds, record};
 
 /// The first format of exported instances.
@@ -44,7 +45,7 @@ pub(super) struct RestartRequest {
 }
 
 /// Starts a new instance that begins at an activity, with the input and the variables of this one,
-/// which stays as it is.
+/// which stays as it is. Variables of the memory driver begin with their defaults.
 #[utoipa::path(post, path = "/workflow-instances/{id}/restart", tag = "alterations",
     params(("id" = String, Path)), request_body = RestartRequest,
     responses((status = 200, body = InstanceStatus), (status = 202, body = InstanceStatus),
@@ -105,7 +106,8 @@ struct Exported {
     journal: Vec<Entry>,
 }
 
-/// An instance as a file: its state and its journal. It stays here.
+/// An instance as a file: its state and its journal. It stays here. Variables of the memory driver
+/// have their defaults in it.
 #[utoipa::path(get, path = "/workflow-instances/{id}/export", tag = "instances",
     params(("id" = String, Path)),
     responses((status = 200, body = Value, description = "The file that `import` reads"),
@@ -127,18 +129,38 @@ pub(super) async fn export(
             break;
         }
     }
-    let unreadable = |error: rmp_serde::decode::Error| {
-        tracing::error!(%error, instance = id, "the state of an instance cannot be exported");
-        Problem::internal()
-    };
     let exported = Exported {
         staunch_instance: FORMAT,
-        record: rmp_serde::from_slice(&seen.instance.state).map_err(unreadable)?,
+        record: shareable(&app, &seen).await?,
         bookmarks: seen.open().cloned().collect(),
         instance: Instance { state: Vec::new(), ..seen.instance.clone() },
         journal,
     };
     Ok(Json(json!(exported)))
+}
+
+/// What the executor keeps about an instance, without the values of hidden variables.
+async fn shareable(app: &App, seen: &Seen) -> Result<Value, Problem> {
+    let Instance { id, version_id, definition_version, .. } = &seen.instance;
+    let Some(program) = app.cx.catalog.program(version_id).await? else {
+        return Err(Problem::conflict(
+            "unfit",
+            format!(
+                "version {definition_version} of its definition was deleted: it says which \
+                 variables may be exported"
+            ),
+        ));
+    };
+    let unreadable = |error: &dyn std::fmt::Display| {
+        tracing::error!(%error, instance = %id, "the state of an instance cannot be exported");
+        Problem::internal()
+    };
+    let mut record: Value =
+        rmp_serde::from_slice(&seen.instance.state).map_err(|error| unreadable(&error))?;
+    let state = seen.state().clone().without_hidden(&program);
+    let bytes = rmp_serde::to_vec_named(&state).map_err(|error| unreadable(&error))?;
+    record["state"] = rmp_serde::from_slice(&bytes).map_err(|error| unreadable(&error))?;
+    Ok(record)
 }
 
 /// Takes in an instance that another installation exported. Its definition must be here, in the same

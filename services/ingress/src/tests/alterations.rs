@@ -251,3 +251,49 @@ async fn an_exported_instance_goes_on_in_another_installation() {
     let expected: Vec<_> = (1..=sequences.len()).map(|number| json!(number)).collect();
     assert_eq!(sequences, expected);
 }
+
+#[tokio::test]
+async fn a_variable_of_the_memory_driver_leaves_through_no_door() {
+    const SECRET: &str = "81-secret-26";
+    let (here, there) = (World::new().await, World::new().await);
+    let root = json!({"type": "Elsa.Flowchart", "id": "flow", "activities": [
+        {"type": "Elsa.SetVariable", "id": "set", "variable": {"id": "m"},
+            "value": {"js": "getInput('A') + '-secret-' + getInput('B')"}},
+        {"type": "Elsa.Event", "id": "wait", "eventName": "go"},
+        {"type": "Elsa.WriteLine", "id": "end", "text": {"js": "'length ' + getHidden().length"}}],
+        "connections": [{"source": "set", "target": "wait"}, {"source": "wait", "target": "end"}]});
+    let definition = json!({"definitionId": "m", "root": root, "variables": [
+        {"id": "m", "name": "Hidden", "typeName": "String", "value": "none",
+            "storageDriverTypeName": "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core"},
+        {"id": "v", "name": "Shown", "typeName": "String", "value": "yes"}]});
+    for world in [&here, &there] {
+        world.post(&format!("{API}/workflow-definitions"), &definition).await.expect(201);
+    }
+    let start = json!({"definitionId": "m", "input": {"A": "81", "B": "26"}});
+    let started = here.post(INSTANCES, &start).await.expect(200);
+    assert!(!started.to_string().contains(SECRET), "{started:#}");
+    let id = started["workflowInstanceId"].as_str().unwrap();
+    here.until(id, "Suspended").await;
+    for path in ["", "/variables", "/export", "/journal", "/bookmarks", "/execution-state"] {
+        let shown = here.get(&format!("{INSTANCES}/{id}{path}")).await.expect(200);
+        assert!(!shown.to_string().contains(SECRET), "{path}: {shown:#}");
+    }
+    let shown = here.get(&format!("{INSTANCES}/{id}/variables")).await.expect(200);
+    assert_eq!(shown["items"], json!([{"id": "v", "name": "Shown", "value": "yes"}]));
+    let exported = here.get(&format!("{INSTANCES}/{id}/export")).await.expect(200);
+    let import = format!("{API}/bulk-actions/import/workflow-instances");
+    there.post(&import, &exported).await.expect(200);
+    let begin = json!({"activityId": "end"});
+    let again = here.post(&format!("{INSTANCES}/{id}/restart"), &begin).await.expect(200);
+    let again = again["workflowInstanceId"].as_str().unwrap();
+    for (world, id, written) in
+        [(&here, id, "length 12"), (&there, id, "length 4"), (&here, again, "length 4")]
+    {
+        if id != again {
+            world.post(&format!("{INSTANCES}/{id}/resume"), &json!({})).await.expect(200);
+        }
+        world.until(id, "Finished").await;
+        let journal = world.get(&format!("{INSTANCES}/{id}/journal")).await.expect(200);
+        assert!(journal.to_string().contains(written), "{written}: {journal:#}");
+    }
+}

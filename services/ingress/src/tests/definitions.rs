@@ -384,7 +384,7 @@ async fn an_editor_gets_declarations_of_what_a_script_can_use() {
         "inputs": [{"name": "Lines", "type": "String", "isArray": true}]});
     world.post(&format!("{API}/import"), &document).await.expect(201);
     let path = "/elsa/api/scripting/javascript/type-definitions/typed";
-    let answer = world.post(path, &json!({"activityTypeName": "Elsa.If"})).await;
+    let answer = world.post(path, &json!({})).await;
     assert_eq!(answer.header("content-type"), Some("application/x-typescript"));
     let text = answer.body.as_str().unwrap();
     for line in [
@@ -396,6 +396,19 @@ async fn an_editor_gets_declarations_of_what_a_script_can_use() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line} is not in {text}");
     }
+    let asked = json!({"workflowDefinitionId": "typed", "activityId": "h",
+        "activityTypeName": "Elsa.SendHttpRequest", "propertyName": "Url"});
+    let here = world.post(path, &asked).await.body;
+    let here = here.as_str().unwrap();
+    assert!(here.contains("getInner(") && here.contains("getCount("), "{here}");
+    assert!(!here.contains("FromFetch(") && !here.contains("setOutcome"), "{here}");
+    let asked = json!({"activityTypeName": "Elsa.BulkDispatchWorkflows", "propertyName": "CorrelationIdFunction"});
+    let text = world.post(path, &asked).await.body;
+    assert!(
+        text.as_str().unwrap().contains("declare const args: {\n  \"item\": any;\n};"),
+        "{text}"
+    );
+    world.post(path, &json!({"activityId": 7})).await.problem(400);
     world
         .post("/elsa/api/scripting/javascript/type-definitions/nope", &json!({}))
         .await

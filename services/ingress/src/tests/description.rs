@@ -3,7 +3,7 @@ use std::path::Path;
 
 use axum::body::Body;
 use axum::http::Request;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::world::World;
 use crate::auth::permission;
@@ -102,4 +102,8 @@ async fn the_browser_of_the_api_needs_no_internet() {
         let body = world.get(&format!("/elsa/api/descriptors/{path}")).await.expect(200);
         assert!(!body["items"].as_array().unwrap().is_empty(), "{path}");
     }
+    let converters = "/elsa/api/descriptors/output-converters?sourceType=String";
+    assert!(world.get(converters).await.problem(400).contains("destinationType"));
+    let both = format!("{converters}&destinationType=Int32");
+    assert_eq!(world.get(&both).await.expect(200), json!({"items": [], "count": 0}));
 }

@@ -15,7 +15,8 @@ fn everything_wrong() -> Value {
         "variables": [
             {"id": "1", "name": "Count", "typeName": "Int32", "value": "many"},
             {"id": "2", "name": "Count"},
-            {"id": "3", "name": "Odd", "typeName": "Acme.Odd"}],
+            {"id": "3", "name": "Odd", "typeName": "Acme.Odd",
+                "storageDriverTypeName": "Acme.BlobStorageDriver, Acme"}],
         "options": {"activationStrategyType": "Sometimes", "incidentStrategyType": "Panic",
             "commitStrategyName": "Often"},
         "root": {"type": "Elsa.Flowchart", "id": "flow",
@@ -53,7 +54,8 @@ fn everything_wrong() -> Value {
                 {"type": "Elsa.WriteLine", "id": "reads",
                     "text": {"js": "variables.Cuont + getInput('Nothing')"}},
                 {"type": "Elsa.RunJavaScript", "id": "bound",
-                    "result": {"memoryReference": {"id": "Nowhere"}}},
+                    "result": {"memoryReference": {"id": "Nowhere"},
+                        "converter": {"id": "sample.number-to-text.v1"}}},
                 {"type": "Elsa.WriteLine", "id": "alone"},
                 {"type": "Elsa.Sequence", "id": "sequence", "activities": [
                     {"type": "Elsa.End", "id": "end"},
@@ -107,10 +109,12 @@ const ERRORS: &[(&str, &str, &str)] = &[
     ("script", "text", "line 2, column 3: unexpected token in expression: '*'"),
     ("template", "text", "line 1, column 6: Value expected."),
     ("delay", "timeSpan", "\"soon\" is not a duration: write 00:00:05, PT5S or 5s"),
+    ("bound", "result", "there is no output converter sample.number-to-text.v1: "),
     ("flow", "connections", "connection 2 (twice to gone) names activity gone, which is not in"),
 ];
 
 const WARNINGS: &[(&str, &str, &str)] = &[
+    ("", "variables", "there is no storage driver Acme.BlobStorageDriver, Acme: use "),
     ("", "commitStrategyName", "has no effect: each burst, up to where the workflow waits"),
     ("asks", "runAsynchronously", "runAsynchronously has no effect"),
     ("asks", "commitStrategyName", "commitStrategyName has no effect"),

@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::{Retries, limits};
+use model::{Retries, ScriptLibrary, limits};
 
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
 use super::source::{Setting, Sources};
 use super::value::{
-    Auth, Entries, FlowchartMode, IdentityProvider, LogFormat, MailServer, MisfireOfAll, NamedUrls,
-    Secret,
+    Auth, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat, MailServer,
+    MisfireOfAll, NamedUrls, Secret,
 };
 
 settings! {
@@ -70,6 +70,9 @@ settings! {
     event_wait: Duration = "24h", "TIME";
     /// How flowcharts run where neither the start nor the definition says it: `counter` or `token`
     flowchart_mode: FlowchartMode = "counter", "MODE";
+    /// What an incident does where the definition names no strategy: `fault` (the instance ends) or
+    /// `continue-with-incidents` (other branches go on)
+    incident_strategy: IncidentStrategy = "fault", "STRATEGY";
     /// Retries by name, for activities that name a resilience strategy: a JSON object such as
     /// `{"http": {"attempts": 5, "delay": "1s", "backoff": "exponential"}}`
     retry_strategies: Retries = "", "JSON";
@@ -85,6 +88,9 @@ settings! {
     /// Values that scripts may read with `getConfig` and `Configuration`, such as
     /// `Shop:Url=https://shop.example,Shop:Tries=3`; none if not set
     script_config: Entries = "", "KEY=VALUE,…";
+    /// Libraries that scripts find under their names: `lodash` (also `_`), `lodashFp`, `moment`; none
+    /// if not set
+    script_libraries: Vec<ScriptLibrary> = "", "NAMES";
     /// Lets workflows call private and loopback addresses
     allow_private_addresses: bool = "false", "BOOL",
         num_args = 0..=1, default_missing_value = "true";

@@ -89,6 +89,8 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { lease_ttl: some("4"), ..Args::default() }, "500ms, 30s"),
         (Args { drain_seconds: some("0"), ..Args::default() }, "above 0"),
         (Args { auth: some("basic"), ..Args::default() }, "none or api-key"),
+        (Args { script_libraries: some("lodash,jquery"), ..Args::default() }, "no library jquery"),
+        (Args { incident_strategy: some("panic"), ..Args::default() }, "continue-with-incidents"),
         (Args { log_format: some("xml"), ..Args::default() }, "text or json"),
         (Args { provision: some("perhaps"), ..Args::default() }, "true or false"),
         (Args { nats_url: some(""), ..Args::default() }, "empty"),

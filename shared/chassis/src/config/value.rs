@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::{Retries, Retry};
+use model::{Retries, Retry, ScriptLibrary};
 use serde_json::Value;
 
 const NO_TOKENS: &str = "tokens of an identity provider are not supported yet; use `auth` = api-key, or none on loopback";
@@ -88,6 +88,15 @@ pub enum FlowchartMode {
     Token,
 }
 
+/// What an incident does to its instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncidentStrategy {
+    /// The instance ends as faulted.
+    Fault,
+    /// Other branches go on.
+    ContinueWithIncidents,
+}
+
 /// URLs by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedUrls(pub Vec<(String, String)>);
@@ -140,6 +149,13 @@ impl Parse for Vec<String> {
     fn parse(text: &str) -> Result<Self, String> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
         Ok(items.map(str::to_owned).collect())
+    }
+}
+
+impl Parse for Vec<ScriptLibrary> {
+    fn parse(text: &str) -> Result<Self, String> {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        items.map(str::parse).collect()
     }
 }
 
@@ -265,6 +281,16 @@ impl Parse for FlowchartMode {
             "counter" => Ok(Self::Counter),
             "token" => Ok(Self::Token),
             _ => Err("must be counter or token".to_owned()),
+        }
+    }
+}
+
+impl Parse for IncidentStrategy {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "fault" => Ok(Self::Fault),
+            "continue-with-incidents" => Ok(Self::ContinueWithIncidents),
+            _ => Err("must be fault or continue-with-incidents".to_owned()),
         }
     }
 }

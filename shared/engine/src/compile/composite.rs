@@ -80,6 +80,8 @@ impl Compiler<'_> {
             outputs: definition.outputs.clone(),
             given: self.given(&id, raw, definition),
         };
+        let outputs = definition.outputs.iter().map(|output| output.name.as_str());
+        self.refuse_converters(&id, raw, outputs);
         let (root, variables) = self.inside(&id, definition, &path, depth)?;
         let bindings = definition
             .outputs

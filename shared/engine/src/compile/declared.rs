@@ -57,9 +57,29 @@ impl Compiler<'_> {
                 self.findings.problem(activity, Some("variables"), message);
                 Value::Null
             });
-            declared.push(Declared { id: id.clone(), name: name.clone(), ty, default });
+            let is_hidden = self.is_hidden(activity, variable);
+            declared.push(Declared { id: id.clone(), name: name.clone(), ty, default, is_hidden });
         }
         declared
+    }
+
+    /// True for a variable of Elsa's memory driver, under each name that it has had.
+    fn is_hidden(&mut self, activity: Option<&ActivityId>, variable: &Variable) -> bool {
+        let driver = variable.storage_driver_type_name.as_deref().unwrap_or_default();
+        let class = class_of(driver).to_ascii_lowercase().replace(' ', "");
+        match class.strip_suffix("storagedriver").unwrap_or(&class) {
+            "" | "workflow" | "workflowinstance" => false,
+            "memory" => true,
+            _ => {
+                let message = format!(
+                    "there is no storage driver {driver}: use WorkflowInstanceStorageDriver or \
+                     MemoryStorageDriver; variable {} is stored with the instance",
+                    variable.name
+                );
+                self.findings.warning(activity, Some("variables"), message);
+                false
+            }
+        }
     }
 
     fn known_type(
@@ -112,20 +132,20 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn continues_with_incidents(&mut self, definition: &Definition) -> bool {
-        let Some(name) = definition.options.incident_strategy_type.as_deref() else {
-            return false;
-        };
+    /// The incident strategy; none where the configuration decides.
+    pub(super) fn continues_with_incidents(&mut self, definition: &Definition) -> Option<bool> {
+        let name = definition.options.incident_strategy_type.as_deref()?;
         match class_of(name) {
-            "" | "FaultStrategy" => false,
-            "ContinueWithIncidentsStrategy" => true,
+            "" => None,
+            "FaultStrategy" => Some(false),
+            "ContinueWithIncidentsStrategy" => Some(true),
             other => {
                 let message = format!(
                     "there is no incident strategy {other}: use FaultStrategy or \
                      ContinueWithIncidentsStrategy"
                 );
                 self.findings.problem(None, Some("options.incidentStrategyType"), message);
-                false
+                None
             }
         }
     }

@@ -1,11 +1,13 @@
-//! Warnings about a definition as a whole: whether something starts it, and ids that mean several
-//! activities.
+//! Findings about a definition as a whole: whether something starts it, ids that mean several
+//! activities, and what outputs are bound to.
 
 use std::collections::BTreeMap;
 
-use model::ActivityId;
+use model::{ActivityId, Map};
+use serde_json::Value;
 
 use super::Compiler;
+use super::raw::find;
 use crate::descriptor::Kind;
 use crate::outline::{Node, NodeRef};
 
@@ -68,6 +70,27 @@ impl Compiler<'_> {
                      {target}, so the value goes nowhere"
                 );
                 self.findings.warning(Some(id), Some(output), message);
+            }
+        }
+    }
+
+    /// Refuses outputs that a converter of Elsa's is to change: it is C# code.
+    pub(super) fn refuse_converters<'o>(
+        &mut self,
+        id: &ActivityId,
+        raw: &Map,
+        outputs: impl Iterator<Item = &'o str>,
+    ) {
+        for output in outputs {
+            let wrapper = find(raw, output).and_then(Value::as_object);
+            let converter = wrapper.and_then(|wrapper| find(wrapper, "converter")?.as_object());
+            let name = converter.and_then(|converter| find(converter, "id")?.as_str());
+            if let Some(name) = name.filter(|name| !name.is_empty()) {
+                let message = format!(
+                    "there is no output converter {name}: a converter of Elsa's is C# code; bind \
+                     the output to a variable without it, and use Elsa.SetVariable with JavaScript"
+                );
+                self.findings.oversight(Some(id), Some(output), message);
             }
         }
     }

@@ -58,7 +58,8 @@ impl Draft<'_> {
         self.remove(number);
     }
 
-    /// An activity failed: records the incident, and follows the definition's incident strategy.
+    /// An activity failed: records the incident, and follows the incident strategy of the definition,
+    /// or else of the configuration.
     pub(crate) fn fault(&mut self, number: u64, node: &Node, failure: &Failure) {
         self.cancel_below(number);
         self.burn(number);
@@ -66,7 +67,8 @@ impl Draft<'_> {
             json!({"code": failure.code, "category": failure.category, "type": failure.kind});
         self.write(number, What::Faulted, Some(failure.message.clone()), Some(payload));
         self.incident(node, Some(number), failure);
-        if self.outline.continues_with_incidents {
+        let by_default = self.env.installation.continues_with_incidents;
+        if self.outline.continues_with_incidents.unwrap_or(by_default) {
             return;
         }
         self.halt(SubStatus::Faulted);

@@ -3,6 +3,7 @@
 //! [`FUNCTIONS`] and [`TYPES`] are the whole list; a test compares it with what a script finds.
 
 use engine::{Surroundings, Type};
+use model::ScriptLibrary;
 
 use super::accessor::pascal;
 
@@ -51,16 +52,32 @@ const FUNCTIONS: &[(&str, &str)] = &[
 const TYPES: &[&str] = &["DateTime", "DateTimeOffset", "TimeSpan", "Guid", "Random"];
 
 /// The declarations for a script with these surroundings.
-pub(super) fn declarations(around: &Surroundings) -> String {
+pub(super) fn declarations(around: &Surroundings, libraries: &[ScriptLibrary]) -> String {
     let mut text = String::new();
     for (name, signature) in FUNCTIONS {
+        if around.refuses_outcomes && name.starts_with("setOutcome") {
+            continue;
+        }
         push(&mut text, &format!("declare function {name}{signature};"));
     }
     for name in TYPES {
         push(&mut text, &format!("declare const {name}: any;\ndeclare type {name} = any;"));
     }
+    for name in libraries.iter().flat_map(|library| library.globals()) {
+        push(&mut text, &format!("declare const {name}: any;"));
+    }
     object(&mut text, "variables", &around.variables);
-    push(&mut text, "declare const args: { [name: string]: any };");
+    match &around.arguments {
+        None => push(&mut text, "declare const args: { [name: string]: any };"),
+        Some(names) => {
+            push(&mut text, "declare const args: {");
+            names.iter().for_each(|name| push(&mut text, &format!("  {}: any;", quoted(name))));
+            push(&mut text, "};");
+            for name in names {
+                accessor(&mut text, &format!("get{}", pascal(name)), "(): any");
+            }
+        }
+    }
     for (name, ty) in &around.variables {
         let (name, ty) = (pascal(name), typescript(ty));
         accessor(&mut text, &format!("get{name}"), &format!("(): {ty}"));
@@ -98,12 +115,15 @@ fn object(text: &mut String, name: &str, members: &[(String, Type)]) {
     for (member, ty) in members {
         if !seen.contains(&member) {
             seen.push(member);
-            // A JSON text is a TypeScript text too.
-            let quoted = serde_json::Value::from(member.as_str());
-            push(text, &format!("  {quoted}: {};", typescript(ty)));
+            push(text, &format!("  {}: {};", quoted(member), typescript(ty)));
         }
     }
     push(text, "  [name: string]: any;\n};");
+}
+
+/// A JSON text is a TypeScript text too.
+fn quoted(name: &str) -> serde_json::Value {
+    name.into()
 }
 
 fn typescript(ty: &Type) -> String {
@@ -232,8 +252,9 @@ mod tests {
                 ("Lines".to_owned(), Type::Object),
             ],
             outputs: vec![("Fetch".to_owned(), "statusCode".to_owned(), Type::StatusCode)],
+            ..Surroundings::default()
         };
-        let text = declarations(&around);
+        let text = declarations(&around, &[]);
         for line in [
             "  \"order total\": number;",
             "  \"a\\\"b\": any;",

@@ -2,6 +2,7 @@
 //! them.
 
 mod library;
+mod vendored;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,6 +47,7 @@ pub(super) fn install<'js>(
     host.inputs()?;
     host.config()?;
     host.library()?;
+    host.vendored()?;
     let variables = host.variables()?;
     host.accessors()?;
     Ok(variables)

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeSet;
 
+use model::ScriptLibrary;
+
 use super::accessor::Names;
 use super::simple::Simple;
 use super::words::{is_accessor, words};
@@ -79,15 +81,17 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Reads the text, which can be parsed in this mode.
-    pub(super) fn new(source: &str, mode: Mode) -> Self {
+    pub(super) fn new(source: &str, mode: Mode, libraries: &[ScriptLibrary]) -> Self {
         let words = words(source);
+        let mut globals = libraries.iter().flat_map(|library| library.globals());
         Self {
             mode,
             simple: Simple::parse(source),
             computes_names: computes_names(source),
             // An identifier may be written with `\\u0061`.
             everything: source.contains("\\u")
-                || REFLECTION.iter().any(|word| words.contains(*word)),
+                || REFLECTION.iter().any(|word| words.contains(*word))
+                || globals.any(|name| words.contains(*name)),
             loops: ["for", "while", "do"].iter().any(|word| words.contains(*word)),
             words,
         }
@@ -198,7 +202,7 @@ mod tests {
             "a\n['x' + y]",
             "variables[k]",
         ] {
-            assert!(Plan::new(source, Mode::Script).computes_names, "{source}");
+            assert!(Plan::new(source, Mode::Script, &[]).computes_names, "{source}");
         }
         for source in [
             "variables.A.b === 2",
@@ -208,7 +212,7 @@ mod tests {
             "return [1]",
             "({a: [1]})",
         ] {
-            assert!(!Plan::new(source, Mode::Script).computes_names, "{source}");
+            assert!(!Plan::new(source, Mode::Script, &[]).computes_names, "{source}");
         }
     }
 
@@ -217,10 +221,10 @@ mod tests {
         for source in
             ["globalThis['vari' + 'ables']", "getV\\u0061riable('x')", "this.x", "eval('1')"]
         {
-            assert!(Plan::new(source, Mode::Script).mentions_everything(), "{source}");
+            assert!(Plan::new(source, Mode::Script, &[]).mentions_everything(), "{source}");
         }
         for source in ["variables[k]", "'a\\n'", "variables.Items[i].x"] {
-            assert!(!Plan::new(source, Mode::Script).mentions_everything(), "{source}");
+            assert!(!Plan::new(source, Mode::Script, &[]).mentions_everything(), "{source}");
         }
     }
 
@@ -229,9 +233,10 @@ mod tests {
         let plan = Plan::new(
             "getInput(\"X\") + getCounter() + getCorrelationId() + setCounter(2)",
             Mode::Script,
+            &[],
         );
         assert_eq!(plan.accessors(&Names::default()), ["getCounter", "setCounter"]);
         assert!(plan.has_accessors());
-        assert!(!Plan::new("getInput('X')", Mode::Script).has_accessors());
+        assert!(!Plan::new("getInput('X')", Mode::Script, &[]).has_accessors());
     }
 }

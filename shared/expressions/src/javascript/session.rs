@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Flaw, Identity, Scope};
-use model::{Map, Timestamp};
+use model::{Map, ScriptLibrary, Timestamp};
 use serde_json::Value;
 
 use super::accessor::{self, Names, Target};
@@ -30,12 +30,22 @@ pub(super) struct Variable {
     pub(super) value: Option<Value>,
 }
 
+/// What the installation gives to every script.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Given {
+    /// The configuration that scripts may read.
+    pub(super) config: Arc<Config>,
+    /// The libraries that are global.
+    pub(super) libraries: Arc<[ScriptLibrary]>,
+}
+
 /// The values that are read from the scope before the script runs.
 pub(super) struct Facts {
     pub(super) variables: Vec<Variable>,
     pub(super) accessors: Vec<(String, Target)>,
     pub(super) arguments: Map,
     pub(super) config: Arc<Config>,
+    pub(super) libraries: Arc<[ScriptLibrary]>,
     pub(super) identity: Identity,
     pub(super) now: Timestamp,
     pub(super) seed: [u8; 16],
@@ -43,12 +53,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Reads the values that the text mentions.
-    pub(super) fn read(
-        source: &str,
-        plan: &Plan,
-        scope: &mut dyn Scope,
-        config: &Arc<Config>,
-    ) -> Self {
+    pub(super) fn read(source: &str, plan: &Plan, scope: &mut dyn Scope, given: &Given) -> Self {
         let seed = if plan.draws() { scope.random() } else { [0; 16] };
         let accessors = if plan.has_accessors() { accessors(plan, scope) } else { Vec::new() };
         let variables = if !accessors.is_empty()
@@ -64,7 +69,8 @@ impl Facts {
             variables,
             accessors,
             arguments,
-            config: Arc::clone(config),
+            config: Arc::clone(&given.config),
+            libraries: Arc::clone(&given.libraries),
             identity: scope.identity(),
             now: scope.now(),
             seed,

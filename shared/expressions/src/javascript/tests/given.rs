@@ -1,6 +1,7 @@
 //! What an evaluation is given beside its scope: arguments and configuration.
 
 use engine::Language as _;
+use model::ScriptLibrary;
 use serde_json::json;
 
 use super::{failure, run_on};
@@ -36,7 +37,7 @@ fn the_configuration_is_read_by_its_keys() {
     let values = [("Shop:Url", "https://shop"), ("Tries", "3")];
     let values = values.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let config = std::sync::Arc::new(crate::Config::new(&values.into()));
-    let script = JavaScript::with(model::limits::SCRIPT_TIME_MAX, config);
+    let script = JavaScript::with(model::limits::SCRIPT_TIME_MAX, config, &[]);
     for (source, expected) in [
         ("getConfig('Shop:Url') + '/x'", json!("https://shop/x")),
         ("getConfig('Shop').Url", json!("https://shop")),
@@ -44,5 +45,71 @@ fn the_configuration_is_read_by_its_keys() {
         ("Number(getConfig('tries')) + 1", json!(4)),
     ] {
         assert_eq!(script.evaluate(source, &mut furnished()).unwrap(), expected, "{source}");
+    }
+}
+
+fn with_libraries(libraries: &[ScriptLibrary]) -> JavaScript {
+    JavaScript::with(model::limits::SCRIPT_TIME_MAX, std::sync::Arc::default(), libraries)
+}
+
+#[test]
+fn libraries_are_there_where_the_installation_asks_for_them() {
+    let script = with_libraries(&ScriptLibrary::ALL);
+    for (source, expected) in [
+        ("_.chunk([1, 2, 3], 2)", json!([[1, 2], [3]])),
+        ("lodash === _", json!(true)),
+        ("globalThis['_'].VERSION", json!("4.18.1")),
+        ("_([3, 1, 2]).sortBy().map(n => n * 2).value()", json!([2, 4, 6])),
+        ("_.groupBy([1.2, 1.8, 2.1], Math.floor)", json!({"1": [1.2, 1.8], "2": [2.1]})),
+        ("_.template('Hello <%= name %>')({ name: 'Ada' })", json!("Hello Ada")),
+        ("_.sum(variables.Numbers ?? [getCounter(), 1])", json!(5)),
+        ("lodashFp.map(n => n + 1)([1, 2])", json!([2, 3])),
+        ("lodashFp.flow(lodashFp.filter(n => n > 1), lodashFp.size)([1, 2, 3])", json!(2)),
+        ("[1, 2].map((_, index) => index)", json!([0, 1])),
+        ("const _ = 7; _", json!(7)),
+        ("_ = 8; _", json!(8)),
+        ("moment('2026-01-31').add(1, 'month').format('YYYY-MM-DD')", json!("2026-02-28")),
+        ("moment.utc('2026-11-21T09:00:00Z').fromNow()", json!("a few seconds ago")),
+        ("({ at: moment() })", json!({"at": "2026-11-21T09:00:00.000Z"})),
+        ("[_.now(), moment().valueOf(), Date.now()]", json!([NOW, NOW, NOW])),
+        ("moment().format()", json!("2026-11-21T09:00:00+00:00")),
+        ("moment().isSame(new Date(), 'day')", json!(true)),
+    ] {
+        let value = script.evaluate(source, &mut furnished());
+        assert_eq!(value, Ok(expected), "{source}");
+    }
+    let chances = "[_.random(1, 1e9), _.shuffle(_.range(20)), _.sample(_.range(1000))]";
+    let draw = || script.evaluate(chances, &mut furnished()).unwrap();
+    assert_eq!(draw(), draw(), "the random numbers are those of the turn");
+}
+
+/// The time of the turn.
+const NOW: i64 = 1_795_251_600_000;
+
+#[test]
+fn a_library_that_is_off_is_not_there() {
+    for (libraries, source) in [
+        (&[][..], "typeof _ + typeof lodash + typeof lodashFp + typeof moment"),
+        (&[ScriptLibrary::Moment], "typeof _ + typeof lodash + typeof lodashFp + 'undefined'"),
+        (&[ScriptLibrary::LodashFp], "typeof _ + typeof lodash + 'undefined' + typeof moment"),
+    ] {
+        let value = with_libraries(libraries).evaluate(source, &mut furnished()).unwrap();
+        assert_eq!(value, "undefined".repeat(4), "{source}");
+    }
+    let names = "Object.getOwnPropertyNames(globalThis).filter(name => name.includes('odash'))";
+    let found = with_libraries(&[ScriptLibrary::LodashFp]).evaluate(names, &mut furnished());
+    assert_eq!(found, Ok(json!(["lodashFp"])));
+}
+
+#[test]
+fn an_editor_finds_the_libraries_that_are_on() {
+    let declared = |libraries: &[ScriptLibrary]| {
+        let around = engine::Surroundings::default();
+        with_libraries(libraries).declarations(&around).unwrap_or_default()
+    };
+    let all = declared(&ScriptLibrary::ALL);
+    for name in ["_", "lodash", "lodashFp", "moment"] {
+        let line = format!("declare const {name}: any;");
+        assert!(all.contains(&line) && !declared(&[]).contains(&line), "{line}");
     }
 }
