@@ -1,11 +1,12 @@
 //! StateMachine: is in one state at a time, and waits for the triggers of all transitions that leave
-//! it. A transition runs its action, then the exit of the old state, then the entry of the new one.
+//! it. A transition runs the exit of the old state, then its action, then the entry of the new one.
+//! A transition without a trigger happens as soon as its state is entered, if its condition holds.
 
 use std::collections::BTreeMap;
 
 use engine::{
-    Activity, Child, Decision, Descriptor, Expression, Moving, Next, NodeRef, Plan, Planning,
-    PortKind, Step, Type,
+    Activity, Child, Decision, Descriptor, Expression, Failure, Moving, Next, NodeRef, Plan,
+    Planning, PortKind, Step, Type,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ struct Machine {
 struct State {
     entry: Option<NodeRef>,
     exit: Option<NodeRef>,
-    /// Transitions that leave it, have a trigger and lead to a known state.
+    /// Transitions that leave it and lead to a known state.
     leaving: Vec<usize>,
 }
 
@@ -41,10 +42,10 @@ struct Transition {
 enum Role {
     /// The trigger of this transition.
     Trigger(usize),
-    /// The action of this transition.
-    Action(usize),
     /// The exit of the state that this transition leaves.
     Exit(usize),
+    /// The action of this transition.
+    Action(usize),
     /// The entry of the current state.
     Entry,
 }
@@ -84,8 +85,7 @@ impl Activity for StateMachine {
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
         let mut machine = Machine { states: states(node), transitions: transitions(node) };
         for (at, transition) in machine.transitions.iter().enumerate() {
-            let is_followed =
-                transition.trigger.is_some() && machine.states.contains_key(&transition.to);
+            let is_followed = machine.states.contains_key(&transition.to);
             if let (true, Some(state)) = (is_followed, machine.states.get_mut(&transition.from)) {
                 state.leaving.push(at);
             }
@@ -101,7 +101,7 @@ impl Activity for StateMachine {
             None => step.text("initialState")?,
         };
         match named.filter(|name| machine.states.contains_key(name)) {
-            Some(name) => Ok(machine.enter(step, &name)),
+            Some(name) => machine.enter(step, &name),
             None => Ok(Next::done()),
         }
     }
@@ -110,9 +110,9 @@ impl Activity for StateMachine {
         let Some(machine) = step.plan::<Machine>() else { return Ok(Next::done()) };
         match Role::of(&child.tag.unwrap_or_default()) {
             Role::Trigger(at) => machine.triggered(step, at),
-            Role::Action(at) => Ok(machine.leave(step, at)),
-            Role::Exit(at) => Ok(machine.enter(step, &machine.transitions[at].to)),
-            Role::Entry => Ok(machine.listen(step)),
+            Role::Exit(at) => machine.act(step, at),
+            Role::Action(at) => machine.enter(step, &machine.transitions[at].to),
+            Role::Entry => machine.entered(step),
         }
     }
 
@@ -145,60 +145,116 @@ impl Activity for StateMachine {
 }
 
 impl Machine {
-    /// Makes this state the current one, and runs its entry.
-    fn enter(&self, step: &mut Step<'_, '_>, name: &str) -> Next {
+    /// Makes this state the current one, and returns its entry.
+    fn begin(&self, step: &mut Step<'_, '_>, name: &str) -> Option<NodeRef> {
         if let Some(memory) = step.memory() {
             *memory = Value::from(name);
         }
-        match self.states.get(name).and_then(|state| state.entry) {
-            Some(entry) => run(step, entry, Role::Entry),
-            None => self.listen(step),
+        self.states.get(name)?.entry
+    }
+
+    /// Makes this state the current one, and runs its entry.
+    fn enter(&self, step: &mut Step<'_, '_>, name: &str) -> Decision {
+        match self.begin(step, name) {
+            Some(entry) => Ok(run(step, entry, Role::Entry)),
+            None => self.entered(step),
         }
     }
 
+    /// Follows a transition without a trigger, or waits. Several of them are followed at once where
+    /// nothing has to run on the way.
+    fn entered(&self, step: &mut Step<'_, '_>) -> Decision {
+        for _ in 0..=self.transitions.len() {
+            let Some(at) = self.open(step)? else { return self.listen(step) };
+            let transition = &self.transitions[at];
+            let child = match (self.exit(transition), transition.action) {
+                (Some(exit), _) => Some((exit, Role::Exit(at))),
+                (None, Some(action)) => Some((action, Role::Action(at))),
+                (None, None) => self.begin(step, &transition.to).map(|entry| (entry, Role::Entry)),
+            };
+            if let Some((child, role)) = child {
+                return Ok(run(step, child, role));
+            }
+        }
+        let message = "its transitions without triggers lead in a circle: give one of them a \
+                       trigger, or a condition that does not hold for ever";
+        Err(Failure::new("EndlessTransitions", message))
+    }
+
+    /// The first transition without a trigger that leaves the current state and whose condition
+    /// holds.
+    fn open(&self, step: &mut Step<'_, '_>) -> Result<Option<usize>, Failure> {
+        for &at in self.leaving(step) {
+            if self.transitions[at].trigger.is_none() && self.holds(step, at)? {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
     /// Waits for the triggers of the current state. A state that nothing leaves ends the machine.
-    fn listen(&self, step: &mut Step<'_, '_>) -> Next {
-        let current = current(step);
-        let leaving = self.states.get(&current).map_or(&[][..], |state| &state.leaving);
+    fn listen(&self, step: &mut Step<'_, '_>) -> Decision {
+        let leaving = self.leaving(step);
+        let mut is_waiting = false;
         for &at in leaving {
             if let Some(trigger) = self.transitions[at].trigger {
                 run(step, trigger, Role::Trigger(at));
+                is_waiting = true;
             }
         }
-        if leaving.is_empty() { Next::done() } else { Next::Wait }
+        match (leaving.is_empty(), is_waiting) {
+            (true, _) => Ok(Next::done()),
+            (false, true) => Ok(Next::Wait),
+            (false, false) => {
+                let message = format!(
+                    "no transition leaves the state {}: their conditions do not hold, and none has \
+                     a trigger",
+                    current(step)
+                );
+                Err(Failure::new("NoTransition", message))
+            }
+        }
     }
 
     /// The trigger of a transition is over. If its condition holds, the machine leaves its state;
     /// else it waits for the same trigger again.
     fn triggered(&self, step: &mut Step<'_, '_>, at: usize) -> Decision {
         let transition = &self.transitions[at];
-        let holds = match &transition.condition {
-            Some(condition) => {
-                let property = format!("transitions[{at}].condition");
-                step.evaluate(&property, condition, &Type::Boolean)? == true
-            }
-            None => true,
-        };
-        if !holds {
+        if !self.holds(step, at)? {
             return Ok(match transition.trigger {
                 Some(trigger) => run(step, trigger, Role::Trigger(at)),
                 None => Next::Wait,
             });
         }
         step.cancel_children();
-        Ok(match transition.action {
-            Some(action) => run(step, action, Role::Action(at)),
-            None => self.leave(step, at),
-        })
+        match self.exit(transition) {
+            Some(exit) => Ok(run(step, exit, Role::Exit(at))),
+            None => self.act(step, at),
+        }
     }
 
-    /// Runs the exit of the state that a transition leaves, then enters the next state.
-    fn leave(&self, step: &mut Step<'_, '_>, at: usize) -> Next {
+    /// Runs the action of a transition, then enters the next state.
+    fn act(&self, step: &mut Step<'_, '_>, at: usize) -> Decision {
         let transition = &self.transitions[at];
-        match self.states.get(&transition.from).and_then(|state| state.exit) {
-            Some(exit) => run(step, exit, Role::Exit(at)),
+        match transition.action {
+            Some(action) => Ok(run(step, action, Role::Action(at))),
             None => self.enter(step, &transition.to),
         }
+    }
+
+    fn holds(&self, step: &mut Step<'_, '_>, at: usize) -> Result<bool, Failure> {
+        let Some(condition) = &self.transitions[at].condition else { return Ok(true) };
+        let property = format!("transitions[{at}].condition");
+        Ok(step.evaluate(&property, condition, &Type::Boolean)? == true)
+    }
+
+    fn exit(&self, transition: &Transition) -> Option<NodeRef> {
+        self.states.get(&transition.from)?.exit
+    }
+
+    /// The transitions that leave the current state.
+    fn leaving(&self, step: &mut Step<'_, '_>) -> &[usize] {
+        self.states.get(&current(step)).map_or(&[], |state| &state.leaving)
     }
 }
 
@@ -248,7 +304,7 @@ fn transitions(node: &mut Planning<'_>) -> Vec<Transition> {
     planned.collect()
 }
 
-/// Reports states that do not exist, and transitions that never happen.
+/// Reports states that do not exist.
 fn complain(node: &mut Planning<'_>, machine: &Machine) {
     for input in ["initialState", "currentState"] {
         let named = node.literal(input).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -262,9 +318,6 @@ fn complain(node: &mut Planning<'_>, machine: &Machine) {
             if !machine.states.contains_key(state) {
                 node.oversight(&property, format!("there is no state {state:?}"));
             }
-        }
-        if transition.trigger.is_none() {
-            node.oversight(&property, "it has no trigger, so it never happens");
         }
     }
 }
@@ -314,13 +367,13 @@ mod tests {
     }
 
     #[test]
-    fn a_transition_runs_its_action_then_the_exit_then_the_entry() {
+    fn a_transition_runs_the_exit_then_its_action_then_the_entry() {
         let mut player = player(with_key(door()));
         player.start(json!({}));
         assert_eq!(player.lines(), ["closing"]);
         assert_eq!(player.state().bookmarks.len(), 2, "it waits for both triggers");
         raise(&mut player, "Push");
-        assert_eq!(player.lines(), ["closing", "push", "leaving closed", "opening"]);
+        assert_eq!(player.lines(), ["closing", "leaving closed", "push", "opening"]);
         assert_eq!(player.state().bookmarks.len(), 1, "the other trigger is cancelled");
         raise(&mut player, "Pull");
         assert_eq!(player.lines().last().unwrap(), &"closing");
@@ -361,17 +414,47 @@ mod tests {
     }
 
     #[test]
+    fn a_transition_without_a_trigger_happens_at_once_if_its_condition_holds() {
+        let machine = |transitions: Value| {
+            json!({"type": "StateMachine", "initialState": "a", "states": [
+                {"name": "a", "entry": says("in a"), "exit": says("out of a")},
+                {"name": "b", "entry": says("in b")}, {"name": "c"}, {"name": "d"}],
+            "transitions": transitions})
+        };
+        let never = json!({"type": "JavaScript", "value": "1 > 2"});
+        check_lines(
+            machine(json!([
+                {"from": "a", "to": "c", "condition": never},
+                {"from": "a", "to": "b", "action": says("on the way")},
+                {"from": "a", "to": "c", "trigger": hears("Go")}])),
+            &["in a", "out of a", "on the way", "in b"],
+        );
+        // Where none holds, it waits for the triggers of the others.
+        let mut waiting = player(machine(json!([
+            {"from": "a", "to": "b", "condition": never},
+            {"from": "a", "to": "c", "trigger": hears("Go")}])));
+        waiting.start(json!({}));
+        raise(&mut waiting, "Go");
+        assert_eq!(waiting.lines(), ["in a", "out of a"]);
+        assert!(waiting.status().is_final());
+        let fails = |transitions: Value, code: &str| {
+            let mut player = player(machine(transitions));
+            player.start(json!({}));
+            assert_eq!(player.state().incidents[0].code, code);
+        };
+        fails(json!([{"from": "a", "to": "b", "condition": never}]), "NoTransition");
+        let circle = json!([{"from": "a", "to": "c"}, {"from": "c", "to": "d"},
+            {"from": "d", "to": "c"}]);
+        fails(circle, "EndlessTransitions");
+    }
+
+    #[test]
     fn mistakes_are_named_at_publish() {
         let found = oversights(json!({"type": "StateMachine", "initialState": "nowhere",
             "states": [{"name": "a"}, {"name": "a"}],
             "transitions": [{"from": "a", "to": "b", "trigger": hears("Go")},
                 {"from": "a", "to": "a"}]}));
-        for part in [
-            "no state \"nowhere\"",
-            "two states have the name \"a\"",
-            "no state \"b\"",
-            "it has no trigger",
-        ] {
+        for part in ["no state \"nowhere\"", "two states have the name \"a\"", "no state \"b\""] {
             assert!(found.iter().any(|problem| problem.contains(part)), "{part}: {found:?}");
         }
     }
