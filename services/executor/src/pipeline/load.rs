@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chassis::Point;
-use engine::{Input, Program};
+use engine::{Activation, Input, Program};
 use model::{InstanceId, Timestamp};
 use protocol::{Body, Refusal, Start};
 
@@ -132,9 +132,10 @@ async fn start(
     }
     let before = known.take().unwrap_or_default();
     let program = match program(cx, &before, start).await {
-        Ok(Some(program)) => match unfit(&program, start) {
-            None => Ok(program),
-            Some(reason) => Err((Refusal::Garbled, reason)),
+        Ok(Some(program)) => match (unfit(&program, start), uncorrelated(&program, start)) {
+            (None, None) => Ok(program),
+            (Some(reason), _) => Err((Refusal::Garbled, reason)),
+            (None, Some(reason)) => Err((Refusal::NotAllowed, reason)),
         },
         Ok(None) => Err((Refusal::NotFound, absent(start))),
         Err(error) => Err((Refusal::NotFound, broken(error)?)),
@@ -162,6 +163,7 @@ async fn start(
         Err((refusal, reason)) if before.row.is_some() => {
             let end = match refusal {
                 Refusal::Garbled => Ending::invalid_input(reason),
+                Refusal::NotAllowed => Ending::not_allowed(reason),
                 _ => Ending::not_runnable(reason),
             };
             Ok(Found::Ended(Box::new(Ran::ended(cx.now(), before, work, end))))
@@ -197,6 +199,20 @@ fn unfit(program: &Program, start: &Start) -> Option<String> {
     let named: Vec<_> = flaws.iter().map(|(name, flaw)| format!("{name}: {flaw}")).collect();
     (!named.is_empty())
         .then(|| format!("the input does not fit the workflow: {}", named.join("; ")))
+}
+
+/// The reason why a start lacks the correlation id that its activation strategy asks for. A child is
+/// not held back.
+fn uncorrelated(program: &Program, start: &Start) -> Option<String> {
+    let is_blank = start.correlation_id.as_ref().is_none_or(|id| id.trim().is_empty());
+    let is_meant =
+        start.parent.is_none() && program.activation() == Activation::CorrelatedSingleton;
+    (is_meant && is_blank).then(|| {
+        format!(
+            "the activation strategy of {} is CorrelatedSingleton: give the start a correlation id",
+            start.definition_id
+        )
+    })
 }
 
 fn absent(start: &Start) -> String {

@@ -265,6 +265,31 @@ async fn a_singleton_runs_once_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_correlated_singleton_needs_a_correlation_id() {
+    let world = World::new();
+    let more = json!({"options": {"activationStrategyType": "CorrelatedSingletonStrategy"}});
+    world.publish("one", sequence(vec![wait_for("x")]), more).await;
+    let _node = world.node("a").await;
+    let correlated = async |id: &str, correlation_id: &str| {
+        let body = Start {
+            definition_id: "one".into(),
+            instance_id: Some(id.into()),
+            correlation_id: Some(correlation_id.to_owned()),
+            ..Start::default()
+        };
+        let command = Command::new(format!("start-{id}").as_str().into(), Body::Start(body));
+        world.ask(command, ReplyWhen::Settled).await
+    };
+    let outcome = world.start("one", "i1", json!({})).await;
+    assert_eq!(outcome.refusal, Some(Refusal::NotAllowed));
+    assert_eq!(correlated("i2", " ").await.refusal, Some(Refusal::NotAllowed));
+    assert_eq!((world.instance("i1").await, world.instance("i2").await), (None, None));
+    assert_eq!(correlated("i3", "c").await.refusal, None);
+    assert_eq!(correlated("i4", "c").await.refusal, Some(Refusal::NotAllowed));
+    assert_eq!(correlated("i5", "d").await.refusal, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_child_is_not_held_back_by_an_activation_strategy_but_an_accepted_start_is() {
     let world = World::new();
     let more = json!({"options": {"activationStrategyType": "SingletonStrategy"}});
