@@ -45,7 +45,6 @@ impl Activity for HttpEndpoint {
                  `{outcome, message}`.",
             )
             .outcomes(&["Done"])
-            .outcomes(&endpoint::REFUSALS)
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
@@ -124,8 +123,8 @@ const EXPOSING: [(&str, &str, &str); 4] = [
 ];
 
 fn with_outcomes(descriptor: Descriptor) -> Descriptor {
-    EXPOSING.into_iter().fold(descriptor, |descriptor, (input, _, what)| {
-        descriptor.input(input, Type::Boolean, what).default(false).raw()
+    EXPOSING.into_iter().fold(descriptor, |descriptor, (input, outcome, what)| {
+        descriptor.input(input, Type::Boolean, what).default(false).raw().outcome_if(input, outcome)
     })
 }
 

@@ -120,6 +120,9 @@ pub struct Port {
     pub kind: PortKind,
     /// The designer shows it.
     pub is_browsable: bool,
+    /// The plain input that has to be true for the activity to leave through it.
+    #[serde(skip)]
+    pub exposed_by: Option<&'static str>,
 }
 
 /// The kind of a port.
@@ -291,6 +294,13 @@ impl Descriptor {
         self
     }
 
+    /// With an outcome that exists only where this plain input is true.
+    #[must_use]
+    pub fn outcome_if(mut self, input: &'static str, name: &'static str) -> Self {
+        self.ports.push(Port { exposed_by: Some(input), ..port(name, PortKind::Flow) });
+        self
+    }
+
     /// With a property that holds activities.
     #[must_use]
     pub fn port(mut self, name: &'static str, kind: PortKind) -> Self {
@@ -302,7 +312,7 @@ impl Descriptor {
 
 fn port(name: &'static str, kind: PortKind) -> Port {
     let display_name = if kind == PortKind::Flow { name.to_owned() } else { humanized(name) };
-    Port { name, display_name, kind, is_browsable: true }
+    Port { name, display_name, kind, is_browsable: true, exposed_by: None }
 }
 
 /// `workflowDefinitionId` becomes `Workflow definition id`.

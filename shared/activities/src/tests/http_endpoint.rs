@@ -1,8 +1,10 @@
 //! What an HttpEndpoint asks of the server that receives its requests, and what it makes of one.
 
+use engine::Library;
+use engine::testing::{env, parsed};
 use serde_json::{Value, json};
 
-use super::{causes, player, trigger_problems};
+use super::{causes, engine, player, trigger_problems};
 
 const REQUEST: &str = "__HttpRequest";
 
@@ -125,6 +127,27 @@ fn a_request_beyond_a_limit_leaves_through_its_outcome() {
     }
     check(json!({"outcome": "Some other reason"}), "Done");
     check(Value::Null, "Done");
+}
+
+#[test]
+fn a_connection_that_is_never_followed_is_named_when_it_is_published() {
+    let check = |settings: Value, port: &str, expected: &[&str]| {
+        let root = json!({"type": "Flowchart", "id": "f", "activities": [endpoint(&settings),
+            {"type": "WriteLine", "id": "w"}],
+            "connections": [{"source": {"activity": "h", "port": port}, "target": {"activity": "w"}}]});
+        let found = engine().examine(&parsed(root).unwrap(), &Library::default(), &env(0));
+        let found: Vec<_> = found.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected, "{settings} {port}");
+    };
+    check(json!({}), "Done", &[]);
+    check(json!({"exposeFileTooLargeOutcome": true}), "File too large", &[]);
+    let input = "exposeInvalidFileMimeTypeOutcome";
+    let said = format!(
+        "activity h: {input}: a connection follows the outcome Invalid file MIME type, which is \
+         not exposed: set {input}"
+    );
+    check(json!({}), "Invalid file MIME type", &[&said]);
+    check(json!({input: false}), "Invalid file MIME type", &[&said]);
 }
 
 /// A trigger inside of a workflow takes one request and then no other.

@@ -119,9 +119,20 @@ impl Planning<'_> {
         self.node.can_start
     }
 
-    /// Records that a connection follows this outcome of a child.
+    /// Records that a connection follows this outcome of a child. Warns if the child never leaves
+    /// through it.
     pub fn connect(&mut self, child: NodeRef, outcome: &str) {
-        self.nodes[child.0 as usize].connected.push(outcome.to_owned());
+        let Node { id, descriptor, inputs, connected, .. } = &mut self.nodes[child.0 as usize];
+        connected.push(outcome.to_owned());
+        let port = descriptor.ports.iter().find(|port| port.name == outcome);
+        let Some(input) = port.and_then(|port| port.exposed_by) else { return };
+        let is_exposed = Expression(Source::Literal(Value::Bool(true)));
+        if inputs.get(input) != Some(&is_exposed) {
+            let message = format!(
+                "a connection follows the outcome {outcome}, which is not exposed: set {input}"
+            );
+            self.findings.warning(Some(id), Some(input), message);
+        }
     }
 
     /// Parses an expression inside a property, such as the condition of a case: `{"type": …,
