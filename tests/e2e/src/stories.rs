@@ -27,6 +27,7 @@ async fn run(database: Database, story: impl AsyncFnOnce(World)) {
 }
 
 stories! {
+    activation: of_a_thousand_simultaneous_starts_one_runs;
     contention: thirty_resumes_over_three_nodes_and_one_wins_g3;
     crash:
         a_killed_executor_loses_no_start_and_repeats_none_g1_g2_g7
