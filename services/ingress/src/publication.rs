@@ -387,7 +387,8 @@ pub(crate) async fn update_consumers(
     Err(contended(id))
 }
 
-/// The ids of the definitions whose latest version uses this one as an activity.
+/// The ids of the definitions whose latest version uses this one as an activity, directly or through
+/// others.
 pub(crate) async fn consumers_of(
     app: &App,
     id: &DefinitionId,

@@ -27,9 +27,10 @@ pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
     let bytes = answer.content.as_str().filter(|_| answer.is_base64);
     let bytes = bytes.and_then(|text| STANDARD.decode(text).ok());
     let (body, default_type) = match &answer.content {
-        _ if bytes.is_some() => {
+        _ if bytes.is_some() && !has_no_content(answer.status_code) => {
             (Body::from(bytes.unwrap_or_default()), Some("application/octet-stream"))
         }
+        _ if has_no_content(answer.status_code) => (Body::empty(), None),
         Value::Null => (Body::empty(), None),
         Value::String(text) => (Body::from(text.clone()), Some("text/plain; charset=utf-8")),
         other => (Body::from(other.to_string()), Some("application/json; charset=utf-8")),
@@ -47,7 +48,8 @@ pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
             headers.append(name, value);
         }
     }
-    let content_type = answer.content_type.as_deref().or(default_type);
+    let given_type = answer.content_type.as_deref().filter(|_| !has_no_content(answer.status_code));
+    let content_type = given_type.or(default_type);
     if let Some(Ok(value)) = content_type.map(HeaderValue::from_str)
         && (answer.content_type.is_some() || !headers.contains_key(CONTENT_TYPE))
     {
@@ -55,6 +57,12 @@ pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
     }
     response.extensions_mut().insert(Verbatim);
     of_instance(id, response)
+}
+
+/// Whether an answer with this status never has content (RFC 9110, sections 15.3.5, 15.3.6 and
+/// 15.4.5).
+fn has_no_content(status: u16) -> bool {
+    matches!(status, 204 | 205 | 304)
 }
 
 /// 202, with the path of the instance.

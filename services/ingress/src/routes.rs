@@ -45,7 +45,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(definitions::by_definition_id))
         .routes(routes!(definitions::get, publishing::delete))
         .routes(routes!(definitions::versions))
-        .routes(routes!(definitions::export, files::export_with_users))
+        .routes(routes!(files::export_one, files::export_with_users))
         .routes(routes!(files::export, files::export_get))
         .routes(routes!(publishing::delete_number))
         .routes(routes!(publishing::delete_version))

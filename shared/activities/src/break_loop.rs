@@ -10,7 +10,7 @@ impl Activity for BreakLoop {
         Descriptor::new(
             "Elsa.Break",
             "Looping",
-            "Ends the nearest loop; without one, the Sequences around it.",
+            "Ends the nearest loop; without one, what is around it: Sequences and Forks.",
         )
         .terminal()
     }
@@ -18,6 +18,18 @@ impl Activity for BreakLoop {
     fn start(&self, _step: &mut Step<'_, '_>) -> Decision {
         Ok(Next::Break)
     }
+}
+
+/// Remembers that a container is to end after the activity that runs.
+pub(crate) fn break_off(step: &mut Step<'_, '_>) {
+    if let Some(memory) = step.memory() {
+        *memory = true.into();
+    }
+}
+
+/// Whether a container is to end after the activity that runs.
+pub(crate) fn is_broken_off(step: &mut Step<'_, '_>) -> bool {
+    step.memory().is_some_and(|memory| *memory == true)
 }
 
 #[cfg(test)]
@@ -35,6 +47,10 @@ mod tests {
         check_lines(sequence(&[inner, line("never")]), &["one"]);
         let choice = json!({"type": "If", "condition": true, "then": stop()});
         check_lines(sequence(&[choice, line("never")]), &[]);
+        // The other branches of a fork are cancelled.
+        let waits = json!({"type": "Event", "eventName": "Never"});
+        let fork = json!({"type": "Fork", "joinMode": "WaitAll", "branches": [waits, stop()]});
+        check_lines(sequence(&[fork, line("never")]), &[]);
         // What stands between them ends as it does otherwise.
         let side_by_side = json!({"type": "Parallel", "activities": [stop(), line("beside")]});
         check_lines(sequence(&[side_by_side, line("never")]), &["beside"]);

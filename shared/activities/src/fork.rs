@@ -2,6 +2,7 @@
 
 use engine::{Activity, Child, Decision, Descriptor, Next, PortKind, Step, Type};
 
+use crate::break_loop::{break_off, is_broken_off};
 use crate::parallel::end_with_last;
 
 /// `Elsa.Fork`
@@ -29,10 +30,15 @@ impl Activity for Fork {
     }
 
     fn child_completed(&self, step: &mut Step<'_, '_>, _child: Child) -> Decision {
-        if step.value("joinMode")? == "WaitAny" {
+        if is_broken_off(step) || step.value("joinMode")? == "WaitAny" {
             return Ok(Next::done());
         }
         Ok(end_with_last(step))
+    }
+
+    /// Ends after the activity that runs, whatever its mode.
+    fn broken(&self, step: &mut Step<'_, '_>) {
+        break_off(step);
     }
 }
 

@@ -6,6 +6,8 @@ use engine::{
 };
 use serde_json::Value;
 
+use crate::break_loop::{break_off, is_broken_off};
+
 /// `Elsa.Sequence`
 pub(crate) struct Sequence;
 
@@ -33,8 +35,7 @@ impl Activity for Sequence {
 
     fn child_completed(&self, step: &mut Step<'_, '_>, child: Child) -> Decision {
         let is_last = child.node.is_some_and(|node| step.is_terminal(node));
-        let is_broken = step.memory().is_some_and(|memory| *memory == true);
-        if is_last || is_broken {
+        if is_last || is_broken_off(step) {
             return Ok(Next::done());
         }
         let at = child.tag.as_ref().and_then(Value::as_u64).unwrap_or_default();
@@ -43,9 +44,7 @@ impl Activity for Sequence {
 
     /// Ends after the activity that runs.
     fn broken(&self, step: &mut Step<'_, '_>) {
-        if let Some(memory) = step.memory() {
-            *memory = true.into();
-        }
+        break_off(step);
     }
 
     /// Leaves the activity that runs, and goes on from the other one.

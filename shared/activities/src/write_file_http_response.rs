@@ -19,7 +19,7 @@ impl Activity for WriteFileHttpResponse {
             .called("HTTP File Response")
             .input("contentType", Type::String, "The Content-Type; that of the file if not given.")
             .input("filename", Type::String, "The name; that of the file if not given.")
-            .input("entityTag", Type::String, "The ETag.")
+            .input("entityTag", Type::String, "The ETag of a download that can be resumed.")
             .input("content", Type::Object, "A file, text, or a list of these.")
             .input(
                 "enableResumableDownloads",
@@ -54,10 +54,10 @@ impl Activity for WriteFileHttpResponse {
     }
 }
 
-/// The one file to answer with: the only one, or an archive of several; none without any.
+/// The one file to answer with: the only one, or an archive of a list; none without a value.
 fn files(value: Value) -> Result<Option<Content>, Failure> {
     let items = match value {
-        Value::Null => Vec::new(),
+        Value::Null => return Ok(None),
         Value::Array(items) => items,
         single => vec![single],
     };
@@ -66,7 +66,6 @@ fn files(value: Value) -> Result<Option<Content>, Failure> {
         return Err(Failure::input("content", message));
     }
     Ok(match items.as_slice() {
-        [] => None,
         [single] => Some(content("content", single)?),
         several => {
             let entries = several.iter().enumerate().map(entry).collect::<Result<_, _>>()?;
@@ -90,11 +89,11 @@ fn no_url(text: &str) -> Option<String> {
 }
 
 fn answer(step: &mut Step<'_, '_>, file: Content) -> Result<Response, Failure> {
-    let name = step.text("filename")?.or(file.file_name).unwrap_or_else(|| "file".to_owned());
+    let name = step.text("filename")?.or(file.file_name).unwrap_or_else(|| "file.bin".to_owned());
     let guessed = || mime_guess::from_path(&name).first_raw().map(str::to_owned);
     let kind = step.text("contentType")?.or(file.content_type).or_else(guessed);
     let is_resumable = step.flag("enableResumableDownloads")?;
-    let tag = step.text("entityTag")?;
+    let tag = step.text("entityTag")?.filter(|_| is_resumable);
     let tag = tag.or_else(|| is_resumable.then(|| encoded(&Sha256::digest(&file.bytes))));
     let mut response = Response {
         status_code: 200,

@@ -12,11 +12,26 @@ use crate::problem::Problem;
 
 const PAGE: u64 = 100;
 
-/// The ids of the definitions whose latest version uses this one.
+/// The ids of the definitions whose latest version uses this one, directly or through others.
 pub(super) async fn of(app: &App, id: &DefinitionId) -> Result<Vec<DefinitionId>, Problem> {
     let latest = all(app, VersionOption::Latest).await?;
-    let users = latest.into_iter().filter(|other| uses(&app.cx.engine, other, id));
-    Ok(users.map(|other| other.definition_id).collect())
+    let references: Vec<_> =
+        latest.iter().map(|other| (other, app.cx.engine.references(other))).collect();
+    let mut found: Vec<DefinitionId> = Vec::new();
+    let mut rest = vec![id.clone()];
+    while let Some(used) = rest.pop() {
+        let users = references.iter().filter(|(_, references)| {
+            references.iter().any(|reference| reference.definition_id.as_ref() == Some(&used))
+        });
+        for (user, _) in users {
+            let user = &user.definition_id;
+            if user != id && !found.contains(user) {
+                found.push(user.clone());
+                rest.push(user.clone());
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Refuses with 409 if another definition uses this one as an activity: one of its versions, or
@@ -168,11 +183,6 @@ pub(super) fn ordered<'d>(
         rest = later;
     }
     Ok(found)
-}
-
-fn uses(engine: &Engine, user: &Definition, id: &DefinitionId) -> bool {
-    let mut references = engine.references(user).into_iter();
-    references.any(|reference| reference.definition_id.as_ref() == Some(id))
 }
 
 /// Every definition in this version.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::header::{CONTENT_DISPOSITION, ETAG};
+use axum::http::header::ETAG;
 use axum::response::IntoResponse;
 use model::{Definition, DefinitionId, VersionId, limits};
 use serde_json::{Value, json};
@@ -127,20 +127,6 @@ pub(super) async fn get(
     params: Params,
 ) -> Result<impl IntoResponse, Problem> {
     Ok(tagged(&one(&app, &id, &params).await?))
-}
-
-/// A definition as a file.
-#[utoipa::path(get, path = "/workflow-definitions/{definitionId}/export", tag = "definitions",
-    params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query)),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
-pub(super) async fn export(
-    State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-    params: Params,
-) -> Result<impl IntoResponse, Problem> {
-    let found = one(&app, &id, &params).await?;
-    let file = format!("attachment; filename=\"{}\"", file_name(&id));
-    Ok(([(CONTENT_DISPOSITION, file), (ETAG, etag(&found))], Json(json!(found))))
 }
 
 /// The name of the file of a definition.

@@ -156,8 +156,24 @@ pub(super) async fn export_get(
 }
 
 /// Exports a definition as JSON, or with the workflows that use it as a zip.
+#[utoipa::path(get, path = "/workflow-definitions/{definitionId}/export", tag = "definitions",
+    params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query),
+        ("includeConsumingWorkflows" = Option<bool>, Query)),
+    responses((status = 200, body = Value, description = "The definition, or a zip"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn export_one(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Response, Problem> {
+    let users = params.read("includeConsumingWorkflows")?.unwrap_or(false);
+    answer(with_users(&app, vec![one(&app, &id, &params).await?], users).await?)
+}
+
+/// Exports a definition as JSON, or with the workflows that use it as a zip.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/export", tag = "definitions",
-    params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query)),
+    params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query),
+        ("includeConsumingWorkflows" = Option<bool>, Query, description = "Also in the body")),
     request_body = Exported,
     responses((status = 200, body = Value, description = "The definition, or a zip"),
         (status = 404, body = ProblemBody)))]
@@ -167,9 +183,9 @@ pub(super) async fn export_with_users(
     params: Params,
     Body(request): Body<Exported>,
 ) -> Result<Response, Problem> {
-    let found = one(&app, &id, &params).await?;
-    let users = request.include_consuming_workflows == Some(true);
-    answer(with_users(&app, vec![found], users).await?)
+    let asked = params.read("includeConsumingWorkflows")?;
+    let users = request.include_consuming_workflows.or(asked).unwrap_or(false);
+    answer(with_users(&app, vec![one(&app, &id, &params).await?], users).await?)
 }
 
 async fn exported(
@@ -206,13 +222,12 @@ async fn with_users(
 ) -> Result<Vec<Definition>, Problem> {
     let mut seen: BTreeSet<DefinitionId> =
         found.iter().map(|definition| definition.definition_id.clone()).collect();
-    let mut rest: Vec<DefinitionId> =
+    let used: Vec<DefinitionId> =
         if is_wanted { seen.iter().cloned().collect() } else { Vec::new() };
-    while let Some(id) = rest.pop() {
+    for id in used {
         for user in publication::consumers_of(app, &id).await? {
             if seen.insert(user.clone()) {
                 found.extend(publication::latest_of(app, &user).await?);
-                rest.push(user);
             }
         }
     }

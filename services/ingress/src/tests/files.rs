@@ -82,6 +82,12 @@ async fn the_workflows_that_use_one_are_exported_with_it() {
     let request = json_request("POST", &path, &[], &json!({"includeConsumingWorkflows": true}));
     let (file, _) = fetched(&world, request).await;
     assert_eq!(unpack(&file).unwrap().len(), 2);
+    for method in ["GET", "POST"] {
+        let asked = format!("{path}?includeConsumingWorkflows=true");
+        let request = json_request(method, &asked, &[], &json!({}));
+        let (file, _) = fetched(&world, request).await;
+        assert_eq!(unpack(&file).unwrap().len(), 2, "{method}");
+    }
     let request = json_request("POST", &path, &[], &json!({}));
     let (file, _) = fetched(&world, request).await;
     assert_eq!(serde_json::from_slice::<Value>(&file).unwrap()["definitionId"], "child");

@@ -168,10 +168,10 @@ fn a_download_has_the_bytes_that_are_given() {
     check(object(json!({"a": 1})), "{\"a\":1}");
     check(object(file("a", None, "hi")), "hi");
     check(object(json!([file("a", None, "hi")])), "hi");
-    for nothing in [json!(null), object(json!([]))] {
-        let said = answer(FILE, &json!({"content": nothing, "filename": "a"}));
-        assert_eq!(said, Response { status_code: 204, ..Response::default() });
-    }
+    let said = answer(FILE, &json!({"content": null, "filename": "a"}));
+    assert_eq!(said, Response { status_code: 204, ..Response::default() });
+    let said = answer(FILE, &json!({"content": "hi"}));
+    assert_eq!(said.headers["Content-Disposition"], "attachment; filename=\"file.bin\"");
     let check = |content: Value, said: &str| {
         let (code, message) = incident(FILE, &json!({"content": content}));
         assert!(code == "InvalidInput" && message.contains(said), "{content}: {code} {message}");
@@ -198,6 +198,9 @@ fn several_files_are_an_archive() {
         archive.by_name(name).unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, expected, "{name}");
     }
+    let empty = answer(FILE, &json!({"content": object(json!([]))}));
+    let bytes = STANDARD.decode(empty.content.as_str().unwrap()).unwrap();
+    assert_eq!(ZipArchive::new(Cursor::new(bytes)).unwrap().len(), 0);
     let again = answer(FILE, &json!({"content": object(files)}));
     assert_eq!(again.content, said.content, "so that its download can be resumed");
     let wrong = json!([file("../a", None, "x"), "two"]);
@@ -205,7 +208,7 @@ fn several_files_are_an_archive() {
     assert!(message.contains("\"../a\" is not a name for a file in an archive"), "{message}");
 }
 
-/// The tag that is given, or for a download that can be resumed the hash of its bytes.
+/// A download that can be resumed has the tag that is given, or the hash of its bytes.
 #[test]
 fn a_download_can_be_resumed_if_that_is_allowed() {
     let check = |inputs: Value, tag: Option<&str>, ranges: Option<&str>| {
@@ -217,9 +220,11 @@ fn a_download_can_be_resumed_if_that_is_allowed() {
     };
     let hash = "\"j0NDRmSPa5bfid2pAcUXaxCm2Dlh3TwayItZstwyeqQ=\"";
     check(json!({}), None, None);
-    check(json!({"entityTag": "7"}), Some("\"7\""), None);
-    check(json!({"entityTag": "\"7\""}), Some("\"7\""), None);
-    check(json!({"entityTag": "W/\"7\""}), Some("W/\"7\""), None);
+    check(json!({"entityTag": "7"}), None, None);
+    for tag in ["\"7\"", "W/\"7\""] {
+        let inputs = json!({"enableResumableDownloads": true, "entityTag": tag});
+        check(inputs, Some(tag), Some("bytes"));
+    }
     check(json!({"enableResumableDownloads": true}), Some(hash), Some("bytes"));
     check(
         json!({"enableResumableDownloads": true, "entityTag": "7"}),

@@ -70,7 +70,9 @@ impl Visible {
 
     /// The warning for an input that is not declared; none for one that is.
     pub(super) fn missing_input(&self, name: &str) -> Option<String> {
-        if self.inputs.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        let is_declared = self.inputs.iter().any(|known| known.eq_ignore_ascii_case(name));
+        // Whoever starts a child gives it this one.
+        if is_declared || name.eq_ignore_ascii_case("ParentInstanceId") {
             return None;
         }
         let near = near(name, self.inputs.iter().map(|known| (known.clone(), known.as_str())));
