@@ -277,7 +277,9 @@ async fn definitions_that_use_each_other_are_published_together() {
     wrong[1]["root"]["activities"][0]["outputValue"] = json!({"js": "1 +"});
     let answer = send(&wrong).await.expect(400);
     let errors = answer["validationErrors"].as_array().unwrap();
-    let named: Vec<_> = errors.iter().map(|error| error["definitionId"].clone()).collect();
+    let mut named: Vec<_> = errors.iter().map(|error| error["definitionId"].clone()).collect();
+    // The user has its own, and those of what it uses.
+    named.dedup();
     assert_eq!(named, ["greeting", "parent"], "{answer}");
     wrong[1] = greeting("Good night");
     send(&wrong).await.expect(400);

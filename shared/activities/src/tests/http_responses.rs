@@ -145,7 +145,7 @@ fn a_download_has_a_name_and_a_type() {
         assert_eq!(said.headers["Content-Disposition"], expected, "{inputs}");
     };
     let octets = "application/octet-stream";
-    check(json!({"content": "x"}), octets, "\"file\"");
+    check(json!({"content": "x"}), octets, "\"file.bin\"");
     check(json!({"content": "x", "filename": "a.csv"}), "text/csv", "\"a.csv\"");
     check(json!({"content": "x", "filename": "a.unheard"}), octets, "\"a.unheard\"");
     check(json!({"content": "x", "filename": "a.csv", "contentType": "x/y"}), "x/y", "\"a.csv\"");
