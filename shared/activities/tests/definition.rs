@@ -86,7 +86,8 @@ fn what_would_be_ignored_is_a_problem_for_a_publication() {
                 {"type": "WriteLine", "id": "one"},
                 {"type": "Acme.Unheard", "id": "two"},
                 {"type": "Sequence", "id": "s", "activities": "x", "variables": {"name": "V"}},
-                {"type": "Switch", "id": "w", "cases": "x"}],
+                {"type": "Switch", "id": "w", "cases": "x"},
+                {"type": "RunJavaScript", "id": "j", "script": "1", "result": {"variable": "B"}}],
             "connections": [
                 {"source": {"activity": "one"}, "target": {"activity": "two"}},
                 {"source": {"activity": "one"}, "target": {"activity": "gone"}},
@@ -102,6 +103,7 @@ fn what_would_be_ignored_is_a_problem_for_a_publication() {
         "activity s: variables: {\"name\":\"V\"} is not a list: write [ … ]",
         "activity s: activities: \"x\" is not a list: write [ … ]",
         "activity w: cases: \"x\" is not a list: write [ … ]",
+        "activity j: result: an output names the variable, or the output of the workflow, that gets",
         "activity f: connections: connection 2 (one to gone) names activity gone, which is not",
         "activity f: connections: connection 3 (nowhere to one) names activity nowhere",
         "activity f: connections: connection 4 does not name a source and a target activity",

@@ -189,7 +189,9 @@ impl Compiler<'_> {
         let bindings = bindings(raw, &descriptor);
         self.warn_of_bindings(&id, &bindings);
         let bindings = bindings.into_iter().map(|found| self.binding(found)).collect();
-        self.refuse_converters(&id, raw, descriptor.outputs.iter().map(|output| output.name));
+        let outputs = descriptor.outputs.iter().map(|output| output.name);
+        let is_input = |name: &str| descriptor.inputs.iter().any(|input| input.name == name);
+        self.refuse_outputs(&id, raw, outputs, is_input);
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
             bindings,

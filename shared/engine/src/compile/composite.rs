@@ -81,7 +81,10 @@ impl Compiler<'_> {
             given: self.given(&id, raw, definition),
         };
         let outputs = definition.outputs.iter().map(|output| output.name.as_str());
-        self.refuse_converters(&id, raw, outputs);
+        let is_input = |name: &str| {
+            definition.inputs.iter().any(|input| input.name.eq_ignore_ascii_case(name))
+        };
+        self.refuse_outputs(&id, raw, outputs, is_input);
         let (root, variables) = self.inside(&id, definition, &path, depth)?;
         let bindings = definition
             .outputs

@@ -74,15 +74,23 @@ impl Compiler<'_> {
         }
     }
 
-    /// Refuses outputs that a converter of Elsa's is to change: it is C# code.
-    pub(super) fn refuse_converters<'o>(
+    /// Refuses outputs that would go nowhere without a word: those with an expression, and those that
+    /// a converter of Elsa's is to change, which is C# code. An input may have the name of an output.
+    pub(super) fn refuse_outputs<'o>(
         &mut self,
         id: &ActivityId,
         raw: &Map,
         outputs: impl Iterator<Item = &'o str>,
+        is_input: impl Fn(&str) -> bool,
     ) {
         for output in outputs {
-            let wrapper = find(raw, output).and_then(Value::as_object);
+            let value = find(raw, output);
+            if value.is_some_and(is_no_binding) && !is_input(output) {
+                let message = "an output names the variable, or the output of the workflow, that \
+                               gets it: write `Total`, or {\"memoryReference\": {\"id\": \"Total\"}}";
+                self.findings.oversight(Some(id), Some(output), message.to_owned());
+            }
+            let wrapper = value.and_then(Value::as_object);
             let converter = wrapper.and_then(|wrapper| find(wrapper, "converter")?.as_object());
             let name = converter.and_then(|converter| find(converter, "id")?.as_str());
             if let Some(name) = name.filter(|name| !name.is_empty()) {
@@ -93,5 +101,17 @@ impl Compiler<'_> {
                 self.findings.oversight(Some(id), Some(output), message);
             }
         }
+    }
+}
+
+/// Whether the value of an output is something else than a binding, or none.
+fn is_no_binding(output: &Value) -> bool {
+    match output {
+        Value::Null | Value::String(_) => false,
+        Value::Object(wrapper) => {
+            let has = |name: &str| find(wrapper, name).is_some();
+            !has("memoryReference") && (has("expression") || !has("typeName"))
+        }
+        _ => true,
     }
 }
