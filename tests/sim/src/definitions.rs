@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 /// The address that workflows call.
 pub(crate) const URL: &str = "http://outside.test/";
+/// The path that is called again until it answers.
+pub(crate) const BUSY: &str = "busy";
 /// The interval of the schedule.
 pub(crate) const TICK: Duration = Duration::from_secs(7);
 /// The definition that several clients publish at the same time.
@@ -44,6 +46,9 @@ pub(crate) fn all() -> Vec<(&'static str, Value)> {
         json!({"type": "SendHttpRequest", "url": format!("{URL}{path}"), "method": "POST",
             "expectedStatusCodes": [{"statusCode": 200, "activity": line(then)}]})
     };
+    let mut stubborn = calls(BUSY, "called");
+    stubborn["customProperties"] = json!({"retry": {"attempts": 9, "backoff": "constant",
+        "delay": "2s", "on": [503]}});
     let rounds =
         |body: Vec<Value>| json!({"type": "For", "start": 1, "end": 3, "body": sequence(body)});
     let told = json!({"type": "PublishEvent", "eventName": "told"});
@@ -63,6 +68,7 @@ pub(crate) fn all() -> Vec<(&'static str, Value)> {
         ("listener", sequence(vec![wait_for("tick"), line("heard")])),
         ("triggered", sequence(vec![on_tick, line("triggered")])),
         ("caller", sequence(vec![calls("first", "called"), line("a"), calls("second", "again")])),
+        ("stubborn", sequence(vec![line("a"), stubborn, line("b")])),
         ("versioned", line("v1")),
         // It fails until an operator gives the variable a value that is a duration.
         (

@@ -15,8 +15,8 @@ pub(crate) struct Expect {
     pub(crate) gap: Option<Duration>,
     /// The number of child instances that it starts.
     pub(crate) children: usize,
-    /// The number of calls that it makes.
-    pub(crate) calls: usize,
+    /// The paths that it calls.
+    pub(crate) calls: &'static [&'static str],
     /// Commands that it has applied, in this order.
     pub(crate) order: Vec<String>,
     /// It runs this version or a later one: all nodes had it before the start was sent.
@@ -35,7 +35,7 @@ impl Expect {
             lines: Some(lines.iter().map(|line| (*line).to_owned()).collect()),
             gap: None,
             children: 0,
-            calls: 0,
+            calls: &[],
             order: Vec::new(),
             version_min: 0,
             is_dead: false,

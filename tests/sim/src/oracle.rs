@@ -9,7 +9,7 @@ use store::{
     DefinitionFilter, Definitions as _, InstanceFilter, Instances as _, Page, VersionOption,
 };
 
-use crate::definitions::{CONTENDED, TICK, URL};
+use crate::definitions::{BUSY, CONTENDED, TICK, URL};
 use crate::edition;
 use crate::expect::{Expect, Expectations};
 use crate::world::World;
@@ -155,8 +155,8 @@ impl Found {
     }
 
     fn check_calls(&self, world: &World, expected: &Expectations, complaints: &mut Vec<String>) {
-        let callers = expected.iter().filter(|expect| expect.calls > 0).count();
-        for path in ["first", "second"] {
+        for path in ["first", "second", BUSY] {
+            let callers = expected.iter().filter(|expect| expect.calls.contains(&path)).count();
             let keys = world.cluster.outside.keys(&format!("{URL}{path}"));
             if keys.len() != callers {
                 let count = keys.len();

@@ -11,9 +11,13 @@ use model::Map;
 use serde_json::json;
 
 use crate::chance::Dice;
+use crate::definitions::BUSY;
 use crate::planted::Planted;
 
-/// Answers every call, after a while.
+/// The number of answers of the busy path that are refusals, for each key.
+const REFUSALS: u64 = 2;
+
+/// Answers every call, after a while; on its busy path with refusals first.
 pub(crate) struct Outside {
     dice: Dice,
     planted: Option<Planted>,
@@ -40,13 +44,22 @@ impl Calls for Outside {
             return CallEnd::refused("the simulation answers HTTP alone");
         };
         tokio::time::sleep(self.dice.millis(900)).await;
-        let is_new = self.planted == Some(Planted::NewKeys);
+        let is_again = call.tries.as_ref().is_some_and(|tries| tries.attempt > 1);
+        let is_new = match self.planted {
+            Some(Planted::NewKeys) => true,
+            Some(Planted::NewKeysOnRetry) => is_again,
+            _ => false,
+        };
         let key = if is_new { self.dice.next().to_string() } else { call.key.clone() };
-        {
+        let count = {
             let mut seen = self.seen.lock().unwrap();
-            *seen.entry(request.url.clone()).or_default().entry(key).or_default() += 1;
-        }
+            let count = seen.entry(request.url.clone()).or_default().entry(key).or_default();
+            *count += 1;
+            *count
+        };
         tokio::time::sleep(self.dice.millis(900)).await;
-        CallEnd::Response { status_code: 200, headers: Map::new(), content: json!({"ok": true}) }
+        let is_refused = request.url.ends_with(BUSY) && count <= REFUSALS;
+        let status_code = if is_refused { 503 } else { 200 };
+        CallEnd::Response { status_code, headers: Map::new(), content: json!({"ok": true}) }
     }
 }

@@ -33,12 +33,14 @@ pub(crate) enum Planted {
     PresenceUnrenewed,
     /// A call has a new key on each try.
     NewKeys,
+    /// A call that is made again after a failure has a new key.
+    NewKeysOnRetry,
     /// A publication takes the id of the version that is already published.
     VersionReused,
 }
 
 impl Planted {
-    pub(crate) const ALL: [Self; 32] = [
+    pub(crate) const ALL: [Self; 33] = [
         Self::Store(Bug::VersionUnchecked),
         Self::Store(Bug::OutboxForgotten),
         Self::Store(Bug::CommandsForgotten),
@@ -70,6 +72,7 @@ impl Planted {
         Self::BarrierEarly,
         Self::PresenceUnrenewed,
         Self::NewKeys,
+        Self::NewKeysOnRetry,
         Self::VersionReused,
     ];
 }

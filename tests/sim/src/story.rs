@@ -7,7 +7,7 @@ use model::{BookmarkId, SubStatus};
 use store::{BookmarkFilter, Bookmarks as _, Definitions as _, Instances as _};
 
 use crate::client::{Client, triggered_id};
-use crate::definitions::line;
+use crate::definitions::{BUSY, line};
 use crate::expect::{Expect, Expectations};
 use crate::world::World;
 use crate::{operator, publisher, requests};
@@ -60,6 +60,7 @@ enum Story {
     InOrder,
     Fanned,
     Caller,
+    Stubborn,
     Teller,
     Republished,
     Contended,
@@ -72,7 +73,7 @@ enum Story {
 }
 
 impl Story {
-    const ALL: [Self; 23] = [
+    const ALL: [Self; 24] = [
         Self::WithoutRow,
         Self::WithKey,
         Self::Hello,
@@ -87,6 +88,7 @@ impl Story {
         Self::InOrder,
         Self::Fanned,
         Self::Caller,
+        Self::Stubborn,
         Self::Teller,
         Self::Republished,
         Self::Contended,
@@ -201,7 +203,12 @@ impl Story {
             }
             Self::Caller => {
                 client.start("caller", &id).await;
-                vec![Expect { calls: 2, ..Expect::lines(&id, &["called", "a", "again"]) }]
+                let calls = &["first", "second"];
+                vec![Expect { calls, ..Expect::lines(&id, &["called", "a", "again"]) }]
+            }
+            Self::Stubborn => {
+                client.start("stubborn", &id).await;
+                vec![Expect { calls: &[BUSY], ..Expect::lines(&id, &["a", "called", "b"]) }]
             }
             Self::Republished => republish(world, client, &id).await,
             Self::Contended => publisher::tell(world, client, &id).await,
