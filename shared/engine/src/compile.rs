@@ -33,12 +33,12 @@ use crate::convert::shown;
 use crate::descriptor::PortKind;
 use crate::outline::{Binding, Expression, Node, NodeRef, Outline};
 use crate::program::Program;
+use crate::property::find;
 use crate::registry::Registered;
 use crate::{Activity, Descriptor, Languages, Library, Problem, Registry, placeholder};
 use composite::Scope;
 use expression::Parser;
 use findings::Findings;
-pub(crate) use raw::find;
 use raw::{bindings, camel_cased, custom_properties, flag};
 use visible::Visible;
 

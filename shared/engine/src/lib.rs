@@ -49,6 +49,7 @@ mod place;
 mod placeholder;
 mod problem;
 mod program;
+mod property;
 mod reach;
 mod registry;
 mod run;

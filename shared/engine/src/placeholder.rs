@@ -4,7 +4,7 @@
 use model::Map;
 use serde_json::Value;
 
-use crate::compile::find;
+use crate::property::find;
 
 const TYPE: &str = "Elsa.NotFoundActivity";
 const ORIGINAL: &str = "originalActivityJson";

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use engine::{Engine, Library, Reference};
 use model::{Definition, DefinitionId, VersionId};
 use store::{DefinitionFilter, Page, Publication, VersionOption};
@@ -88,7 +89,7 @@ pub(super) async fn updates(app: &Arc<App>, spread: Spread) -> Result<Vec<Public
     let mut published = all(app, VersionOption::Latest).await?;
     published.retain(|other| other.is_published && !other.is_readonly);
     let engine = &app.cx.engine;
-    let affected = affected(engine, &spread, &published);
+    let affected = affected(engine, &spread, &published).map_err(circle)?;
     let Spread { mut news, mut known, .. } = spread;
     let mut updates = Vec::new();
     for consumer in affected {
@@ -123,11 +124,14 @@ pub(super) fn reference_to(definition: &Definition) -> Reference {
 }
 
 /// The definitions that get a new version, each after those that it uses.
+///
+/// # Errors
+/// See [`ordered`].
 fn affected<'d>(
     engine: &Engine,
     spread: &Spread,
     published: &'d [Definition],
-) -> Vec<&'d Definition> {
+) -> Result<Vec<&'d Definition>, Vec<&'d Definition>> {
     let others = published.iter().filter(|other| !spread.news.contains_key(&other.definition_id));
     let mut others: Vec<_> = others.map(|other| (other, engine.references(other))).collect();
     let mut spreading: BTreeSet<_> = spread.from.iter().collect();
@@ -154,8 +158,7 @@ fn affected<'d>(
             }
         }
     }
-    // No published definition uses itself.
-    ordered(engine, found.into_iter()).unwrap_or_default()
+    ordered(engine, found.into_iter())
 }
 
 /// The definitions in the order of dependence: each after those among them that it uses.
@@ -183,6 +186,13 @@ pub(super) fn ordered<'d>(
         rest = later;
     }
     Ok(found)
+}
+
+/// The refusal of definitions that cannot be put into an order of dependence.
+pub(super) fn circle(definitions: Vec<&Definition>) -> Problem {
+    let ids: Vec<_> = definitions.iter().map(|one| one.definition_id.as_str()).collect();
+    let detail = format!("these workflows use each other in a circle: {}", ids.join(", "));
+    Problem::new(StatusCode::BAD_REQUEST, "invalid-definition", detail)
 }
 
 /// Every definition in this version.

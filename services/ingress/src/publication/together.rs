@@ -9,7 +9,7 @@ use model::{Definition, DefinitionId, limits};
 use serde_json::{Value, json};
 use store::Publication;
 
-use super::consumers::{self, Spread, ordered, reference_to};
+use super::consumers::{self, Spread, circle, ordered, reference_to};
 use super::{Changed, index, latest_of, made_public, next_version, publication, refuse_read_only};
 use crate::app::App;
 use crate::problem::Problem;
@@ -25,11 +25,7 @@ pub(crate) async fn publish_together(
         let id = &twice.definition_id;
         return Err(Problem::bad_request(format!("workflow definition {id} is there twice")));
     }
-    let in_order = ordered(&app.cx.engine, contents.iter()).map_err(|circle| {
-        let ids: Vec<_> = circle.iter().map(|one| one.definition_id.as_str()).collect();
-        let detail = format!("these workflows use each other in a circle: {}", ids.join(", "));
-        Problem::new(axum::http::StatusCode::BAD_REQUEST, "invalid-definition", detail)
-    })?;
+    let in_order = ordered(&app.cx.engine, contents.iter()).map_err(circle)?;
     for _ in 0..limits::EDIT_TRIES_MAX {
         let mut together = Together::default();
         for content in &in_order {

@@ -7,12 +7,13 @@ use model::{ActivityId, Definition, Map};
 use serde_json::Value;
 
 use super::expression::Parser;
-use super::raw::{bound, custom_properties, find, ids_in};
+use super::raw::{bound, custom_properties, ids_in};
 use super::visible::Visible;
 use super::{Compiler, WORKFLOW_ID};
 use crate::composite::{ROOT, WorkflowActivity};
 use crate::library::Reference;
 use crate::outline::{Composite, Expression, Node, NodeRef};
+use crate::property::find;
 use crate::{Activity as _, Problem, Type};
 
 /// The part of the compiler's state that belongs to one workflow.

@@ -6,10 +6,11 @@ use model::{ActivityId, Argument, Definition, Map, Variable, depth};
 use serde_json::Value;
 
 use super::Compiler;
-use super::raw::{class_of, find};
+use super::raw::class_of;
 use crate::Type;
 use crate::convert::{convert, shown};
 use crate::outline::{Activation, Declared};
+use crate::property::find;
 
 impl Compiler<'_> {
     /// The variables that an activity declares for itself and the activities in it.

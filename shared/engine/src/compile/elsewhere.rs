@@ -4,7 +4,8 @@ use model::{ActivityId, Map};
 use serde_json::Value;
 
 use super::findings::Findings;
-use super::raw::{class_of, find, flag};
+use super::raw::{class_of, flag};
+use crate::property::find;
 
 const WORKER: &str = "use Elsa.RunTask, and a worker that does it";
 const SCRIPT: &str = "use Elsa.RunJavaScript, or Elsa.RunTask and a worker in that language";

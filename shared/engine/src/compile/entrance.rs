@@ -7,9 +7,9 @@ use model::{ActivityId, Map};
 use serde_json::Value;
 
 use super::Compiler;
-use super::raw::find;
 use crate::descriptor::Kind;
 use crate::outline::{Node, NodeRef};
+use crate::property::find;
 
 impl Compiler<'_> {
     /// Warns of triggers at the beginning of a workflow in which no trigger may start it.

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::elsewhere::language_instead;
 use super::findings::Findings;
-use super::raw::find;
 use crate::convert::convert;
 use crate::outline::{Expression, Source};
+use crate::property::find;
 use crate::{Flaw, Languages, Type};
 
 /// Reads the value of one property of one activity.

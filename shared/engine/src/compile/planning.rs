@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::expression::Parser;
 use super::findings::Findings;
-use super::raw::find;
 use crate::outline::{Expression, Node, NodeRef, Source};
+use crate::property::find;
 use crate::{Descriptor, Languages, Type};
 
 /// One activity of a definition, with its children compiled.

@@ -6,13 +6,7 @@ use model::Map;
 use serde_json::Value;
 
 use crate::Descriptor;
-
-/// A property by name: an exact match first, else in any case.
-pub(crate) fn find<'a>(raw: &'a Map, name: &str) -> Option<&'a Value> {
-    raw.get(name).or_else(|| {
-        raw.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
-    })
-}
+use crate::property::find;
 
 /// True or false, also as text; false for anything else.
 pub(super) fn flag(value: Option<&Value>) -> bool {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::Compiler;
 use super::expression::Parser;
-use super::raw::find;
 use crate::outline::RetryPolicy;
+use crate::property::find;
 use crate::{Descriptor, Type};
 
 /// Our own form.

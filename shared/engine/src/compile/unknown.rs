@@ -3,9 +3,9 @@
 use model::Map;
 use serde_json::Value;
 
-use super::raw::find;
 use super::{Compiler, elsewhere};
 use crate::near::hint;
+use crate::property::find;
 use crate::{Reference, placeholder};
 
 impl Compiler<'_> {
