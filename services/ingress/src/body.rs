@@ -165,6 +165,18 @@ impl Params {
         })
     }
 
+    /// Whether the value is `true` or `false`, in any case: clients of .NET write `True`.
+    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, Problem> {
+        let Some(value) = self.one(name) else { return Ok(None) };
+        match value.to_ascii_lowercase().as_str() {
+            "true" => Ok(Some(true)),
+            "false" => Ok(Some(false)),
+            _ => Err(Problem::bad_request(format!(
+                "query parameter {name} is {value:?}: use true or false"
+            ))),
+        }
+    }
+
     fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0
             .iter()
@@ -222,6 +234,10 @@ mod tests {
         assert_eq!(params.read::<u64>("page").unwrap(), Some(2));
         assert_eq!(params.many("ids"), ["a", "b", "c"]);
         assert_eq!(params.one("empty"), None);
+        let flags = Params(vec![("IsSystem".to_owned(), "False".to_owned())]);
+        assert_eq!(flags.flag("isSystem").unwrap(), Some(false));
+        assert_eq!(flags.flag("publish").unwrap(), None);
+        assert!(params.flag("page").unwrap_err().detail().contains("use true or false"));
         let problem = params.read::<u64>("ids").unwrap_err();
         assert!(problem.detail().contains("query parameter ids is \"a,b\""), "{problem:?}");
     }

@@ -1,12 +1,14 @@
 //! The shapes of answers: Elsa's, and our own where Elsa has none.
 
-use model::{Bookmark, Definition, Entry, Instance, InstanceId, SubStatus};
-use protocol::{Noticed, Outcome};
+pub(crate) mod definition;
+pub(crate) mod descriptor;
+
+use model::{Bookmark, Entry, Instance, InstanceId, SubStatus};
+use protocol::Outcome;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::publication::Changed;
 use crate::record::Seen;
 
 /// One page of a list.
@@ -17,109 +19,6 @@ pub(crate) struct Paged<T> {
     pub(crate) items: Vec<T>,
     /// Items in the whole list.
     pub(crate) total_count: u64,
-}
-
-/// A definition in a list.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct DefinitionSummary {
-    /// Id of this version.
-    id: String,
-    /// Id across versions.
-    definition_id: String,
-    name: Option<String>,
-    description: Option<String>,
-    version: u32,
-    tool_version: Option<Value>,
-    is_latest: bool,
-    is_published: bool,
-    is_readonly: bool,
-    is_system: bool,
-    /// Always `Json`.
-    materializer_name: &'static str,
-    /// RFC 3339.
-    created_at: Option<String>,
-}
-
-impl From<&Definition> for DefinitionSummary {
-    fn from(definition: &Definition) -> Self {
-        Self {
-            id: definition.id.to_string(),
-            definition_id: definition.definition_id.to_string(),
-            name: definition.name.clone(),
-            description: definition.description.clone(),
-            version: definition.version,
-            tool_version: definition.extra.get("toolVersion").cloned(),
-            is_latest: definition.is_latest,
-            is_published: definition.is_published,
-            is_readonly: definition.is_readonly,
-            is_system: definition.is_system,
-            materializer_name: "Json",
-            created_at: definition.created_at.map(|at| at.to_string()),
-        }
-    }
-}
-
-/// The answer to a save or publication.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SavedDefinition {
-    /// The definition as it is stored now.
-    #[schema(value_type = Object)]
-    workflow_definition: Value,
-    /// It was published before, with this content.
-    already_published: bool,
-    /// The workflows that use this one as an activity and that were published anew with it.
-    consuming_workflow_count: usize,
-    /// Always empty: with a problem, the answer is 400.
-    #[schema(value_type = Vec<Object>)]
-    validation_errors: Vec<Value>,
-    /// What its author should know, though it runs: each with `message`, `activityId`, `property`.
-    #[schema(value_type = Vec<Object>)]
-    validation_warnings: Vec<Value>,
-    /// Every live node has the new version. Absent for a draft.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    everywhere: Option<bool>,
-    /// Nodes that have not confirmed it yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<Vec<String>>,
-    /// Revision of the published pointer; 0 if the cluster could not be reached yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revision: Option<u64>,
-}
-
-impl From<&Changed> for SavedDefinition {
-    fn from(saved: &Changed) -> Self {
-        let noticed = saved.noticed.as_ref();
-        Self {
-            workflow_definition: definition(&saved.definition),
-            already_published: saved.already_published,
-            consuming_workflow_count: saved.consumers.len(),
-            validation_errors: Vec::new(),
-            validation_warnings: saved.warnings.clone(),
-            everywhere: noticed.map(|noticed| noticed.everywhere),
-            missing: noticed.map(|noticed| noticed.missing.clone()),
-            revision: noticed.map(|noticed| noticed.revision),
-        }
-    }
-}
-
-/// A definition in full, with Elsa's empty `links`.
-pub(crate) fn definition(definition: &Definition) -> Value {
-    let mut value = json!(definition);
-    if let Some(value) = value.as_object_mut() {
-        value.insert("links".to_owned(), json!([]));
-    }
-    value
-}
-
-/// Adds the nodes that have the new version to a definition in full.
-pub(crate) fn with_news(mut value: Value, noticed: Option<&Noticed>) -> Value {
-    if let (Some(value), Some(noticed)) = (value.as_object_mut(), noticed) {
-        value.insert("everywhere".to_owned(), json!(noticed.everywhere));
-        value.insert("missing".to_owned(), json!(noticed.missing));
-    }
-    value
 }
 
 /// An instance in a list.

@@ -45,6 +45,9 @@ pub(crate) struct ProblemBody {
     /// The path of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     instance: Option<String>,
+    /// The same in texts, as clients of Elsa show it: under `generalErrors`, one for each mistake.
+    #[schema(value_type = Object)]
+    errors: Value,
     /// Further members, such as `validationErrors`, `workflowInstanceId` or `bookmarks`.
     #[serde(flatten)]
     #[schema(value_type = Object)]
@@ -202,6 +205,21 @@ impl Problem {
         Self::new(status, slug, if text.is_empty() { reason } else { text })
     }
 
+    /// Each mistake in a text of its own.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let text = |error: &Value| {
+            let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+            match error.get("activityId").and_then(Value::as_str) {
+                Some(activity) => format!("{activity}: {message}"),
+                None => message.to_owned(),
+            }
+        };
+        match self.validation_errors() {
+            Some(errors) if !errors.is_empty() => errors.iter().map(text).collect(),
+            _ => vec![self.0.detail.clone()],
+        }
+    }
+
     /// The answer, with the path of the request if it is known.
     pub(crate) fn respond(&self, instance: Option<String>) -> Response {
         let problem = &self.0;
@@ -211,6 +229,7 @@ impl Problem {
             status: problem.status.as_u16(),
             detail: problem.detail.clone(),
             instance,
+            errors: json!({"generalErrors": self.texts()}),
             members: problem.members.clone(),
         };
         let mut response = (problem.status, Json(body)).into_response();

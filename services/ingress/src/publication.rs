@@ -175,6 +175,27 @@ async fn published_latest(
     Err(contended(id))
 }
 
+/// Makes the latest draft a version that never changes, so that instances can run it; it is not
+/// published. Its next save makes the next version.
+pub(crate) async fn keep(app: &Arc<App>, draft: Definition) -> Result<Definition, Problem> {
+    let id = draft.definition_id.clone();
+    let _lock = app.edit_locks.lock(&id).await;
+    for _ in 0..limits::EDIT_TRIES_MAX {
+        let latest = latest(app, &id).await?;
+        if latest.is_immutable() {
+            return Ok(latest);
+        }
+        let Index { mut definition, .. } =
+            Index::of(app, latest.clone(), Library::default()).await?;
+        definition.published_at = Some(app.now());
+        match app.cx.store.save(&definition, &Base::of(Some(&latest))).await? {
+            store::Saved::Done => return Ok(definition),
+            store::Saved::Overtaken { .. } => {}
+        }
+    }
+    Err(contended(&id))
+}
+
 /// Retracts the published version; `None` when none is published.
 pub(crate) async fn retract(
     app: &Arc<App>,

@@ -18,6 +18,26 @@ use crate::Problem;
 pub(crate) const INSTANCE_HEADER: HeaderName =
     HeaderName::from_static("x-elsa-workflow-instance-id");
 
+/// Elsa's header that says whether a run was refused before it began.
+const CANNOT_START: HeaderName = HeaderName::from_static("x-elsa-workflow-cannot-start");
+
+/// The answer to a run that began.
+pub(crate) fn began(response: impl IntoResponse) -> Response {
+    let mut response = response.into_response();
+    response.headers_mut().insert(CANNOT_START, HeaderValue::from_static("False"));
+    response
+}
+
+/// The problem of a run that an activation strategy forbids.
+pub(crate) fn not_begun(problem: Problem) -> Problem {
+    let is_refused = problem.status() == StatusCode::CONFLICT;
+    if is_refused {
+        problem.header(CANNOT_START, HeaderValue::from_static("True"))
+    } else {
+        problem
+    }
+}
+
 /// Marks a response that a workflow wrote: it is sent unchanged, whatever its status.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verbatim;

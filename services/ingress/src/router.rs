@@ -95,8 +95,27 @@ fn cors(origins: &[String]) -> CorsLayer {
     if origins.is_empty() {
         return CorsLayer::new();
     }
-    let headers = ["authorization", "content-type", "idempotency-key", "prefer", "traceparent"];
-    let exposed = ["location", "retry-after", "x-elsa-workflow-instance-id", "traceparent"];
+    let headers = [
+        "authorization",
+        "content-type",
+        "idempotency-key",
+        "if-match",
+        "last-event-id",
+        "prefer",
+        "traceparent",
+        "x-requested-with",
+        "x-signalr-user-agent",
+    ];
+    let exposed = [
+        "content-disposition",
+        "etag",
+        "location",
+        "retry-after",
+        "traceparent",
+        "x-elsa-response",
+        "x-elsa-workflow-cannot-start",
+        "x-elsa-workflow-instance-id",
+    ];
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])

@@ -8,6 +8,7 @@ mod descriptors;
 mod events;
 mod files;
 mod front;
+mod graph;
 mod health;
 mod instances;
 mod keys;
@@ -45,6 +46,8 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(definitions::by_definition_id))
         .routes(routes!(definitions::get, publishing::delete))
         .routes(routes!(definitions::versions))
+        .routes(routes!(graph::subgraph))
+        .routes(routes!(graph::segments))
         .routes(routes!(files::export_one, files::export_with_users))
         .routes(routes!(files::export, files::export_get))
         .routes(routes!(publishing::delete_number))
@@ -86,6 +89,10 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(tasks::complete))
         .routes(routes!(descriptors::activities))
         .routes(routes!(descriptors::activity))
+        .routes(routes!(descriptors::options))
+        .routes(routes!(descriptors::log_persistence_strategies))
+        .routes(routes!(descriptors::workflow_commit_strategies))
+        .routes(routes!(descriptors::activity_commit_strategies))
         .routes(routes!(descriptors::variables))
         .routes(routes!(descriptors::storage_drivers))
         .routes(routes!(descriptors::output_converters))
@@ -93,6 +100,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(descriptors::activation_strategies))
         .routes(routes!(descriptors::expressions))
         .routes(routes!(descriptors::features))
+        .routes(routes!(descriptors::installed))
         .routes(routes!(descriptors::version))
         .routes(routes!(keys::list, keys::make))
         .routes(routes!(keys::delete))

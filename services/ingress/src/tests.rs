@@ -19,6 +19,7 @@ mod links;
 mod placeholder;
 mod resume;
 mod runs;
+mod studio;
 mod upload;
 mod world;
 mod wrong;

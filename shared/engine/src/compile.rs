@@ -14,6 +14,7 @@ mod elsewhere;
 mod entrance;
 mod expression;
 mod findings;
+mod ids;
 mod planning;
 mod raw;
 mod retry;
@@ -27,6 +28,7 @@ use model::{ActivityId, Definition, DefinitionId, Map, limits};
 use serde_json::Value;
 
 pub(crate) use findings::Oversights;
+pub(crate) use ids::Ids;
 pub use planning::{Part, Planning};
 
 use crate::convert::shown;
@@ -43,7 +45,7 @@ use raw::{bindings, camel_cased, custom_properties, flag};
 use visible::Visible;
 
 /// Elsa's name for the workflow around the root activity; paths begin with it.
-const WORKFLOW_ID: &str = "Workflow1";
+pub(crate) const WORKFLOW_ID: &str = "Workflow1";
 
 pub(crate) fn compile(
     definition: &Definition,
@@ -260,7 +262,7 @@ impl Compiler<'_> {
         owner_path: &str,
         depth: usize,
     ) -> Option<(ActivityId, String)> {
-        let id = self.id(raw, short_name);
+        let id = ActivityId::new(self.scope.ids.of_activity(raw, short_name));
         let path = format!("{owner_path}:{id}");
         if !self.has_room(&id, depth) {
             return None;
@@ -270,21 +272,6 @@ impl Compiler<'_> {
             self.findings.problem(Some(&id), Some("id"), message);
         }
         Some((id, path))
-    }
-
-    fn id(&mut self, raw: &Map, short_name: &str) -> ActivityId {
-        match find(raw, "id").and_then(Value::as_str) {
-            Some(id) if !id.trim().is_empty() => ActivityId::new(id),
-            _ => {
-                let Scope { numbers, taken, .. } = &mut self.scope;
-                let number = numbers.entry(short_name.to_owned()).or_default();
-                *number += 1;
-                while !taken.insert(format!("{short_name}{number}")) {
-                    *number += 1;
-                }
-                ActivityId::new(format!("{short_name}{number}"))
-            }
-        }
     }
 
     /// False once the definition is too big or too deep; reports that problem once.

@@ -14,7 +14,7 @@ use crate::run::Run;
 use crate::state::State;
 use crate::{
     Alter, Asked, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry,
-    Rest, Step, Surroundings, Turn, compile, invariant, library,
+    Rest, Sites, Step, Surroundings, Turn, compile, invariant, library,
 };
 
 /// Runs definitions. Pure: the same arguments give the same result.
@@ -74,6 +74,13 @@ impl Engine {
     ) -> Option<String> {
         let around = Surroundings::of(definition, asked, &self.activities);
         self.languages.get(language)?.declarations(&around)
+    }
+
+    /// The places of the activities in a definition, as clients of Elsa know them. Activities that
+    /// are workflows of the library hold their root activities.
+    #[must_use]
+    pub fn sites(&self, definition: &Definition, library: &Library) -> Sites {
+        Sites::of(definition, library, &self.activities)
     }
 
     /// Compiles a stored definition; the library has the definitions that it uses as activities. Parts that cannot have an effect, such as a connection to an

@@ -14,10 +14,10 @@ use crate::{DefinitionId, Map, Timestamp, VersionId};
 #[serde(rename_all = "camelCase")]
 pub struct Definition {
     /// Id of this version.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_default")]
     pub id: VersionId,
     /// Id of the definition across its versions.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_default")]
     pub definition_id: DefinitionId,
     /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub struct Definition {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_time")]
     pub published_at: Option<Timestamp>,
     /// 1, 2, 3 …
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_default")]
     pub version: u32,
     /// Workflow variables.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -51,16 +51,16 @@ pub struct Definition {
     #[serde(default, deserialize_with = "null_is_default")]
     pub custom_properties: Map,
     /// The definition cannot be changed by saves or imports.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_default")]
     pub is_readonly: bool,
     /// Not shown to people.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_default")]
     pub is_system: bool,
     /// The newest version; exactly one per definition.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_default")]
     pub is_latest: bool,
     /// The version that starts; at most one per definition.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_default")]
     pub is_published: bool,
     /// The rules for starting and failing.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -109,8 +109,9 @@ impl Definition {
         content.version = 0;
         (content.created_at, content.published_at) = (None, None);
         (content.is_latest, content.is_published, content.is_readonly) = (false, false, false);
-        // Elsa adds this to its answers; it is never part of a definition.
+        // Elsa's answers have these; they are never part of a definition.
         content.extra.remove("links");
+        unplaced(&mut content.root);
         content
     }
 
@@ -127,6 +128,24 @@ impl Definition {
         let document = serde_json::to_value(self.content()).unwrap_or_default();
         let digest = Sha256::digest(sorted(&document).to_string());
         digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Removes from every activity what answers add to it: its place, and its version where that is 1.
+fn unplaced(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            let is_text = |name: &str| members.get(name).is_some_and(Value::is_string);
+            if is_text("nodeId") && is_text("type") {
+                members.remove("nodeId");
+                if members.get("version") == Some(&Value::from(1)) {
+                    members.remove("version");
+                }
+            }
+            members.values_mut().for_each(unplaced);
+        }
+        Value::Array(items) => items.iter_mut().for_each(unplaced),
+        _ => {}
     }
 }
 
@@ -277,6 +296,10 @@ mod tests {
         );
         assert!(first.has_content_of(&same));
         assert_eq!(first.content_hash(), same.content_hash());
+        let placed = read(
+            r#"{"root": {"type": "X", "nodeId": "Workflow1:a", "version": 1, "y": [{"b": 1, "c": 2}]}}"#,
+        );
+        assert!(first.has_content_of(&placed));
         let other = read(r#"{"root": {"type": "X", "y": [{"b": 2, "c": 2}]}}"#);
         assert!(!first.has_content_of(&other));
         assert_ne!(first.content_hash(), other.content_hash());

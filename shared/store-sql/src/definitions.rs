@@ -84,7 +84,7 @@ impl Definitions for SqlStore {
         let (total, found) = self
             .tried(|| async {
                 let total = query.clone().count(&self.database.reader).await?;
-                let found = ordered(query.clone(), filter.by_name)
+                let found = ordered(query.clone(), filter.order)
                     .offset(page.skip())
                     .limit(page.take())
                     .all(&self.database.reader)
@@ -172,7 +172,7 @@ impl SqlStore {
         if definition.is_latest {
             clear(&tx, definition, Column::IsLatest).await?;
         }
-        let draft = Definition { is_published: false, published_at: None, ..definition.clone() };
+        let draft = Definition { is_published: false, ..definition.clone() };
         put(&tx, &draft).await?;
         commit(tx).await?;
         Ok(Saved::Done)

@@ -63,8 +63,29 @@ pub struct DefinitionFilter {
     pub name: Option<String>,
     /// Only system definitions, or only the others.
     pub is_system: Option<bool>,
-    /// Smallest name first; otherwise newest first.
-    pub by_name: bool,
+    /// In this order.
+    pub order: DefinitionOrder,
+}
+
+/// An order of definitions; ties are broken by the newest version, then by definition id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DefinitionOrder {
+    /// By this column.
+    pub by: DefinitionColumn,
+    /// Smallest first.
+    pub ascending: bool,
+}
+
+/// The columns that order definitions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DefinitionColumn {
+    /// The time of the first save; a version without one is the oldest.
+    #[default]
+    CreatedAt,
+    /// The name; no name is smaller than any.
+    Name,
+    /// The number of the version.
+    Version,
 }
 
 /// The latest version that a change starts from. If its base is no longer the latest version, the
@@ -194,7 +215,8 @@ pub struct PublishedVersion {
 #[async_trait]
 pub trait Definitions: Send + Sync {
     /// Saves a draft under its version id. If it is the latest version, no other version of its
-    /// definition stays the latest. An immutable version is never changed.
+    /// definition stays the latest. An immutable version is never changed; a draft that is saved
+    /// with `published_at` becomes one, without being published.
     ///
     /// # Errors
     /// [`Error::Refused`] when the version is immutable, or when another version has its number.

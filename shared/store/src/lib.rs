@@ -26,8 +26,8 @@ use async_trait::async_trait;
 
 pub use bookmarks::{BookmarkFilter, Bookmarks, StoredBookmark, shard_of};
 pub use definitions::{
-    Base, DefinitionFilter, Definitions, Deleted, Publication, Published, PublishedVersion,
-    Retracted, Saved, VersionOption,
+    Base, DefinitionColumn, DefinitionFilter, DefinitionOrder, Definitions, Deleted, Publication,
+    Published, PublishedVersion, Retracted, Saved, VersionOption,
 };
 pub use error::Error;
 pub use inbox::{Inbox, PendingCommand};

@@ -50,7 +50,7 @@ impl Beginning {
 }
 
 /// The program of the version that is to be started.
-pub(crate) async fn start(app: &App, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
+pub(crate) async fn start(app: &Arc<App>, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
     beginning.check()?;
     app.must_be_current()?;
     let program = program(app, beginning).await?;
@@ -73,7 +73,7 @@ fn check_input(program: &Program, input: &Map) -> Result<(), Problem> {
     Err(Problem::new(StatusCode::BAD_REQUEST, "invalid-input", detail).with("inputErrors", flaws))
 }
 
-async fn program(app: &App, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
+async fn program(app: &Arc<App>, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
     let id = &beginning.definition_id;
     if let Some(version_id) = &beginning.version_id {
         let program = app.cx.catalog.program(version_id).await?;
@@ -95,14 +95,11 @@ async fn program(app: &App, beginning: &Beginning) -> Result<Arc<Program>, Probl
         Some(version) => {
             let found = app.cx.store.definition(id, version).await?;
             let found = found.ok_or_else(|| publication::unknown(id))?;
-            if !found.is_immutable() {
-                return Err(Problem::bad_request(format!(
-                    "version {} of workflow definition {:?} is a draft, which can still change \
-                     under a running instance: publish it first",
-                    found.version,
-                    id.as_str()
-                )));
-            }
+            // A version must not change under its instances.
+            let found = match found.is_immutable() {
+                true => found,
+                false => publication::keep(app, found).await?,
+            };
             app.cx.catalog.program(&found.id).await?.ok_or_else(|| publication::unknown(id))
         }
     }

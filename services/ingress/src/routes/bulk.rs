@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use futures::{StreamExt as _, stream};
-use model::{DefinitionId, InstanceId, VersionId, limits};
+use model::{DefinitionId, InstanceId, Map, VersionId, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{InstanceFilter, Page};
@@ -56,26 +56,42 @@ pub(super) fn bounded(count: usize) -> Result<(), Problem> {
 /// Publishes the latest versions of these definitions.
 #[utoipa::path(post, path = "/bulk-actions/publish/workflow-definitions/by-definition-ids", tag = "definitions",
     request_body = DefinitionIds,
-    responses((status = 200, body = Value, description = "`{published, alreadyPublished, notFound, failed, …}`"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = Value, description = "`{published, alreadyPublished, notFound, failed, problems, warnings, …}`: ids; the last two have texts by id"), (status = 400, body = ProblemBody)))]
 pub(super) async fn publish(
     State(app): State<Arc<App>>,
     Body(request): Body<DefinitionIds>,
 ) -> Result<Json<Value>, Problem> {
     let (mut published, mut already) = (Vec::new(), Vec::new());
-    let (mut not_found, mut failed) = (Vec::new(), Vec::new());
+    let (mut not_found, mut failed, mut problems) = (Vec::new(), Vec::new(), Map::new());
+    let (mut warnings, mut consumers) = (Map::new(), Vec::new());
     for id in request.read()? {
         let is_known = app.cx.store.definition(&id, store::VersionOption::Latest).await?.is_some();
         match publication::publish(&app, &id, &Precondition::None).await {
             _ if !is_known => not_found.push(id),
             Ok(saved) if saved.already_published => already.push(id),
-            Ok(_) => published.push(id),
-            Err(problem) => failed.push(json!({"definitionId": id, "detail": problem.detail()})),
+            Ok(saved) => {
+                consumers.extend(saved.consumers.into_iter().map(|used| used.definition_id));
+                if !saved.warnings.is_empty() {
+                    warnings.insert(id.to_string(), messages(&saved.warnings));
+                }
+                published.push(id);
+            }
+            Err(problem) => {
+                problems.insert(id.to_string(), json!(problem.texts()));
+                failed.push(id);
+            }
         }
     }
     Ok(Json(json!({
         "published": published, "alreadyPublished": already, "notFound": not_found,
-        "skipped": [], "updatedConsumers": [], "failed": failed, "warnings": [],
+        "skipped": [], "updatedConsumers": consumers, "failed": failed, "problems": problems,
+        "warnings": warnings,
     })))
+}
+
+/// The messages of these warnings.
+fn messages(warnings: &[Value]) -> Value {
+    warnings.iter().map(|warning| warning["message"].clone()).collect()
 }
 
 /// Retracts these definitions.
@@ -95,7 +111,7 @@ pub(super) async fn retract(
         }
     }
     Ok(Json(json!({
-        "retracted": retracted, "alreadyRetracted": [], "notPublished": not_published,
+        "retracted": retracted, "alreadyRetracted": not_published, "notPublished": not_published,
         "notFound": not_found, "skipped": [],
     })))
 }

@@ -8,44 +8,72 @@ use axum::http::header::ETAG;
 use axum::response::IntoResponse;
 use model::{Definition, DefinitionId, VersionId, limits};
 use serde_json::{Value, json};
-use store::{DefinitionFilter, Page, VersionOption};
+use store::{DefinitionColumn, DefinitionFilter, DefinitionOrder, Listed, Page, VersionOption};
 
 use crate::app::App;
 use crate::body::Params;
 use crate::paging::Part;
-use crate::present::{self, DefinitionSummary, Paged};
+use crate::present::definition::{self as present, DefinitionPage, DefinitionSummary};
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, etag};
 
-/// Lists definitions, newest first.
+/// Lists definitions, by name.
+///
+/// Without `versionOptions` the list has every version.
 #[utoipa::path(
     get, path = "/workflow-definitions", tag = "definitions",
     params(
-        ("versionOptions" = Option<String>, Query, description = "AllVersions, Draft, Latest (default), Published, LatestOrPublished, LatestAndPublished or a number"),
+        ("versionOptions" = Option<String>, Query, description = "AllVersions (default), Draft, Latest, Published, LatestOrPublished, LatestAndPublished or a number"),
         ("definitionIds" = Option<Vec<String>>, Query), ("ids" = Option<Vec<String>>, Query),
         ("searchTerm" = Option<String>, Query), ("isSystem" = Option<bool>, Query),
         ("page" = Option<u64>, Query, description = "From 0"), ("pageSize" = Option<u64>, Query),
-        ("orderBy" = Option<String>, Query, description = "Created (default) or Name"),
+        ("orderBy" = Option<String>, Query, description = "Name (default), Created or Version"),
+        ("orderDirection" = Option<String>, Query, description = "Ascending (default for Name) or Descending (default for the others)"),
+        ("materializer" = Option<String>, Query, description = "Json; there are no definitions of another"),
     ),
-    responses((status = 200, body = Paged<DefinitionSummary>), (status = 400, body = ProblemBody)),
+    responses((status = 200, body = DefinitionPage), (status = 400, body = ProblemBody)),
 )]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
-) -> Result<Json<Paged<DefinitionSummary>>, Problem> {
+) -> Result<Json<DefinitionPage>, Problem> {
+    let is_ours = |name: &str| name.eq_ignore_ascii_case("Json");
     let filter = DefinitionFilter {
         definition_ids: params.many("definitionIds").into_iter().map(DefinitionId::new).collect(),
         version_ids: params.many("ids").into_iter().map(VersionId::new).collect(),
-        version: version_option(&params, VersionOption::Latest)?,
+        version: version_option(&params, VersionOption::All)?,
         search: params.one("searchTerm").map(str::to_owned),
         name: params.one("name").map(str::to_owned),
-        is_system: params.read("isSystem")?,
-        by_name: params.one("orderBy").is_some_and(|order| order.eq_ignore_ascii_case("Name")),
+        is_system: params.flag("isSystem")?,
+        order: order(&params)?,
     };
-    let found = app.cx.store.definitions(&filter, page(&params)?).await?;
-    let items = found.items.iter().map(DefinitionSummary::from).collect();
-    Ok(Json(Paged { items, total_count: found.total }))
+    let page = page(&params)?;
+    if !params.one("materializer").is_none_or(is_ours) {
+        return Ok(Json(DefinitionPage::new(&Listed { items: Vec::new(), total: 0 })));
+    }
+    let found = app.cx.store.definitions(&filter, page).await?;
+    Ok(Json(DefinitionPage::new(&found)))
+}
+
+/// Reads `orderBy` and `orderDirection`.
+fn order(params: &Params) -> Result<DefinitionOrder, Problem> {
+    let wrong = |name: &str, text: &str, words: &str| {
+        Problem::bad_request(format!("query parameter {name} is {text:?}: use {words}"))
+    };
+    let by = match params.one("orderBy").unwrap_or("Name").to_ascii_lowercase().as_str() {
+        "name" => DefinitionColumn::Name,
+        "created" | "createdat" => DefinitionColumn::CreatedAt,
+        "version" => DefinitionColumn::Version,
+        other => return Err(wrong("orderBy", other, "Name, Created or Version")),
+    };
+    let ascending = match params.one("orderDirection").map(str::to_ascii_lowercase).as_deref() {
+        None => by == DefinitionColumn::Name,
+        Some("ascending") => true,
+        Some("descending") => false,
+        Some(other) => return Err(wrong("orderDirection", other, "Ascending or Descending")),
+    };
+    Ok(DefinitionOrder { by, ascending })
 }
 
 /// The number of definitions.
@@ -86,7 +114,7 @@ pub(super) async fn many_by_id(
     let ids = params.many("ids");
     for id in ids.iter().take(usize::try_from(limits::PAGE_ITEMS_MAX).unwrap_or(usize::MAX)) {
         let found = app.cx.store.version(&VersionId::new(id.as_str())).await?;
-        items.extend(found.as_ref().map(present::definition));
+        items.extend(found.map(|found| present::definition(&app.cx.engine, &found)));
     }
     Ok(Json(json!({"items": items})))
 }
@@ -101,7 +129,7 @@ pub(super) async fn by_id(
 ) -> Result<impl IntoResponse, Problem> {
     let found = app.cx.store.version(&VersionId::new(id.as_str())).await?;
     let found = found.ok_or_else(|| no_version(&id))?;
-    Ok(tagged(&found))
+    Ok(tagged(&app, &found))
 }
 
 /// A definition: its latest version, or the requested one.
@@ -126,7 +154,7 @@ pub(super) async fn get(
     Path(id): Path<String>,
     params: Params,
 ) -> Result<impl IntoResponse, Problem> {
-    Ok(tagged(&one(&app, &id, &params).await?))
+    Ok(tagged(&app, &one(&app, &id, &params).await?))
 }
 
 /// The name of the file of a definition.
@@ -167,8 +195,8 @@ pub(super) async fn versions(
 }
 
 /// A version in full, with its entity tag.
-fn tagged(definition: &Definition) -> impl IntoResponse + use<> {
-    ([(ETAG, etag(definition))], Json(present::definition(definition)))
+fn tagged(app: &App, definition: &Definition) -> impl IntoResponse + use<> {
+    ([(ETAG, etag(definition))], Json(present::definition(&app.cx.engine, definition)))
 }
 
 pub(super) async fn one(app: &App, id: &str, params: &Params) -> Result<Definition, Problem> {

@@ -10,37 +10,73 @@ use serde_json::{Value, json};
 use store::VersionOption;
 
 use crate::body::Params;
+use crate::present::descriptor;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, publication};
 
 /// The activity types, and every version of the workflows that may be used as activities.
 #[utoipa::path(get, path = "/descriptors/activities", tag = "descriptors",
+    params(("refresh" = Option<bool>, Query, description = "Not needed: the answer is always current")),
     responses((status = 200, body = Value, description = "`{items, count}`")))]
 pub(super) async fn activities(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
-    let descriptors = app.cx.engine.descriptors().into_iter();
-    let mut items: Vec<_> = descriptors.map(|descriptor| json!(descriptor)).collect();
-    items.extend(workflows(&app).await?);
-    Ok(listed(items))
+    Ok(listed(described(&app).await?))
 }
 
-/// One activity type.
+/// One activity type: its newest version, or the one that is asked for.
 #[utoipa::path(get, path = "/descriptors/activities/{typeName}", tag = "descriptors",
-    params(("typeName" = String, Path)),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+    params(("typeName" = String, Path), ("version" = Option<u32>, Query)),
+    responses((status = 200, body = Value), (status = 400, body = ProblemBody),
+        (status = 404, body = ProblemBody)))]
 pub(super) async fn activity(
     State(app): State<Arc<App>>,
     Path(type_name): Path<String>,
+    params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let found = app.cx.engine.descriptors().into_iter().find(|found| found.type_name == type_name);
-    if let Some(descriptor) = found {
-        return Ok(Json(json!(descriptor)));
-    }
-    let mut workflows = workflows(&app).await?;
-    workflows.retain(|workflow| workflow["typeName"] == type_name.as_str());
-    let newest = workflows.into_iter().max_by_key(|workflow| workflow["version"].as_u64());
-    newest
-        .map(Json)
-        .ok_or_else(|| Problem::not_found(format!("there is no activity type {type_name:?}")))
+    let version: Option<u32> = params.read("version")?;
+    let mut found = described(&app).await?;
+    found.retain(|one| {
+        let is_version = version.is_none_or(|version| one["version"] == version);
+        one["typeName"] == type_name.as_str() && is_version
+    });
+    let newest = found.into_iter().max_by_key(|one| one["version"].as_u64());
+    newest.map(Json).ok_or_else(|| {
+        let version = version.map(|version| format!(" of version {version}")).unwrap_or_default();
+        Problem::not_found(format!("there is no activity type {type_name:?}{version}"))
+    })
+}
+
+/// The choices of an input that the server computes. No activity type has one.
+#[utoipa::path(post, path = "/descriptors/activities/{activityTypeName}/options/{propertyName}", tag = "descriptors",
+    params(("activityTypeName" = String, Path), ("propertyName" = String, Path)),
+    request_body = Value,
+    responses((status = 200, body = Value, description = "`{items}`: the settings of the editor, by name"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn options(
+    State(app): State<Arc<App>>,
+    Path((type_name, property)): Path<(String, String)>,
+) -> Result<Json<Value>, Problem> {
+    let all = described(&app).await?;
+    let activity = all.iter().find(|one| one["typeName"] == type_name.as_str());
+    let Some(activity) = activity else {
+        return Err(Problem::not_found(format!("there is no activity type {type_name:?}")));
+    };
+    let is_it = |input: &&Value| {
+        input["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case(&property))
+    };
+    let input = activity["inputs"].as_array().and_then(|inputs| inputs.iter().find(is_it));
+    let Some(input) = input else {
+        return Err(Problem::not_found(format!("{type_name} has no input {property:?}")));
+    };
+    Ok(Json(json!({"items": input["uiSpecifications"]})))
+}
+
+/// All activity types.
+async fn described(app: &App) -> Result<Vec<Value>, Problem> {
+    let mut items: Vec<_> =
+        app.cx.engine.descriptors().into_iter().map(descriptor::activity).collect();
+    items.push(descriptor::workflow_type());
+    items.extend(workflows(app).await?);
+    Ok(items)
 }
 
 async fn workflows(app: &App) -> Result<Vec<Value>, Problem> {
@@ -61,6 +97,9 @@ fn workflow(definition: &Definition) -> Value {
     let category = definition.options.extra.get("activityCategory").and_then(Value::as_str);
     let category = category.filter(|category| !category.is_empty()).unwrap_or("Workflows");
     let flow = |outcome: &String| json!({"name": outcome, "displayName": outcome, "type": "Flow", "isBrowsable": true});
+    let root =
+        json!({"name": "Root", "displayName": "Root", "type": "Embedded", "isBrowsable": false});
+    let ports: Vec<_> = std::iter::once(root).chain(definition.outcomes.iter().map(flow)).collect();
     json!({
         "typeName": type_name,
         "namespace": "",
@@ -70,13 +109,14 @@ fn workflow(definition: &Definition) -> Value {
         "displayName": name,
         "description": definition.description,
         "kind": "Action",
+        "runAsynchronously": false,
         "isContainer": false,
         "isBrowsable": definition.is_published,
         "isStart": false,
         "isTerminal": false,
-        "inputs": definition.inputs.iter().map(argument).collect::<Vec<_>>(),
-        "outputs": definition.outputs.iter().map(argument).collect::<Vec<_>>(),
-        "ports": definition.outcomes.iter().map(flow).collect::<Vec<_>>(),
+        "inputs": definition.inputs.iter().enumerate().map(argument).collect::<Vec<_>>(),
+        "outputs": definition.outputs.iter().enumerate().map(argument).collect::<Vec<_>>(),
+        "ports": ports,
         "customProperties": {"RootType": "WorkflowDefinitionActivity",
             "WorkflowDefinitionId": definition_id, "WorkflowDefinitionVersionId": id},
         "constructionProperties": {"WorkflowDefinitionId": definition_id,
@@ -84,49 +124,91 @@ fn workflow(definition: &Definition) -> Value {
     })
 }
 
-fn argument(argument: &Argument) -> Value {
+fn argument((order, argument): (usize, &Argument)) -> Value {
     let text = |member: &str| argument.extra.get(member).cloned().unwrap_or_default();
-    json!({"name": argument.name, "typeName": argument.type_name, "isArray": argument.is_array,
-        "displayName": text("displayName"), "description": text("description"),
-        "category": text("category"), "uiHint": text("uiHint"),
-        "defaultValue": text("defaultValue"), "isWrapped": true, "isSynthetic": true})
+    let alias = argument.type_name.as_deref().unwrap_or("Object");
+    let type_name = if argument.is_array { format!("{alias}[]") } else { alias.to_owned() };
+    let hint = match text("uiHint") {
+        Value::Null if alias == "Boolean" => json!("checkbox"),
+        Value::Null => json!("singleline"),
+        hint => hint,
+    };
+    let display_name = match text("displayName") {
+        Value::Null => json!(argument.name),
+        name => name,
+    };
+    json!({"name": argument.name, "typeName": type_name, "isArray": argument.is_array,
+        "displayName": display_name, "description": text("description"), "order": order,
+        "isBrowsable": true, "isSerializable": true, "isSynthetic": true, "isWrapped": true,
+        "uiHint": hint, "uiSpecifications": {}, "category": text("category"),
+        "defaultValue": text("defaultValue"), "defaultSyntax": "Literal", "isReadOnly": false,
+        "isSensitive": false, "autoEvaluate": true, "storageDriverType": text("storageDriverType")})
 }
 
 /// The types that variables may have.
 #[utoipa::path(get, path = "/descriptors/variables", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items, count}`")))]
 pub(super) async fn variables() -> Json<Value> {
-    const TYPES: [(&str, &str); 15] = [
-        ("Object", "Primitives"),
-        ("String", "Primitives"),
-        ("Boolean", "Primitives"),
-        ("Int16", "Primitives"),
-        ("Int32", "Primitives"),
-        ("Int64", "Primitives"),
-        ("Single", "Primitives"),
-        ("Double", "Primitives"),
-        ("Decimal", "Primitives"),
-        ("Guid", "Primitives"),
-        ("DateTime", "Date and time"),
-        ("DateTimeOffset", "Date and time"),
-        ("TimeSpan", "Date and time"),
-        ("StringDictionary", "Lookups"),
-        ("ObjectDictionary", "Lookups"),
+    const TYPES: [(&str, &[&str]); 6] = [
+        (
+            "Primitives",
+            &[
+                "Object",
+                "String",
+                "Boolean",
+                "Int16",
+                "Int32",
+                "Int64",
+                "Single",
+                "Double",
+                "Decimal",
+                "Guid",
+                "DateTime",
+                "DateTimeOffset",
+                "TimeSpan",
+            ],
+        ),
+        ("Lookups", &["StringDictionary", "ObjectDictionary"]),
+        ("Dynamic", &["ExpandoObject", "JsonElement", "JsonNode", "JsonObject"]),
+        ("Data", &["ByteArray", "Stream"]),
+        ("System", &["LogPersistenceMode"]),
+        (
+            "HTTP",
+            &[
+                "RouteData",
+                "HttpRequest",
+                "HttpResponse",
+                "HttpResponseMessage",
+                "HttpHeaders",
+                "IFormFile",
+                "HttpFile",
+                "Downloadable",
+            ],
+        ),
     ];
-    let item = |(name, category): (&str, &str)| json!({"typeName": name, "displayName": name, "category": category, "description": null});
-    listed(TYPES.map(item).to_vec())
+    let items = TYPES.iter().flat_map(|(category, names)| {
+        names.iter().map(move |name| {
+            json!({"typeName": name, "displayName": name, "category": category,
+                "description": null})
+        })
+    });
+    listed(items.collect())
 }
 
-/// The stores of variables. Both are the instance; a variable of the second is never shown.
+/// The stores of variables. All are the instance; a variable of `Memory` is never shown.
 #[utoipa::path(get, path = "/descriptors/storage-drivers", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items}`")))]
 pub(super) async fn storage_drivers() -> Json<Value> {
-    let item = |name: &str, display_name: &str, priority: u32| {
+    let item = |name: &str, display_name: &str, priority: i32, deprecated: bool| {
         let type_name = format!("Elsa.Workflows.{name}StorageDriver, Elsa.Workflows.Core");
         json!({"typeName": type_name, "displayName": display_name, "priority": priority,
-            "deprecated": false})
+            "deprecated": deprecated})
     };
-    listed(vec![item("WorkflowInstance", "Workflow Instance", 5), item("Memory", "Memory", 0)])
+    listed(vec![
+        item("WorkflowInstance", "Workflow Instance", 5, false),
+        item("Memory", "Memory", 0, false),
+        item("Workflow", "Workflow", -1, true),
+    ])
 }
 
 /// The converters of outputs: none.
@@ -145,34 +227,78 @@ pub(super) async fn output_converters(params: Params) -> Result<Json<Value>, Pro
 
 /// The effects of an incident on its instance.
 #[utoipa::path(get, path = "/descriptors/incident-strategies", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items}`")))]
+    responses((status = 200, body = Value, description = "`{items, count}`")))]
 pub(super) async fn incident_strategies() -> Json<Value> {
-    let item = |name: &str, description: &str| {
-        let type_name =
-            format!("Elsa.Workflows.IncidentStrategies.{name}Strategy, Elsa.Workflows.Core");
-        json!({"displayName": name, "description": description, "typeName": type_name})
-    };
+    let item = |display_name: &str, type_name: &str, description: &str| json!({"displayName": display_name, "description": description, "typeName": type_name});
     listed(vec![
-        item("Fault", "The instance ends as faulted."),
-        item("ContinueWithIncidents", "Other branches go on."),
+        item(
+            "Continue with incidents",
+            "ContinueWithIncidentsStrategy",
+            "The failed branch ends; the others go on.",
+        ),
+        item("Fault", "FaultStrategy", "The instance ends as faulted."),
     ])
 }
 
 /// The instances of a definition that may run at the same time.
 #[utoipa::path(get, path = "/descriptors/workflow-activation-strategies", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items}`")))]
+    responses((status = 200, body = Value, description = "`{items, count}`")))]
 pub(super) async fn activation_strategies() -> Json<Value> {
+    let item = |name: &str, display_name: &str, module: &str, description: &str| {
+        let of = if module == "Core" { "Elsa.Workflows" } else { "Elsa.Workflows.Runtime" };
+        let type_name =
+            format!("{of}.ActivationValidators.{name}Strategy, Elsa.Workflows.{module}");
+        json!({"displayName": display_name, "description": description, "typeName": type_name})
+    };
+    listed(vec![
+        item("AllowAlways", "Always", "Core", "Any number."),
+        item(
+            "CorrelatedSingleton",
+            "Correlated singleton",
+            "Runtime",
+            "One of this definition with the same correlation id.",
+        ),
+        item(
+            "Correlation",
+            "Correlation",
+            "Runtime",
+            "One of any definition with the same correlation id.",
+        ),
+        item("Singleton", "Singleton", "Runtime", "One of this definition."),
+    ])
+}
+
+/// What of an activity's values the journal keeps.
+#[utoipa::path(get, path = "/descriptors/log-persistence-strategies", tag = "descriptors",
+    responses((status = 200, body = Value, description = "`{items, count}`")))]
+pub(super) async fn log_persistence_strategies() -> Json<Value> {
     let item = |name: &str, description: &str| {
         let type_name =
-            format!("Elsa.Workflows.ActivationValidators.{name}Strategy, Elsa.Workflows.Core");
+            format!("Elsa.Workflows.LogPersistence.Strategies.{name}, Elsa.Workflows.Core");
         json!({"displayName": name, "description": description, "typeName": type_name})
     };
     listed(vec![
-        item("AllowAlways", "Any number."),
-        item("Singleton", "One of this definition."),
-        item("Correlation", "One of any definition with the same correlation id."),
-        item("CorrelatedSingleton", "One of this definition with the same correlation id."),
+        item("Configuration", "What the configuration says."),
+        item("Exclude", "No value is kept."),
+        item("Include", "Values are kept."),
+        item("Inherit", "What the activity or the workflow around it says."),
     ])
+}
+
+/// When a workflow is committed: none can be chosen, since every burst is committed before anything
+/// leaves it.
+#[utoipa::path(get, path = "/descriptors/commit-strategies/workflows", tag = "descriptors",
+    responses((status = 200, body = Value, description = "`{items, count}`")))]
+pub(super) async fn workflow_commit_strategies() -> Json<Value> {
+    listed(Vec::new())
+}
+
+/// When an activity is committed: none can be chosen, since every burst is committed before anything
+/// leaves it.
+#[utoipa::path(get, path = "/descriptors/commit-strategies/activities", tag = "descriptors",
+    responses((status = 200, body = Value, description = "`{items, count}`")))]
+pub(super) async fn activity_commit_strategies() -> Json<Value> {
+    listed(Vec::new())
 }
 
 /// The expression languages.
@@ -181,24 +307,56 @@ pub(super) async fn activation_strategies() -> Json<Value> {
 pub(super) async fn expressions(State(app): State<Arc<App>>) -> Json<Value> {
     let item = |name: &'static str| {
         let is_browsable = !matches!(name, "Literal" | "Object");
-        json!({"type": name, "displayName": name, "isSerializable": true, "isBrowsable": is_browsable, "properties": {}})
+        let language = match name {
+            "JavaScript" => Some("javascript"),
+            "Liquid" => Some("liquid"),
+            "Sql" => Some("sql"),
+            "Object" => Some("json"),
+            _ => None,
+        };
+        let properties = language.map_or_else(|| json!({}), |id| json!({"MonacoLanguage": id}));
+        json!({"type": name, "displayName": name, "isSerializable": true,
+            "isBrowsable": is_browsable, "properties": properties})
     };
     listed(app.cx.engine.expression_types().into_iter().map(item).collect())
+}
+
+/// The features of this server, by the names that Elsa has for them.
+const FEATURES: [(&str, &str, &str); 10] = [
+    ("Elsa", "WorkflowManagement", "Workflow management"),
+    ("Elsa", "WorkflowRuntime", "Workflow runtime"),
+    ("Elsa", "WorkflowInstances", "Workflow instances"),
+    ("Elsa", "WorkflowDefinitions", "Workflow definitions"),
+    ("Elsa", "WorkflowsApi", "Workflows API"),
+    ("Elsa", "Http", "HTTP"),
+    ("Elsa", "Scheduling", "Scheduling"),
+    ("Elsa", "JavaScript", "JavaScript"),
+    ("Elsa", "Liquid", "Liquid"),
+    ("Elsa.Alterations.ShellFeatures", "Alterations", "Alterations"),
+];
+
+fn feature((namespace, name, display_name): (&str, &str, &str)) -> Value {
+    json!({"name": name, "namespace": namespace, "fullName": format!("{namespace}.{name}"),
+        "displayName": display_name, "description": ""})
 }
 
 /// The features of this server.
 #[utoipa::path(get, path = "/features/installed", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items, count}`")))]
 pub(super) async fn features() -> Json<Value> {
-    let item = |name: &str, display_name: &str| json!({"name": name, "namespace": "Elsa", "fullName": format!("Elsa.{name}"), "displayName": display_name, "description": ""});
-    listed(vec![
-        item("WorkflowManagement", "Workflow management"),
-        item("WorkflowRuntime", "Workflow runtime"),
-        item("Http", "HTTP"),
-        item("Scheduling", "Scheduling"),
-        item("JavaScript", "JavaScript"),
-        item("Liquid", "Liquid"),
-    ])
+    listed(FEATURES.into_iter().map(feature).collect())
+}
+
+/// One feature of this server; 404 if it does not have it.
+#[utoipa::path(get, path = "/features/installed/{fullName}", tag = "descriptors",
+    params(("fullName" = String, Path)),
+    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+pub(super) async fn installed(Path(full_name): Path<String>) -> Result<Json<Value>, Problem> {
+    let mut all = FEATURES.into_iter().map(feature);
+    let found = all.find(|one| one["fullName"] == full_name.as_str());
+    found.map(Json).ok_or_else(|| {
+        Problem::not_found(format!("this server does not have the feature {full_name:?}"))
+    })
 }
 
 /// The version of this server.

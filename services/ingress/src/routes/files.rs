@@ -150,7 +150,7 @@ pub(super) async fn export_get(
     let request = Exported {
         ids: Some(params.many("ids")),
         definition_ids: Some(params.many("definitionIds")),
-        include_consuming_workflows: params.read("includeConsumingWorkflows")?,
+        include_consuming_workflows: params.flag("includeConsumingWorkflows")?,
     };
     exported(&app, request, version_option(&params, VersionOption::Latest)?).await
 }
@@ -166,7 +166,7 @@ pub(super) async fn export_one(
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
-    let users = params.read("includeConsumingWorkflows")?.unwrap_or(false);
+    let users = params.flag("includeConsumingWorkflows")?.unwrap_or(false);
     answer(with_users(&app, vec![one(&app, &id, &params).await?], users).await?)
 }
 
@@ -183,7 +183,7 @@ pub(super) async fn export_with_users(
     params: Params,
     Body(request): Body<Exported>,
 ) -> Result<Response, Problem> {
-    let asked = params.read("includeConsumingWorkflows")?;
+    let asked = params.flag("includeConsumingWorkflows")?;
     let users = request.include_consuming_workflows.or(asked).unwrap_or(false);
     answer(with_users(&app, vec![one(&app, &id, &params).await?], users).await?)
 }

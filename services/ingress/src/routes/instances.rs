@@ -92,7 +92,7 @@ pub(super) async fn list(
         correlation_id: text("correlationId"),
         name: text("name"),
         version: params.read("version")?,
-        has_incidents: params.read("hasIncidents")?,
+        has_incidents: params.flag("hasIncidents")?,
         status: None,
         statuses: list("status").or_else(|| list("statuses")),
         sub_status: None,

@@ -14,7 +14,7 @@ use store::VersionOption;
 use super::definitions::{definition_id, no_version};
 use crate::app::App;
 use crate::auth::caller::Caller;
-use crate::present::{self, SavedDefinition};
+use crate::present::definition::{self as present, SavedDefinition};
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, Precondition, etag};
@@ -38,7 +38,7 @@ pub(super) async fn publish(
     let saved = publication::publish(&app, &definition_id(&id)?, &precondition).await?;
     let details = json!({"version": saved.definition.version});
     app.audit(&caller, "definition.publish", &id, details).await;
-    Ok(([(ETAG, etag(&saved.definition))], Json(SavedDefinition::from(&saved))))
+    Ok(([(ETAG, etag(&saved.definition))], Json(SavedDefinition::of(&app.cx.engine, &saved))))
 }
 
 /// Retracts the published version: nothing starts it any more. Its running instances go on.
@@ -57,7 +57,7 @@ pub(super) async fn retract(
     match publication::retract(&app, &id, &precondition).await? {
         Some(saved) => {
             app.audit(&caller, "definition.retract", id.as_str(), Value::Null).await;
-            let value = present::definition(&saved.definition);
+            let value = present::definition(&app.cx.engine, &saved.definition);
             Ok(Json(present::with_news(value, saved.noticed.as_ref())))
         }
         None => {
@@ -118,7 +118,7 @@ pub(super) async fn revert(
     let old = numbered(&app, &id, &version).await?;
     let saved = publication::save(&app, old, &precondition).await?;
     let definition = &saved.definition;
-    Ok(([(ETAG, etag(definition))], Json(present::definition(definition))))
+    Ok(([(ETAG, etag(definition))], Json(present::definition(&app.cx.engine, definition))))
 }
 
 /// Removes all versions of a definition that no unfinished instance runs.

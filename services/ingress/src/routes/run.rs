@@ -38,7 +38,7 @@ pub(super) struct RunRequest {
     name: Option<String>,
     /// The trigger of the definition with which it starts.
     trigger_activity_id: Option<String>,
-    /// `Published` (default) or the number of a version that was published.
+    /// `Published` (default), `Latest` or the number of a version.
     version_options: Option<String>,
     /// Workflow input by name.
     #[schema(value_type = Option<Object>)]
@@ -73,8 +73,9 @@ impl RunRequest {
     }
 }
 
-/// Runs the published version and waits for it to finish or to wait.
+/// Runs the published version, or the one that is asked for, and waits for it to finish or to wait.
 ///
+/// A draft that is run becomes a version that never changes: its next save makes the next version.
 /// Answers `{workflowState}`; if the workflow wrote an HTTP response, that is the answer. A run
 /// that takes longer than 30 s (or `Prefer: wait=<seconds>`) is answered with 202 and the URL of
 /// its instance.
@@ -91,7 +92,8 @@ pub(super) async fn execute(
     Body(request): Body<RunRequest>,
 ) -> Result<Response, Problem> {
     let beginning = request.beginning(&id, true)?;
-    run_to_rest(&app, &asking, beginning, prefer).await
+    let ran = run_to_rest(&app, &asking, beginning, prefer).await;
+    ran.map(respond::began).map_err(respond::not_begun)
 }
 
 /// Runs the published version without input and waits for it to finish or to wait.
@@ -119,7 +121,8 @@ pub(super) async fn execute_get(
         responds: true,
         ..Beginning::default()
     };
-    run_to_rest(&app, &asking, beginning, prefer).await
+    let ran = run_to_rest(&app, &asking, beginning, prefer).await;
+    ran.map(respond::began).map_err(respond::not_begun)
 }
 
 /// Refuses a HEAD on a route that starts something: a HEAD must change nothing.

@@ -8,7 +8,7 @@ use axum::http::header::{ETAG, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use model::{Definition, DefinitionId};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params};
 use crate::pipeline::identify::Asking;
-use crate::present::SavedDefinition;
+use crate::present::definition::SavedDefinition;
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, Changed, Precondition};
@@ -59,9 +59,11 @@ pub(super) async fn put(
 }
 
 /// Imports a definition, as a draft; `?publish=true` publishes it.
+///
+/// The answer is the definition, with the members that tell what the import did.
 #[utoipa::path(post, path = "/workflow-definitions/import", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
+    responses((status = 200, body = Value), (status = 201, body = Value),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import(
@@ -73,9 +75,11 @@ pub(super) async fn import(
 }
 
 /// Imports a definition, as a draft; `?publish=true` publishes it.
+///
+/// The answer is the definition, with the members that tell what the import did.
 #[utoipa::path(put, path = "/workflow-definitions/import", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
+    responses((status = 200, body = Value), (status = 201, body = Value),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import_put(
@@ -89,7 +93,7 @@ pub(super) async fn import_put(
 /// Imports a definition under this id, as a draft; `?publish=true` publishes it.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
+    responses((status = 200, body = Value), (status = 201, body = Value),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import_as(
@@ -104,7 +108,7 @@ pub(super) async fn import_as(
 /// Imports a definition under this id, as a draft; `?publish=true` publishes it.
 #[utoipa::path(put, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = SavedDefinition), (status = 201, body = SavedDefinition),
+    responses((status = 200, body = Value), (status = 201, body = Value),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import_as_put(
@@ -150,7 +154,8 @@ pub(super) async fn import_together(
     for saved in published.iter().filter(|saved| !saved.already_published) {
         audit(&app, &caller, &saved.definition).await;
     }
-    let saved: Vec<_> = published.iter().map(SavedDefinition::from).collect();
+    let saved: Vec<_> =
+        published.iter().map(|saved| SavedDefinition::of(&app.cx.engine, saved)).collect();
     Ok(Json(json!({"workflowDefinitions": saved})))
 }
 
@@ -182,8 +187,9 @@ impl Saving {
         id: Option<DefinitionId>,
     ) -> Result<Response, Problem> {
         let (document, is_published) = unwrapped(body)?;
-        let publish = self.params.read("publish")?.unwrap_or(is_published);
-        self.store(app, document, id, publish).await
+        let publish = self.params.flag("publish")?.unwrap_or(is_published);
+        let saved = self.store(app, document, id, publish).await?;
+        Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved)))
     }
 
     async fn import(
@@ -193,8 +199,9 @@ impl Saving {
         id: Option<DefinitionId>,
     ) -> Result<Response, Problem> {
         let (document, _) = unwrapped(body)?;
-        let publish = self.params.read("publish")?.unwrap_or(false);
-        self.store(app, document, id, publish).await
+        let publish = self.params.flag("publish")?.unwrap_or(false);
+        let saved = self.store(app, document, id, publish).await?;
+        Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved).flat()))
     }
 
     async fn store(
@@ -203,7 +210,7 @@ impl Saving {
         document: Value,
         id: Option<DefinitionId>,
         publish: bool,
-    ) -> Result<Response, Problem> {
+    ) -> Result<Changed, Problem> {
         let mut definition = read(document)?;
         if let Some(id) = id {
             definition.definition_id = id;
@@ -215,13 +222,13 @@ impl Saving {
             definition.definition_id = definition_id(definition.definition_id.as_str())?;
         }
         if !publish {
-            return Ok(answer(&publication::save(app, definition, &self.precondition).await?));
+            return publication::save(app, definition, &self.precondition).await;
         }
         let saved = publication::save_and_publish(app, definition, &self.precondition).await?;
         if !saved.already_published {
             audit(app, &self.asking.caller, &saved.definition).await;
         }
-        Ok(answer(&saved))
+        Ok(saved)
     }
 }
 
@@ -232,7 +239,7 @@ fn unwrapped(body: Value) -> Result<(Value, bool), Problem> {
             "the body is not a JSON object: send a workflow definition",
         ));
     };
-    match members.remove("model") {
+    match members.remove("model").filter(|model| !model.is_null()) {
         Some(model @ Value::Object(_)) => {
             let publish = members.get("publish").and_then(Value::as_bool).unwrap_or(false);
             Ok((model, publish))
@@ -246,7 +253,7 @@ fn unwrapped(body: Value) -> Result<(Value, bool), Problem> {
     }
 }
 
-fn answer(saved: &Changed) -> Response {
+fn answer(saved: &Changed, body: impl Serialize) -> Response {
     let status = if saved.is_new { StatusCode::CREATED } else { StatusCode::OK };
     let mut headers = HeaderMap::new();
     let id = crate::respond::segment(saved.definition.definition_id.as_str());
@@ -257,5 +264,5 @@ fn answer(saved: &Changed) -> Response {
     if let Ok(tag) = HeaderValue::from_str(&publication::etag(&saved.definition)) {
         headers.insert(ETAG, tag);
     }
-    (status, headers, Json(SavedDefinition::from(saved))).into_response()
+    (status, headers, Json(body)).into_response()
 }

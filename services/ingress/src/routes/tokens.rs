@@ -106,7 +106,7 @@ async fn follow(
         Some(input) => input,
         None => input_in(params)?,
     };
-    let patience = match params.read("async")?.unwrap_or(false) {
+    let patience = match params.flag("async")?.unwrap_or(false) {
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, app.config.answer_time_max),
     };

@@ -193,7 +193,7 @@ async fn usable_workflows_are_among_the_activity_types() {
         (&one["inputs"][0]["name"], &one["outputs"][0]["name"]),
         (&json!("Who"), &json!("Out"))
     );
-    assert_eq!((&one["ports"][0]["name"], &one["ports"][1]["name"]), (&json!("Yes"), &json!("No")));
+    assert_eq!((&one["ports"][1]["name"], &one["ports"][2]["name"]), (&json!("Yes"), &json!("No")));
     let properties = &one["customProperties"];
     assert_eq!(properties["WorkflowDefinitionVersionId"], saved["workflowDefinition"]["id"]);
     assert_eq!(&world.get("/api/descriptors/activities/MyGreeting").await.expect(200), one);

@@ -2,7 +2,7 @@ use axum::body::Body;
 use axum::http::Request;
 use serde_json::json;
 
-use super::world::{World, json_request, waits_for, writes_line};
+use super::world::{World, json_request, writes_line};
 use crate::Config;
 
 #[tokio::test]
@@ -122,16 +122,6 @@ async fn what_is_no_json_is_not_taken_for_it() {
         .body(Body::from("a,b"))
         .unwrap();
     assert!(world.send(request).await.problem(415).contains("Content-Type: application/json"));
-}
-
-#[tokio::test]
-async fn a_draft_does_not_run() {
-    let world = World::new().await;
-    let draft = json!({"definitionId": "d", "root": waits_for("x")});
-    world.post("/api/workflow-definitions/import", &draft).await.expect(201);
-    let body = json!({"versionOptions": "Latest"});
-    let answer = world.post("/api/workflow-definitions/d/execute", &body).await;
-    assert!(answer.problem(400).contains("is a draft"));
 }
 
 #[tokio::test]

@@ -260,7 +260,7 @@ pub(crate) fn readable(definition: &Value) -> String {
 /// A version of a definition, if there is one.
 async fn found(client: &Client, id: &str, version: &str) -> Result<Option<Value>, Failure> {
     let id = client::segment(id);
-    match client.get(&format!("/workflow-definitions/{id}?versionOptions={version}")).await {
+    match client.get(&format!("/workflow-definitions/{id}/export?versionOptions={version}")).await {
         Ok(found) => Ok(Some(found)),
         Err(failure) if failure.kind == Kind::NotFound => Ok(None),
         Err(failure) => Err(failure),

@@ -118,11 +118,14 @@ pub(crate) async fn run(args: WorkflowArgs, format: Format) -> Result<(), Failur
 /// A version of a definition, in full.
 async fn version_of(client: &Client, id: &str, version: &str) -> Result<Value, Failure> {
     let (id, version) = (segment(id), segment(version));
-    client.get(&format!("/workflow-definitions/{id}?versionOptions={version}")).await
+    client.get(&format!("/workflow-definitions/{id}/export?versionOptions={version}")).await
 }
 
 async fn list(client: &Client, filter: &ListArgs, format: Format) -> Result<(), Failure> {
-    let mut path = format!("/workflow-definitions?page=0&pageSize={}", filter.limit);
+    let mut path = format!(
+        "/workflow-definitions?versionOptions=Latest&orderBy=Created&page=0&pageSize={}",
+        filter.limit
+    );
     if let Some(text) = &filter.search {
         path.push_str(&format!("&searchTerm={}", segment(text)));
     }

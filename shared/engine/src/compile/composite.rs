@@ -1,13 +1,14 @@
 //! Compiles a workflow that is used as an activity into the workflow that uses it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::{ActivityId, Definition, Map};
 use serde_json::Value;
 
 use super::expression::Parser;
-use super::raw::{bound, custom_properties, ids_in};
+use super::ids::Ids;
+use super::raw::{bound, custom_properties};
 use super::visible::Visible;
 use super::{Compiler, WORKFLOW_ID};
 use crate::composite::{ROOT, WorkflowActivity};
@@ -20,10 +21,8 @@ use crate::{Activity as _, Problem, Type};
 pub(super) struct Scope {
     /// The path of the activity that runs the workflow.
     pub(super) path: Arc<str>,
-    /// Every id in its document, so that generated ids do not collide with them.
-    pub(super) taken: BTreeSet<String>,
-    /// The last number of generated ids, by type.
-    pub(super) numbers: BTreeMap<String, usize>,
+    /// The ids of its activities.
+    pub(super) ids: Ids,
     /// Its outputs and their types.
     pub(super) outputs: BTreeMap<String, Type>,
 }
@@ -34,12 +33,7 @@ impl Scope {
             let alias = output.type_name.as_deref().unwrap_or("Object");
             (output.name.clone(), Type::from_alias(alias, output.is_array))
         });
-        Self {
-            path: path.into(),
-            taken: ids_in(&definition.root),
-            numbers: BTreeMap::new(),
-            outputs: outputs.collect(),
-        }
+        Self { path: path.into(), ids: Ids::of(&definition.root), outputs: outputs.collect() }
     }
 
     pub(super) fn outermost(definition: &Definition) -> Self {

@@ -1,7 +1,5 @@
 //! Reads the JSON of an activity, in all the forms that Elsa writes.
 
-use std::collections::BTreeSet;
-
 use model::Map;
 use serde_json::Value;
 
@@ -58,23 +56,4 @@ pub(super) fn bound(output: &Value) -> Option<String> {
 pub(super) fn class_of(name: &str) -> &str {
     let name = name.split(',').next().unwrap_or(name).trim();
     name.rsplit('.').next().unwrap_or(name)
-}
-
-/// Every text under a key `id`, anywhere in the document.
-pub(super) fn ids_in(root: &Value) -> BTreeSet<String> {
-    let mut ids = BTreeSet::new();
-    let mut rest = vec![root];
-    while let Some(value) = rest.pop() {
-        match value {
-            Value::Array(items) => rest.extend(items),
-            Value::Object(map) => {
-                if let Some(id) = find(map, "id").and_then(Value::as_str) {
-                    ids.insert(id.to_owned());
-                }
-                rest.extend(map.values());
-            }
-            _ => {}
-        }
-    }
-    ids
 }

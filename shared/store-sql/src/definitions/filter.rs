@@ -2,7 +2,7 @@
 
 use sea_orm::sea_query::NullOrdering;
 use sea_orm::{ColumnTrait as _, Condition, Order, QueryOrder as _, Select};
-use store::{DefinitionFilter, VersionOption};
+use store::{DefinitionColumn, DefinitionFilter, DefinitionOrder, VersionOption};
 
 use crate::entity::definition::{Column, Entity};
 use crate::search::contains;
@@ -35,15 +35,15 @@ pub(super) fn condition(filter: &DefinitionFilter) -> Condition {
         .add_option(filter.is_system.map(|wanted| Column::IsSystem.eq(wanted)))
 }
 
-pub(super) fn ordered(query: Select<Entity>, by_name: bool) -> Select<Entity> {
-    if by_name {
-        return query
-            .order_by_with_nulls(Column::Name, Order::Asc, NullOrdering::First)
-            .order_by_asc(Column::DefinitionId)
-            .order_by_desc(Column::Version);
-    }
-    query
-        .order_by_with_nulls(Column::CreatedAt, Order::Desc, NullOrdering::Last)
-        .order_by_desc(Column::Version)
-        .order_by_asc(Column::Id)
+pub(super) fn ordered(query: Select<Entity>, order: DefinitionOrder) -> Select<Entity> {
+    let direction = if order.ascending { Order::Asc } else { Order::Desc };
+    let least = if order.ascending { NullOrdering::First } else { NullOrdering::Last };
+    let query = match order.by {
+        DefinitionColumn::CreatedAt => {
+            query.order_by_with_nulls(Column::CreatedAt, direction, least)
+        }
+        DefinitionColumn::Name => query.order_by_with_nulls(Column::Name, direction, least),
+        DefinitionColumn::Version => query.order_by(Column::Version, direction),
+    };
+    query.order_by_desc(Column::Version).order_by_asc(Column::DefinitionId)
 }

@@ -5,8 +5,8 @@ use model::{Definition, Stimulus};
 use super::case::{Subject, at_once, cases};
 use super::sample::{at, draft, id, publication, trigger};
 use crate::{
-    Base, DefinitionFilter, Deleted, Error, Page, Publication, Published, Retracted, Saved,
-    VersionOption,
+    Base, DefinitionColumn, DefinitionFilter, DefinitionOrder, Deleted, Error, Page, Publication,
+    Published, Retracted, Saved, VersionOption,
 };
 
 cases![
@@ -14,6 +14,7 @@ cases![
     the_latest_version_is_one,
     a_published_version_is_not_changed_by_a_draft,
     a_published_version_keeps_its_content,
+    a_draft_that_is_kept_for_runs_never_changes,
     an_older_publication_does_not_replace_a_newer_one,
     a_change_needs_its_base,
     concurrent_publications_happen_one_after_the_other,
@@ -104,6 +105,18 @@ async fn a_published_version_keeps_its_content(store: Subject) {
     let unmarked = Publication { definition: unmarked, ..publication("order", 2) };
     let result = store.publish(unmarked).await;
     assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
+}
+
+async fn a_draft_that_is_kept_for_runs_never_changes(store: Subject) {
+    let kept = Definition { published_at: Some(at(9)), ..draft("order", 1) };
+    save(&store, &kept).await.unwrap();
+    assert_eq!(store.version(&"order-1".into()).await.unwrap().as_ref(), Some(&kept));
+    assert_eq!(find(&store, VersionOption::Published).await, None);
+    assert_eq!(store.triggers_named("Elsa.HttpEndpoint").await.unwrap(), []);
+    let result = save(&store, &draft("order", 1)).await;
+    assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
+    save(&store, &draft("order", 2)).await.unwrap();
+    assert_eq!(store.version(&"order-1".into()).await.unwrap().unwrap().published_at, Some(at(9)));
 }
 
 async fn an_older_publication_does_not_replace_a_newer_one(store: Subject) {
@@ -411,7 +424,11 @@ async fn definitions_are_filtered_ordered_and_paged(store: Subject) {
     };
     let any = DefinitionFilter::default;
     check(any(), &["b", "d", "a", "c"]).await;
-    check(DefinitionFilter { by_name: true, ..any() }, &["b", "a", "d", "c"]).await;
+    let by = |by, ascending| DefinitionFilter { order: DefinitionOrder { by, ascending }, ..any() };
+    check(by(DefinitionColumn::Name, true), &["b", "a", "d", "c"]).await;
+    check(by(DefinitionColumn::Name, false), &["c", "d", "a", "b"]).await;
+    check(by(DefinitionColumn::CreatedAt, true), &["c", "a", "d", "b"]).await;
+    check(by(DefinitionColumn::Version, true), &["a", "b", "c", "d"]).await;
     check(DefinitionFilter { is_system: Some(false), ..any() }, &["b", "a", "c"]).await;
     check(DefinitionFilter { search: Some("äPF".to_owned()), ..any() }, &["c"]).await;
     check(DefinitionFilter { search: Some("l_1".to_owned()), ..any() }, &["c"]).await;

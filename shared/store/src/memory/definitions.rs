@@ -9,8 +9,8 @@ use model::{Definition, DefinitionId, Instance, Schedule, ScheduleId, Trigger, V
 use super::tables::{ScheduleRow, Tables};
 use super::{MemoryStore, Operation};
 use crate::{
-    Base, DefinitionFilter, Definitions, Deleted, Error, Listed, Page, Publication, Published,
-    Retracted, Saved, VersionOption, check,
+    Base, DefinitionColumn, DefinitionFilter, Definitions, Deleted, Error, Listed, Page,
+    Publication, Published, Retracted, Saved, VersionOption, check,
 };
 
 #[async_trait]
@@ -30,8 +30,7 @@ impl Definitions for MemoryStore {
             if definition.is_latest {
                 tables.others(definition).for_each(|other| other.is_latest = false);
             }
-            let draft =
-                Definition { is_published: false, published_at: None, ..definition.clone() };
+            let draft = Definition { is_published: false, ..definition.clone() };
             tables.deleted.remove(&draft.id);
             tables.definitions.insert(draft.id.clone(), draft);
             Ok(Saved::Done)
@@ -147,10 +146,16 @@ impl Definitions for MemoryStore {
         self.run(Operation::Definitions, |tables| {
             let mut found: Vec<&Definition> =
                 tables.definitions.values().filter(|definition| fits(definition, filter)).collect();
-            found.sort_by_key(|d| (Reverse(d.created_at), Reverse(d.version), &d.id));
-            if filter.by_name {
-                found.sort_by_key(|d| (&d.name, &d.definition_id, Reverse(d.version)));
-            }
+            found.sort_by(|left, right| {
+                let by = match filter.order.by {
+                    DefinitionColumn::CreatedAt => left.created_at.cmp(&right.created_at),
+                    DefinitionColumn::Name => left.name.cmp(&right.name),
+                    DefinitionColumn::Version => left.version.cmp(&right.version),
+                };
+                let by = if filter.order.ascending { by } else { by.reverse() };
+                let ties = |d: &Definition| (Reverse(d.version), d.definition_id.clone());
+                by.then_with(|| ties(left).cmp(&ties(right)))
+            });
             Ok(page.of(found.into_iter().cloned()))
         })
         .await

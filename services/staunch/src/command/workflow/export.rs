@@ -102,8 +102,9 @@ fn file_name(id: &str) -> String {
 async fn all(client: &Client) -> Result<Vec<String>, Failure> {
     let mut ids = Vec::new();
     for page in 0_u64.. {
-        let path =
-            format!("/workflow-definitions?page={page}&pageSize={PAGE_ITEMS_MAX}&orderBy=Name");
+        let path = format!(
+            "/workflow-definitions?versionOptions=Latest&page={page}&pageSize={PAGE_ITEMS_MAX}"
+        );
         let found = client.get(&path).await?;
         let items = found.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
         ids.extend(items.iter().map(|item| output::text(item, "definitionId")));
