@@ -211,6 +211,7 @@ fn halt(state: &mut State, end: Ending, now: Timestamp) -> Vec<Entry> {
             code: code.to_owned(),
             message,
             timestamp: now,
+            activity_instance_id: None,
         });
         if state.incidents.len() > model::limits::INCIDENTS_MAX {
             state.incidents.remove(0);
@@ -228,6 +229,8 @@ fn halt(state: &mut State, end: Ending, now: Timestamp) -> Vec<Entry> {
         message: Some(end.status.to_string()),
         payload: message.map(|message| serde_json::json!({ "message": message })),
         node: None,
+        owner: None,
+        recorded: None,
     }]
 }
 

@@ -104,6 +104,7 @@ impl From<&chassis::Settings> for Config {
                 token_mode: settings.flowchart_mode == chassis::FlowchartMode::Token,
                 continues_with_incidents: settings.incident_strategy
                     == chassis::IncidentStrategy::ContinueWithIncidents,
+                leaves_out_values: settings.log_persistence == chassis::LogPersistence::Exclude,
                 retries: settings.retry_strategies.clone(),
             }),
             ..default

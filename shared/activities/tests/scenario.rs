@@ -226,7 +226,7 @@ fn the_view_shows_what_is_going_on() {
     let contexts = view["activityExecutionContexts"].as_array().unwrap();
     let types: Vec<&str> =
         contexts.iter().filter_map(|context| context["activityType"].as_str()).collect();
-    assert_eq!(types, ["Elsa.Flowchart", "Elsa.Event"]);
+    assert_eq!(types, ["Elsa.Workflow", "Elsa.Flowchart", "Elsa.Event"]);
 }
 
 #[test]

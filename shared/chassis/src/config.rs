@@ -18,7 +18,8 @@ pub use error::{ConfigError, Origin};
 pub use settings::{Args, Settings};
 pub use source::Setting;
 pub use value::{
-    Auth, Entries, FlowchartMode, IncidentStrategy, LogFormat, MailServer, NamedUrls, Secret,
+    Auth, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence, MailServer,
+    NamedUrls, Secret,
 };
 
 use settings::NAMES;

@@ -257,6 +257,7 @@ impl<'a> Run<'a> {
         if let Some(declared) = declared(&outline.variables, id) {
             let value = fitting(declared, value)?;
             self.draft.state.variables.insert(declared.id.clone(), value);
+            self.draft.note_change(0, declared);
         } else {
             let state = &mut self.draft.state;
             let executions = match &mut state.halted {
@@ -270,10 +271,11 @@ impl<'a> Run<'a> {
                     Some((declared(variables, id)?, one))
                 })
                 .collect();
-            match found.as_mut_slice() {
+            let (owner, declared) = match found.as_mut_slice() {
                 [(declared, execution)] => {
                     let value = fitting(declared, value)?;
                     execution.variables.insert(declared.id.clone(), value);
+                    (execution.number, *declared)
                 }
                 [] => return Err(refused(format!("there is no variable {id}"))),
                 several => {
@@ -283,7 +285,8 @@ impl<'a> Run<'a> {
                         several.len()
                     )));
                 }
-            }
+            };
+            self.draft.note_change(owner, declared);
         }
         self.draft.spend(value);
         self.draft.write_whole(What::Altered, "ModifyVariable".to_owned(), Some(payload));
@@ -301,6 +304,7 @@ impl Run<'_> {
                 Failure::new("InvalidVariable", format!("variable {}: {error}", declared.name))
             })?;
             self.draft.state.variables.insert(declared.id.clone(), value);
+            self.draft.note_change(0, declared);
         }
         let Some(id) = restart.activity else { return Ok(()) };
         let root = outline.root();

@@ -15,6 +15,7 @@ mod entrance;
 mod expression;
 mod findings;
 mod ids;
+mod log_persistence;
 mod planning;
 mod raw;
 mod retry;
@@ -31,8 +32,10 @@ pub(crate) use findings::Oversights;
 pub(crate) use ids::Ids;
 pub use planning::{Part, Planning};
 
+use crate::chart::WORKFLOW_ID;
 use crate::convert::shown;
 use crate::descriptor::PortKind;
+use crate::keeping::Keeping;
 use crate::outline::{Binding, Expression, Node, NodeRef, Outline};
 use crate::program::Program;
 use crate::property::find;
@@ -43,9 +46,6 @@ use expression::Parser;
 use findings::Findings;
 use raw::{bindings, camel_cased, custom_properties, flag};
 use visible::Visible;
-
-/// Elsa's name for the workflow around the root activity; paths begin with it.
-pub(crate) const WORKFLOW_ID: &str = "Workflow1";
 
 pub(crate) fn compile(
     definition: &Definition,
@@ -73,6 +73,7 @@ pub(crate) fn compile(
     let variables = compiler.variables(None, &definition.variables);
     compiler.findings.visible = Visible::of(&definition.variables, &definition.inputs);
     let custom = camel_cased(&definition.custom_properties);
+    compiler.scope.keeps = log_persistence::said(&mut compiler.findings, None, &custom).by_default;
     let options = &definition.options.extra;
     elsewhere::warn_of_settings(&mut compiler.findings, None, options, &custom);
     let mut root = None;
@@ -94,14 +95,18 @@ pub(crate) fn compile(
         return Compiled { program: None, problems };
     }
     let (nodes, index) = keyed(compiler.nodes);
+    let inner = nodes.iter().flat_map(|node| &node.variables);
+    let hides = variables.iter().chain(inner).any(|variable| variable.is_hidden);
     let outline = Outline {
         definition_id: definition.definition_id.clone(),
         version_id: definition.id.clone(),
         version: definition.version,
         name: definition.name.clone(),
+        is_system: definition.is_system,
         activation,
         continues_with_incidents,
         has_scripts,
+        hides,
         variables,
         inputs: definition.inputs.clone(),
         outputs: definition.outputs.clone(),
@@ -188,6 +193,7 @@ impl Compiler<'_> {
         let variables = self.variables(Some(&id), &variables);
         let inputs = self.inputs(&id, raw, &descriptor);
         let retry = self.retry(&id, &custom, &descriptor);
+        let keeping = self.keeping(&id, &custom);
         let bindings = bindings(raw, &descriptor);
         self.warn_of_bindings(&id, &bindings);
         let bindings = bindings.into_iter().map(|found| self.binding(found)).collect();
@@ -211,11 +217,18 @@ impl Compiler<'_> {
             custom,
             variables,
             inputs,
+            keeping,
             retry,
         };
         let planned = self.planned(activity, node, raw, &below.parts);
         self.findings.visible.leave(outside);
         Some(planned)
+    }
+
+    /// What the journal keeps of an activity's values.
+    fn keeping(&mut self, id: &ActivityId, custom: &Map) -> Keeping {
+        let said = log_persistence::said(&mut self.findings, Some(id), custom);
+        Keeping::new(said, self.scope.keeps)
     }
 
     /// An output, and the variable or workflow output that gets it.

@@ -58,8 +58,12 @@ impl<'a> Step<'_, 'a> {
         let Some(composite) = self.node.composite.as_deref() else { return Ok(()) };
         let mut input = Map::new();
         for (name, (expression, ty)) in &composite.given {
+            let reads = self.hidden_reads.get();
             let value = self.evaluate(name, expression, ty)?;
             self.draft.spend(&value);
+            if !expression.is_literal() && reads == self.hidden_reads.get() {
+                self.keep_input(name, &value);
+            }
             input.insert(name.clone(), value);
         }
         if let Some(execution) = self.draft.state.executions.get_mut(&self.number) {

@@ -4,14 +4,16 @@ mod end;
 
 use std::collections::VecDeque;
 
-use model::{Bookmark, Entry, SubStatus, What, limits};
+use model::{Bookmark, Entry, Recorded, SubStatus, What, execution_id, limits};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::decision::Child;
 use crate::journal::Journal;
-use crate::outline::Outline;
-use crate::state::{State, Work};
+use crate::keeping::cut as cut_to;
+use crate::outline::{Declared, Outline};
+use crate::recorder::Recorder;
+use crate::state::{Execution, State, Work};
 use crate::{Effect, Env, Languages};
 
 /// The approximate size of a journal entry in bytes, without its message.
@@ -25,6 +27,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) state: State,
     pub(crate) effects: Vec<Effect>,
     pub(crate) journal: Journal,
+    /// The values for the journal.
+    pub(crate) recorder: Recorder,
     /// The turn continues an earlier one that used up its budget.
     pub(crate) is_continued: bool,
     /// Activity executions so far.
@@ -63,6 +67,7 @@ impl<'a> Draft<'a> {
             state,
             effects: Vec::new(),
             journal: Journal::default(),
+            recorder: Recorder::default(),
             is_continued: false,
             steps: 0,
             bytes: 0,
@@ -131,18 +136,53 @@ impl<'a> Draft<'a> {
         self.bytes += bytes;
         self.journal_bytes += bytes;
         self.state.journal_sequence += 1;
-        self.journal.push(Entry {
-            sequence: self.state.journal_sequence,
-            timestamp: self.env.now,
-            activity_id: Some(node.id.clone()),
-            activity_instance_id: Some(execution.id.clone()),
-            activity_type: Some(node.type_name().to_owned()),
-            activity_name: node.name.clone(),
-            what,
-            message,
-            payload,
-            node: None,
+        let is_ambiguous = node.key != node.id.as_str();
+        let recorded = is_ambiguous.then(|| {
+            Box::new(Recorded { node_id: Some(node.path.clone()), ..Recorded::default() })
         });
+        self.journal.push(
+            number,
+            Entry {
+                sequence: self.state.journal_sequence,
+                timestamp: self.env.now,
+                activity_id: Some(node.id.clone()),
+                activity_instance_id: Some(execution.id.clone()),
+                activity_type: Some(node.type_name().to_owned()),
+                activity_name: node.name.clone(),
+                what,
+                message,
+                payload,
+                node: None,
+                owner: self.owner_of(execution),
+                recorded,
+            },
+        );
+    }
+
+    /// The number of the execution around one; 0 for the workflow, none if its id does not tell its
+    /// number, as ids of earlier versions do not.
+    fn owner_of(&self, execution: &Execution) -> Option<u64> {
+        let number = execution.owner.unwrap_or_default();
+        let owner = self.state.executions.get(&number);
+        let is_numbered = |owner: &Execution| owner.id.contains(':');
+        owner.is_none_or(is_numbered).then_some(number)
+    }
+
+    /// Notes for the journal that a variable has another value. Values of hidden ones are never kept.
+    pub(crate) fn note_change(&mut self, owner: u64, declared: &Declared) {
+        if !declared.is_hidden {
+            self.recorder.changed(owner, &declared.id);
+        }
+    }
+
+    /// The lines of the turn, with the values that they keep.
+    pub(crate) fn told(&mut self) -> Vec<Entry> {
+        if self.recorder.has_changes() && self.journal.is_empty() {
+            self.write_whole(What::Workflow, self.state.status.to_string(), None);
+        }
+        let (mut entries, numbers) = std::mem::take(&mut self.journal).into_entries();
+        std::mem::take(&mut self.recorder).write(&mut entries, &numbers, &self.state);
+        entries
     }
 
     /// Sets the status of the instance, and writes it into the journal.
@@ -154,18 +194,28 @@ impl<'a> Draft<'a> {
     /// Writes an entry about the instance as a whole into the journal.
     pub(crate) fn write_whole(&mut self, what: What, message: String, payload: Option<Value>) {
         self.state.journal_sequence += 1;
-        self.journal.push(Entry {
-            sequence: self.state.journal_sequence,
-            timestamp: self.env.now,
-            activity_id: None,
-            activity_instance_id: None,
-            activity_type: None,
-            activity_name: None,
-            what,
-            message: Some(cut(message)),
-            payload,
-            node: None,
-        });
+        self.journal.push(
+            0,
+            Entry {
+                sequence: self.state.journal_sequence,
+                timestamp: self.env.now,
+                activity_id: None,
+                activity_instance_id: None,
+                activity_type: None,
+                activity_name: None,
+                what,
+                message: Some(cut(message)),
+                payload,
+                node: None,
+                owner: None,
+                recorded: None,
+            },
+        );
+    }
+
+    /// The id of the execution with this number.
+    pub(crate) fn execution_id(&self, number: u64) -> String {
+        execution_id(&self.state.instance_id, number)
     }
 }
 
@@ -190,14 +240,6 @@ pub(crate) fn weight(value: &Value) -> usize {
 }
 
 /// A message, cut to the length that the journal keeps.
-fn cut(mut message: String) -> String {
-    if message.len() > limits::JOURNAL_MESSAGE_BYTES_MAX {
-        let mut end = limits::JOURNAL_MESSAGE_BYTES_MAX - '…'.len_utf8();
-        while !message.is_char_boundary(end) {
-            end -= 1;
-        }
-        message.truncate(end);
-        message.push('…');
-    }
-    message
+fn cut(message: String) -> String {
+    cut_to(message, limits::JOURNAL_MESSAGE_BYTES_MAX)
 }

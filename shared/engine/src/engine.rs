@@ -258,8 +258,8 @@ impl Engine {
             _ => None,
         };
         let outline = &run.program.outline;
-        let Draft { state, effects, journal, steps, bytes, .. } = run.draft;
-        let journal = journal.into_entries();
+        let journal = run.draft.told();
+        let Draft { state, effects, steps, bytes, .. } = run.draft;
         if let Some(rest) = rest {
             invariant::check(outline, &state, rest);
         }

@@ -27,6 +27,8 @@ pub struct Installation {
     pub token_mode: bool,
     /// An incident ends only its branch, where the definition names no incident strategy.
     pub continues_with_incidents: bool,
+    /// The journal keeps no values of inputs and outputs, where the definition does not say it.
+    pub leaves_out_values: bool,
     /// Retries by name, for activities that name a resilience strategy.
     pub retries: Retries,
 }

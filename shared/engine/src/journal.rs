@@ -15,6 +15,8 @@ const REPEATED: &str = "repeated";
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     entries: Vec<Entry>,
+    /// The number of the execution of each entry; 0 for one about the instance as a whole.
+    numbers: Vec<u64>,
     /// The position of the newest entry for each node and event, which later entries may repeat.
     newest: BTreeMap<(NodeRef, u8), usize>,
     /// The number of repeats, by the position of the entry.
@@ -66,13 +68,19 @@ impl Journal {
         }
     }
 
-    pub(crate) fn push(&mut self, entry: Entry) {
+    pub(crate) fn push(&mut self, number: u64, entry: Entry) {
         self.entries.push(entry);
+        self.numbers.push(number);
     }
 
-    /// The entries; those with repeats have their number in the payload.
-    pub(crate) fn into_entries(self) -> Vec<Entry> {
-        let Self { mut entries, repeats, .. } = self;
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entries, and the number of the execution of each. Those with repeats have their number in
+    /// the payload.
+    pub(crate) fn into_entries(self) -> (Vec<Entry>, Vec<u64>) {
+        let Self { mut entries, numbers, repeats, .. } = self;
         for (at, count) in repeats {
             let Some(entry) = entries.get_mut(at) else { continue };
             let payload = entry.payload.get_or_insert_with(|| Value::Object(Map::new()));
@@ -80,6 +88,6 @@ impl Journal {
                 payload.insert(REPEATED.to_owned(), count.into());
             }
         }
-        entries
+        (entries, numbers)
     }
 }

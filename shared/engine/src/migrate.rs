@@ -3,16 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use model::{Map, What};
+use model::{Map, What, limits};
 use serde_json::{Value, json};
 
 use crate::Problem;
 use crate::alter::refused;
+use crate::draft::Draft;
 use crate::moving::Moving;
 use crate::outline::{Declared, Node, Outline};
 use crate::program::Program;
 use crate::run::Run;
-use crate::state::{Execution, State, Work};
+use crate::state::{Execution, Migrated, State, Work};
 
 impl<'a> Run<'a> {
     /// Goes on with the program of another version.
@@ -35,6 +36,15 @@ impl<'a> Run<'a> {
         self.draft.outline = &to.outline;
         let payload = json!({"fromVersion": from.version(), "toVersion": version});
         self.draft.write_whole(What::Altered, "Migrate".to_owned(), Some(payload));
+        let Draft { state, recorder, .. } = &mut self.draft;
+        for declared in to.outline.variables.iter().filter(|declared| !declared.is_hidden) {
+            recorder.changed(0, &declared.id);
+        }
+        if state.migrations.len() >= limits::MIGRATIONS_MAX {
+            state.migrations.remove(0);
+        }
+        let (at, from) = (state.journal_sequence, from.version_id().clone());
+        state.migrations.push(Migrated { at, from });
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use model::{ActivityId, Argument, DefinitionId, Map, Retry, VersionId};
 use serde_json::Value;
 
 use crate::convert::convert;
+use crate::keeping::Keeping;
 use crate::{Descriptor, Type};
 
 /// The outline of one version of a definition.
@@ -17,10 +18,13 @@ pub(crate) struct Outline {
     pub(crate) version_id: VersionId,
     pub(crate) version: u32,
     pub(crate) name: Option<String>,
+    pub(crate) is_system: bool,
     pub(crate) activation: Activation,
     /// An incident ends only its branch; none if the configuration decides.
     pub(crate) continues_with_incidents: Option<bool>,
     pub(crate) has_scripts: bool,
+    /// Some variable is of the memory driver.
+    pub(crate) hides: bool,
     pub(crate) variables: Vec<Declared>,
     pub(crate) inputs: Vec<Argument>,
     pub(crate) outputs: Vec<Argument>,
@@ -71,6 +75,8 @@ pub(crate) struct Node {
     pub(crate) custom: Map,
     pub(crate) variables: Vec<Declared>,
     pub(crate) inputs: BTreeMap<&'static str, Expression>,
+    /// The values that the journal keeps.
+    pub(crate) keeping: Keeping,
     /// The retries of its calls.
     pub(crate) retry: Option<RetryPolicy>,
     /// Its outputs that go somewhere.
@@ -106,6 +112,8 @@ pub(crate) enum RetryPolicy {
 pub(crate) struct Composite {
     /// The type that the definition around it names.
     pub(crate) type_name: String,
+    /// The version of the definition that is used.
+    pub(crate) version: u32,
     /// Its declared inputs.
     pub(crate) inputs: Vec<Argument>,
     /// Its declared outputs.
@@ -147,6 +155,13 @@ pub(crate) fn fit(value: Value, ty: &Type, is_hidden: bool) -> Result<Value, Str
 /// A parsed expression: the way to get a value at run time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression(pub(crate) Source);
+
+impl Expression {
+    /// The definition has the value as it is.
+    pub(crate) fn is_literal(&self) -> bool {
+        matches!(self.0, Source::Literal(_))
+    }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {

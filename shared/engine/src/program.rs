@@ -43,6 +43,12 @@ impl Program {
         self.outline.name.as_deref()
     }
 
+    /// The definition is a part of the system, not one of its users'.
+    #[must_use]
+    pub fn is_system(&self) -> bool {
+        self.outline.is_system
+    }
+
     /// The definition has scripts, so a turn may take long.
     #[must_use]
     pub fn has_scripts(&self) -> bool {

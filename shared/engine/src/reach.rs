@@ -27,6 +27,26 @@ pub(crate) enum VariableOwner {
     Workflow { id: String, ty: Type, is_hidden: bool },
 }
 
+impl VariableOwner {
+    /// The variable is of the memory driver.
+    fn is_hidden(&self) -> bool {
+        match self {
+            Self::Given { .. } => false,
+            Self::Declared { is_hidden, .. } | Self::Workflow { is_hidden, .. } => *is_hidden,
+        }
+    }
+
+    /// The number of the execution that declares it, 0 for the workflow; none for a variable that is
+    /// not declared.
+    fn recorded(&self) -> Option<u64> {
+        match self {
+            Self::Given { .. } => None,
+            Self::Declared { number, .. } => Some(*number),
+            Self::Workflow { .. } => Some(0),
+        }
+    }
+}
+
 /// The side from which an execution is seen. One of a workflow used as an activity has two: what its
 /// owner gives it is for its inputs, and its variables are for the activities in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +116,9 @@ impl Step<'_, '_> {
     }
 
     pub(crate) fn at(&self, place: &VariableOwner) -> Option<Value> {
+        if place.is_hidden() {
+            self.read_hidden();
+        }
         let executions = &self.draft.state.executions;
         let found = match place {
             VariableOwner::Given { number, name } => executions.get(number)?.given.get(name),
@@ -126,8 +149,15 @@ impl Step<'_, '_> {
         let value = fit(value, ty, is_hidden).map_err(|error| {
             Failure::new("InvalidValue", format!("variable {key} is {}: {error}", ty.alias()))
         })?;
-        if let Some(map) = map {
-            map.insert(key.clone(), value);
+        let Some(map) = map else { return Ok(()) };
+        let before = map.insert(key.clone(), value);
+        let recorder = &mut self.draft.recorder;
+        if is_hidden {
+            recorder.withhold(self.number);
+        } else if let Some(owner) = place.recorded()
+            && before.as_ref() != map.get(key)
+        {
+            recorder.changed(owner, key);
         }
         Ok(())
     }
@@ -227,6 +257,10 @@ impl Scope for Step<'_, '_> {
     }
 
     fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
+        // The output may be bound to a hidden variable.
+        if self.draft.outline.hides {
+            self.read_hidden();
+        }
         let wanted = output.unwrap_or("result");
         let found = self.draft.state.outputs.iter().rev().find(|recorded| {
             let (_, node) = self.draft.outline.keyed(&recorded.node);
@@ -250,6 +284,9 @@ impl Scope for Step<'_, '_> {
     }
 
     fn last_result(&self) -> Option<Value> {
+        if self.draft.outline.hides {
+            self.read_hidden();
+        }
         Some(&self.draft.state.last_result).filter(|result| !result.is_null()).cloned()
     }
 

@@ -197,7 +197,8 @@ impl<'a> Run<'a> {
         let number = self.draft.state.last_number;
         let execution = Execution {
             number,
-            id: self.draft.id(),
+            id: self.draft.execution_id(number),
+            started_at: Some(self.draft.env.now),
             node: key,
             owner: work.owner,
             tag: work.tag,

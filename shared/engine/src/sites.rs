@@ -6,7 +6,8 @@
 use model::{Definition, DefinitionId, Map, limits};
 use serde_json::{Value, json};
 
-use crate::compile::{Ids, WORKFLOW_ID};
+use crate::chart::WORKFLOW_ID;
+use crate::compile::Ids;
 use crate::composite::ROOT;
 use crate::descriptor::PortKind;
 use crate::property::find;

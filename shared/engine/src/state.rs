@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use model::{Bookmark, BookmarkId, Incident, InstanceId, Map, Parent, SubStatus};
+use model::{
+    Bookmark, BookmarkId, Incident, InstanceId, Map, Parent, SubStatus, Timestamp, VersionId,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -78,6 +80,20 @@ pub struct State {
     /// What the instance held when an incident ended it, for a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) halted: Option<Box<Halted>>,
+    /// The versions that the instance ran before, the first one first: at most
+    /// `limits::MIGRATIONS_MAX`, the newest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) migrations: Vec<Migrated>,
+}
+
+/// A migration of the instance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Migrated {
+    /// The sequence number of its journal entry; earlier entries are those of the version.
+    pub at: u64,
+    /// The version before.
+    pub from: VersionId,
 }
 
 /// What an instance held when an incident ended it.
@@ -121,6 +137,9 @@ pub(crate) struct Execution {
     pub node: String,
     /// The execution that scheduled it.
     pub owner: Option<u64>,
+    /// The time of its start; none for one that an earlier version started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
     /// A value that its owner gets back with its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<Value>,

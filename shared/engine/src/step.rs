@@ -3,6 +3,8 @@
 mod ask;
 mod read;
 
+use std::cell::Cell;
+
 use model::{ActivityId, Map, Timestamp};
 use serde_json::Value;
 
@@ -25,6 +27,8 @@ pub struct Step<'r, 'a> {
     pub(crate) takes_outcomes: bool,
     /// The reason why a script's assignment failed.
     pub(crate) flaw: Option<Failure>,
+    /// How often this decision has read a value that the journal must not keep.
+    pub(crate) hidden_reads: Cell<u32>,
 }
 
 /// An execution of a child.
@@ -46,11 +50,17 @@ impl<'r, 'a> Step<'r, 'a> {
             outcomes: None,
             takes_outcomes: false,
             flaw: None,
+            hidden_reads: Cell::new(0),
         }
     }
 
     fn execution(&self) -> Option<&Execution> {
         self.draft.state.executions.get(&self.number)
+    }
+
+    /// The journal keeps nothing that is computed from what was read now.
+    pub(crate) fn read_hidden(&self) {
+        self.hidden_reads.set(self.hidden_reads.get().saturating_add(1));
     }
 
     /// The time of the turn.

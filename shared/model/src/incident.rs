@@ -20,4 +20,7 @@ pub struct Incident {
     pub message: String,
     /// The time of the failure.
     pub timestamp: Timestamp,
+    /// The execution of the activity that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activity_instance_id: Option<String>,
 }

@@ -39,7 +39,7 @@ pub use id::{
 };
 pub use incident::Incident;
 pub use instance::{Instance, Parent, Status, SubStatus};
-pub use journal::{Entry, What};
+pub use journal::{Changed, Entry, Recorded, What, execution_id, instance_of};
 pub use retry::{Growth, On, Retries, Retry};
 pub use route::route_shape;
 pub use schedule::{Misfire, Recurrence, Schedule};

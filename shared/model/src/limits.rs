@@ -104,6 +104,20 @@ pub const INCIDENTS_MAX: usize = 100;
 pub const APPLIED_COMMANDS_MAX: usize = 64;
 /// Bytes of one journal message (a written line, an error text); longer ones are cut.
 pub const JOURNAL_MESSAGE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of one input or output in the journal; longer ones are cut.
+pub const JOURNAL_VALUE_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of all inputs and outputs of one execution in the journal of one turn; those after that are
+/// cut to nothing.
+pub const JOURNAL_VALUES_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of one variable in the journal; longer ones are cut.
+pub const JOURNAL_VARIABLE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of all variables that one turn has changed, in the journal; those after that are cut to
+/// nothing.
+pub const JOURNAL_VARIABLES_BYTES_MAX: usize = 64 * 1024;
+/// Migrations of an instance that it remembers, to show its journal with the versions that it ran.
+pub const MIGRATIONS_MAX: usize = 100;
+/// Journal lines that are read to answer one question about the history of an instance.
+pub const HISTORY_LINES_MAX: u64 = 50_000;
 /// Bytes of an expression's source.
 pub const EXPRESSION_BYTES_MAX: usize = 256 * 1024;
 /// Memory of one JavaScript evaluation, in bytes.

@@ -84,6 +84,8 @@ fn burst(id: &str, version: i64) -> Burst {
         message: Some("a line that was written".to_owned()),
         payload: None,
         node: None,
+        owner: None,
+        recorded: None,
     };
     let first = u64::try_from(version * 4 - 3).unwrap();
     let outbox_id = format!("{id}-{version}");

@@ -53,8 +53,10 @@ mod tests {
             message: Some("x".to_owned()),
             payload: Some(serde_json::json!({"Outcomes": ["Done"]})),
             node: node.map(str::to_owned),
+            owner: (sequence > 1).then_some(0),
+            recorded: (sequence == 3).then(Box::default),
         };
-        let entries = vec![entry(1, Some("n")), entry(2, None)];
+        let entries = vec![entry(1, Some("n")), entry(2, None), entry(3, None)];
         let (with, without) = (pack(&entries).unwrap(), packed(&entries).unwrap());
         assert!(without.len() * 2 < with.len(), "{} of {}", without.len(), with.len());
         for bytes in [with, without] {

@@ -40,6 +40,8 @@ fn burst(id: &str, loaded: i64) -> Burst {
         message: None,
         payload: None,
         node: None,
+        owner: None,
+        recorded: None,
     };
     let outbox = OutboxRow {
         id: format!("{id}-{sequence}"),

@@ -170,6 +170,8 @@ fn events() -> Vec<Sample> {
         message: Some("said".to_owned()),
         payload: Some(json!({"Outcomes": ["Done"]})),
         node: Some("node-1".to_owned()),
+        owner: None,
+        recorded: None,
     };
     let burst =
         BurstJournal { workflow_instance_id: "i-1".into(), version: 3, entries: vec![entry] };

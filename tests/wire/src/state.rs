@@ -24,10 +24,12 @@ fn document() -> Value {
     });
     let incident = json!({
         "activityId": "call", "activityNodeId": "root:call", "activityType": "Elsa.SendHttpRequest",
-        "code": "Timeout", "message": "no answer", "timestamp": "2023-11-14T22:13:20.002Z"
+        "code": "Timeout", "message": "no answer", "timestamp": "2023-11-14T22:13:20.002Z",
+        "activityInstanceId": "i-1:2"
     });
     let execution = json!({
         "number": 2, "id": "x-2", "node": "root:call", "owner": 1, "tag": "cases[0]",
+        "started_at": "2023-11-14T22:13:20.004Z",
         "faulted": true, "children": 1, "bookmarks": 1, "variables": {"V": [1]},
         "given": {"CurrentValue": 3}, "memory": {"left": 2}
     });
@@ -43,7 +45,7 @@ fn document() -> Value {
         "instance_id": "i-1", "trigger": "root:http", "trigger_input": {"__HttpRequest": {"a": 1}},
         "responds": true, "variables": {"v": null}, "executions": [execution], "last_number": 2,
         "work": [work], "outputs": [{"node": "root:a", "name": "result", "value": [true]}],
-        "last_result": {"a": "b"}
+        "last_result": {"a": "b"}, "migrations": [{"at": 12, "from": "v-0"}]
     });
     let answer = json!({
         "statusCode": 201, "headers": {"Location": "/1"}, "contentType": "text/plain",
@@ -58,7 +60,7 @@ fn document() -> Value {
 }
 
 /// The objects whose members we define: a later version may add members to them.
-const OURS: [&str; 14] = [
+const OURS: [&str; 15] = [
     "",
     "/state",
     "/state/parent",
@@ -68,6 +70,7 @@ const OURS: [&str; 14] = [
     "/state/executions/0",
     "/state/work/0",
     "/state/outputs/0",
+    "/state/migrations/0",
     "/events/0",
     "/sequences/0",
     "/answer",
@@ -113,12 +116,20 @@ fn lines() -> Vec<Entry> {
         "activityInstanceId": "x-1", "activityType": "Elsa.WriteLine", "activityName": "Say",
         "eventName": "Line", "message": "said", "payload": {"Outcomes": ["Done"]}, "node": "node-1"
     });
+    let with_values = json!({
+        "sequence": 11, "timestamp": "2023-11-14T22:13:20.003Z", "activityId": "say",
+        "activityInstanceId": "i-1:2", "activityType": "Elsa.WriteLine", "activityName": null,
+        "eventName": "Started", "message": null, "payload": null, "node": null, "owner": 1,
+        "recorded": {"nodeId": "Workflow1:a:say", "inputs": {"text": "said"},
+            "outputs": {"result": [1]}, "variables": [{"owner": 0, "id": "v1", "value": 7}]}
+    });
     let empty = json!({
         "sequence": 10, "timestamp": "2023-11-14T22:13:20.003Z", "activityId": null,
         "activityInstanceId": null, "activityType": null, "activityName": null,
         "eventName": "Workflow", "message": null, "payload": null
     });
-    vec![serde_json::from_value(whole).unwrap(), serde_json::from_value(empty).unwrap()]
+    let lines = [whole, empty, with_values];
+    lines.into_iter().map(|line| serde_json::from_value(line).unwrap()).collect()
 }
 
 #[test]

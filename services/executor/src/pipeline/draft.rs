@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use engine::{Effect, Program};
-use model::{BookmarkId, Instance, SubStatus, Token, limits};
+use model::{BookmarkId, Entry, Instance, SubStatus, Token, limits};
 use protocol::{Body, BurstJournal, HttpAnswer, Message, subject};
 use serde_json::json;
 use store::{Burst, StoredBookmark, shard_of};
@@ -171,7 +171,7 @@ fn journal(ran: &Ran, row: &Instance) -> Option<Message> {
     let body = BurstJournal {
         workflow_instance_id: row.id.clone(),
         version: row.version,
-        entries: ran.journal.clone(),
+        entries: ran.journal.iter().map(Entry::bare).collect(),
     };
     let subject = subject::journal(&row.definition_id, &row.id);
     message(ran, &row.id, subject, None, &body).ok()

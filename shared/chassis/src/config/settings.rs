@@ -11,8 +11,8 @@ use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
 use super::source::{Setting, Sources};
 use super::value::{
-    Auth, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat, MailServer,
-    MisfireOfAll, NamedUrls, Secret,
+    Auth, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat, LogPersistence,
+    MailServer, MisfireOfAll, NamedUrls, Secret,
 };
 
 settings! {
@@ -73,6 +73,9 @@ settings! {
     /// What an incident does where the definition names no strategy: `fault` (the instance ends) or
     /// `continue-with-incidents` (other branches go on)
     incident_strategy: IncidentStrategy = "fault", "STRATEGY";
+    /// Whether the journal keeps the values of inputs and outputs where the definition does not say it:
+    /// `include` or `exclude`
+    log_persistence: LogPersistence = "include", "MODE";
     /// Retries by name, for activities that name a resilience strategy: a JSON object such as
     /// `{"http": {"attempts": 5, "delay": "1s", "backoff": "exponential"}}`
     retry_strategies: Retries = "", "JSON";

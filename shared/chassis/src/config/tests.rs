@@ -91,6 +91,7 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { auth: some("basic"), ..Args::default() }, "none or api-key"),
         (Args { script_libraries: some("lodash,jquery"), ..Args::default() }, "no library jquery"),
         (Args { incident_strategy: some("panic"), ..Args::default() }, "continue-with-incidents"),
+        (Args { log_persistence: some("Include"), ..Args::default() }, "include or exclude"),
         (Args { log_format: some("xml"), ..Args::default() }, "text or json"),
         (Args { provision: some("perhaps"), ..Args::default() }, "true or false"),
         (Args { nats_url: some(""), ..Args::default() }, "empty"),

@@ -97,6 +97,15 @@ pub enum IncidentStrategy {
     ContinueWithIncidents,
 }
 
+/// Whether the journal keeps values of inputs and outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogPersistence {
+    /// It keeps them.
+    Include,
+    /// It leaves them out.
+    Exclude,
+}
+
 /// URLs by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedUrls(pub Vec<(String, String)>);
@@ -291,6 +300,16 @@ impl Parse for IncidentStrategy {
             "fault" => Ok(Self::Fault),
             "continue-with-incidents" => Ok(Self::ContinueWithIncidents),
             _ => Err("must be fault or continue-with-incidents".to_owned()),
+        }
+    }
+}
+
+impl Parse for LogPersistence {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "include" => Ok(Self::Include),
+            "exclude" => Ok(Self::Exclude),
+            _ => Err("must be include or exclude".to_owned()),
         }
     }
 }

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use model::{ActivityId, Definition, Map};
 use serde_json::Value;
 
+use super::Compiler;
 use super::expression::Parser;
 use super::ids::Ids;
-use super::raw::{bound, custom_properties};
+use super::log_persistence;
+use super::raw::{bound, camel_cased, custom_properties};
 use super::visible::Visible;
-use super::{Compiler, WORKFLOW_ID};
+use crate::chart::WORKFLOW_ID;
 use crate::composite::{ROOT, WorkflowActivity};
+use crate::keeping::Mode;
 use crate::library::Reference;
 use crate::outline::{Composite, Expression, Node, NodeRef};
 use crate::property::find;
@@ -25,6 +28,8 @@ pub(super) struct Scope {
     pub(super) ids: Ids,
     /// Its outputs and their types.
     pub(super) outputs: BTreeMap<String, Type>,
+    /// Whether the journal keeps values of its activities, where they do not say it.
+    pub(super) keeps: Mode,
 }
 
 impl Scope {
@@ -33,7 +38,12 @@ impl Scope {
             let alias = output.type_name.as_deref().unwrap_or("Object");
             (output.name.clone(), Type::from_alias(alias, output.is_array))
         });
-        Self { path: path.into(), ids: Ids::of(&definition.root), outputs: outputs.collect() }
+        Self {
+            path: path.into(),
+            ids: Ids::of(&definition.root),
+            outputs: outputs.collect(),
+            keeps: Mode::Inherit,
+        }
     }
 
     pub(super) fn outermost(definition: &Definition) -> Self {
@@ -71,6 +81,7 @@ impl Compiler<'_> {
         }
         let composite = Composite {
             type_name: type_name.to_owned(),
+            version: definition.version,
             inputs: definition.inputs.clone(),
             outputs: definition.outputs.clone(),
             given: self.given(&id, raw, definition),
@@ -85,6 +96,8 @@ impl Compiler<'_> {
             .outputs
             .iter()
             .filter_map(|output| Some((output.name.clone(), bound(find(raw, &output.name)?)?)));
+        let custom = custom_properties(raw);
+        let keeping = self.keeping(&id, &custom);
         let node = Node {
             name: find(raw, "name").and_then(Value::as_str).map(str::to_owned),
             bindings: bindings.map(|found| self.binding(found)).collect(),
@@ -99,7 +112,8 @@ impl Compiler<'_> {
             composite: Some(Box::new(composite)),
             descriptor: Arc::new(WorkflowActivity.descriptor()),
             can_start: false,
-            custom: custom_properties(raw),
+            keeping,
+            custom,
             variables,
             inputs: BTreeMap::new(),
             retry: None,
@@ -116,7 +130,11 @@ impl Compiler<'_> {
         path: &str,
         depth: usize,
     ) -> Option<(NodeRef, Vec<crate::outline::Declared>)> {
-        let around = std::mem::replace(&mut self.scope, Scope::new(path, definition));
+        let custom = camel_cased(&definition.custom_properties);
+        let said = log_persistence::said(&mut self.findings, Some(id), &custom);
+        let scope =
+            Scope { keeps: said.by_default.or(self.scope.keeps), ..Scope::new(path, definition) };
+        let around = std::mem::replace(&mut self.scope, scope);
         self.using.push(definition.definition_id.clone());
         let known = self.findings.problems.len();
         let visible = Visible::of(&definition.variables, &definition.inputs);

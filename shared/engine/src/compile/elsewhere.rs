@@ -64,7 +64,6 @@ pub(super) fn warn_of_settings(
     custom: &Map,
 ) {
     const COMMITS: &str = "each burst, up to where the workflow waits, is committed whole";
-    const JOURNAL: &str = "the journal has every activity, and no values of inputs and outputs";
     let setting = |name: &str| custom.get(name).or_else(|| find(raw, name));
     let given = |name: &str| setting(name).filter(|value| !is_default(value));
     if flag(setting("runAsynchronously")) {
@@ -72,14 +71,9 @@ pub(super) fn warn_of_settings(
                        up, and other activities run within it";
         findings.warning(id, Some("runAsynchronously"), message.to_owned());
     }
-    for (name, reason) in [
-        ("commitStrategyName", COMMITS),
-        ("logPersistenceMode", JOURNAL),
-        ("logPersistenceConfig", JOURNAL),
-    ] {
-        if given(name).is_some() {
-            findings.warning(id, Some(name), format!("{name} has no effect: {reason}"));
-        }
+    let name = "commitStrategyName";
+    if given(name).is_some() {
+        findings.warning(id, Some(name), format!("{name} has no effect: {COMMITS}"));
     }
 }
 

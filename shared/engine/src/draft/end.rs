@@ -76,9 +76,10 @@ impl Draft<'_> {
 
     pub(crate) fn incident(&mut self, node: &Node, number: Option<u64>, failure: &Failure) {
         let execution = number.and_then(|number| self.state.executions.get_mut(&number));
-        if let Some(execution) = execution {
+        let activity_instance_id = execution.map(|execution| {
             execution.faulted = true;
-        }
+            execution.id.clone()
+        });
         self.state.incident_count = self.state.incident_count.saturating_add(1);
         if self.state.incidents.len() >= limits::INCIDENTS_MAX {
             self.state.incidents.remove(0);
@@ -90,6 +91,7 @@ impl Draft<'_> {
             code: failure.code.clone(),
             message: cut(failure.message.clone()),
             timestamp: self.env.now,
+            activity_instance_id,
         });
     }
 

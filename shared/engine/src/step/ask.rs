@@ -246,6 +246,7 @@ impl Step<'_, '_> {
     /// [`Failure`] when the value does not fit the variable's type.
     pub fn set_output(&mut self, name: &str, value: Value) -> Result<(), Failure> {
         let node = self.node;
+        self.keep_output(name, &value);
         for Binding { target, .. } in node.bindings.iter().filter(|bound| bound.output == name) {
             if let Some(place) = self.place_by_id(target).or_else(|| self.place_by_name(target)) {
                 self.put(&place, value.clone())?;

@@ -45,13 +45,22 @@ impl Step<'_, '_> {
     fn value_at(&mut self, node: &Node, input: &str) -> Result<Value, Failure> {
         let declared = node.descriptor.inputs.iter().find(|declared| declared.name == input);
         let Some(declared) = declared else { return Ok(Value::Null) };
-        let value = match node.inputs.get(declared.name) {
+        let expression = node.inputs.get(declared.name);
+        let reads = self.hidden_reads.get();
+        let value = match expression {
             Some(expression) => self.evaluate(input, expression, &declared.ty)?,
             None => Value::Null,
         };
-        if value.is_null() {
+        let is_default = value.is_null();
+        let value = if is_default {
             let default = declared.default_value.clone();
-            return convert(default, &declared.ty).map_err(|error| Failure::input(input, error));
+            convert(default, &declared.ty).map_err(|error| Failure::input(input, error))?
+        } else {
+            value
+        };
+        let is_computed = expression.is_some_and(|found| !found.is_literal());
+        if is_computed && std::ptr::eq(node, self.node) && reads == self.hidden_reads.get() {
+            self.keep_input(declared.name, &value);
         }
         Ok(value)
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::{
-    Bookmark, BookmarkId, Definition, Entry, Instance, InstanceId, Misfire, Recurrence, Schedule,
-    Stimulus, SubStatus, Timestamp, Token, TokenTarget, Trigger, What,
+    Bookmark, BookmarkId, Changed, Definition, Entry, Instance, InstanceId, Map, Misfire, Recorded,
+    Recurrence, Schedule, Stimulus, SubStatus, Timestamp, Token, TokenTarget, Trigger, What,
 };
 use protocol::{Message, header};
 use serde_json::json;
@@ -153,6 +153,17 @@ pub(super) fn entry(sequence: u64, text: &str) -> Entry {
         message: Some(text.to_owned()),
         payload: Some(json!({"Outcomes": ["Done"], "half": 0.5, "big": u64::MAX})),
         node: (sequence == 1).then(|| "node".to_owned()),
+        owner: Some(sequence),
+        recorded: (sequence == 2).then(|| Box::new(recorded())),
+    }
+}
+
+fn recorded() -> Recorded {
+    Recorded {
+        node_id: Some("Workflow1:write".to_owned()),
+        inputs: Map::from_iter([("text".to_owned(), json!("é"))]),
+        outputs: Map::from_iter([("result".to_owned(), json!([1, null]))]),
+        variables: vec![Changed { owner: 0, id: "v".to_owned(), value: json!({"a": 0.5}) }],
     }
 }
 

@@ -1,0 +1,134 @@
+//! The values of one turn that its journal keeps: evaluated inputs, outputs, changes of variables.
+//!
+//! They are collected while the turn runs and put into its lines at its end: inputs into the first line
+//! of an execution, outputs into the last one, changes of variables into the last line of the turn. An
+//! execution that has no line in the turn, because its lines were folded, keeps no values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Changed, Entry, Map, Recorded, limits};
+use serde_json::Value;
+
+use crate::Step;
+use crate::draft::weight;
+use crate::keeping::kept;
+use crate::state::State;
+
+/// The values so far.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    values: BTreeMap<u64, Values>,
+    /// The variables that changed: the execution that has it, or 0 for the workflow, and its id.
+    changed: BTreeSet<(u64, String)>,
+}
+
+/// The values of one execution.
+#[derive(Debug, Default)]
+struct Values {
+    inputs: Map,
+    outputs: Map,
+    bytes: usize,
+    /// It has set a variable whose values are never kept, so nothing of it is kept.
+    is_withheld: bool,
+}
+
+impl Recorder {
+    /// Keeps an evaluated input or an output, as far as there is room; the bytes that it takes.
+    fn keep(&mut self, number: u64, is_output: bool, name: &str, value: &Value) -> usize {
+        let values = self.values.entry(number).or_default();
+        if values.is_withheld {
+            return 0;
+        }
+        let left = limits::JOURNAL_VALUES_BYTES_MAX.saturating_sub(values.bytes);
+        let value = kept(value, limits::JOURNAL_VALUE_BYTES_MAX.min(left));
+        let bytes = name.len() + weight(&value);
+        values.bytes += bytes;
+        let into = if is_output { &mut values.outputs } else { &mut values.inputs };
+        into.insert(name.to_owned(), value);
+        bytes
+    }
+
+    /// Keeps nothing of an execution.
+    pub(crate) fn withhold(&mut self, number: u64) {
+        *self.values.entry(number).or_default() = Values { is_withheld: true, ..Values::default() };
+    }
+
+    /// A variable has another value now.
+    pub(crate) fn changed(&mut self, owner: u64, id: &str) {
+        self.changed.insert((owner, id.to_owned()));
+    }
+
+    /// Puts the values into the lines of the turn. `numbers` has the execution of each line; 0 for a
+    /// line about the instance as a whole.
+    pub(crate) fn write(mut self, entries: &mut [Entry], numbers: &[u64], state: &State) {
+        if !self.values.is_empty() {
+            for (entry, number) in entries.iter_mut().zip(numbers) {
+                let inputs = self.values.get_mut(number).map(|values| &mut values.inputs);
+                if let Some(inputs) = inputs.filter(|inputs| !inputs.is_empty()) {
+                    recorded(entry).inputs = std::mem::take(inputs);
+                }
+            }
+            for (entry, number) in entries.iter_mut().zip(numbers).rev() {
+                let outputs = self.values.get_mut(number).map(|values| &mut values.outputs);
+                if let Some(outputs) = outputs.filter(|outputs| !outputs.is_empty()) {
+                    recorded(entry).outputs = std::mem::take(outputs);
+                }
+            }
+        }
+        if let (false, Some(last)) = (self.changed.is_empty(), entries.last_mut()) {
+            let changes = changes(&self.changed, state);
+            if !changes.is_empty() {
+                recorded(last).variables = changes;
+            }
+        }
+    }
+
+    /// Whether it has something for a line of the turn.
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.changed.is_empty()
+    }
+}
+
+fn recorded(entry: &mut Entry) -> &mut Recorded {
+    entry.recorded.get_or_insert_default()
+}
+
+/// The values of the changed variables that are still there.
+fn changes(changed: &BTreeSet<(u64, String)>, state: &State) -> Vec<Changed> {
+    let mut left = limits::JOURNAL_VARIABLES_BYTES_MAX;
+    let found = changed.iter().filter_map(|(owner, id)| {
+        let values = match owner {
+            0 => &state.variables,
+            number => &state.executions.get(number)?.variables,
+        };
+        let value = kept(values.get(id)?, limits::JOURNAL_VARIABLE_BYTES_MAX.min(left));
+        left = left.saturating_sub(weight(&value));
+        Some(Changed { owner: *owner, id: id.clone(), value })
+    });
+    found.collect()
+}
+
+impl Step<'_, '_> {
+    /// Keeps an evaluated input of this activity for the journal.
+    pub(crate) fn keep_input(&mut self, name: &str, value: &Value) {
+        let configured = !self.draft.env.installation.leaves_out_values;
+        if self.number > 0 && self.node.keeping.keeps_input(name, configured) {
+            self.keep(false, name, value);
+        }
+    }
+
+    /// Keeps an output of this activity for the journal.
+    pub(crate) fn keep_output(&mut self, name: &str, value: &Value) {
+        let configured = !self.draft.env.installation.leaves_out_values;
+        let is_known = self.number > 0 && self.hidden_reads.get() == 0;
+        if is_known && self.node.keeping.keeps_output(name, configured) {
+            self.keep(true, name, value);
+        }
+    }
+
+    fn keep(&mut self, is_output: bool, name: &str, value: &Value) {
+        let bytes = self.draft.recorder.keep(self.number, is_output, name, value);
+        self.draft.bytes = self.draft.bytes.saturating_add(bytes);
+        self.draft.journal_bytes = self.draft.journal_bytes.saturating_add(bytes);
+    }
+}
