@@ -68,6 +68,8 @@ pub struct Config {
     /// The largest number of commands that may wait for an executor; above it, starts and resumes
     /// are refused with 503.
     pub backlog_max: u64,
+    /// Journals show no values of inputs and outputs, where a definition does not say it.
+    pub leaves_out_values: bool,
 }
 
 impl Default for Config {
@@ -84,6 +86,7 @@ impl Default for Config {
             requests_max: 4_096,
             bodies_bytes_max: limits::BODIES_BYTES_MAX,
             backlog_max: limits::BACKLOG_MAX,
+            leaves_out_values: false,
         }
     }
 }
@@ -120,6 +123,7 @@ impl Config {
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
             backlog_max: settings.max_backlog,
+            leaves_out_values: settings.log_persistence == chassis::LogPersistence::Exclude,
             ..Self::default()
         };
         config.check()?;

@@ -3,7 +3,7 @@
 pub(crate) mod definition;
 pub(crate) mod descriptor;
 
-use model::{Bookmark, Entry, Instance, InstanceId, SubStatus};
+use model::{Bookmark, Instance, InstanceId, SubStatus};
 use protocol::Outcome;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -34,6 +34,8 @@ pub(crate) struct InstanceSummary {
     status: String,
     /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`.
     sub_status: String,
+    /// It runs now.
+    is_executing: bool,
     correlation_id: Option<String>,
     name: Option<String>,
     parent_workflow_instance_id: Option<String>,
@@ -55,6 +57,7 @@ impl From<&Instance> for InstanceSummary {
             version: instance.definition_version,
             status: main(instance.status),
             sub_status: instance.status.to_string(),
+            is_executing: instance.status == SubStatus::Executing,
             correlation_id: instance.correlation_id.clone(),
             name: instance.name.clone(),
             parent_workflow_instance_id: instance
@@ -150,35 +153,7 @@ impl InstanceStatus {
     }
 }
 
-/// A bookmark of an instance.
-pub(crate) fn bookmark(bookmark: &Bookmark) -> Value {
-    json!({
-        "id": bookmark.id,
-        "name": bookmark.name,
-        "hash": bookmark.hash,
-        "activityId": bookmark.activity_id,
-        "activityNodeId": bookmark.activity_node_id,
-        "activityInstanceId": bookmark.activity_instance_id,
-        "payload": bookmark.payload,
-        "createdAt": bookmark.created_at,
-        "dueAt": bookmark.due_at,
-    })
-}
-
 /// One of several open bookmarks, for the caller to choose from.
 pub(crate) fn choice(bookmark: &Bookmark) -> Value {
     json!({"id": bookmark.id, "name": bookmark.name, "activityId": bookmark.activity_id})
-}
-
-/// A line of the journal, in the shape of Elsa's execution log.
-pub(crate) fn entry(instance: &Instance, entry: &Entry) -> Value {
-    let mut value = json!(entry);
-    if let Some(value) = value.as_object_mut() {
-        value.insert("id".to_owned(), json!(format!("{}-{}", instance.id, entry.sequence)));
-        value.insert("workflowInstanceId".to_owned(), json!(instance.id));
-        value.insert("workflowDefinitionId".to_owned(), json!(instance.definition_id));
-        value.insert("workflowDefinitionVersionId".to_owned(), json!(instance.version_id));
-        value.insert("workflowVersion".to_owned(), json!(instance.definition_version));
-    }
-    value
 }

@@ -2,8 +2,10 @@
 //!
 //! The executor writes the state. Only the members named here are read, so the state may have more.
 
-use engine::State;
-use model::{Bookmark, BookmarkId, CommandId, Instance, InstanceId, SubStatus};
+use std::sync::Arc;
+
+use engine::{Program, State};
+use model::{Bookmark, BookmarkId, CommandId, Instance, InstanceId, Map, SubStatus, execution_id};
 use protocol::{Body, Command, HttpAnswer, Message};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -122,17 +124,24 @@ impl Seen {
 
     /// The state in a form for people and programs.
     pub(crate) async fn view(&self, app: &App) -> Value {
-        let program = app.cx.catalog.program(&self.instance.version_id).await;
+        let program = self.program(app).await;
+        let is_system = program.as_ref().is_some_and(|program| program.is_system());
         let mut view = match program {
-            Ok(Some(program)) => self.record.state.view(&program),
+            Some(program) => self.record.state.view(&program),
             // The version was deleted, or cannot be read here: show the parts that need no program.
-            Ok(None) | Err(_) => self.bare(),
+            None => self.bare(),
         };
         if let Some(view) = view.as_object_mut() {
             // The state of an instance that has not run is empty; the row has its values.
             view.insert("id".to_owned(), json!(self.instance.id));
             view.insert("status".to_owned(), json!(self.status().main()));
             view.insert("subStatus".to_owned(), json!(self.status()));
+            view.insert("isExecuting".to_owned(), json!(self.status() == SubStatus::Executing));
+            view.insert("isSystem".to_owned(), json!(is_system));
+            view.insert("createdAt".to_owned(), json!(self.instance.created_at));
+            view.insert("updatedAt".to_owned(), json!(self.instance.updated_at));
+            view.insert("finishedAt".to_owned(), json!(self.instance.finished_at));
+            self.date(view);
             if self.instance.version == 0 {
                 view.insert("correlationId".to_owned(), json!(self.instance.correlation_id));
                 view.insert("name".to_owned(), json!(self.instance.name));
@@ -140,6 +149,33 @@ impl Seen {
             }
         }
         view
+    }
+
+    async fn program(&self, app: &App) -> Option<Arc<Program>> {
+        app.cx.catalog.program(&self.instance.version_id).await.ok().flatten()
+    }
+
+    /// Whether its definition is a system definition.
+    pub(crate) async fn is_system(&self, app: &App) -> bool {
+        self.program(app).await.is_some_and(|program| program.is_system())
+    }
+
+    /// Gives contexts without a time of their start one: clients expect it. The workflow's own is the
+    /// time when the instance was accepted; so is that of executions of earlier versions.
+    fn date(&self, view: &mut Map) {
+        let contexts = view.get_mut("activityExecutionContexts").and_then(Value::as_array_mut);
+        for context in contexts.into_iter().flatten() {
+            let Some(members) = context.as_object_mut() else { continue };
+            if members.get("startedAt").is_none_or(Value::is_null) {
+                members.insert("startedAt".to_owned(), json!(self.instance.created_at));
+            }
+            let is_workflow = members.get("parentContextId").is_some_and(Value::is_null);
+            if is_workflow {
+                let id = execution_id(&self.instance.id, 0);
+                members.insert("id".to_owned(), json!(id));
+                members.insert("completedAt".to_owned(), json!(self.instance.finished_at));
+            }
+        }
     }
 
     fn input(&self) -> Value {
@@ -160,8 +196,13 @@ impl Seen {
             "name": state.name,
             "input": state.input,
             "output": state.output,
-            "incidents": state.incidents,
-            "bookmarks": self.open().collect::<Vec<_>>(),
+            "properties": state.properties,
+            "incidents": state.incidents.iter().map(engine::incident).collect::<Vec<_>>(),
+            "bookmarks": self.open().map(engine::bookmark).collect::<Vec<_>>(),
+            "completionCallbacks": [],
+            "activityExecutionContexts": [],
+            "scheduledActivities": [],
+            "executionLogSequence": state.journal_sequence,
         })
     }
 }

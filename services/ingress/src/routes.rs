@@ -6,11 +6,13 @@ mod bulk;
 mod definitions;
 mod descriptors;
 mod events;
+mod executions;
 mod files;
 mod front;
 mod graph;
 mod health;
 mod instances;
+mod journal;
 mod keys;
 mod nodes;
 pub(crate) mod plans;
@@ -68,7 +70,16 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(instances::list, start::start_or_list))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
-        .routes(routes!(instances::journal, instances::journal_filtered))
+        .routes(routes!(journal::journal, journal::journal_filtered))
+        .routes(routes!(journal::newest))
+        .routes(routes!(journal::state))
+        .routes(routes!(executions::list))
+        .routes(routes!(executions::summaries))
+        .routes(routes!(executions::count))
+        .routes(routes!(executions::by_id))
+        .routes(routes!(executions::get))
+        .routes(routes!(executions::call_stack))
+        .routes(routes!(executions::report))
         .routes(routes!(instances::variables, alterations::set_variables))
         .routes(routes!(alterations::alter))
         .routes(routes!(alterations::run))

@@ -12,6 +12,7 @@ mod description;
 mod endpoint;
 mod errors;
 mod events;
+mod executions;
 mod files;
 mod idempotency;
 mod instances;

@@ -183,6 +183,8 @@ fn condition(filter: &InstanceFilter) -> Condition {
     let instance_ids: Vec<String> = filter.ids.iter().map(ToString::to_string).collect();
     let definition_ids: Vec<String> =
         filter.definition_ids.iter().map(ToString::to_string).collect();
+    let excluded: Vec<String> =
+        filter.excluded_definition_ids.iter().map(ToString::to_string).collect();
     let statuses: Vec<&str> = filter.sub_statuses.iter().map(|status| status.as_str()).collect();
     let version_id = filter.version_id.as_ref();
     let incidents = |some: bool| {
@@ -192,6 +194,7 @@ fn condition(filter: &InstanceFilter) -> Condition {
     Condition::all()
         .add_option(ids(&instance_ids).map(|ids| Column::Id.is_in(ids)))
         .add_option(ids(&definition_ids).map(|ids| Column::DefinitionId.is_in(ids)))
+        .add_option(ids(&excluded).map(|ids| Column::DefinitionId.is_not_in(ids)))
         .add_option(version_id.map(|id| Column::VersionId.eq(id.as_str())))
         .add_option(filter.definition_version.map(|v| Column::DefinitionVersion.eq(i64::from(v))))
         .add_option((!statuses.is_empty()).then(|| Column::Status.is_in(statuses)))

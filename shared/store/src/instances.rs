@@ -126,6 +126,8 @@ pub struct InstanceFilter {
     pub ids: Vec<InstanceId>,
     /// Any of these definitions; all when empty.
     pub definition_ids: Vec<DefinitionId>,
+    /// None of these definitions.
+    pub excluded_definition_ids: Vec<DefinitionId>,
     /// This version.
     pub version_id: Option<VersionId>,
     /// This version number.

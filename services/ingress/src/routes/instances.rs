@@ -5,14 +5,16 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use model::{DefinitionId, Entry, InstanceId, SubStatus, Timestamp, VersionId, limits};
+use model::{DefinitionId, InstanceId, SubStatus, Timestamp, VersionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator};
+use store::{
+    DefinitionFilter, InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator,
+};
 use utoipa::ToSchema;
 
 use super::resume::cancel_and_wait;
-use crate::body::{Body, Params};
+use crate::body::Params;
 use crate::paging::Part;
 use crate::pipeline::identify::Asking;
 use crate::present::{self, InstanceSummary, Paged};
@@ -38,13 +40,15 @@ pub(super) struct ListRequest {
     pub(super) name: Option<String>,
     pub(super) version: Option<u32>,
     pub(super) has_incidents: Option<bool>,
+    /// Instances of system definitions only, or of others only.
+    pub(super) is_system: Option<bool>,
     /// `Running` or `Finished`.
     pub(super) status: Option<String>,
     pub(super) statuses: Option<Vec<String>>,
     /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`.
     pub(super) sub_status: Option<String>,
     pub(super) sub_statuses: Option<Vec<String>>,
-    /// `Created` (default), `UpdatedAt`, `Finished` or `Name`.
+    /// `Created` (default), `UpdatedAt`, `LastExecuted`, `Finished` or `Name`.
     pub(super) order_by: Option<String>,
     /// `Descending` (default) or `Ascending`.
     pub(super) order_direction: Option<String>,
@@ -69,7 +73,7 @@ pub(crate) struct TimestampFilter {
         ("searchTerm" = Option<String>, Query), ("definitionId" = Option<String>, Query),
         ("definitionIds" = Option<Vec<String>>, Query), ("correlationId" = Option<String>, Query),
         ("name" = Option<String>, Query), ("version" = Option<u32>, Query),
-        ("hasIncidents" = Option<bool>, Query), ("status" = Option<String>, Query),
+        ("hasIncidents" = Option<bool>, Query), ("isSystem" = Option<bool>, Query), ("status" = Option<String>, Query),
         ("subStatus" = Option<String>, Query), ("orderBy" = Option<String>, Query),
         ("orderDirection" = Option<String>, Query)),
     responses((status = 200, body = Paged<InstanceSummary>), (status = 400, body = ProblemBody)))]
@@ -93,6 +97,7 @@ pub(super) async fn list(
         name: text("name"),
         version: params.read("version")?,
         has_incidents: params.flag("hasIncidents")?,
+        is_system: params.flag("isSystem")?,
         status: None,
         statuses: list("status").or_else(|| list("statuses")),
         sub_status: None,
@@ -111,12 +116,32 @@ pub(super) async fn listed(
 ) -> Result<Json<Paged<InstanceSummary>>, Problem> {
     request.check()?;
     let page = request.part().page()?;
-    let Some(filter) = request.filter()? else {
-        return Ok(Json(Paged { items: Vec::new(), total_count: 0 }));
-    };
+    let is_system = request.is_system;
+    let none = || Ok(Json(Paged { items: Vec::new(), total_count: 0 }));
+    let Some(mut filter) = request.filter()? else { return none() };
+    if let Some(wanted) = is_system {
+        let systems = system_definitions(app).await?;
+        if !wanted {
+            filter.excluded_definition_ids = systems;
+        } else if filter.definition_ids.is_empty() {
+            filter.definition_ids = systems;
+        } else {
+            filter.definition_ids.retain(|id| systems.contains(id));
+        }
+        if wanted && filter.definition_ids.is_empty() {
+            return none();
+        }
+    }
     let found = app.cx.store.list(&filter, page).await?;
     let items = found.items.iter().map(InstanceSummary::from).collect();
     Ok(Json(Paged { items, total_count: found.total }))
+}
+
+/// The definitions whose instances are system instances.
+async fn system_definitions(app: &App) -> Result<Vec<DefinitionId>, Problem> {
+    let systems = DefinitionFilter { is_system: Some(true), ..DefinitionFilter::default() };
+    let found = app.cx.store.definitions(&systems, Page::first()).await?;
+    Ok(found.items.into_iter().map(|definition| definition.definition_id).collect())
 }
 
 impl ListRequest {
@@ -167,8 +192,12 @@ impl ListRequest {
         let ids = self.ids.unwrap_or_default();
         Ok(Some(InstanceFilter {
             ids: ids.into_iter().map(InstanceId::new).collect(),
-            definition_ids: definitions.chain(self.definition_id).map(DefinitionId::new).collect(),
-            version_id: self.definition_version_id.map(VersionId::new),
+            definition_ids: definitions
+                .chain(self.definition_id.filter(|id| !id.is_empty()))
+                .map(DefinitionId::new)
+                .collect(),
+            excluded_definition_ids: Vec::new(),
+            version_id: self.definition_version_id.filter(|id| !id.is_empty()).map(VersionId::new),
             definition_version: self.version,
             sub_statuses,
             correlation_id: self.correlation_id.filter(|id| !id.is_empty()),
@@ -235,7 +264,8 @@ impl ListRequest {
             Some("name") => None,
             Some(other) => {
                 return Err(Problem::bad_request(format!(
-                    "orderBy {other:?} is not valid: use Created, UpdatedAt, Finished or Name"
+                    "orderBy {other:?} is not valid: use Created, UpdatedAt, \
+                     LastExecuted, Finished or Name"
                 )));
             }
         };
@@ -287,6 +317,7 @@ pub(super) async fn get(
     let seen = record::get(&app, &record::id(&id)?).await?;
     let mut value = json!(InstanceSummary::from(&seen.instance));
     if let Some(members) = value.as_object_mut() {
+        members.insert("isSystem".to_owned(), json!(seen.is_system(&app).await));
         members.insert("workflowState".to_owned(), seen.view(&app).await);
     }
     Ok(Json(value))
@@ -307,103 +338,6 @@ pub(super) async fn execution_state(
         "subStatus": seen.status(),
         "updatedAt": seen.instance.updated_at,
     })))
-}
-
-/// The journal of an instance, in order.
-#[utoipa::path(get, path = "/workflow-instances/{id}/journal", tag = "instances",
-    params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
-        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
-    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 404, body = ProblemBody)))]
-pub(super) async fn journal(
-    State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-    params: Params,
-) -> Result<Json<Value>, Problem> {
-    let seen = record::get(&app, &record::id(&id)?).await?;
-    let page = super::definitions::page(&params)?;
-    let found = app.cx.store.journal(&seen.instance.id, page).await?;
-    let items: Vec<_> = found.items.iter().map(|e| present::entry(&seen.instance, e)).collect();
-    Ok(Json(json!({"items": items, "totalCount": found.total})))
-}
-
-/// A part of a journal.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct JournalRequest {
-    filter: Option<JournalFilter>,
-    page: Option<u64>,
-    page_size: Option<u64>,
-    skip: Option<u64>,
-    take: Option<u64>,
-}
-
-/// The filter of the entries.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct JournalFilter {
-    activity_ids: Option<Vec<String>>,
-    excluded_activity_types: Option<Vec<String>>,
-    event_names: Option<Vec<String>>,
-}
-
-impl JournalFilter {
-    fn check(&self) -> Result<(), Problem> {
-        for (what, items) in [
-            ("activityIds", &self.activity_ids),
-            ("excludedActivityTypes", &self.excluded_activity_types),
-            ("eventNames", &self.event_names),
-        ] {
-            bounds::list(what, items.as_deref().unwrap_or_default())?;
-        }
-        Ok(())
-    }
-
-    fn fits(&self, entry: &Entry) -> bool {
-        let has = |list: &Option<Vec<String>>, text: Option<&str>| {
-            list.as_ref().is_none_or(|list| {
-                list.is_empty() || text.is_some_and(|text| list.iter().any(|item| item == text))
-            })
-        };
-        let name = json!(entry.what);
-        let excluded = self.excluded_activity_types.iter().flatten();
-        has(&self.activity_ids, entry.activity_id.as_ref().map(AsRef::as_ref))
-            && has(&self.event_names, name.as_str())
-            && !excluded
-                .map(String::as_str)
-                .any(|kind| Some(kind) == entry.activity_type.as_deref())
-    }
-}
-
-/// The journal of an instance, filtered.
-#[utoipa::path(post, path = "/workflow-instances/{id}/journal", tag = "instances",
-    params(("id" = String, Path)), request_body = JournalRequest,
-    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 404, body = ProblemBody)))]
-pub(super) async fn journal_filtered(
-    State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-    Body(request): Body<JournalRequest>,
-) -> Result<Json<Value>, Problem> {
-    /// The number of journal pages that one request reads.
-    const PAGES_MAX: u64 = 100;
-    let seen = record::get(&app, &record::id(&id)?).await?;
-    let JournalRequest { filter, page, page_size, skip, take } = request;
-    let filter = filter.unwrap_or_default();
-    filter.check()?;
-    let shown = Part { page, page_size, skip, take }.page()?;
-    let mut fitting = Vec::new();
-    for number in 0..PAGES_MAX {
-        let page = Page::new(number * limits::PAGE_ITEMS_MAX, limits::PAGE_ITEMS_MAX);
-        let found = app.cx.store.journal(&seen.instance.id, page).await?;
-        fitting.extend(found.items.into_iter().filter(|entry| filter.fits(entry)));
-        if (number + 1) * limits::PAGE_ITEMS_MAX >= found.total {
-            break;
-        }
-    }
-    let total = fitting.len();
-    let as_usize = |number| usize::try_from(number).unwrap_or(usize::MAX);
-    let part = fitting.iter().skip(as_usize(shown.skip())).take(as_usize(shown.take()));
-    let items: Vec<_> = part.map(|entry| present::entry(&seen.instance, entry)).collect();
-    Ok(Json(json!({"items": items, "totalCount": total})))
 }
 
 /// The workflow variables of an instance.
@@ -439,7 +373,7 @@ pub(super) async fn bookmarks(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Problem> {
     let seen = record::get(&app, &record::id(&id)?).await?;
-    let items: Vec<_> = seen.open().map(present::bookmark).collect();
+    let items: Vec<_> = seen.open().map(engine::bookmark).collect();
     Ok(Json(json!({"count": items.len(), "items": items})))
 }
 

@@ -8,6 +8,7 @@ const API: &str = "/elsa/api/workflow-definitions";
 
 /// A definition with one of every mistake.
 fn everything_wrong() -> Value {
+    let computed = json!({"evaluationMode": "Expression", "expression": {"type": "JavaScript"}});
     json!({
         "definitionId": "wrong", "name": "Wrong",
         "inputs": [{"name": "Amount", "type": "Int32"}, {"name": "amount"}],
@@ -49,8 +50,8 @@ fn everything_wrong() -> Value {
                     "value": {"expression": {"type": "Variable", "value": {"id": "9", "name": "Coun"}}}},
                 {"type": "Elsa.WriteLine", "id": "asks", "runAsynchronously": true,
                     "text": {"expression": {"type": "Input", "value": {"name": "Amout"}}},
-                    "customProperties": {"commitStrategyName": "X", "logPersistenceMode": "Exclude",
-                        "logPersistenceConfig": {"default": "Exclude"}}},
+                    "customProperties": {"commitStrategyName": "X", "logPersistenceMode": "Perhaps",
+                        "logPersistenceConfig": {"default": computed}}},
                 {"type": "Elsa.WriteLine", "id": "reads",
                     "text": {"js": "variables.Cuont + getInput('Nothing')"}},
                 {"type": "Elsa.RunJavaScript", "id": "bound",
@@ -118,8 +119,8 @@ const WARNINGS: &[(&str, &str, &str)] = &[
     ("", "commitStrategyName", "has no effect: each burst, up to where the workflow waits"),
     ("asks", "runAsynchronously", "runAsynchronously has no effect"),
     ("asks", "commitStrategyName", "commitStrategyName has no effect"),
-    ("asks", "logPersistenceMode", "logPersistenceMode has no effect"),
-    ("asks", "logPersistenceConfig", "logPersistenceConfig has no effect"),
+    ("asks", "logPersistenceMode", "there is no log persistence \"Perhaps\": use Include, Exclude"),
+    ("asks", "logPersistenceConfig", "expressions are not evaluated here, so nothing is kept"),
     ("asks", "text", "the workflow declares no input Amout: did you mean Amount?"),
     ("set", "variable", "there is no variable Gone here: declare it"),
     ("set", "value", "there is no variable Coun here: did you mean Count?"),

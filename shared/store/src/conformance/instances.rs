@@ -177,6 +177,8 @@ async fn instances_are_filtered(store: Subject) {
     check(&["a", "c"], InstanceFilter { ids: vec![id("c"), id("a"), id("x")], ..any() }).await;
     let definition_ids = vec!["invoice".into()];
     check(&["d"], InstanceFilter { definition_ids, ..any() }).await;
+    let excluded_definition_ids = vec!["invoice".into(), "none".into()];
+    check(&["a", "b", "c"], InstanceFilter { excluded_definition_ids, ..any() }).await;
     check(&["d"], InstanceFilter { version_id: Some("invoice-7".into()), ..any() }).await;
     check(&["d"], InstanceFilter { definition_version: Some(7), ..any() }).await;
     let sub_statuses = vec![SubStatus::Faulted, SubStatus::Cancelled];

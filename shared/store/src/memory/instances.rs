@@ -218,6 +218,7 @@ fn fits(instance: &Instance, filter: &InstanceFilter) -> bool {
     }
     any(&filter.ids, &instance.id)
         && any(&filter.definition_ids, &instance.definition_id)
+        && !filter.excluded_definition_ids.contains(&instance.definition_id)
         && this(filter.version_id.as_ref(), Some(&instance.version_id))
         && this(filter.definition_version.as_ref(), Some(&instance.definition_version))
         && any(&filter.sub_statuses, &instance.status)

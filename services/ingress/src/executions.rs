@@ -1,0 +1,369 @@
+//! Activity execution records: one for each execution of an activity, computed from the journal. The
+//! workflow itself has one too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::{WORKFLOW_ID, WORKFLOW_TYPE};
+use model::{Entry, Map, SubStatus, Timestamp, What, execution_id, instance_of};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::history::{Lines, Programs, activity_id, activity_type, renamed};
+use crate::record::Seen;
+use crate::{App, Problem};
+
+/// One execution of an activity, in Elsa's shape.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExecutionRecord {
+    #[serde(flatten)]
+    pub(crate) summary: ExecutionSummary,
+    /// Inputs, as they were evaluated.
+    #[schema(value_type = Object)]
+    activity_state: Map,
+    /// Outcomes, and other details of its end.
+    #[schema(value_type = Object, nullable)]
+    payload: Option<Value>,
+    #[schema(value_type = Object)]
+    outputs: Map,
+    #[schema(value_type = Object)]
+    properties: Map,
+    /// `{type, message, stackTrace, innerException, metadata}` if it failed.
+    #[schema(value_type = Object, nullable)]
+    exception: Option<Value>,
+    /// The execution that it belongs to.
+    pub(crate) scheduling_activity_execution_id: Option<String>,
+    scheduling_activity_id: Option<String>,
+    /// The instance that started this one, in the record of the workflow itself.
+    pub(crate) scheduling_workflow_instance_id: Option<String>,
+    /// The number of executions around it.
+    call_stack_depth: u32,
+}
+
+/// One execution of an activity, without its values.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExecutionSummary {
+    /// The id of the execution: `activityInstanceId` in journals.
+    pub(crate) id: String,
+    workflow_instance_id: String,
+    pub(crate) activity_id: String,
+    /// Ids from the workflow down to the activity.
+    pub(crate) activity_node_id: String,
+    activity_type: String,
+    activity_type_version: u32,
+    activity_name: Option<String>,
+    /// RFC 3339.
+    #[schema(value_type = String)]
+    started_at: Timestamp,
+    /// It waits at a bookmark.
+    has_bookmarks: bool,
+    /// `Pending`, `Running`, `Completed`, `Canceled` or `Faulted`.
+    status: &'static str,
+    #[schema(value_type = Object)]
+    metadata: Map,
+    /// Failures of it and of the activities in it.
+    aggregate_fault_count: u32,
+    /// RFC 3339.
+    #[schema(value_type = Option<String>)]
+    pub(crate) completed_at: Option<Timestamp>,
+}
+
+/// The executions of one activity, counted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExecutionStats {
+    activity_id: String,
+    activity_node_id: String,
+    started_count: u64,
+    completed_count: u64,
+    uncompleted_count: u64,
+    /// One of them waits at a bookmark.
+    is_blocked: bool,
+    is_faulted: bool,
+    aggregate_fault_count: u32,
+    #[schema(value_type = Object)]
+    metadata: Map,
+}
+
+/// The records of one instance, in the order in which the executions began.
+pub(crate) struct Executions {
+    records: Vec<ExecutionRecord>,
+    /// Repeats of each record that a loop's journal has counted: starts and ends.
+    repeats: Vec<(u64, u64)>,
+    by_id: BTreeMap<String, usize>,
+    /// The journal is longer than what was read: the oldest executions are missing.
+    pub(crate) is_cut: bool,
+}
+
+impl Executions {
+    /// The records of an instance.
+    pub(crate) async fn of(app: &App, seen: &Seen) -> Result<Self, Problem> {
+        let programs = Programs::of(app, seen).await;
+        let Lines { entries, is_cut } = Lines::newest(app, seen).await?;
+        let workflow = workflow(seen);
+        let mut found = Self {
+            by_id: BTreeMap::from([(workflow.summary.id.clone(), 0)]),
+            records: vec![workflow],
+            repeats: vec![(0, 0)],
+            is_cut,
+        };
+        for entry in &entries {
+            found.follow(seen, &programs, entry);
+        }
+        found.close(seen);
+        found.relate();
+        Ok(found)
+    }
+
+    pub(crate) fn all(&self) -> &[ExecutionRecord] {
+        &self.records
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&ExecutionRecord> {
+        self.by_id.get(id).and_then(|at| self.records.get(*at))
+    }
+
+    /// The record and those around it, the outermost first.
+    pub(crate) fn chain(&self, id: &str) -> Vec<&ExecutionRecord> {
+        let mut chain = Vec::new();
+        let mut at = self.get(id);
+        // Owners begin before what belongs to them, so this ends.
+        while let Some(record) = at.filter(|_| chain.len() <= self.records.len()) {
+            chain.push(record);
+            let owner = record.scheduling_activity_execution_id.as_deref();
+            at = owner.and_then(|owner| self.get(owner));
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// The executions of these activities, counted; of all if none is named. Activities that never
+    /// ran are left out.
+    pub(crate) fn stats(&self, node_ids: &[String]) -> Vec<ExecutionStats> {
+        let wanted: BTreeSet<&str> = node_ids.iter().map(String::as_str).collect();
+        let mut stats: BTreeMap<&str, ExecutionStats> = BTreeMap::new();
+        for (record, (starts, ends)) in self.records.iter().zip(&self.repeats) {
+            let summary = &record.summary;
+            let node_id = summary.activity_node_id.as_str();
+            if !wanted.is_empty() && !wanted.contains(node_id) {
+                continue;
+            }
+            let found = stats.entry(node_id).or_insert_with(|| ExecutionStats::of(summary));
+            let is_over = summary.completed_at.is_some();
+            found.started_count += 1 + starts;
+            found.completed_count += u64::from(is_over) + ends;
+            found.is_blocked |= summary.has_bookmarks;
+            found.is_faulted |= summary.status == FAULTED;
+            found.aggregate_fault_count = summary.aggregate_fault_count;
+        }
+        let counted = stats.into_values().map(|mut found| {
+            found.uncompleted_count = found.started_count.saturating_sub(found.completed_count);
+            found
+        });
+        counted.collect()
+    }
+
+    fn follow(&mut self, seen: &Seen, programs: &Programs, entry: &Entry) {
+        let Some(id) = &entry.activity_instance_id else { return };
+        let at = self.by_id.get(id).copied().unwrap_or_else(|| {
+            self.by_id.insert(id.clone(), self.records.len());
+            self.records.push(begun(seen, programs, entry, id));
+            self.repeats.push((0, 0));
+            self.records.len() - 1
+        });
+        let (Some(record), Some(repeats)) = (self.records.get_mut(at), self.repeats.get_mut(at))
+        else {
+            return;
+        };
+        let repeated = entry.payload.as_ref().and_then(|payload| payload.get("repeated"));
+        let repeated = repeated.and_then(Value::as_u64).unwrap_or_default();
+        record.take_values(programs, seen, entry);
+        match entry.what {
+            What::Started => repeats.0 += repeated,
+            What::Completed => {
+                record.payload = entry.payload.clone();
+                record.end("Completed", entry);
+                repeats.1 += repeated;
+            }
+            What::Canceled => record.end("Canceled", entry),
+            What::Faulted => record.fail(entry),
+            _ => {}
+        }
+    }
+
+    /// Ends the records that no line has ended, if the instance is over.
+    fn close(&mut self, seen: &Seen) {
+        let status = seen.status();
+        let over = [SubStatus::Finished, SubStatus::Cancelled].contains(&status);
+        let owner = |record: &ExecutionRecord| record.scheduling_activity_execution_id.clone();
+        let owners: BTreeSet<String> = self.records.iter().filter_map(owner).collect();
+        let waiting: BTreeSet<&str> = seen
+            .state()
+            .bookmarks
+            .values()
+            .map(|bookmark| bookmark.activity_instance_id.as_str())
+            .collect();
+        for record in self.records.iter_mut().skip(1) {
+            let summary = &mut record.summary;
+            summary.has_bookmarks = waiting.contains(summary.id.as_str());
+            if over && summary.completed_at.is_none() && summary.status != FAULTED {
+                // `Finish` ends a workflow from within its containers, which are done then.
+                let is_done = status == SubStatus::Finished && owners.contains(&summary.id);
+                summary.status = if is_done { "Completed" } else { "Canceled" };
+                summary.completed_at = seen.instance.finished_at;
+            }
+        }
+    }
+
+    /// Fills in what records have from those around them.
+    fn relate(&mut self) {
+        let chains: Vec<Vec<usize>> = (0..self.records.len())
+            .map(|at| {
+                let id = self.records.get(at).map(|record| record.summary.id.as_str());
+                let chain = self.chain(id.unwrap_or_default());
+                chain.iter().filter_map(|one| self.by_id.get(&one.summary.id).copied()).collect()
+            })
+            .collect();
+        for (at, chain) in chains.iter().enumerate() {
+            let owner = chain.len().checked_sub(2).and_then(|owner| chain.get(owner));
+            let owner = owner.and_then(|owner| self.records.get(*owner));
+            let owner = owner.map(|owner| owner.summary.activity_id.clone());
+            let is_faulted = self.records.get(at).is_some_and(|one| one.summary.status == FAULTED);
+            if let Some(record) = self.records.get_mut(at) {
+                record.scheduling_activity_id = owner;
+                record.call_stack_depth =
+                    u32::try_from(chain.len().saturating_sub(1)).unwrap_or(u32::MAX);
+            }
+            for around in chain.iter().filter(|_| is_faulted && at > 0) {
+                if let Some(record) = self.records.get_mut(*around) {
+                    record.summary.aggregate_fault_count += 1;
+                }
+            }
+        }
+    }
+}
+
+const FAULTED: &str = "Faulted";
+
+impl ExecutionRecord {
+    fn take_values(&mut self, programs: &Programs, seen: &Seen, entry: &Entry) {
+        let Some(recorded) = &entry.recorded else { return };
+        let charted = programs.charted(seen, entry);
+        self.activity_state.extend(renamed(recorded.inputs.clone(), charted));
+        self.outputs.extend(renamed(recorded.outputs.clone(), charted));
+    }
+
+    fn end(&mut self, status: &'static str, entry: &Entry) {
+        self.summary.status = status;
+        self.summary.completed_at = Some(entry.timestamp);
+    }
+
+    fn fail(&mut self, entry: &Entry) {
+        self.end(FAULTED, entry);
+        let of = |name: &str| entry.payload.as_ref().and_then(|payload| payload.get(name));
+        let kind = of("type").and_then(Value::as_str).filter(|kind| !kind.is_empty());
+        let code = of("code").and_then(Value::as_str).unwrap_or("Fault");
+        let metadata = json!({"code": code, "category": of("category")});
+        let message = entry.message.as_deref().unwrap_or_default();
+        self.exception = Some(engine::exception(kind.unwrap_or(code), message, metadata));
+    }
+}
+
+impl ExecutionStats {
+    fn of(summary: &ExecutionSummary) -> Self {
+        Self {
+            activity_id: summary.activity_id.clone(),
+            activity_node_id: summary.activity_node_id.clone(),
+            started_count: 0,
+            completed_count: 0,
+            uncompleted_count: 0,
+            is_blocked: false,
+            is_faulted: false,
+            aggregate_fault_count: 0,
+            metadata: Map::new(),
+        }
+    }
+}
+
+/// A record that begins with this line.
+fn begun(seen: &Seen, programs: &Programs, entry: &Entry, id: &str) -> ExecutionRecord {
+    let instance = &seen.instance.id;
+    let charted = programs.charted(seen, entry);
+    ExecutionRecord {
+        summary: ExecutionSummary {
+            id: id.to_owned(),
+            workflow_instance_id: instance.to_string(),
+            activity_id: activity_id(entry).to_owned(),
+            activity_node_id: programs.node_id(seen, entry),
+            activity_type: activity_type(entry).to_owned(),
+            activity_type_version: charted.map_or(1, |charted| charted.type_version()),
+            activity_name: entry.activity_name.clone(),
+            started_at: entry.timestamp,
+            has_bookmarks: false,
+            status: "Running",
+            metadata: Map::new(),
+            aggregate_fault_count: 0,
+            completed_at: None,
+        },
+        activity_state: renamed(programs.constants(charted), charted),
+        payload: None,
+        outputs: Map::new(),
+        properties: Map::new(),
+        exception: None,
+        scheduling_activity_execution_id: entry.owner.map(|owner| execution_id(instance, owner)),
+        scheduling_activity_id: None,
+        scheduling_workflow_instance_id: None,
+        call_stack_depth: 0,
+    }
+}
+
+/// The record of the workflow itself.
+fn workflow(seen: &Seen) -> ExecutionRecord {
+    let instance = &seen.instance;
+    let state = seen.state();
+    let failed = state.incidents.last().filter(|_| instance.status == SubStatus::Faulted);
+    let parent = instance.parent.as_ref().map(|parent| parent.instance_id.to_string());
+    ExecutionRecord {
+        summary: ExecutionSummary {
+            id: execution_id(&instance.id, 0),
+            workflow_instance_id: instance.id.to_string(),
+            activity_id: WORKFLOW_ID.to_owned(),
+            activity_node_id: WORKFLOW_ID.to_owned(),
+            activity_type: WORKFLOW_TYPE.to_owned(),
+            activity_type_version: 1,
+            activity_name: None,
+            started_at: instance.created_at,
+            has_bookmarks: false,
+            status: engine::workflow_status(instance.status),
+            metadata: Map::new(),
+            aggregate_fault_count: 0,
+            completed_at: instance.finished_at,
+        },
+        activity_state: Map::new(),
+        payload: None,
+        outputs: Map::new(),
+        properties: Map::new(),
+        exception: failed.map(|failed| engine::exception(&failed.code, &failed.message, json!({}))),
+        scheduling_activity_execution_id: None,
+        scheduling_activity_id: None,
+        scheduling_workflow_instance_id: parent,
+        call_stack_depth: 0,
+    }
+}
+
+/// The instance that an execution belongs to.
+///
+/// # Errors
+/// 404 for an id that does not name its instance.
+pub(crate) fn instance_in(id: &str) -> Result<model::InstanceId, Problem> {
+    instance_of(id).map(|(instance, _)| instance).ok_or_else(|| missing(id))
+}
+
+/// 404: no execution has this id.
+pub(crate) fn missing(id: &str) -> Problem {
+    Problem::not_found(format!(
+        "there is no activity execution {id}: the list of an instance has the ids of its executions"
+    ))
+}

@@ -1,0 +1,204 @@
+//! The journal of an instance, and its variables as they were.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use model::{Entry, limits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::body::{Body, Params};
+use crate::history::{Lines, Programs, Telling, Values, activity_id, activity_type, event_name};
+use crate::paging::Part;
+use crate::problem::ProblemBody;
+use crate::record::Seen;
+use crate::{App, Problem, bounds, record};
+
+/// The journal of an instance, in order.
+#[utoipa::path(get, path = "/workflow-instances/{id}/journal", tag = "instances",
+    params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
+        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
+    responses((status = 200, body = Value, description = "`{items, totalCount}`, each item a line in \
+        Elsa's shape: with `nodeId`, `activityTypeVersion`, `activityState` (inputs) and `outputs`"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn journal(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    page(&app, &seen, Part::of(&params)?).await
+}
+
+/// One page of the whole journal.
+async fn page(app: &App, seen: &Seen, part: Part) -> Result<Json<Value>, Problem> {
+    let found = app.cx.store.journal(&seen.instance.id, part.page()?).await?;
+    let programs = Programs::of(app, seen).await;
+    let mut telling = Telling::new(seen, &programs);
+    let items: Vec<_> = found.items.iter().map(|entry| telling.line(entry)).collect();
+    Ok(Json(json!({"items": items, "totalCount": found.total})))
+}
+
+/// A part of a journal.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JournalRequest {
+    filter: Option<JournalFilter>,
+    page: Option<u64>,
+    page_size: Option<u64>,
+    skip: Option<u64>,
+    take: Option<u64>,
+}
+
+/// The filter of the entries.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JournalFilter {
+    activity_ids: Option<Vec<String>>,
+    /// Paths of activities, as `nodeId` has them.
+    activity_node_ids: Option<Vec<String>>,
+    excluded_activity_types: Option<Vec<String>>,
+    event_names: Option<Vec<String>>,
+}
+
+impl JournalFilter {
+    fn check(&self) -> Result<(), Problem> {
+        for (what, items) in [
+            ("activityIds", &self.activity_ids),
+            ("activityNodeIds", &self.activity_node_ids),
+            ("excludedActivityTypes", &self.excluded_activity_types),
+            ("eventNames", &self.event_names),
+        ] {
+            bounds::list(what, items.as_deref().unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    /// True if every line fits.
+    fn is_empty(&self) -> bool {
+        let lists = [
+            &self.activity_ids,
+            &self.activity_node_ids,
+            &self.excluded_activity_types,
+            &self.event_names,
+        ];
+        lists.into_iter().all(|list| list.as_ref().is_none_or(Vec::is_empty))
+    }
+
+    fn fits(&self, seen: &Seen, programs: &Programs, entry: &Entry) -> bool {
+        let has = |list: &Option<Vec<String>>, text: &dyn Fn() -> String| match list {
+            Some(list) if !list.is_empty() => list.contains(&text()),
+            _ => true,
+        };
+        let kind = activity_type(entry);
+        let mut excluded = self.excluded_activity_types.iter().flatten();
+        has(&self.activity_ids, &|| activity_id(entry).to_owned())
+            && has(&self.event_names, &|| event_name(entry.what))
+            && !excluded.any(|excluded| excluded == kind)
+            && has(&self.activity_node_ids, &|| programs.node_id(seen, entry))
+    }
+}
+
+/// The journal of an instance, filtered.
+#[utoipa::path(post, path = "/workflow-instances/{id}/journal", tag = "instances",
+    params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
+        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
+    request_body = JournalRequest,
+    responses((status = 200, body = Value, description = "`{items, totalCount}`; with `isCut: true` \
+        where a filter was applied to the newest 50000 lines only"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn journal_filtered(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+    Body(request): Body<JournalRequest>,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let JournalRequest { filter, page: number, page_size, skip, take } = request;
+    let asked = Part::of(&params)?;
+    let part = Part {
+        page: asked.page.or(number),
+        page_size: asked.page_size.or(page_size),
+        skip: asked.skip.or(skip),
+        take: asked.take.or(take),
+    };
+    let filter = filter.unwrap_or_default();
+    filter.check()?;
+    let shown = part.page()?;
+    if filter.is_empty() {
+        return page(&app, &seen, part).await;
+    }
+    let programs = Programs::of(&app, &seen).await;
+    let Lines { entries, is_cut } = Lines::newest(&app, &seen).await?;
+    let fitting: Vec<_> =
+        entries.iter().filter(|entry| filter.fits(&seen, &programs, entry)).collect();
+    let found = shown.of(fitting.into_iter());
+    let mut telling = Telling::new(&seen, &programs);
+    let items: Vec<_> = found.items.into_iter().map(|entry| telling.line(entry)).collect();
+    let mut answer = json!({"items": items, "totalCount": found.total});
+    if is_cut {
+        answer["isCut"] = json!(true);
+    }
+    Ok(Json(answer))
+}
+
+/// The newest line about an activity.
+#[utoipa::path(get, path = "/workflow-instances/{id}/journal/{activityId}", tag = "instances",
+    params(("id" = String, Path), ("activityId" = String, Path)),
+    responses((status = 200, body = Value, description = "A line of the journal"),
+        (status = 404, body = ProblemBody)))]
+pub(super) async fn newest(
+    State(app): State<Arc<App>>,
+    Path((id, activity)): Path<(String, String)>,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let programs = Programs::of(&app, &seen).await;
+    let Lines { entries, .. } = Lines::newest(&app, &seen).await?;
+    let mut telling = Telling::new(&seen, &programs);
+    let own = entries.iter().filter(|entry| activity_id(entry) == activity);
+    let newest = own.map(|entry| telling.line(entry)).last();
+    newest.map(Json).ok_or_else(|| {
+        Problem::not_found(format!("the journal of instance {id} has no activity {activity}"))
+    })
+}
+
+/// The variables of an instance as they were after a line of its journal. The changes of a burst are in
+/// its last line.
+#[utoipa::path(get, path = "/workflow-instances/{id}/state", tag = "instances",
+    params(("id" = String, Path), ("at" = Option<u64>, Query,
+        description = "The `sequence` of a line; the newest one if it is not given")),
+    responses((status = 200, body = Value, description = "`{workflowInstanceId, at, timestamp, \
+        definitionVersionId, variables, containers}`; a long value is cut, with a mark"),
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+pub(super) async fn state(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let newest = seen.state().journal_sequence;
+    let at = params.read::<u64>("at")?.unwrap_or(newest);
+    if at > newest || at == 0 {
+        return Err(Problem::bad_request(format!(
+            "at is {at}: the journal of instance {id} has the lines 1 to {newest}"
+        )));
+    }
+    let programs = Programs::of(&app, &seen).await;
+    let values = Values::at(&app, &seen, at).await?;
+    let (variables, containers) = values.shown(&seen, &programs, at);
+    let line = app.cx.store.journal(&seen.instance.id, store::Page::new(at - 1, 1)).await?;
+    let version_id = seen.state().version_at(at).unwrap_or(&seen.instance.version_id);
+    Ok(Json(json!({
+        "workflowInstanceId": seen.instance.id,
+        "at": at,
+        "timestamp": line.items.first().map(|entry| entry.timestamp),
+        "definitionVersionId": version_id,
+        "variables": variables,
+        "containers": containers,
+    })))
+}
+
+// The numbers in the descriptions above.
+const _: () = assert!(limits::HISTORY_LINES_MAX == 50_000, "see the description of the journal");
