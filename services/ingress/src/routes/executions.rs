@@ -50,7 +50,7 @@ impl Wanted {
             return Err(Problem::bad_request(detail));
         };
         let (node_id, activity_id) = (text("activityNodeId"), text("activityId"));
-        Ok(Self { instance_id, node_id, activity_id, completed: params.read("completed")? })
+        Ok(Self { instance_id, node_id, activity_id, completed: params.flag("completed")? })
     }
 
     fn fits(&self, record: &ExecutionRecord) -> bool {
@@ -194,7 +194,7 @@ pub(super) async fn call_stack(
     params: Params,
 ) -> Result<Json<CallStack>, Problem> {
     let page = Part::of(&params)?.page()?;
-    let crosses = params.read::<bool>("includeCrossWorkflowChain")?.unwrap_or(true);
+    let crosses = params.flag("includeCrossWorkflowChain")?.unwrap_or(true);
     let executions = around(&app, &id, &params).await?;
     let mut chain: Vec<_> = executions.chain(&id).into_iter().cloned().collect();
     if chain.is_empty() {
