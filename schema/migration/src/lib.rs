@@ -8,7 +8,7 @@
 //! that no query searches share one document column: JSON if people read it, MessagePack on the
 //! path of every command.
 //!
-//! To add one: 1. `m0016_what.rs` with its statements, 2. a line in [`Migrator::migrations`]. For a
+//! To add one: 1. `m0017_what.rs` with its statements, 2. a line in [`Migrator::migrations`]. For a
 //! column, also change the table's entity in `shared/store-sql/src/entity`.
 
 mod ddl;
@@ -27,6 +27,7 @@ mod m0012_aims;
 mod m0013_requests;
 mod m0014_deleted_versions;
 mod m0015_alterations;
+mod m0016_identity;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::{MigrationTrait, async_trait};
@@ -55,6 +56,7 @@ impl MigratorTrait for Migrator {
             ("m0013_requests", m0013_requests::STATEMENTS),
             ("m0014_deleted_versions", m0014_deleted_versions::STATEMENTS),
             ("m0015_alterations", m0015_alterations::STATEMENTS),
+            ("m0016_identity", m0016_identity::STATEMENTS),
         ];
         steps
             .into_iter()

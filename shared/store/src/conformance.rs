@@ -12,6 +12,7 @@ mod case;
 mod commits;
 mod definitions;
 mod deletions;
+mod identity;
 mod inbox;
 mod instances;
 mod keys;
@@ -20,6 +21,7 @@ mod plans;
 mod requests;
 mod sample;
 mod schedules;
+mod sessions;
 mod timers;
 mod tokens;
 
@@ -45,6 +47,8 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     outbox::exercise(&make).await;
     tokens::exercise(&make).await;
     keys::exercise(&make).await;
+    identity::exercise(&make).await;
+    sessions::exercise(&make).await;
     requests::exercise(&make).await;
     plans::exercise(&make).await;
 }

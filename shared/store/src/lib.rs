@@ -10,6 +10,7 @@ pub mod check;
 pub mod conformance;
 mod definitions;
 mod error;
+mod identity;
 mod inbox;
 mod instances;
 mod keys;
@@ -18,6 +19,7 @@ mod outbox;
 mod page;
 mod plans;
 mod requests;
+mod sessions;
 mod timers;
 mod tokens;
 mod unreadable;
@@ -30,6 +32,10 @@ pub use definitions::{
     Published, PublishedVersion, Retracted, Saved, VersionOption,
 };
 pub use error::Error;
+pub use identity::{
+    Application, Identity, Role, RoleChange, User, UserChange, check_application, check_role,
+    check_user,
+};
 pub use inbox::{Inbox, PendingCommand};
 pub use instances::{
     Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, Instances, Loaded,
@@ -40,6 +46,9 @@ pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
 pub use requests::{Claim, KeyedRequest, Requests};
+pub use sessions::{
+    Attempts, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions, SigningKey,
+};
 pub use timers::{DueTimer, Firing, Timers};
 pub use tokens::Tokens;
 pub use unreadable::{Salvage, Table, Unreadable};
@@ -55,6 +64,8 @@ pub trait Store:
     + Outbox
     + Tokens
     + Keys
+    + Identity
+    + Sessions
     + Requests
     + Plans
     + Salvage

@@ -7,12 +7,14 @@
 mod bookmarks;
 mod definitions;
 mod faults;
+mod identity;
 mod inbox;
 mod instances;
 mod keys;
 mod outbox;
 mod plans;
 mod requests;
+mod sessions;
 mod tables;
 mod timers;
 mod tokens;

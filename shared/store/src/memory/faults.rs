@@ -57,6 +57,32 @@ pub enum Operation {
     DeleteKey,
     Audit,
     Audits,
+    CreateUser,
+    Users,
+    UserNamed,
+    ChangeUser,
+    DeleteUser,
+    CreateRole,
+    Roles,
+    RolesOf,
+    ChangeRole,
+    DeleteRole,
+    CreateApplication,
+    Applications,
+    ApplicationWithKey,
+    DeleteApplication,
+    BeginSession,
+    Session,
+    RenewSession,
+    EndSession,
+    AddSigningKey,
+    SigningKeys,
+    RetireSigningKeys,
+    DeleteSigningKey,
+    CountLogin,
+    UncountLogin,
+    ForgiveLogins,
+    ForgetLogins,
     Claim,
     KeepAnswer,
     Release,
@@ -100,6 +126,24 @@ impl Operation {
                 | Self::SaveKey
                 | Self::DeleteKey
                 | Self::Audit
+                | Self::CreateUser
+                | Self::ChangeUser
+                | Self::DeleteUser
+                | Self::CreateRole
+                | Self::ChangeRole
+                | Self::DeleteRole
+                | Self::CreateApplication
+                | Self::DeleteApplication
+                | Self::BeginSession
+                | Self::RenewSession
+                | Self::EndSession
+                | Self::AddSigningKey
+                | Self::RetireSigningKeys
+                | Self::DeleteSigningKey
+                | Self::CountLogin
+                | Self::UncountLogin
+                | Self::ForgiveLogins
+                | Self::ForgetLogins
                 | Self::Claim
                 | Self::KeepAnswer
                 | Self::Release

@@ -11,8 +11,8 @@ use protocol::Message;
 use super::Sizes;
 use super::requests::RequestRow;
 use crate::{
-    AlterationJob, AlterationPlan, ApiKey, Audit, NewInstance, OutboxRow, PendingCommand,
-    StoredBookmark,
+    AlterationJob, AlterationPlan, ApiKey, Application, Attempts, Audit, NewInstance, OutboxRow,
+    PendingCommand, Role, Session, SigningKey, StoredBookmark, User,
 };
 
 /// An instance and the values kept beside it.
@@ -54,6 +54,13 @@ pub(super) struct Tables {
     pub(super) schedules: BTreeMap<ScheduleId, ScheduleRow>,
     pub(super) keys: BTreeMap<String, ApiKey>,
     pub(super) audits: Vec<Audit>,
+    pub(super) users: BTreeMap<String, User>,
+    pub(super) roles: BTreeMap<String, Role>,
+    pub(super) applications: BTreeMap<String, Application>,
+    pub(super) sessions: BTreeMap<String, Session>,
+    pub(super) signing_keys: BTreeMap<String, SigningKey>,
+    /// By subject, each with the time from which it does not count.
+    pub(super) attempts: BTreeMap<String, (Attempts, Timestamp)>,
     pub(super) requests: BTreeMap<CommandId, RequestRow>,
     pub(super) plans: BTreeMap<String, PlanRow>,
     /// By plan and instance.

@@ -1,5 +1,6 @@
 //! A database of one node, with a bug.
 
+mod identity;
 mod unchanged;
 
 use std::time::Duration;
