@@ -21,6 +21,7 @@ use crate::context::Context;
 use crate::edit_locks::EditLocks;
 use crate::endpoint::table::Routes;
 use crate::expiry::Expiry;
+use crate::identity::Identity;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::waiters::Waiters;
@@ -37,6 +38,8 @@ pub(crate) struct App {
     pub(crate) routes: Routes,
     /// When expired requests with a key were last removed.
     pub(crate) expiry: Expiry,
+    /// Logins, and the keys of their tokens.
+    pub(crate) identity: Identity,
     /// One change of a definition at a time.
     pub(crate) edit_locks: EditLocks,
     pub(crate) metrics: Metrics,
@@ -62,6 +65,7 @@ impl App {
         let app = Self {
             routes: Routes::following(cx.catalog.pointers()),
             expiry: Expiry::default(),
+            identity: Identity::default(),
             plans: Wake::default(),
             edit_locks: EditLocks::default(),
             metrics: Metrics::new(),

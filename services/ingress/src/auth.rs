@@ -1,7 +1,8 @@
 //! Authenticates callers, and checks that they may use a route.
 //!
 //! Keys are looked up by their SHA-256 and compared in constant time; a key itself is neither kept
-//! nor logged. One table, [`permission`], has the permission of every route; a route that is not in
+//! nor logged. A token is read by [`crate::identity`]. Schemes are on side by side; the header of a
+//! request names the one that it uses. One table, [`permission`], has the permission of every route; a route that is not in
 //! it is refused. On loopback without authentication, [`origin`] refuses requests of foreign web
 //! pages.
 
@@ -10,14 +11,18 @@ pub(crate) mod origin;
 pub(crate) mod permission;
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::header::AUTHORIZATION;
-use axum::http::{HeaderMap, Method};
-use sha2::{Digest as _, Sha256};
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use chassis::Auth;
+use store::Role;
 use subtle::ConstantTimeEq as _;
 
-use crate::config::Auth;
+use crate::identity::login;
+pub(crate) use crate::identity::secret::hash as hash_of;
+use crate::respond::Verbatim;
 use crate::{App, Problem};
-use caller::{Caller, no_key};
+use caller::{Caller, no_credentials};
 use permission::Need;
 
 /// Finds out who sends a request and notes it there, or refuses the request.
@@ -46,15 +51,15 @@ async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Pr
         Need::Inside => &Need::Key,
         other => other,
     };
-    let caller = match (&app.config.auth, need) {
-        (Auth::None, _) => Caller::local(),
-        // A workflow may use the `Authorization` header with another scheme: only our scheme is
-        // read.
-        (Auth::ApiKey, Need::Public) => match given_key(headers) {
-            Some(key) => known(app, key).await?.unwrap_or_else(Caller::nobody),
+    let caller = match need {
+        _ if app.config.auth == Auth::NONE => Caller::local(),
+        // A workflow may use the `Authorization` header for itself: what is no credential here is
+        // no reason for a refusal.
+        Need::Public => match credentials(headers) {
+            Some(given) => known(app, given).await?.unwrap_or_else(Caller::nobody),
             None => Caller::nobody(),
         },
-        (Auth::ApiKey, _) => identify(app, headers).await?,
+        _ => identify(app, headers).await?,
     };
     match need {
         Need::Public | Need::Inside | Need::Key => Ok(caller),
@@ -66,35 +71,79 @@ async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Pr
     }
 }
 
+/// The credentials of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Credentials<'a> {
+    /// An API key.
+    Key(&'a str),
+    /// The token of a user.
+    Token(&'a str),
+}
+
+/// The credentials in the `Authorization` header; `None` if they are of another scheme.
+pub(crate) fn credentials(headers: &HeaderMap) -> Option<Credentials<'_>> {
+    let text = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, secret) = text.trim().split_once(' ')?;
+    let secret = secret.trim();
+    if secret.is_empty() {
+        None
+    } else if scheme.eq_ignore_ascii_case("ApiKey") {
+        Some(Credentials::Key(secret))
+    } else if scheme.eq_ignore_ascii_case("Bearer") {
+        Some(Credentials::Token(secret))
+    } else {
+        None
+    }
+}
+
 async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
     if !headers.contains_key(AUTHORIZATION) {
-        return Err(no_key());
+        return Err(no_credentials());
     }
-    let Some(key) = given_key(headers) else {
-        return Err(Problem::unauthorized(
-            "the Authorization header is of another scheme: use Authorization: ApiKey <key>",
-        ));
-    };
-    let caller = known(app, key).await?;
-    caller.ok_or_else(|| Problem::unauthorized("the API key is not known, or has expired"))
+    let auth = app.config.auth;
+    match credentials(headers) {
+        Some(Credentials::Key(key)) if auth.api_key => {
+            let caller = with_key(app, key).await?;
+            caller.ok_or_else(|| Problem::unauthorized("the API key is not known, or has expired"))
+        }
+        Some(Credentials::Token(token)) if auth.identity => with_token(app, token).await,
+        _ => Err(Problem::unauthorized(format!(
+            "the Authorization header is of another scheme: use {}",
+            named(auth)
+        ))),
+    }
 }
 
-/// The key of an `Authorization: ApiKey <key>` header.
-pub(crate) fn given_key(headers: &HeaderMap) -> Option<&str> {
-    let text = headers.get(AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, key) = text.trim().split_once(' ')?;
-    let key = key.trim();
-    (scheme.eq_ignore_ascii_case("ApiKey") && !key.is_empty()).then_some(key)
+/// The sender with these credentials; `None` if they are no good, or their scheme is off.
+async fn known(app: &App, given: Credentials<'_>) -> Result<Option<Caller>, Problem> {
+    match given {
+        Credentials::Key(key) if app.config.auth.api_key => with_key(app, key).await,
+        Credentials::Token(token) if app.config.auth.identity => {
+            match with_token(app, token).await {
+                Ok(caller) => Ok(Some(caller)),
+                Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => Ok(None),
+                Err(problem) => Err(problem),
+            }
+        }
+        _ => Ok(None),
+    }
 }
 
-async fn known(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
+async fn with_token(app: &App, token: &str) -> Result<Caller, Problem> {
+    let open = login::session(app, token).await?;
+    Ok(Caller::user(&open.user.name, permissions_of(&open.roles)))
+}
+
+async fn with_key(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
     let hash = hash_of(key);
     if let Some(bootstrap) = &app.config.api_key
         && same(&hash_of(bootstrap), &hash)
     {
         return Ok(Some(Caller { who: "bootstrap".to_owned(), permissions: vec!["*".into()] }));
     }
-    let Some(found) = app.cx.store.key(&hash).await? else { return Ok(None) };
+    let Some(found) = app.cx.store.key(&hash).await? else {
+        return with_key_of_application(app, &hash).await;
+    };
     let has_expired = found.expires_at.is_some_and(|at| at <= app.now());
     if has_expired || !same(&found.hash, &hash) {
         return Ok(None);
@@ -102,9 +151,45 @@ async fn known(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
     Ok(Some(Caller { who: found.id, permissions: found.permissions }))
 }
 
-/// Lowercase hex SHA-256.
-pub(crate) fn hash_of(secret: &str) -> String {
-    Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+async fn with_key_of_application(app: &App, hash: &str) -> Result<Option<Caller>, Problem> {
+    let found = app.cx.store.application_with_key(hash).await?;
+    let Some(found) = found.filter(|found| same(&found.key_hash, hash)) else { return Ok(None) };
+    let roles = app.cx.store.roles_of(&found.roles).await?;
+    Ok(Some(Caller::application(&found.name, permissions_of(&roles))))
+}
+
+fn permissions_of(roles: &[Role]) -> Vec<String> {
+    roles.iter().flat_map(|role| role.permissions.iter().cloned()).collect()
+}
+
+/// The schemes that are on, each with what follows it.
+fn schemes(auth: Auth) -> Vec<(&'static str, &'static str)> {
+    let key = auth.api_key.then_some(("ApiKey", "key"));
+    let token = auth.identity.then_some(("Bearer", "token"));
+    key.into_iter().chain(token).collect()
+}
+
+/// The schemes that are on, in a sentence.
+fn named(auth: Auth) -> String {
+    let words = schemes(auth).into_iter();
+    let words = words.map(|(scheme, what)| format!("Authorization: {scheme} <{what}>"));
+    words.collect::<Vec<_>>().join(" or ")
+}
+
+/// Names the schemes that are on in an answer that refuses a caller.
+pub(crate) fn challenge(app: &App, response: &mut Response) {
+    let is_of_a_workflow = response.extensions().get::<Verbatim>().is_some();
+    if response.status() != StatusCode::UNAUTHORIZED || is_of_a_workflow {
+        return;
+    }
+    let schemes = schemes(app.config.auth);
+    let headers = response.headers_mut();
+    if !schemes.is_empty() {
+        headers.remove(WWW_AUTHENTICATE);
+    }
+    for (scheme, _) in schemes {
+        headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
+    }
 }
 
 fn same(left: &str, right: &str) -> bool {
@@ -116,16 +201,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_api_key_scheme_gives_a_key() {
-        let check = |text: &'static str, expected: Option<&str>| {
+    fn the_scheme_says_what_the_credentials_are() {
+        let check = |text: &'static str, expected: Option<Credentials<'_>>| {
             let mut headers = HeaderMap::new();
-            headers.insert(AUTHORIZATION, axum::http::HeaderValue::from_static(text));
-            assert_eq!(given_key(&headers), expected, "{text}");
+            headers.insert(AUTHORIZATION, HeaderValue::from_static(text));
+            assert_eq!(credentials(&headers), expected, "{text}");
         };
-        check("ApiKey abc", Some("abc"));
-        check("apikey  abc ", Some("abc"));
-        check("Bearer abc", None);
+        check("ApiKey abc", Some(Credentials::Key("abc")));
+        check("apikey  abc ", Some(Credentials::Key("abc")));
+        check("Bearer a.b.c", Some(Credentials::Token("a.b.c")));
+        check("bearer a.b.c", Some(Credentials::Token("a.b.c")));
+        check("Basic abc", None);
         check("ApiKey ", None);
+        check("Bearer", None);
         check("abc", None);
+    }
+
+    #[test]
+    fn schemes_are_on_side_by_side() {
+        let names = |auth| schemes(auth).into_iter().map(|(scheme, _)| scheme).collect::<Vec<_>>();
+        assert_eq!(names(Auth::API_KEY), ["ApiKey"]);
+        assert_eq!(names(Auth::BOTH), ["ApiKey", "Bearer"]);
+        assert!(names(Auth::NONE).is_empty());
     }
 }

@@ -3,18 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use chassis::Settings;
+use chassis::{Auth, Settings};
 use model::limits;
 
-/// The ways in which callers authenticate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Auth {
-    /// None: for development, on loopback only.
-    #[default]
-    None,
-    /// `Authorization: ApiKey <key>`.
-    ApiKey,
-}
+use crate::identity::config::IdentityConfig;
 
 /// The reason why a configuration is refused.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
@@ -25,15 +17,12 @@ pub enum Invalid {
          --listen 127.0.0.1:5001, or --auth api-key"
     )]
     Open(SocketAddr),
-    /// This way of authentication is not supported yet.
-    #[error("--auth jwt is not available: use --auth api-key, or --auth none on loopback")]
-    Jwt,
-    /// This way of authentication is unknown.
-    #[error("{0:?} is not an authentication method: use none or api-key")]
-    Unknown(String),
     /// The key is too short: it could be guessed.
     #[error("the API key has {0} characters: use at least {min}", min = KEY_CHARS_MIN)]
     WeakKey(usize),
+    /// The keys that sign tokens, or the first user's password, cannot be used.
+    #[error("{0}")]
+    Identity(String),
     /// The text is not a URL.
     #[error("the base URL {0:?} is not valid: use one such as https://workflows.example.com")]
     BaseUrl(String),
@@ -55,6 +44,8 @@ pub struct Config {
     pub auth: Auth,
     /// A key with all permissions, with which other keys can be created.
     pub api_key: Option<String>,
+    /// Users and their tokens.
+    pub identity: IdentityConfig,
     /// Origins whose web pages may use the API; none when empty.
     pub cors_origins: Vec<String>,
     /// The largest body of a request, in bytes; definitions may be larger.
@@ -78,8 +69,9 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 5001)),
             connections_max: limits::CONNECTIONS_MAX,
             base_url: None,
-            auth: Auth::None,
+            auth: Auth::NONE,
             api_key: None,
+            identity: IdentityConfig::default(),
             cors_origins: Vec::new(),
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             answer_time_max: Duration::from_secs(30),
@@ -91,34 +83,18 @@ impl Default for Config {
     }
 }
 
-impl std::str::FromStr for Auth {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        match text {
-            "none" => Ok(Self::None),
-            "api-key" => Ok(Self::ApiKey),
-            "jwt" => Err(Invalid::Jwt),
-            other => Err(Invalid::Unknown(other.to_owned())),
-        }
-    }
-}
-
 impl Config {
     /// The configuration of ingress in these settings.
     ///
     /// # Errors
     /// [`Invalid`] names a value that works.
     pub fn from_settings(settings: &Settings) -> Result<Self, Invalid> {
-        let auth = match settings.auth {
-            chassis::Auth::None => Auth::None,
-            chassis::Auth::ApiKey => Auth::ApiKey,
-        };
         let config = Self {
             listen: settings.listen,
             connections_max: settings.max_connections,
             base_url: settings.base_url.clone(),
-            auth,
+            auth: settings.auth,
+            identity: IdentityConfig::from_settings(settings).map_err(Invalid::Identity)?,
             api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
@@ -135,8 +111,11 @@ impl Config {
     /// # Errors
     /// [`Invalid`] names a value that works.
     pub fn check(&self) -> Result<(), Invalid> {
-        if self.auth == Auth::None && !self.listen.ip().is_loopback() {
+        if self.auth == Auth::NONE && !self.listen.ip().is_loopback() {
             return Err(Invalid::Open(self.listen));
+        }
+        if self.auth.identity {
+            self.identity.check().map_err(Invalid::Identity)?;
         }
         match &self.api_key {
             Some(key) if key.chars().count() < KEY_CHARS_MIN => {
@@ -170,13 +149,11 @@ mod tests {
     fn what_is_open_to_anyone_is_refused() {
         let open = Config { listen: "0.0.0.0:5001".parse().unwrap(), ..Config::default() };
         assert!(open.check().unwrap_err().to_string().contains("--auth api-key"));
-        let keyed = Config { auth: Auth::ApiKey, ..open };
+        let keyed = Config { auth: Auth::API_KEY, ..open };
         assert_eq!(keyed.check(), Ok(()));
         assert_eq!(Config::default().check(), Ok(()));
         let weak = Config { api_key: Some("short".to_owned()), ..Config::default() };
         assert_eq!(weak.check(), Err(Invalid::WeakKey(5)));
-        assert_eq!("jwt".parse::<Auth>(), Err(Invalid::Jwt));
-        assert!("jwt".parse::<Auth>().unwrap_err().to_string().contains("use --auth api-key"));
     }
 
     #[test]

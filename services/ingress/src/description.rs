@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
 use utoipa_axum::router::OpenApiRouter;
 
@@ -38,13 +40,22 @@ fn document() -> OpenApi {
         .license(Some(LicenseBuilder::new().name("Apache-2.0").build()))
         .build();
     let key = ApiKeyValue::with_description("Authorization", "`ApiKey <key>`");
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("JWT")
+        .description(Some("The access token of a login"))
+        .build();
     let components = ComponentsBuilder::new()
         .security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(key)))
+        .security_scheme("bearer", SecurityScheme::Http(bearer))
         .build();
     let base = OpenApiBuilder::new()
         .info(info)
         .components(Some(components))
-        .security(Some([SecurityRequirement::new("apiKey", Vec::<String>::new())]))
+        .security(Some(
+            ["apiKey", "bearer"]
+                .map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new())),
+        ))
         .build();
     let described = OpenApiRouter::with_openapi(base)
         .merge(routes::root())

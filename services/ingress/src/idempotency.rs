@@ -89,6 +89,11 @@ fn id_of(request: &Request) -> Result<Option<CommandId>, Problem> {
     if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
         return Ok(None);
     }
+    // The fingerprint of a password would be a hash that can be guessed.
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    if route.is_some_and(permission::takes_secret) {
+        return Ok(None);
+    }
     let Some(key) = key_in(request.headers())? else { return Ok(None) };
     let Some(caller) = request.extensions().get::<Caller>() else { return Ok(None) };
     Ok(Some(key_id(request.method(), request.uri().path(), key, caller)))
@@ -189,8 +194,8 @@ fn log(noted: Result<(), store::Error>, what: &str) {
     }
 }
 
-/// Removes expired requests in the background, if that has not been done for a while.
-fn forget_expired(app: &Arc<App>, now: Timestamp) {
+/// Removes expired requests, sessions and counts of logins in the background, if that has not been done for a while.
+pub(crate) fn forget_expired(app: &Arc<App>, now: Timestamp) {
     if app.expiry.is_due(now) {
         let shared = Arc::clone(app);
         app.spawn("ingress forgets requests", async move { forget(&shared, now).await });
@@ -199,11 +204,13 @@ fn forget_expired(app: &Arc<App>, now: Timestamp) {
 
 async fn forget(app: &App, now: Timestamp) {
     loop {
-        match app.cx.store.forget_requests(now, FORGOTTEN_AT_ONCE).await {
-            Ok(FORGOTTEN_AT_ONCE..) => {}
-            Ok(_) => return,
-            Err(error) => {
-                tracing::warn!(%error, "expired requests with an Idempotency-Key stay for now");
+        let requests = app.cx.store.forget_requests(now, FORGOTTEN_AT_ONCE).await;
+        let logins = app.cx.store.forget_logins(now, FORGOTTEN_AT_ONCE).await;
+        match (requests, logins) {
+            (Ok(FORGOTTEN_AT_ONCE..), Ok(_)) | (Ok(_), Ok(FORGOTTEN_AT_ONCE..)) => {}
+            (Ok(_), Ok(_)) => return,
+            (Err(error), _) | (_, Err(error)) => {
+                tracing::warn!(%error, "expired requests and sessions stay for now");
                 return;
             }
         }

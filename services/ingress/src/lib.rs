@@ -21,6 +21,7 @@ mod finish;
 mod gateway;
 mod history;
 mod idempotency;
+mod identity;
 mod load;
 mod metrics;
 mod operate;
@@ -44,9 +45,11 @@ mod waiters;
 mod wake;
 
 pub use auth::permission::permissions;
-pub use config::{Auth, Config, Invalid};
+pub use chassis::Auth;
+pub use config::{Config, Invalid};
 pub use context::Context;
 pub use gateway::Gateway;
+pub use identity::{IdentityConfig, password, secret};
 pub use serve::{Error, run, start};
 
 use app::App;

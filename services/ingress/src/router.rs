@@ -58,9 +58,11 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 /// Traces a request, and completes its answer.
 pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let shared = Arc::clone(&app);
     let run = |request| async move {
         let mut response = finish::finish(next.run(request).await, &method, &path).await;
         shield::shield(&mut response, &path);
+        auth::challenge(&shared, &mut response);
         response
     };
     trace::observe(&app, request, run).await

@@ -2,6 +2,7 @@
 //! beside it; the permission it needs is in [`crate::auth::permission`].
 
 mod alterations;
+mod applications;
 mod bulk;
 mod definitions;
 mod descriptors;
@@ -11,6 +12,7 @@ mod files;
 mod front;
 mod graph;
 mod health;
+mod identity;
 mod instances;
 mod journal;
 mod keys;
@@ -18,6 +20,7 @@ mod nodes;
 pub(crate) mod plans;
 mod publishing;
 mod resume;
+mod roles;
 mod run;
 mod saving;
 mod scripting;
@@ -26,6 +29,7 @@ mod tasks;
 mod tokens;
 mod transfer;
 mod urls;
+mod users;
 
 use std::sync::Arc;
 
@@ -113,10 +117,25 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(descriptors::features))
         .routes(routes!(descriptors::installed))
         .routes(routes!(descriptors::version))
+        .merge(people())
         .routes(routes!(keys::list, keys::make))
         .routes(routes!(keys::delete))
         .routes(routes!(keys::audit))
         .routes(routes!(nodes::list))
+}
+
+/// The routes under each mount of the API about users and their logins.
+fn people() -> Routes {
+    Routes::default()
+        .routes(routes!(identity::login))
+        .routes(routes!(identity::refresh))
+        .routes(routes!(identity::logout))
+        .routes(routes!(users::list, users::create))
+        .routes(routes!(users::update, users::delete))
+        .routes(routes!(roles::list, roles::create))
+        .routes(routes!(roles::update, roles::delete))
+        .routes(routes!(applications::list, applications::create))
+        .routes(routes!(applications::delete))
 }
 
 /// The routes under each mount of the API that take whole definitions.

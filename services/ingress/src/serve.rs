@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::config::Invalid;
-use crate::{App, Config, Context, plans, router};
+use crate::{App, Config, Context, identity, plans, router};
 
 /// The name under which ingress registers with the NATS Services API.
 const SERVICE: &str = "staunch-ingress";
@@ -51,6 +51,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     let requests = register(&cx).await?;
     let app = App::start(cx, config).await?;
     plans::begin(&app);
+    identity::first::at_start(&app).await;
     tracing::info!(%address, auth = ?app.config.auth, "ingress listens");
     app.drain_with(life.stop());
     let stop = life.stop();

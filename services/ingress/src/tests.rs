@@ -15,6 +15,7 @@ mod events;
 mod executions;
 mod files;
 mod idempotency;
+mod identity;
 mod instances;
 mod links;
 mod placeholder;

@@ -48,6 +48,7 @@ impl Settings {
         let from = Sources::open(args.config.as_deref(), NAMES, variable, defaults)?;
         let settings = Self::read(args, from)?;
         check::bounds(&settings)?;
+        check::tokens(&settings)?;
         check::safety(&settings)?;
         Ok(settings)
     }

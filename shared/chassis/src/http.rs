@@ -10,12 +10,13 @@ mod stall;
 
 use std::convert::Infallible;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
-use hyper::service::Service;
+use hyper::service::{Service, service_fn};
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use model::limits;
@@ -59,6 +60,10 @@ fn descriptors_max() -> Option<usize> {
     line.split_whitespace().next()?.parse().ok()
 }
 
+/// The address that a request comes from; every request has it as an extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
 /// Serves connections until `stop`, then lets every request that has begun finish.
 ///
 /// `connections_max` is the number of connections that are open at the same time.
@@ -82,8 +87,8 @@ pub async fn serve<S, B>(
     while let Some(permit) = stop.run_until_cancelled(permit(&room, &mut full)).await.flatten() {
         let Some(accepted) = stop.run_until_cancelled(listener.accept()).await else { break };
         match accepted {
-            Ok((stream, _)) => {
-                let connection = connection(stream, service.clone(), stop.clone());
+            Ok((stream, peer)) => {
+                let connection = connection(stream, Peer(peer), service.clone(), stop.clone());
                 let serving = open.track_future(async move {
                     connection.await;
                     drop(permit);
@@ -112,7 +117,7 @@ async fn permit(room: &Arc<Semaphore>, full: &mut Sampled) -> Option<OwnedSemaph
     Arc::clone(room).acquire_owned().await.ok()
 }
 
-async fn connection<S, B>(stream: TcpStream, service: S, stop: CancellationToken)
+async fn connection<S, B>(stream: TcpStream, peer: Peer, service: S, stop: CancellationToken)
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body + 'static,
@@ -128,6 +133,10 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(limits::HEADERS_TIME_MAX)
         .max_header_size(limits::HEADERS_BYTES_MAX);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        service.call(request)
+    });
     let serving = builder.serve_connection(io, service);
     tokio::pin!(serving);
     let ended = tokio::select! {

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use cluster::NodePlan;
 use model::SubStatus;
+use reqwest::Method;
+use serde_json::json;
 use testkit::eventually;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -53,7 +55,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 52] = [
+const TASKS: [(&str, Fate); 53] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -76,6 +78,7 @@ const TASKS: [(&str, Fate); 52] = [
     ("executor: turn", Passes),
     ("fire schedule", Passes),
     ("fire timer", Passes),
+    ("hash a password", Passes),
     ("health check", Passes),
     ("hold back the roles", FailsStop),
     ("host a role", FailsStop),
@@ -110,6 +113,9 @@ const TASKS: [(&str, Fate); 52] = [
 
 /// Runs at the first request of a process, and then once a minute.
 const FORGETS: &str = "ingress forgets requests";
+/// Runs at a login.
+const HASHES: &str = "hash a password";
+const LOGIN: &str = "/elsa/api/identity/login";
 /// Runs when a bucket is gone.
 const HEALS: &str = "bus: make a stream again";
 /// Runs when a lease is dropped, as by an actor that panics.
@@ -272,6 +278,11 @@ impl Occasions {
         if left.contains(&HEALS) {
             // It may be gone still.
             drop(world.jetstream().await.delete_stream("KV_staunch_leases").await);
+        }
+        if left.contains(&HASHES) {
+            let body = json!({"username": "nobody", "password": "of nobody"});
+            // It fails as long as the task panics.
+            drop(world.api(PLACE).send(Method::POST, LOGIN, None, &body).await);
         }
         if left.contains(&GIVES_BACK) {
             victim.plant(&[ACTOR], 1).await;

@@ -5,11 +5,14 @@ use axum::http::request::Parts;
 
 use crate::problem::Problem;
 
+/// The name of a caller without credentials.
+const ANONYMOUS: &str = "anonymous";
+
 /// The sender of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Caller {
-    /// The id of the caller's key, or `local`, `anonymous`, `bootstrap`: for the audit log and
-    /// idempotency keys.
+    /// The id of the caller's key, `user:` or `app:` with a name, or `local`, `anonymous`,
+    /// `bootstrap`: for the audit log and idempotency keys.
     pub(crate) who: String,
     pub(super) permissions: Vec<String>,
 }
@@ -20,19 +23,34 @@ impl Caller {
         Self { who: "local".to_owned(), permissions: vec!["*".to_owned()] }
     }
 
+    /// A user, with the permissions of its roles.
+    pub(crate) fn user(name: &str, permissions: Vec<String>) -> Self {
+        Self { who: format!("user:{name}"), permissions }
+    }
+
+    /// An application, with the permissions of its roles.
+    pub(super) fn application(name: &str, permissions: Vec<String>) -> Self {
+        Self { who: format!("app:{name}"), permissions }
+    }
+
+    /// The configuration, which makes the first user.
+    pub(crate) fn of_start() -> Self {
+        Self { who: "configuration".to_owned(), permissions: Vec::new() }
+    }
+
     /// Who submitted a plan: for the audit log. Its permission was checked then.
     pub(crate) fn of_plan(who: &str) -> Self {
         Self { who: who.to_owned(), permissions: Vec::new() }
     }
 
     /// A caller without credentials.
-    pub(super) fn nobody() -> Self {
-        Self { who: "anonymous".to_owned(), permissions: Vec::new() }
+    pub(crate) fn nobody() -> Self {
+        Self { who: ANONYMOUS.to_owned(), permissions: Vec::new() }
     }
 
     /// True if the caller has no credentials.
     pub(crate) fn is_nobody(&self) -> bool {
-        self.permissions.is_empty()
+        self.who == ANONYMOUS
     }
 
     /// True if the caller has the permission: by its name, by its verb (`read:*`) or by `*`.
@@ -51,10 +69,10 @@ impl Caller {
             return Ok(());
         }
         if self.is_nobody() {
-            return Err(no_key());
+            return Err(no_credentials());
         }
         Err(Problem::forbidden(format!(
-            "this needs the permission {permission}, which the key {} does not have",
+            "this needs the permission {permission}, which the caller {} does not have",
             self.who
         )))
     }
@@ -69,8 +87,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 }
 
 /// The refusal of a request without credentials.
-pub(super) fn no_key() -> Problem {
-    Problem::unauthorized("an API key is needed: send Authorization: ApiKey <key>")
+pub(super) fn no_credentials() -> Problem {
+    Problem::unauthorized(
+        "credentials are needed: send Authorization: ApiKey <key>, or Bearer <token> after a login; \
+         WWW-Authenticate names those that this server takes",
+    )
 }
 
 #[cfg(test)]

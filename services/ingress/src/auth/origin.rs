@@ -7,14 +7,14 @@
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{HOST, ORIGIN};
+use chassis::Auth;
 
 use crate::auth::permission;
-use crate::config::Auth;
 use crate::{App, Problem};
 
 /// Refuses a request that a web page of another origin may have sent.
 pub(crate) fn guard(app: &App, request: &Request) -> Result<(), Problem> {
-    if app.config.auth != Auth::None {
+    if app.config.auth != Auth::NONE {
         return Ok(());
     }
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);

@@ -161,6 +161,21 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/features/installed", P("read:installed-features")),
     ("GET", "/features/installed/{fullName}", P("read:installed-features")),
     ("GET", "/package/version", Public),
+    ("POST", "/identity/login", Public),
+    // The refresh token is the credential.
+    ("POST", "/identity/refresh-token", Public),
+    ("POST", "/identity/logout", Public),
+    ("GET", "/identity/users", P("read:user")),
+    ("POST", "/identity/users", P("create:user")),
+    ("PUT", "/identity/users/{id}", P("update:user")),
+    ("DELETE", "/identity/users/{id}", P("delete:user")),
+    ("GET", "/identity/roles", P("read:role")),
+    ("POST", "/identity/roles", P("create:role")),
+    ("PUT", "/identity/roles/{id}", P("update:role")),
+    ("DELETE", "/identity/roles/{id}", P("delete:role")),
+    ("GET", "/identity/applications", P("read:application")),
+    ("POST", "/identity/applications", P("create:application")),
+    ("DELETE", "/identity/applications/{id}", P("delete:application")),
     ("GET", "/api-keys", P("read:api-keys")),
     ("POST", "/api-keys", P("write:api-keys")),
     ("DELETE", "/api-keys/{id}", P("delete:api-keys")),
@@ -216,6 +231,12 @@ pub(crate) fn is_token_link(template: &str) -> bool {
 pub(crate) fn answers_secret(template: &str) -> bool {
     let template = unmounted(template);
     template == "/api-keys" || template == "/workflow-instances/{id}/bookmarks/{bookmarkId}/url"
+}
+
+/// Whether requests to the route with this template contain secrets: nothing of them is kept, not
+/// even a hash.
+pub(crate) fn takes_secret(template: &str) -> bool {
+    unmounted(template).starts_with("/identity/")
 }
 
 /// The methods of the route with this template, for a refusal that names them.

@@ -55,7 +55,8 @@ impl Limits {
         }
         if caller.is_nobody() {
             return Err(Problem::unauthorized(
-                "this workflow is for known callers: send Authorization: ApiKey <key>",
+                "this workflow is for known callers: send Authorization: ApiKey <key>, or Bearer \
+                 <token> after a login",
             ));
         }
         self.policy.as_deref().map_or(Ok(()), |policy| caller.must(policy))

@@ -116,7 +116,7 @@ pub(super) async fn make(
     }
     if let Some(more) = request.permissions.iter().find(|wanted| !caller.may(wanted)) {
         return Err(Problem::forbidden(format!(
-            "the key {} does not have {more:?} and cannot give it",
+            "the caller {} does not have {more:?} and cannot give it",
             caller.who
         )));
     }

@@ -8,7 +8,7 @@ use crate::{Auth, Config};
 const KEY: &str = "a-bootstrap-key-of-length";
 
 async fn keyed() -> World {
-    let config = Config { auth: Auth::ApiKey, api_key: Some(KEY.to_owned()), ..Config::default() };
+    let config = Config { auth: Auth::API_KEY, api_key: Some(KEY.to_owned()), ..Config::default() };
     World::with(config).await
 }
 
@@ -73,7 +73,7 @@ async fn who_may_do_what_is_decided_by_the_key() {
 async fn metrics_off_loopback_need_a_key_and_health_needs_none() {
     let config = Config {
         listen: "0.0.0.0:5001".parse().unwrap(),
-        auth: Auth::ApiKey,
+        auth: Auth::API_KEY,
         api_key: Some(KEY.to_owned()),
         ..Config::default()
     };

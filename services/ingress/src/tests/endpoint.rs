@@ -166,7 +166,7 @@ async fn an_endpoint_that_takes_too_long_times_out_and_goes_on() {
 async fn an_endpoint_may_ask_for_a_key() {
     let key = "a-bootstrap-key-of-length";
     let config = Config {
-        auth: Auth::ApiKey,
+        auth: Auth::API_KEY,
         api_key: Some(key.to_owned()),
         answer_time_max: Duration::from_secs(10),
         ..Config::default()

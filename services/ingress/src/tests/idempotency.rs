@@ -68,7 +68,7 @@ async fn a_refused_request_gives_its_key_back() {
 async fn an_answer_with_a_secret_is_not_kept() {
     const ADMIN: &str = "ApiKey a-bootstrap-key-of-length";
     let api_key = Some("a-bootstrap-key-of-length".to_owned());
-    let config = Config { auth: Auth::ApiKey, api_key, ..Config::default() };
+    let config = Config { auth: Auth::API_KEY, api_key, ..Config::default() };
     let world = World::with(config).await;
     let headers = [("authorization", ADMIN), KEY[0]];
     let body = json!({"name": "x", "permissions": ["read:*"]});

@@ -21,6 +21,8 @@ const LEASE_TTL_MAX: Duration = Duration::from_secs(60);
 const EVENT_WAIT_MIN: Duration = Duration::from_secs(1);
 /// Rows that wait for longer would fill the database.
 const EVENT_WAIT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// A longer life of a token would keep the access of a stolen one.
+const TOKEN_TIME_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Refuses a value that could not be applied as it is given.
 ///
@@ -54,6 +56,23 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// Refuses lifetimes of tokens that could not work.
+///
+/// # Errors
+/// [`ConfigError::Value`] names the limit and its reason.
+pub(super) fn tokens(settings: &Settings) -> Result<(), ConfigError> {
+    if settings.access_token_time > TOKEN_TIME_MAX {
+        let reason = "must be at most 720h".to_owned();
+        return Err(out_of_bounds(settings, "access-token-time", reason));
+    }
+    if !(settings.access_token_time..=TOKEN_TIME_MAX).contains(&settings.refresh_token_time) {
+        let reason =
+            "must be between access-token-time and 720h: a session ends with it".to_owned();
+        return Err(out_of_bounds(settings, "refresh-token-time", reason));
+    }
+    Ok(())
+}
+
 fn out_of_bounds(settings: &Settings, name: &'static str, reason: String) -> ConfigError {
     let setting = settings.all().iter().find(|one| one.name == name);
     let (text, origin) = setting
@@ -73,12 +92,21 @@ pub(super) fn safety(settings: &Settings) -> Result<(), ConfigError> {
             "the api-key {fault}, so it can be guessed; use one from `openssl rand -hex 32`"
         ));
     }
+    let is_flag =
+        |name| settings.all().iter().any(|one| one.name == name && one.origin == Origin::Flag);
+    if is_flag("admin-password") {
+        return refuse(
+            "a password on the command line is visible to every process of this machine; use \
+             --admin-password-file or the variable STAUNCH_ADMIN_PASSWORD"
+                .to_owned(),
+        );
+    }
     let listen = settings.listen;
-    let is_open = settings.auth == Auth::None && !listen.ip().is_loopback();
+    let is_open = settings.auth == Auth::NONE && !listen.ip().is_loopback();
     if settings.serves("ingress") && is_open {
         return refuse(format!(
             "refusing to listen on {listen} without authentication: whoever can reach it could \
-             run workflows; set `auth` to api-key and `api-key` to the output of `openssl rand \
+             run workflows; set `auth` to api-key (or identity) and `api-key` to the output of `openssl rand \
              -hex 32`, or listen on 127.0.0.1:{}",
             listen.port()
         ));

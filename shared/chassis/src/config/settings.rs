@@ -38,10 +38,26 @@ settings! {
     database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
     /// Creates missing streams, buckets and database tables at the start
     provision: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
-    /// How callers authenticate: `none` or `api-key`
-    auth: Auth = "none", "KIND";
+    /// How callers authenticate: `none`, or schemes side by side: `api-key`, `identity` (users in the
+    /// database), `api-key,identity`
+    auth: Auth = "none", "SCHEMES";
     /// An API key with all permissions, with which others can be created
     api_key: Option<Secret> = "", "KEY";
+    /// How long the token of a login is valid
+    access_token_time: Duration = "1h", "TIME";
+    /// How long a session lasts without a refresh of its token
+    refresh_token_time: Duration = "2h", "TIME";
+    /// The `iss` and `aud` of the tokens of logins
+    token_issuer: String = "staunch", "NAME";
+    /// File with the keys that sign tokens, one a line, of 32 or more characters: the first signs,
+    /// all verify; keys in the database if not set
+    signing_key_file: Option<PathBuf> = "", "FILE";
+    /// Name of the first user, who is made with all permissions while there is none
+    admin_name: Option<String> = "", "NAME";
+    /// The first user's password; not as a flag, which other processes could read
+    admin_password: Option<Secret> = "", "PASSWORD", hide = true;
+    /// File with the first user's password
+    admin_password_file: Option<PathBuf> = "", "FILE";
     /// Not supported yet: URL of the keys of an identity provider
     jwks_url: Option<IdentityProvider> = "", "URL", hide = true;
     /// Not supported yet: the `iss` that tokens must have

@@ -9,7 +9,8 @@ use std::time::Duration;
 use model::{Retries, Retry, ScriptLibrary};
 use serde_json::Value;
 
-const NO_TOKENS: &str = "tokens of an identity provider are not supported yet; use `auth` = api-key, or none on loopback";
+const NO_TOKENS: &str = "tokens of an identity provider are not supported yet; use `auth` = api-key, \
+    identity (users in the database), or none on loopback";
 
 /// A value that can be read from text and written back.
 pub(super) trait Parse: Sized {
@@ -49,13 +50,22 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// How callers authenticate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Auth {
-    /// Not at all; only on loopback.
-    None,
+/// How callers authenticate: the schemes that are on, side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Auth {
     /// By API key.
-    ApiKey,
+    pub api_key: bool,
+    /// By the token of a user who has logged in.
+    pub identity: bool,
+}
+
+impl Auth {
+    /// Not at all; only on loopback.
+    pub const NONE: Self = Self { api_key: false, identity: false };
+    /// By API key alone.
+    pub const API_KEY: Self = Self { api_key: true, identity: false };
+    /// By API key, or by the token of a user.
+    pub const BOTH: Self = Self { api_key: true, identity: true };
 }
 
 /// Values by their keys. Only the keys are shown.
@@ -265,12 +275,21 @@ impl Parse for SocketAddr {
 
 impl Parse for Auth {
     fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "none" => Ok(Self::None),
-            "api-key" => Ok(Self::ApiKey),
-            "jwt" => Err(NO_TOKENS.to_owned()),
-            _ => Err("must be none or api-key".to_owned()),
+        let mut auth = Self::NONE;
+        if text == "none" {
+            return Ok(auth);
         }
+        for scheme in text.split(',').map(str::trim) {
+            match scheme {
+                "api-key" => auth.api_key = true,
+                "identity" => auth.identity = true,
+                "jwt" => return Err(NO_TOKENS.to_owned()),
+                _ => {
+                    return Err("must be none or api-key, identity or api-key,identity".to_owned());
+                }
+            }
+        }
+        Ok(auth)
     }
 }
 

@@ -1,0 +1,104 @@
+//! The configuration of users and their tokens.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chassis::{Secret, Settings};
+use store::LoginLimit;
+
+use super::{key_file, password};
+
+/// The configuration of users and their tokens.
+#[derive(Clone, Debug)]
+pub struct IdentityConfig {
+    /// How long an access token is valid.
+    pub access_time: Duration,
+    /// How long a session lasts without a refresh.
+    pub refresh_time: Duration,
+    /// For this long after its use a refresh token may be used again, with the same answer: pages of
+    /// one client refresh at the same time.
+    pub reuse_time: Duration,
+    /// The `iss` of tokens.
+    pub issuer: String,
+    /// The `aud` of tokens.
+    pub audience: String,
+    /// File with the keys that sign tokens; if none, they are in the database.
+    pub key_file: Option<PathBuf>,
+    /// Name and password of the first user.
+    pub first: Option<(String, Secret)>,
+    /// The pause after failed logins of one account.
+    pub account_limit: LoginLimit,
+    /// The pause after failed logins from one address. Many people may share it.
+    pub address_limit: LoginLimit,
+}
+
+impl Default for IdentityConfig {
+    fn default() -> Self {
+        let (first, kept) = (Duration::from_secs(1), Duration::from_secs(3_600));
+        let longest = Duration::from_secs(300);
+        Self {
+            access_time: Duration::from_secs(3_600),
+            refresh_time: Duration::from_secs(2 * 3_600),
+            reuse_time: Duration::from_secs(10),
+            issuer: "staunch".to_owned(),
+            audience: "staunch".to_owned(),
+            key_file: None,
+            first: None,
+            account_limit: LoginLimit { free: 5, first, longest, kept },
+            address_limit: LoginLimit { free: 30, first, longest: Duration::from_secs(60), kept },
+        }
+    }
+}
+
+impl IdentityConfig {
+    /// The configuration in these settings.
+    ///
+    /// # Errors
+    /// The reason why the first user cannot be made.
+    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, String> {
+        Ok(Self {
+            access_time: settings.access_token_time,
+            refresh_time: settings.refresh_token_time,
+            issuer: settings.token_issuer.clone(),
+            audience: settings.token_issuer.clone(),
+            key_file: settings.signing_key_file.clone(),
+            first: if settings.auth.identity { first(settings)? } else { None },
+            ..Self::default()
+        })
+    }
+
+    /// Refuses keys and a password that cannot be used.
+    ///
+    /// # Errors
+    /// The reason; never a key or the password.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if let Some(file) = &self.key_file {
+            key_file::read(file)?;
+        }
+        let Some((name, secret)) = &self.first else { return Ok(()) };
+        let named = |reason: String| format!("the first user: {reason}");
+        password::check_name(name).map_err(named)?;
+        password::check(secret.expose()).map_err(named)
+    }
+}
+
+/// The first user's name and password.
+fn first(settings: &Settings) -> Result<Option<(String, Secret)>, String> {
+    let given = match (&settings.admin_password, &settings.admin_password_file) {
+        (Some(_), Some(_)) => {
+            return Err("admin-password and admin-password-file are both set: use one".to_owned());
+        }
+        (Some(password), None) => Some(password.clone()),
+        (None, Some(file)) => Some(Secret::new(password::of_file(file)?)),
+        (None, None) => None,
+    };
+    match (&settings.admin_name, given) {
+        (Some(name), Some(password)) => Ok(Some((name.trim().to_owned(), password))),
+        (None, None) => Ok(None),
+        (Some(_), None) => {
+            Err("admin-name has no password: set STAUNCH_ADMIN_PASSWORD or --admin-password-file"
+                .to_owned())
+        }
+        (None, Some(_)) => Err("the first user has no name: set admin-name".to_owned()),
+    }
+}

@@ -1,0 +1,112 @@
+//! The keys that sign tokens: in a file, or in the database. Each node reads them again from time
+//! to time, so that they are changed without a restart.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use model::Timestamp;
+use store::SigningKey;
+
+use super::config::IdentityConfig;
+use super::key_file::{self, Key};
+use super::secret;
+use crate::{Context, Problem};
+
+/// Keys are read again after this time: a removed one is refused from then on.
+const READ_AGAIN: Duration = Duration::from_secs(10);
+/// A token of an unknown key makes a node read them again, at most this often.
+const READ_AGAIN_MIN: Duration = Duration::from_secs(1);
+/// The keys as this node knows them.
+#[derive(Default)]
+pub(crate) struct SigningKeys(Mutex<Known>);
+
+#[derive(Clone, Default)]
+struct Known {
+    keys: Vec<Key>,
+    /// The one that signs.
+    signer: Option<Key>,
+    read_at: Option<Timestamp>,
+}
+
+impl Known {
+    fn is_older(&self, now: Timestamp, age: Duration) -> bool {
+        self.read_at.is_none_or(|at| at.after(age) <= now)
+    }
+}
+
+impl SigningKeys {
+    /// The key that signs now; the first one is made when it is needed.
+    pub(crate) async fn signer(
+        &self,
+        cx: &Context,
+        config: &IdentityConfig,
+    ) -> Result<Key, Problem> {
+        let mut known = self.known();
+        if known.is_older(cx.clock.now(), READ_AGAIN) || known.signer.is_none() {
+            known = self.read(cx, config).await?;
+        }
+        if let Some(key) = known.signer {
+            return Ok(key);
+        }
+        let made = SigningKey {
+            id: secret::short_id(&cx.chance.new_id()),
+            secret: cx.chance.seed().to_vec(),
+            created_at: cx.clock.now(),
+            retired_at: None,
+        };
+        cx.store.add_signing_key(&made).await?;
+        tracing::info!(key = made.id, "a key that signs tokens is made");
+        self.read(cx, config).await?.signer.ok_or_else(|| {
+            tracing::error!("the key that signs tokens is gone");
+            Problem::internal()
+        })
+    }
+
+    /// The key with this id.
+    pub(crate) async fn key(
+        &self,
+        cx: &Context,
+        config: &IdentityConfig,
+        id: &str,
+    ) -> Result<Option<Key>, Problem> {
+        let mut known = self.known();
+        let of = |known: &Known| known.keys.iter().find(|key| key.id == id).cloned();
+        let found = of(&known);
+        let age = if found.is_some() { READ_AGAIN } else { READ_AGAIN_MIN };
+        if !known.is_older(cx.clock.now(), age) {
+            return Ok(found);
+        }
+        known = self.read(cx, config).await?;
+        Ok(of(&known))
+    }
+
+    fn known(&self) -> Known {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn read(&self, cx: &Context, config: &IdentityConfig) -> Result<Known, Problem> {
+        let now = cx.clock.now();
+        let (keys, signer) = match &config.key_file {
+            Some(file) => {
+                let keys = key_file::read(file).map_err(|error| {
+                    tracing::error!(error, "the keys that sign tokens cannot be read");
+                    Problem::unavailable("the keys that sign tokens cannot be read: see the log")
+                })?;
+                let signer = keys.first().cloned();
+                (keys, signer)
+            }
+            None => {
+                let rows = cx.store.signing_keys().await?;
+                let signer = rows.iter().find(|row| row.retired_at.is_none()).cloned().map(of_row);
+                (rows.into_iter().map(of_row).collect(), signer)
+            }
+        };
+        let known = Known { keys, signer, read_at: Some(now) };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = known.clone();
+        Ok(known)
+    }
+}
+
+fn of_row(row: SigningKey) -> Key {
+    Key { id: row.id, secret: row.secret }
+}

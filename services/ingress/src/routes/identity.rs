@@ -1,0 +1,176 @@
+//! Logins, refreshes and logouts.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::{Extension, Json};
+use chassis::Auth;
+use chassis::http::Peer;
+use serde::{Deserialize, Serialize};
+use store::Role;
+use utoipa::ToSchema;
+
+use crate::auth::caller::Caller;
+use crate::auth::{Credentials, credentials};
+use crate::body::Body;
+use crate::identity::login::{self, Tokens};
+use crate::identity::password;
+use crate::problem::ProblemBody;
+use crate::{App, Problem};
+
+/// The largest number of roles of one user or application.
+pub(super) const ROLES_OF_ONE_MAX: usize = 20;
+/// The largest number of users, of roles, and of applications.
+pub(super) const PEOPLE_MAX: usize = 10_000;
+
+/// No cache keeps an answer with a secret.
+pub(super) const NOT_KEPT: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
+/// An answer with secrets.
+pub(super) type Unkept<T> = ([(HeaderName, &'static str); 1], Json<T>);
+
+/// Name and password. White space around them is cut off.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct LoginRequest {
+    username: Option<String>,
+    password: Option<String>,
+}
+
+/// The tokens of a login.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LoginAnswer {
+    /// False if name or password are wrong.
+    is_authenticated: bool,
+    /// For `Authorization: Bearer`; null if the login has failed.
+    access_token: Option<String>,
+    /// For `/identity/refresh-token`; null if the login has failed.
+    refresh_token: Option<String>,
+}
+
+impl From<Option<Tokens>> for LoginAnswer {
+    fn from(tokens: Option<Tokens>) -> Self {
+        Self {
+            is_authenticated: tokens.is_some(),
+            access_token: tokens.as_ref().map(|tokens| tokens.access.clone()),
+            refresh_token: tokens.map(|tokens| tokens.refresh),
+        }
+    }
+}
+
+/// Logs a user in. A wrong name or password is an answer with `isAuthenticated` false; after
+/// several of them logins are refused for a while (429).
+#[utoipa::path(post, path = "/identity/login", tag = "identity", request_body = LoginRequest,
+    responses((status = 200, body = LoginAnswer), (status = 400, body = ProblemBody),
+        (status = 404, body = ProblemBody, description = "logins are off"), (status = 429, body = ProblemBody)))]
+pub(super) async fn login(
+    State(app): State<Arc<App>>,
+    peer: Option<Extension<Peer>>,
+    Body(request): Body<LoginRequest>,
+) -> Result<Unkept<LoginAnswer>, Problem> {
+    must_be_on(&app)?;
+    let given = |text: Option<String>| text.map(|text| text.trim().to_owned());
+    let given = |text| given(text).filter(|text| !text.is_empty());
+    let (Some(name), Some(password)) = (given(request.username), given(request.password)) else {
+        return Err(Problem::bad_request("username and password are needed"));
+    };
+    let address: Option<IpAddr> = peer.map(|Extension(Peer(address))| address.ip());
+    let tokens = login::login(&app, &name, &password, address).await?;
+    Ok((NOT_KEPT, Json(tokens.into())))
+}
+
+/// The next tokens for a refresh token, sent as `Authorization: Bearer`. A refresh token is good for
+/// one use: one that is used again later ends its session.
+#[utoipa::path(post, path = "/identity/refresh-token", tag = "identity",
+    responses((status = 200, body = LoginAnswer), (status = 401, body = ProblemBody),
+        (status = 404, body = ProblemBody, description = "logins are off")))]
+pub(super) async fn refresh(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Unkept<LoginAnswer>, Problem> {
+    must_be_on(&app)?;
+    let tokens = login::refresh(&app, token(&headers)?).await?;
+    Ok((NOT_KEPT, Json(Some(tokens).into())))
+}
+
+/// Ends the session of the token in `Authorization: Bearer`, access or refresh token, with all its
+/// tokens, at every node.
+#[utoipa::path(post, path = "/identity/logout", tag = "identity",
+    responses((status = 204), (status = 401, body = ProblemBody),
+        (status = 404, body = ProblemBody, description = "logins are off")))]
+pub(super) async fn logout(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    must_be_on(&app)?;
+    login::logout(&app, token(&headers)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Without authentication a login is answered, too: a client may insist on one.
+fn must_be_on(app: &App) -> Result<(), Problem> {
+    if app.config.auth.identity || app.config.auth == Auth::NONE {
+        return Ok(());
+    }
+    Err(Problem::not_found("logins are off here: turn them on with --auth identity"))
+}
+
+fn token(headers: &HeaderMap) -> Result<&str, Problem> {
+    match credentials(headers) {
+        Some(Credentials::Token(token)) => Ok(token),
+        _ => Err(Problem::unauthorized("a token is needed: send Authorization: Bearer <token>")),
+    }
+}
+
+/// The name of a user, role or application, without the white space around it.
+pub(super) fn name(given: Option<&str>) -> Result<String, Problem> {
+    let name = given.unwrap_or_default().trim();
+    password::check_name(name).map_err(Problem::bad_request)?;
+    Ok(name.to_owned())
+}
+
+/// The roles with these ids, all of whose permissions the caller has: nobody gives what they do not
+/// have, and nobody takes over someone who has more.
+pub(super) async fn within(
+    app: &App,
+    caller: &Caller,
+    ids: &[String],
+) -> Result<Vec<Role>, Problem> {
+    if ids.len() > ROLES_OF_ONE_MAX {
+        return Err(Problem::bad_request(format!("use at most {ROLES_OF_ONE_MAX} roles")));
+    }
+    let roles = app.cx.store.roles_of(ids).await?;
+    if let Some(unknown) = ids.iter().find(|id| !roles.iter().any(|role| role.id == **id)) {
+        return Err(Problem::bad_request(format!(
+            "there is no role {unknown:?}: roles are named by their id"
+        )));
+    }
+    for role in &roles {
+        may_give(caller, &role.permissions)?;
+    }
+    Ok(roles)
+}
+
+/// Refuses a caller who lacks one of these permissions.
+pub(super) fn may_give(caller: &Caller, permissions: &[String]) -> Result<(), Problem> {
+    match permissions.iter().find(|wanted| !caller.may(wanted)) {
+        None => Ok(()),
+        Some(more) => Err(Problem::forbidden(format!(
+            "the caller {} does not have {more:?}, and cannot give it or change those who have it",
+            caller.who
+        ))),
+    }
+}
+
+/// Refuses more users, roles or applications than there may be.
+pub(super) fn must_fit(count: usize) -> Result<(), Problem> {
+    if count < PEOPLE_MAX {
+        return Ok(());
+    }
+    Err(Problem::conflict(
+        "too-many",
+        format!("there are {PEOPLE_MAX} already, the most there may be"),
+    ))
+}

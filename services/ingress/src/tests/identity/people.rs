@@ -1,0 +1,174 @@
+use super::*;
+
+const USERS: &str = "/elsa/api/identity/users";
+const ROLES: &str = "/elsa/api/identity/roles";
+const APPLICATIONS: &str = "/elsa/api/identity/applications";
+
+#[tokio::test]
+async fn answers_have_no_secret_but_those_that_were_drawn() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let role = json!({"name": "Order Clerk", "permissions": ["read:*"]});
+    let role = admin.post(&world, ROLES, &role).await.expect(200);
+    assert_eq!(role["id"], "order-clerk");
+    let roles = admin.get(&world, ROLES).await.expect(200);
+    assert_eq!(roles["roles"].as_array().unwrap().len(), 2, "{roles}");
+
+    let body = json!({"name": "zoe", "password": "given password", "roles": ["order-clerk"]});
+    let answer = admin.post(&world, USERS, &body).await;
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let made = answer.expect(200);
+    for absent in ["password", "hashedPassword", "hashedPasswordSalt", "tenantId"] {
+        assert_eq!(made.get(absent), Some(&Value::Null), "{absent}");
+    }
+    assert_eq!(made["roles"], json!(["order-clerk"]));
+    let made = admin.post(&world, USERS, &json!({"name": "eve"})).await.expect(200);
+    let drawn = made["password"].as_str().unwrap();
+    login(&world, "eve", drawn).await;
+    let listed = admin.get(&world, USERS).await.expect(200);
+    assert_eq!(listed["users"].as_array().unwrap().len(), 3);
+    for secret in [drawn, "argon2", "given password", "assword"] {
+        assert!(!listed.to_string().contains(secret), "{listed}");
+    }
+
+    let body = json!({"name": "shop", "roles": ["order-clerk"]});
+    let made = admin.post(&world, APPLICATIONS, &body).await.expect(200);
+    for absent in
+        ["hashedApiKey", "hashedApiKeySalt", "hashedClientSecret", "hashedClientSecretSalt"]
+    {
+        assert_eq!(made.get(absent), Some(&Value::Null), "{absent}");
+    }
+    let key = made["apiKey"].as_str().unwrap();
+    let with_key = |method: &str, path: &str, body: &Value| {
+        json_request(method, path, &[("authorization", &format!("ApiKey {key}"))], body)
+    };
+    world.send(with_key("GET", USERS, &json!({}))).await.expect(200);
+    let refused = world.send(with_key("POST", USERS, &json!({"name": "x"}))).await;
+    assert!(refused.problem(403).contains("app:shop"));
+    let listed = admin.get(&world, APPLICATIONS).await.expect(200).to_string();
+    for secret in [key, made["clientSecret"].as_str().unwrap(), "argon2"] {
+        assert!(!listed.contains(secret), "{listed}");
+    }
+    let path = format!("{APPLICATIONS}/{}", made["id"].as_str().unwrap());
+    let gone = bearer("DELETE", &path, &admin.access, &json!({}));
+    assert_eq!(world.send(gone).await.status, 204);
+    world.send(with_key("GET", USERS, &json!({}))).await.problem(401);
+
+    let audit = admin.get(&world, "/elsa/api/audit?pageSize=100").await.expect(200).to_string();
+    for what in ["user.create", "role.create", "application.create", "application.delete"] {
+        assert!(audit.contains(what), "{what}");
+    }
+    for secret in [PASSWORD, drawn, key, "given password", "argon2", &admin.access] {
+        assert!(!audit.contains(secret), "{secret} is in the audit log");
+    }
+}
+
+#[tokio::test]
+async fn mistakes_are_named() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let role = |body: Value| (ROLES, body);
+    let user = |body: Value| (USERS, body);
+    for ((path, body), expected, text) in [
+        (user(json!({})), 400, "a name has"),
+        (user(json!({"name": "a\u{7}b"})), 400, "a name has"),
+        (user(json!({"name": "zoe", "password": "short"})), 400, "fewer than 12"),
+        (user(json!({"name": "zoe", "roles": ["nothing"]})), 400, "no role \"nothing\""),
+        (user(json!({"name": "admin", "password": "long enough one"})), 409, "already"),
+        (user(json!({"name": "zoe", "roles": vec!["admin"; 21]})), 400, "at most 20"),
+        (role(json!({"name": "É"})), 400, "give one in id"),
+        (role(json!({"name": "a", "id": "A b"})), 400, "lowercase"),
+        (role(json!({"name": "Admin", "permissions": ["*"]})), 409, "already"),
+        (role(json!({"name": "a", "permissions": [""]})), 400, "a permission has"),
+        (role(json!({"name": "a", "permissions": vec!["x"; 101]})), 400, "at most 100"),
+        ((APPLICATIONS, json!({"roles": []})), 400, "a name has"),
+    ] {
+        let detail = admin.post(&world, path, &body).await.problem(expected);
+        assert!(detail.contains(text), "{body}: {detail}");
+    }
+    let put = |path: String, body: Value| bearer("PUT", &path, &admin.access, &body);
+    world.send(put(format!("{USERS}/none"), json!({}))).await.problem(404);
+    world.send(put(format!("{ROLES}/none"), json!({}))).await.problem(404);
+    let delete = |path: String| bearer("DELETE", &path, &admin.access, &json!({}));
+    for path in [USERS, ROLES, APPLICATIONS] {
+        world.send(delete(format!("{path}/none"))).await.problem(404);
+    }
+    let in_use = world.send(delete(format!("{ROLES}/admin"))).await;
+    assert_eq!(in_use.body["holders"], json!(["admin"]));
+    assert!(in_use.problem(409).contains("take it from them first"));
+    let id = id_of(&world, "admin").await;
+    let unchanged = world.send(put(format!("{USERS}/{id}"), json!({}))).await.expect(200);
+    assert_eq!(unchanged["roles"], json!(["admin"]));
+    assert!(admin.is_in(&world).await, "a change of nothing ends no session");
+}
+
+#[tokio::test]
+async fn nobody_rises_above_their_own_permissions() {
+    let world = world().await;
+    let rights = [
+        "create:user",
+        "update:user",
+        "delete:user",
+        "create:role",
+        "update:role",
+        "delete:role",
+        "create:application",
+        "delete:application",
+        "read:user",
+    ];
+    let clerk = make_user(&world, "zoe", &rights).await;
+    let admin_id = id_of(&world, "admin").await;
+    let own_id = id_of(&world, "zoe").await;
+    let admin_path = format!("{USERS}/{admin_id}");
+    let own_path = format!("{USERS}/{own_id}");
+    for (method, path, body) in [
+        ("POST", USERS, json!({"name": "eve", "roles": ["admin"]})),
+        ("PUT", admin_path.as_str(), json!({"password": "taken over now"})),
+        ("PUT", admin_path.as_str(), json!({"isDisabled": true})),
+        ("DELETE", admin_path.as_str(), json!({})),
+        ("PUT", own_path.as_str(), json!({"roles": ["admin"]})),
+        ("POST", ROLES, json!({"name": "all", "permissions": ["*"]})),
+        ("POST", ROLES, json!({"name": "all", "permissions": ["create:*"]})),
+        ("PUT", "/elsa/api/identity/roles/of-zoe", json!({"permissions": ["read:audit"]})),
+        ("PUT", "/elsa/api/identity/roles/admin", json!({"permissions": []})),
+        ("DELETE", "/elsa/api/identity/roles/admin", json!({})),
+        ("POST", APPLICATIONS, json!({"name": "shop", "roles": ["admin"]})),
+    ] {
+        let answer = world.send(bearer(method, path, &clerk.access, &body)).await;
+        let detail = answer.problem(403);
+        assert!(detail.contains("does not have"), "{method} {path} {body}: {detail}");
+    }
+    login(&world, "admin", PASSWORD).await;
+    let body = json!({"name": "eve", "roles": ["of-zoe"]});
+    clerk.post(&world, USERS, &body).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_password_is_not_kept_with_an_idempotency_key() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let body = json!({"name": "zoe", "password": "given password"});
+    let authorization = format!("Bearer {}", admin.access);
+    let headers = [("authorization", authorization.as_str()), ("idempotency-key", "k1")];
+    let send = async || world.send(json_request("POST", USERS, &headers, &body)).await;
+    send().await.expect(200);
+    send().await.problem(409);
+}
+
+#[tokio::test]
+async fn the_first_user_is_made_once_and_never_without_a_password() {
+    let world = world().await;
+    assert!(!first::make(&world.app).await.unwrap());
+    let mut bare = config();
+    bare.identity.first = None;
+    let world = World::without_executor(bare).await;
+    assert!(!first::make(&world.app).await.unwrap());
+    for (name, password) in [("admin", "password"), ("admin", "admin"), ("admin", PASSWORD)] {
+        let body = try_login(&world, name, password).await.expect(200);
+        assert_eq!(body["isAuthenticated"], false);
+    }
+    let mut weak = config();
+    weak.identity.first = Some(("admin".to_owned(), Secret::new("password")));
+    let refused = weak.check().unwrap_err().to_string();
+    assert!(refused.contains("fewer than 12") && !refused.contains("password\""), "{refused}");
+}
