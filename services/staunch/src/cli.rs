@@ -5,10 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use chassis::{Life, Settings};
 use clap::{Args, Parser, Subcommand};
+use store::Store;
 
 use crate::command::{
-    apply, bench, config, dead, demo, dev, instance, key, migrate, provision, run, server, test,
-    validate, workflow,
+    app, apply, bench, config, dead, demo, dev, instance, key, migrate, provision, role, run,
+    server, signing_key, test, user, validate, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -57,6 +58,14 @@ enum Command {
     Dead(dead::DeadArgs),
     /// Creates, lists and removes API keys
     Key(key::KeyArgs),
+    /// Creates, lists, changes and removes users
+    User(user::UserArgs),
+    /// Creates, lists, changes and removes roles
+    Role(role::RoleArgs),
+    /// Creates, lists and removes applications
+    App(app::AppArgs),
+    /// Rotates, lists and removes the keys that sign tokens
+    SigningKey(signing_key::SigningKeyArgs),
 }
 
 #[derive(Args, Debug)]
@@ -186,12 +195,29 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
             done
         }
         Command::Key(args) => {
-            let settings = client_settings(&args.settings, args.verb.only_looks())?;
-            database::must_exist(&settings)?;
-            let store = node::open_store(&settings).await?;
-            let done = key::run(args.verb, &*store, format).await;
-            store.close().await;
-            done
+            let looks = args.verb.only_looks();
+            on_store(&args.settings, looks, async |store| key::run(args.verb, store, format).await)
+                .await
+        }
+        Command::User(args) => {
+            let looks = args.verb.only_looks();
+            on_store(&args.settings, looks, async |store| user::run(args.verb, store, format).await)
+                .await
+        }
+        Command::Role(args) => {
+            let looks = args.verb.only_looks();
+            on_store(&args.settings, looks, async |store| role::run(args.verb, store, format).await)
+                .await
+        }
+        Command::App(args) => {
+            let looks = args.verb.only_looks();
+            on_store(&args.settings, looks, async |store| app::run(args.verb, store, format).await)
+                .await
+        }
+        Command::SigningKey(args) => {
+            let looks = args.verb.only_looks();
+            let run = async |store: &dyn Store| signing_key::run(args.verb, store, format).await;
+            on_store(&args.settings, looks, run).await
         }
         Command::Provision(args) => {
             let settings = client_settings(&args.settings, args.check)?;
@@ -206,4 +232,18 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         }
         Command::Demo(_) | Command::Dev(_) | Command::Server(_) | Command::Config(_) => Ok(()),
     }
+}
+
+/// Runs a command on the database, without a server.
+async fn on_store(
+    args: &chassis::Args,
+    only_looks: bool,
+    run: impl AsyncFnOnce(&dyn Store) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let settings = client_settings(args, only_looks)?;
+    database::must_exist(&settings)?;
+    let store = node::open_store(&settings).await?;
+    let done = run(&*store).await;
+    store.close().await;
+    done
 }

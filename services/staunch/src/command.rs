@@ -1,5 +1,6 @@
 //! One file per command of the CLI.
 
+pub(crate) mod app;
 pub(crate) mod apply;
 pub(crate) mod bench;
 pub(crate) mod config;
@@ -10,9 +11,12 @@ pub(crate) mod instance;
 pub(crate) mod key;
 pub(crate) mod migrate;
 pub(crate) mod provision;
+pub(crate) mod role;
 pub(crate) mod run;
 pub(crate) mod server;
+pub(crate) mod signing_key;
 pub(crate) mod test;
+pub(crate) mod user;
 pub(crate) mod validate;
 pub(crate) mod workflow;
 

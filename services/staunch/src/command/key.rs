@@ -68,7 +68,7 @@ fn key_name(text: &str) -> Result<String, String> {
 }
 
 /// A permission that some route requires, all permissions of one verb, or all.
-fn permission(text: &str) -> Result<String, String> {
+pub(super) fn permission(text: &str) -> Result<String, String> {
     let text = text.trim();
     let known = ingress::permissions();
     let verbs = known.iter().filter_map(|name| name.split_once(':')).map(|(verb, _)| verb);

@@ -10,6 +10,7 @@ mod bench;
 mod cli;
 mod demo;
 mod dev;
+mod identity;
 mod operate;
 mod validate;
 mod workflow;
