@@ -15,6 +15,7 @@ mod chains;
 mod config;
 mod cx;
 mod executor;
+mod gate;
 mod handle;
 mod hold;
 mod job;

@@ -9,9 +9,9 @@ use model::{Backoff, limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::executor::Executor;
+use crate::gate::Gate;
 use crate::metrics::METRICS;
 
 /// The permits of one command in progress: one for the command, and one for each of its bytes.
@@ -26,31 +26,31 @@ const WATCH_EVERY: Duration = Duration::from_secs(10);
 /// The state that the pulls of one executor share.
 struct Pulls<'a> {
     executor: &'a Executor,
+    gate: &'a Gate,
     /// Permits for commands in progress.
     hands: Arc<Semaphore>,
     hands_max: usize,
     /// Permits for their bytes.
     bytes: Arc<Semaphore>,
-    in_hand: TaskTracker,
     stop: CancellationToken,
 }
 
 /// Pulls until `stop`, then finishes the work in progress. After a panic the pulls go on.
-pub(crate) async fn pull(executor: &Executor, stop: CancellationToken) {
+pub(crate) async fn pull(executor: &Executor, gate: &Gate, stop: CancellationToken) {
     let config = &executor.cx().config;
     let hands_max = config.in_hand_max.max(1);
     let bytes_max = config.in_hand_bytes_max.max(limits::PULL_BYTES_MAX);
     let pulls = Pulls {
         executor,
+        gate,
         hands: Arc::new(Semaphore::new(hands_max)),
         hands_max,
         bytes: Arc::new(Semaphore::new(bytes_max)),
-        in_hand: TaskTracker::new(),
         stop: stop.clone(),
     };
     tasks::supervised("executor: pull", stop, || pulls.run()).await;
-    pulls.in_hand.close();
-    pulls.in_hand.wait().await;
+    gate.in_hand.close();
+    gate.in_hand.wait().await;
 }
 
 impl Pulls<'_> {
@@ -59,6 +59,7 @@ impl Pulls<'_> {
         let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
         let batch = self.executor.cx().config.batch;
         while !self.stop.is_cancelled() {
+            self.gate.pass(&self.stop).await;
             let Some(mut room) = room(&self.hands, batch, &self.stop).await else { break };
             let Some(mut share) = share(&self.bytes, &self.stop).await else { break };
             match once(self.executor, room.num_permits()).await {
@@ -71,7 +72,7 @@ impl Pulls<'_> {
                         // Commands that the server sends beyond the request run without permits.
                         let held = (room.split(1), share.split(delivery.message.payload.len()));
                         let work = work(self.executor.clone(), delivery, held);
-                        drop(tasks::spawn("executor: hand", self.in_hand.track_future(work)));
+                        drop(tasks::spawn("executor: hand", self.gate.in_hand.track_future(work)));
                     }
                 }
                 Err(error) => {

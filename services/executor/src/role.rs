@@ -1,18 +1,23 @@
 //! The role: pulls commands and answers requests until the process stops.
 
 use chassis::Life;
+use protocol::subject;
 
 use crate::executor::{Context, Executor};
+use crate::gate::Gate;
 use crate::{api, pull};
 
-/// Runs an executor until the life ends: it stops pulling, finishes the work in progress, and
+/// Runs an executor until the life ends: then it stops pulling, finishes the work in progress, and
 /// releases its leases. A kill drops everything at once.
 ///
 /// # Errors
-/// When the service cannot be registered with the bus.
+/// When the service cannot be registered with the bus, or the pauses cannot be read.
 pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
     let executor = Executor::start(cx);
     let requests = api::serve(&executor).await?;
+    let gate = Gate::start(&executor).await?;
+    let cx = executor.cx();
+    let questions = cx.bus.subscribe(&subject::runtime(&cx.node)).await?;
     life.ready();
     let stop = life.stop();
     let work = async {
@@ -21,7 +26,9 @@ pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
             stop.cancelled().await;
             executor.begin_stop();
         };
-        tokio::join!(pull::pull(&executor, stop.clone()), answering, begin_stop);
+        let telling = gate.answer(&executor, questions, stop.clone());
+        let pulling = pull::pull(&executor, &gate, stop.clone());
+        tokio::join!(pulling, answering, telling, begin_stop);
         executor.stop().await;
     };
     if life.kill().run_until_cancelled(work).await.is_none() {

@@ -22,6 +22,7 @@ use crate::edit_locks::EditLocks;
 use crate::endpoint::table::Routes;
 use crate::expiry::Expiry;
 use crate::identity::Identity;
+use crate::live::Streams;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::waiters::Waiters;
@@ -52,6 +53,8 @@ pub(crate) struct App {
     pub(crate) bodies: Semaphore,
     /// The number of commands that wait.
     pub(crate) backlog: Backlog,
+    /// The streams of live updates.
+    pub(crate) streams: Streams,
     draining: CancellationToken,
     stop: CancellationToken,
     tasks: TaskTracker,
@@ -73,6 +76,7 @@ impl App {
             room: Arc::new(Semaphore::new(config.requests_max)),
             bodies: Semaphore::new(config.bodies_bytes_max),
             backlog: Backlog::new(config.backlog_max),
+            streams: Streams::new(config.streams_max, config.streams_per_caller_max),
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -159,6 +163,16 @@ impl App {
     /// Refuses every new request from now on.
     pub(crate) fn drain(&self) {
         self.draining.cancel();
+    }
+
+    /// Is cancelled when every new request is refused.
+    pub(crate) fn draining(&self) -> CancellationToken {
+        self.draining.clone()
+    }
+
+    /// A task that another one runs, and that must end before ingress ends.
+    pub(crate) fn tracked<F: Future>(&self, task: F) -> impl Future<Output = F::Output> + use<F> {
+        self.tasks.track_future(task)
     }
 
     /// True when every new request is refused.

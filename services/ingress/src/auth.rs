@@ -9,6 +9,7 @@
 pub(crate) mod caller;
 pub(crate) mod origin;
 pub(crate) mod permission;
+mod query_token;
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
@@ -34,6 +35,9 @@ pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Pr
     let others = template.map(permission::methods).unwrap_or_default();
     if need == Need::Unlisted && !others.is_empty() {
         return Err(Problem::method_not_allowed(request.method().as_str(), &others));
+    }
+    if template.is_some_and(permission::is_hub) {
+        query_token::lift(&mut request);
     }
     let caller = admit(app, &need, request.headers()).await?;
     request.extensions_mut().insert(caller);
@@ -64,6 +68,11 @@ async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Pr
     match need {
         Need::Public | Need::Inside | Need::Key => Ok(caller),
         Need::Permission(permission) => caller.must(permission).map(|()| caller),
+        Need::OneOf(permissions) => match permissions.iter().any(|one| caller.may(one)) {
+            true => Ok(caller),
+            // The first of them is the least that is needed.
+            false => caller.must(permissions.first().unwrap_or(&"*")).map(|()| caller),
+        },
         Need::Unlisted => {
             tracing::error!("a route is not in the permission table");
             Err(Problem::forbidden("nobody may do this"))

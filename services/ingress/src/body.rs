@@ -102,7 +102,8 @@ fn unread(error: &(dyn Error + 'static), limit: usize) -> Problem {
     Problem::bad_request("the body could not be read to its end")
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+/// Reads JSON, within its limits.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     depth::check_json_carrier(bytes).map_err(|flaw| Problem::bad_request(flaw.to_string()))?;
     json::check_integers(bytes)
         .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;

@@ -61,6 +61,10 @@ pub struct Config {
     pub backlog_max: u64,
     /// Journals show no values of inputs and outputs, where a definition does not say it.
     pub leaves_out_values: bool,
+    /// The largest number of open streams of live updates; further ones are refused with 503.
+    pub streams_max: usize,
+    /// The largest number of those of one caller; further ones are refused with 429.
+    pub streams_per_caller_max: usize,
 }
 
 impl Default for Config {
@@ -79,6 +83,8 @@ impl Default for Config {
             bodies_bytes_max: limits::BODIES_BYTES_MAX,
             backlog_max: limits::BACKLOG_MAX,
             leaves_out_values: false,
+            streams_max: limits::LIVE_STREAMS_MAX,
+            streams_per_caller_max: limits::LIVE_STREAMS_PER_CALLER_MAX,
         }
     }
 }

@@ -12,27 +12,33 @@ mod files;
 mod front;
 mod graph;
 mod health;
+mod hub;
 mod identity;
 mod instances;
 mod journal;
 mod keys;
+mod letters;
+mod live;
 mod nodes;
 pub(crate) mod plans;
 mod publishing;
 mod resume;
 mod roles;
 mod run;
+mod runtime;
 mod saving;
 mod scripting;
 mod start;
 mod tasks;
 mod tokens;
 mod transfer;
+mod transfers;
 mod urls;
 mod users;
 
 use std::sync::Arc;
 
+use axum::routing::{get, post};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -92,15 +98,29 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(plans::submit))
         .routes(routes!(plans::get))
         .routes(routes!(transfer::restart))
-        .routes(routes!(transfer::export))
+        .routes(routes!(transfer::export, transfers::export_one))
+        .routes(routes!(transfers::export, transfers::export_get))
+        .routes(routes!(transfers::delete_versions))
         .routes(routes!(instances::bookmarks))
         .routes(routes!(urls::make))
         .routes(routes!(resume::resume))
         .routes(routes!(resume::cancel))
         .routes(routes!(bulk::cancel))
         .routes(routes!(bulk::delete_instances))
+        .routes(routes!(bulk::delete_instances_by_id))
         .merge(token_links())
         .routes(routes!(events::trigger))
+        .routes(routes!(letters::list, letters::list_by_post))
+        .routes(routes!(letters::get, letters::delete))
+        .routes(routes!(letters::replay))
+        .routes(routes!(runtime::status))
+        .routes(routes!(runtime::pause))
+        .routes(routes!(runtime::resume))
+        .routes(routes!(runtime::drain))
+        .routes(routes!(live::events))
+        .routes(routes!(live::of_instance))
+        .route(hub::PATH, get(hub::connect))
+        .route(hub::NEGOTIATE, post(hub::negotiate))
         .routes(routes!(tasks::complete))
         .routes(routes!(descriptors::activities))
         .routes(routes!(descriptors::activity))
@@ -141,7 +161,7 @@ fn people() -> Routes {
 /// The routes under each mount of the API that take whole definitions.
 pub(crate) fn documents() -> Routes {
     Routes::default()
-        .routes(routes!(transfer::import))
+        .routes(routes!(transfers::import))
         .routes(routes!(saving::post))
         .routes(routes!(saving::put))
         .routes(routes!(saving::import, saving::import_put))
@@ -165,4 +185,8 @@ pub(crate) fn root() -> Routes {
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
         .routes(routes!(health::openapi))
+        .routes(routes!(hub::connect))
+        .routes(routes!(hub::negotiate))
+        .route(hub::PATH, get(hub::connect))
+        .route(hub::NEGOTIATE, post(hub::negotiate))
 }

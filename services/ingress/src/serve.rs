@@ -99,6 +99,7 @@ async fn status(app: &App, mut requests: Subscription) {
             "requests": app.config.requests_max - app.room.available_permits(),
             "requestsMax": app.config.requests_max,
             "waiting": app.waiters.count(),
+            "streams": app.streams.count(),
             "draining": app.is_draining(),
         });
         let Ok(payload) = encode_body(ContentType::Json, &body) else { continue };

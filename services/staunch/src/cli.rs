@@ -9,7 +9,7 @@ use store::Store;
 
 use crate::command::{
     app, apply, bench, config, dead, demo, dev, instance, key, migrate, provision, role, run,
-    server, signing_key, test, user, validate, workflow,
+    runtime, server, signing_key, test, user, validate, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -56,6 +56,8 @@ enum Command {
     Instance(instance::InstanceArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
+    /// Shows, pauses, resumes and drains executors
+    Runtime(runtime::RuntimeArgs),
     /// Creates, lists and removes API keys
     Key(key::KeyArgs),
     /// Creates, lists, changes and removes users
@@ -187,6 +189,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Workflow(args) => workflow::run(args, format).await,
         Command::Test(args) => test::run(&args, format),
         Command::Instance(args) => instance::run(args, format).await,
+        Command::Runtime(args) => runtime::run(args, format).await,
         Command::Dead(args) => {
             let settings = client_settings(&args.settings, args.verb.only_looks())?;
             let bus = node::connect(&settings).await?;

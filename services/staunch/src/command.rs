@@ -13,6 +13,7 @@ pub(crate) mod migrate;
 pub(crate) mod provision;
 pub(crate) mod role;
 pub(crate) mod run;
+pub(crate) mod runtime;
 pub(crate) mod server;
 pub(crate) mod signing_key;
 pub(crate) mod test;

@@ -14,6 +14,7 @@ pub(crate) fn name(bucket: Bucket) -> &'static str {
         Bucket::Timers => subject::TIMERS_BUCKET,
         Bucket::Definitions => subject::DEFINITIONS_BUCKET,
         Bucket::Nodes => subject::NODES_BUCKET,
+        Bucket::Runtime => subject::RUNTIME_BUCKET,
     }
 }
 

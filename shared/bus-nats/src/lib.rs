@@ -19,6 +19,7 @@ mod provision;
 mod publishes;
 mod pull;
 mod queue;
+mod select;
 mod status;
 mod topology;
 mod wire;

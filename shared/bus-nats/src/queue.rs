@@ -5,19 +5,19 @@ use std::time::Duration;
 use async_nats::jetstream::stream::{DeleteMessageErrorKind, RawMessageErrorKind};
 use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
-use bus::{Delivery, Error, Queue, Receipt, Settle, Stream};
+use bus::{Delivery, Error, Queue, Receipt, Settle, Span, Stream};
 use bytes::Bytes;
 use model::{Backoff, Timestamp};
 use protocol::{Message, subject};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::NatsBus;
 use crate::api::{
     ApiError, DUPLICATE_IN_PROCESS, STREAM_NOT_FOUND, headers_in, headers_out, message_in,
 };
 use crate::hub::AckAddress;
 use crate::options::ANSWER_MAX;
+use crate::{NatsBus, select};
 
 /// Longer than the election of a leader (4 to 9 s).
 const PUBLISH_BUDGET: Duration = Duration::from_secs(12);
@@ -127,6 +127,26 @@ impl Queue for NatsBus {
             }
         }
         Ok(read)
+    }
+
+    async fn select(
+        &self,
+        stream: Stream,
+        filter: &str,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Timestamp, Message)>, Error> {
+        select::select(&self.open()?.data_api, name(stream), filter, from, max).await
+    }
+
+    async fn span(&self, stream: Stream) -> Result<Span, Error> {
+        let name = name(stream);
+        let info = self.open()?.data_api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await;
+        let info = info.map_err(|failure| failure.into_error(&format!("the stream {name}")))?;
+        let number = |member: &str| info["state"][member].as_u64().unwrap_or_default();
+        let (last, messages) = (number("last_seq"), number("messages"));
+        let first = if messages == 0 { last + 1 } else { number("first_seq") };
+        Ok(Span { first, last, messages })
     }
 
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {

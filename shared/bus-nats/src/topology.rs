@@ -220,7 +220,8 @@ mod tests {
                 subject::LEASES_BUCKET,
                 subject::TIMERS_BUCKET,
                 subject::DEFINITIONS_BUCKET,
-                subject::NODES_BUCKET
+                subject::NODES_BUCKET,
+                subject::RUNTIME_BUCKET
             ]
         );
     }

@@ -19,6 +19,8 @@ pub enum Bucket {
     Definitions,
     /// `staunch_nodes`: live nodes.
     Nodes,
+    /// `staunch_runtime`: pauses.
+    Runtime,
 }
 
 /// How long the tombstone of a purge stays before it vanishes: long enough for every watch to see

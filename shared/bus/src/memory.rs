@@ -25,7 +25,8 @@ pub use fault::{Fault, Faults, Operation};
 
 use crate::lock::lock;
 use crate::{
-    Bucket, Bus, Delivery, Endpoint, Error, Kv, Queue, Receipt, Settle, Stream, Subscription, Wire,
+    Bucket, Bus, Delivery, Endpoint, Error, Kv, Queue, Receipt, Settle, Span, Stream, Subscription,
+    Wire,
 };
 use fault::{Interference, NoFaults};
 
@@ -265,6 +266,24 @@ impl Queue for MemoryBus {
         let verdict = self.judge(Operation::Read { stream }).await?;
         let read = self.open()?.log.read(stream, from, max);
         verdict.answer(read)
+    }
+
+    async fn select(
+        &self,
+        stream: Stream,
+        filter: &str,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Timestamp, Message)>, Error> {
+        let verdict = self.judge(Operation::Read { stream }).await?;
+        let selected = self.open()?.log.select(stream, filter, from, max);
+        verdict.answer(selected)
+    }
+
+    async fn span(&self, stream: Stream) -> Result<Span, Error> {
+        let verdict = self.judge(Operation::Read { stream }).await?;
+        let span = self.open()?.log.span(stream);
+        verdict.answer(span)
     }
 
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {

@@ -30,6 +30,21 @@ pub struct Receipt {
     pub duplicate: bool,
 }
 
+/// The messages that a stream has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The sequence of the oldest message; one more than `last` when there is none.
+    pub first: u64,
+    /// The sequence of the newest message that the stream ever had; 0 before the first.
+    pub last: u64,
+    /// The number of messages that it has now.
+    pub messages: u64,
+}
+
+/// Bytes after which [`Queue::select`] ends, so that a reader with large messages needs little
+/// memory.
+pub const SELECT_BYTES_MAX: usize = 512 * 1024;
+
 /// Durable publish and pull.
 #[async_trait]
 pub trait Queue: Send + Sync {
@@ -60,6 +75,26 @@ pub trait Queue: Send + Sync {
         from: u64,
         max: usize,
     ) -> Result<Vec<(u64, Timestamp, Message)>, Error>;
+
+    /// Reads messages of a stream whose subjects match `filter` (with NATS wildcards), from a sequence
+    /// on, without consuming them: up to `max`, and about [`SELECT_BYTES_MAX`] bytes. A message that
+    /// was stored just now may be missing: the server that answers may be behind its leader.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn select(
+        &self,
+        stream: Stream,
+        filter: &str,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Timestamp, Message)>, Error>;
+
+    /// The messages that a stream has.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn span(&self, stream: Stream) -> Result<Span, Error>;
 
     /// Removes one message from a stream; true when it was there.
     ///

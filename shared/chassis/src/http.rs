@@ -137,7 +137,7 @@ where
         request.extensions_mut().insert(peer);
         service.call(request)
     });
-    let serving = builder.serve_connection(io, service);
+    let serving = builder.serve_connection(io, service).with_upgrades();
     tokio::pin!(serving);
     let ended = tokio::select! {
         ended = &mut serving => ended,

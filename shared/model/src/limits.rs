@@ -201,3 +201,25 @@ pub const KEY_DAYS_MAX: u64 = 36_500;
 
 /// Alterations in one command.
 pub const ALTERATIONS_MAX: usize = 100;
+
+/// Time in which a drain waits for the work in progress, unless callers wait longer for answers.
+pub const DRAIN_TIME_MAX: Duration = Duration::from_secs(30);
+/// Streams of live updates and connections of hubs that one ingress keeps open, unless configured
+/// otherwise.
+pub const LIVE_STREAMS_MAX: usize = 500;
+/// Those of one caller.
+pub const LIVE_STREAMS_PER_CALLER_MAX: usize = 100;
+/// Bytes of live updates that wait for one reader.
+pub const LIVE_BYTES_BUFFERED_MAX: usize = 128 * 1024;
+/// Live updates that wait for one reader.
+pub const LIVE_EVENTS_BUFFERED_MAX: usize = 256;
+/// Time in which a reader of live updates makes room for the next one, before it is cut off.
+pub const LIVE_SLOW_TIME_MAX: Duration = Duration::from_secs(10);
+/// Time between two signs of life on a stream of live updates.
+pub const LIVE_HEARTBEAT: Duration = Duration::from_secs(15);
+/// Bytes of one message of a client of a hub.
+pub const HUB_MESSAGE_BYTES_MAX: usize = 32 * 1024;
+/// Time in which a client of a hub has to send its handshake.
+pub const HUB_HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(15);
+/// Time in which a client of a hub has to send something: its clients send a ping every 15 s.
+pub const HUB_IDLE_TIME_MAX: Duration = Duration::from_secs(30);

@@ -19,6 +19,8 @@ pub const LINEAGE: &str = "Staunch-Lineage";
 pub const INSTANCE: &str = "Staunch-Instance";
 /// The reason why a command is among the dead letters.
 pub const REASON: &str = "Staunch-Reason";
+/// The number of deliveries of a dead command.
+pub const ATTEMPTS: &str = "Staunch-Attempts";
 /// The subject that a dead command was published on.
 pub const ORIGIN: &str = "Staunch-Origin";
 /// W3C trace context.

@@ -8,8 +8,10 @@ mod codec;
 mod command;
 mod event;
 pub mod header;
+mod letter;
 mod message;
 mod outcome;
+mod runtime;
 pub mod subject;
 
 pub use codec::{Garbled, decode_body, encode_body};
@@ -20,5 +22,7 @@ pub use command::{
 pub use event::{
     BurstJournal, CachePosition, Dead, LifecycleEvent, Noticed, TaskRequest, TimerArmed,
 };
+pub use letter::Letter;
 pub use message::{ContentType, Headers, Message};
 pub use outcome::{HttpAnswer, Outcome, Refusal};
+pub use runtime::{Runtime, Taking};

@@ -27,6 +27,8 @@ pub const TIMERS_BUCKET: &str = "staunch_timers";
 pub const DEFINITIONS_BUCKET: &str = "staunch_definitions";
 /// The bucket of the live nodes.
 pub const NODES_BUCKET: &str = "staunch_nodes";
+/// The bucket of the pauses.
+pub const RUNTIME_BUCKET: &str = "staunch_runtime";
 
 /// Prefix of every command.
 pub const COMMANDS: &str = "staunch.cmd";
@@ -54,6 +56,9 @@ const REPLY: &str = "staunch.reply";
 /// Prefix of the subjects on which NATS clients wait for answers.
 const INBOX: &str = "_INBOX";
 
+/// Prefix of the questions to executors about their work.
+const RUNTIME: &str = "staunch.runtime";
+
 /// Prefix of the messages to a node from other nodes that wait for its leases.
 const LEASE_WANTED: &str = "staunch.lease.wanted";
 
@@ -64,6 +69,12 @@ const REPLY_SHOWN_CHARS: usize = 100;
 #[must_use]
 pub fn lease_wanted(node: &str) -> String {
     format!("{LEASE_WANTED}.{}", token(node))
+}
+
+/// The subject on which the executor of a node is asked about its work.
+#[must_use]
+pub fn runtime(node: &str) -> String {
+    format!("{RUNTIME}.{}", token(node))
 }
 
 /// A subject for the outcomes of one process. `unique` is one token that no other process has.
@@ -153,6 +164,19 @@ pub fn task(task_name: &str) -> String {
 #[must_use]
 pub fn lifecycle(definition_id: &DefinitionId, instance_id: &InstanceId, what: &str) -> String {
     format!("{EVENTS}.{}.{}.{what}", token(definition_id.as_str()), token(instance_id.as_str()))
+}
+
+/// The lifecycle events of one definition, or of all; of one name, or of all: for subscribers.
+#[must_use]
+pub fn lifecycles(definition_id: Option<&DefinitionId>, what: Option<&str>) -> String {
+    let definition = definition_id.map_or_else(|| "*".to_owned(), |id| token(id.as_str()));
+    format!("{EVENTS}.{definition}.*.{}", what.map_or_else(|| "*".to_owned(), token))
+}
+
+/// The journals of the bursts of an instance, for subscribers.
+#[must_use]
+pub fn journals(instance_id: &InstanceId) -> String {
+    format!("{JOURNAL}.*.{}", token(instance_id.as_str()))
 }
 
 /// The journal of one burst of an instance, for those who subscribe at that moment. No stream
@@ -256,6 +280,30 @@ mod tests {
             assert!(error.contains("_INBOX. or staunch.reply."), "{error}");
             assert!(error.len() < 400, "{error}");
         }
+    }
+
+    #[test]
+    fn subscriptions_have_the_subjects_of_what_they_are_for() {
+        let (definition, instance) = (DefinitionId::new("Order Approval"), InstanceId::new("i-1"));
+        let fits = |pattern: &str, subject: &str| {
+            let (pattern, subject): (Vec<_>, Vec<_>) =
+                (pattern.split('.').collect(), subject.split('.').collect());
+            let pairs = pattern.iter().zip(&subject);
+            pattern.len() == subject.len() && pairs.into_iter().all(|(p, s)| *p == "*" || p == s)
+        };
+        let event = lifecycle(&definition, &instance, "finished");
+        for pattern in [
+            lifecycles(None, None),
+            lifecycles(Some(&definition), None),
+            lifecycles(None, Some("finished")),
+            lifecycles(Some(&definition), Some("finished")),
+        ] {
+            assert!(fits(&pattern, &event), "{pattern} {event}");
+        }
+        assert!(!fits(&lifecycles(None, Some("started")), &event));
+        assert!(!fits(&lifecycles(Some(&DefinitionId::new("Other")), None), &event));
+        assert!(fits(&journals(&instance), &journal(&definition, &instance)));
+        assert!(!fits(&journals(&InstanceId::new("i-2")), &journal(&definition, &instance)));
     }
 
     #[test]

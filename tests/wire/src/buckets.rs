@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bus::{
-    Bucket, Bus as _, Busy, Claim, Claims, Leases, Member, MemoryBus, Pointers, Presence, Terms,
-    Wire as _,
+    Bucket, Bus as _, Busy, Claim, Claims, Drain, Error, Leases, Member, MemoryBus, Pause, Pauses,
+    Pointers, Presence, Scope, Terms, Wire as _,
 };
 use futures::StreamExt as _;
 use model::{Timestamp, VersionId};
@@ -23,8 +23,9 @@ const CLAIM_DONE: &str = "bucket-timer-done.json";
 const POINTER: &str = "bucket-definition-published.json";
 const POINTER_GONE: &str = "bucket-definition-retracted.json";
 const NODE: &str = "bucket-node.json";
-pub(crate) const NAMES: [&str; 8] =
-    [LEASE, LEASE_HANDED, LEASE_WANTED, CLAIM, CLAIM_DONE, POINTER, POINTER_GONE, NODE];
+const PAUSE: &str = "bucket-pause.json";
+pub(crate) const NAMES: [&str; 9] =
+    [LEASE, LEASE_HANDED, LEASE_WANTED, CLAIM, CLAIM_DONE, POINTER, POINTER_GONE, NODE, PAUSE];
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const TTL: Duration = Duration::from_secs(3);
@@ -186,5 +187,27 @@ async fn nodes_are_written_as_in_the_newest_version_and_read_in_all() {
         let me = Member { node: "node-2".to_owned(), ..member() };
         let two = Presence::join(bus.kv(Bucket::Nodes), me, TTL, nonces("p")).await.unwrap();
         assert!(two.live().contains(&member()), "{:?}", two.live());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pauses_are_written_as_in_the_newest_version_and_read_in_all() {
+    let until = START.after(TTL);
+    let pause = Pause {
+        since: START,
+        by: "key-1".to_owned(),
+        reason: Some("maintenance".to_owned()),
+        drain: Some(Drain { started_at: START, until, completed_at: Some(until) }),
+    };
+    let (bus, one) = (bus(), Scope::Node("node-1".to_owned()));
+    let kv = bus.kv(Bucket::Runtime);
+    let nonces = nonces("p");
+    let set = Pauses::change(&*kv, &one, &nonces, |_| Ok::<_, Error>(Some(pause.clone())));
+    set.await.unwrap();
+    must_be_newest(PAUSE, &bytes(&bus, Bucket::Runtime, "node.node-1").await);
+    for bus in given(PAUSE, Bucket::Runtime, "node.node-1", &["", "/drain"]).await {
+        let kv = bus.kv(Bucket::Runtime);
+        assert_eq!(Pauses::all(&*kv).await.unwrap()[&one].0, pause);
+        assert!(Pauses::start(kv).await.unwrap().is_paused("node-1"));
     }
 }

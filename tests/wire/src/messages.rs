@@ -6,8 +6,8 @@ use model::{Alteration, Entry, InstanceId, Map, Parent, SubStatus, Timestamp, Wh
 use protocol::{
     Alter, Body, BurstJournal, CachePosition, Cancel, Command, ContentType, Dead, EventRaised,
     Headers, HttpAnswer, LifecycleEvent, Lineage, Message, Noticed, Outcome, Perform, Refusal,
-    ReplyWhen, Restart, Resume, Sequence, Start, TaskCompleted, TaskRequest, TimerArmed,
-    decode_body, encode_body, subject,
+    ReplyWhen, Restart, Resume, Runtime, Sequence, Start, Taking, TaskCompleted, TaskRequest,
+    TimerArmed, decode_body, encode_body, subject,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -206,6 +206,8 @@ fn events() -> Vec<Sample> {
         reason: "no such definition".to_owned(),
         attempts: 1,
     };
+    let runtime =
+        Runtime { node: "node-1".to_owned(), state: Taking::Pausing, commands: 7, instances: 3 };
     let lifecycle = subject::lifecycle(&definition, &instance, "finished");
     let journal = subject::journal(&definition, &instance);
     vec![
@@ -215,6 +217,7 @@ fn events() -> Vec<Sample> {
         sample("cache-changed", subject::CACHE_CHANGED.to_owned(), &noticed, &[""]),
         sample("cache-applied", subject::cache_applied("node-1"), &position, &[""]),
         sample("timer-armed", subject::TIMER_ARMED.to_owned(), &armed, &[""]),
+        sample("runtime", "_INBOX.1".to_owned(), &runtime, &[""]),
         sample("dead", subject::dead("staunch.cmd.start.x"), &dead, &[""]),
     ]
 }

@@ -92,10 +92,11 @@ async fn park(
     let Delivery { message, attempt, sequence, .. } = delivery;
     let again = retry_pause(*attempt, *sequence);
     cx.at(Point::BeforePark).await;
-    match cx.bus.publish(dead(message, *sequence, reason)).await {
+    match cx.bus.publish(dead(message, *sequence, *attempt, reason)).await {
         // A message of the largest size leaves no room for the reason; as much as fits is kept.
         Err(bus::Error::TooLarge(_)) => {
-            let cut = Message { payload: Vec::new(), ..dead(message, *sequence, reason) };
+            let letter = dead(message, *sequence, *attempt, reason);
+            let cut = Message { payload: Vec::new(), ..letter };
             cx.bus.publish(cut).await?;
         }
         Err(error) => {
@@ -131,7 +132,7 @@ async fn park(
 
 /// The message as it was, with the reason. It gets a new id, so that a replay of the original is
 /// not taken for a duplicate.
-fn dead(message: &Message, sequence: u64, reason: &str) -> Message {
+fn dead(message: &Message, sequence: u64, attempt: i64, reason: &str) -> Message {
     let mut dead = message.clone();
     dead.subject = subject::dead(&message.subject);
     let id = message.id().map_or_else(|| sequence.to_string(), str::to_owned);
@@ -144,6 +145,7 @@ fn dead(message: &Message, sequence: u64, reason: &str) -> Message {
     }
     set(header::ORIGIN, message.subject.clone());
     set(header::REASON, reason);
+    set(header::ATTEMPTS, attempt.to_string());
     dead
 }
 
@@ -156,11 +158,12 @@ mod tests {
         let mut message = Message { subject: "staunch.cmd.start.x".into(), ..Message::default() };
         message.headers.insert(header::MESSAGE_ID.into(), "c1".into());
         message.payload = b"{".to_vec();
-        let dead = dead(&message, 7, "bad\r\nbody");
+        let dead = dead(&message, 7, 20, "bad\r\nbody");
         assert_eq!(dead.subject, "staunch.dead.cmd.start.x");
         assert_eq!(dead.payload, b"{");
         assert_eq!(dead.header(header::REASON), Some("bad  body"));
         assert_eq!(dead.header(header::ORIGIN), Some("staunch.cmd.start.x"));
+        assert_eq!(dead.header(header::ATTEMPTS), Some("20"));
         assert_eq!(id_of(&dead), Some("c1".into()));
         assert_ne!(dead.id(), Some("c1"));
     }

@@ -15,17 +15,22 @@ pub(crate) enum Need {
     Key,
     /// This permission.
     Permission(&'static str),
+    /// One of these permissions.
+    OneOf(&'static [&'static str]),
     /// The route is not in the table: every caller is refused.
     Unlisted,
 }
 
-use Need::{Inside, Key, Permission as P, Public};
+use Need::{Inside, Key, OneOf, Permission as P, Public, Unlisted};
 
 /// The paths at which the API is mounted.
 pub(crate) const MOUNTS: [&str; 2] = ["/elsa/api", "/api"];
 
 /// The path below which workflows receive requests.
 pub(crate) const WORKFLOWS: &str = "/workflows";
+
+/// Elsa's name of the permission to pause, resume and drain.
+const MANAGE_RUNTIME: &str = "ManageWorkflowRuntime";
 
 /// The routes below each mount.
 const API: &[(&str, &str, Need)] = &[
@@ -114,6 +119,9 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/workflow-instances/{id}/variables", P("read:workflow-instances")),
     ("POST", "/workflow-instances/{id}/variables", P("write:workflow-instances")),
     ("GET", "/workflow-instances/{id}/export", P("read:workflow-instances")),
+    ("POST", "/workflow-instances/{id}/export", P("read:workflow-instances")),
+    ("GET", "/bulk-actions/export/workflow-instances", P("read:workflow-instances")),
+    ("POST", "/bulk-actions/export/workflow-instances", P("read:workflow-instances")),
     ("POST", "/workflow-instances/{id}/alter", P("run:alterations")),
     ("POST", "/workflow-instances/{id}/restart", P("run:alterations")),
     ("POST", "/bulk-actions/import/workflow-instances", P("write:workflow-instances")),
@@ -128,10 +136,24 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/cancel/workflow-instances/{id}", P("cancel:workflow-instances")),
     ("POST", "/bulk-actions/cancel/workflow-instances", P("cancel:workflow-instances")),
     ("POST", "/bulk-actions/delete/workflow-instances", P("delete:workflow-instances")),
+    // The path of Elsa's clients.
+    ("POST", "/bulk-actions/delete/workflow-instances/by-id", P("delete:workflow-instances")),
+    ("POST", "/bulk-actions/delete/workflow-definitions/by-id", P("delete:workflow-definitions")),
     ("GET", "/bookmarks/resume", Public),
     ("POST", "/bookmarks/resume", Public),
     ("GET", "/events/trigger", Public),
     ("POST", "/events/{eventName}/trigger", P("trigger:event")),
+    ("GET", "/admin/workflow-runtime/status", OneOf(&["read:workflow-runtime", MANAGE_RUNTIME])),
+    ("POST", "/admin/workflow-runtime/pause", P(MANAGE_RUNTIME)),
+    ("POST", "/admin/workflow-runtime/resume", P(MANAGE_RUNTIME)),
+    ("POST", "/admin/workflow-runtime/force-drain", P(MANAGE_RUNTIME)),
+    ("GET", "/bookmark-queue/dead-letters", P("read:bookmark-queue:dead-letters")),
+    ("POST", "/bookmark-queue/dead-letters", P("read:bookmark-queue:dead-letters")),
+    ("GET", "/bookmark-queue/dead-letters/{id}", P("read:bookmark-queue:dead-letters")),
+    ("DELETE", "/bookmark-queue/dead-letters/{id}", P("delete:bookmark-queue:dead-letters")),
+    ("POST", "/bookmark-queue/dead-letters/{id}/replay", P("replay:bookmark-queue:dead-letters")),
+    ("GET", "/events", P("read:workflow-instances")),
+    ("GET", "/workflow-instances/{id}/events", P("read:workflow-instances")),
     ("POST", "/tasks/{taskId}/complete", P("tasks:complete")),
     ("GET", "/descriptors/activities", P("read:activity-descriptors")),
     ("GET", "/descriptors/activities/{typeName}", P("read:activity-descriptors")),
@@ -193,7 +215,14 @@ const ROOT: &[(&str, &str, Need)] = &[
     ("GET", "/health/ready", Public),
     ("GET", "/metrics", Inside),
     ("GET", "/openapi.json", Public),
+    // The hub checks the permission for each instance.
+    ("GET", "/elsa/hubs/workflow-instance", Key),
+    ("POST", "/elsa/hubs/workflow-instance/negotiate", Key),
 ];
+
+/// The beginnings at which clients look for the hub: they put `hubs/workflow-instance` in the place
+/// of the last segment of the address of the API, which may end with a slash.
+const HUB_MOUNTS: [&str; 4] = ["/elsa/api", "/elsa", "/api", ""];
 
 /// Paths that are public, with all paths below them and for every method: workflows check their
 /// callers themselves, and the pages of the API browser contain no secret.
@@ -202,14 +231,24 @@ const OPEN: &[&str] = &[WORKFLOWS, "/docs"];
 /// Every permission that a route requires.
 #[must_use]
 pub fn permissions() -> BTreeSet<&'static str> {
-    let needs = API.iter().chain(ROOT).map(|row| row.2);
-    needs.filter_map(|need| if let P(name) = need { Some(name) } else { None }).collect()
+    let mut names = BTreeSet::new();
+    for (_, _, need) in API.iter().chain(ROOT) {
+        match need {
+            P(name) => drop(names.insert(*name)),
+            OneOf(some) => names.extend(*some),
+            Public | Inside | Key | Unlisted => {}
+        }
+    }
+    names
 }
 
 /// The credentials that the route with this template requires.
 pub(crate) fn of(method: &Method, template: &str) -> Need {
     if let Some(need) = find(ROOT, method, template) {
         return need;
+    }
+    if is_hub(template) {
+        return find(ROOT, method, &format!("/elsa{}", from_hubs(template))).unwrap_or(Unlisted);
     }
     let below = |prefix: &str| {
         template.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -218,7 +257,20 @@ pub(crate) fn of(method: &Method, template: &str) -> Need {
         return Public;
     }
     let in_api = MOUNTS.iter().find_map(|mount| template.strip_prefix(mount));
-    in_api.and_then(|template| find(API, method, template)).unwrap_or(Need::Unlisted)
+    in_api.and_then(|template| find(API, method, template)).unwrap_or(Unlisted)
+}
+
+/// Whether the route with this template belongs to the hub: there alone, a token may be in the query.
+pub(crate) fn is_hub(template: &str) -> bool {
+    let path = from_hubs(template);
+    let mount = template.strip_suffix(path);
+    let is_known = matches!(path, "/hubs/workflow-instance" | "/hubs/workflow-instance/negotiate");
+    is_known && mount.is_some_and(|mount| HUB_MOUNTS.contains(&mount))
+}
+
+/// The path of a route of a hub, without its beginning.
+fn from_hubs(template: &str) -> &str {
+    template.find("/hubs/").and_then(|at| template.get(at..)).unwrap_or_default()
 }
 
 /// Whether the route with this template is a link whose token is its authorization.
@@ -277,8 +329,29 @@ mod tests {
             assert_eq!(need, P("read:workflow-instances"));
         }
         assert_eq!(of(&Method::GET, "/workflows/{*path}"), Public);
-        assert_eq!(of(&Method::GET, "/workflowsX"), Need::Unlisted);
-        assert_eq!(of(&Method::PATCH, "/api/workflow-instances"), Need::Unlisted);
+        assert_eq!(of(&Method::GET, "/workflowsX"), Unlisted);
+        assert_eq!(of(&Method::PATCH, "/api/workflow-instances"), Unlisted);
+    }
+
+    #[test]
+    fn the_hub_is_found_where_clients_look_for_it_and_nowhere_else() {
+        for mount in ["/elsa", "", "/elsa/api", "/api"] {
+            let hub = format!("{mount}/hubs/workflow-instance");
+            assert_eq!(of(&Method::GET, &hub), Key, "{hub}");
+            assert_eq!(of(&Method::POST, &format!("{hub}/negotiate")), Key, "{hub}");
+            assert_eq!(of(&Method::DELETE, &hub), Unlisted, "{hub}");
+            assert!(is_hub(&hub), "{hub}");
+        }
+        for other in [
+            "/x/hubs/workflow-instance",
+            "/hubs/other",
+            "/elsa/api/workflow-instances/{id}/events",
+            "/workflows/{*path}",
+            "/workflows/hubs/workflow-instance",
+            "",
+        ] {
+            assert!(!is_hub(other), "{other}");
+        }
     }
 
     #[test]

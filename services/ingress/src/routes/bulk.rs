@@ -216,3 +216,15 @@ pub(super) async fn delete_instances(
     let ends: Result<Vec<bool>, Problem> = side_by_side(removals).await.into_iter().collect();
     Ok(Json(json!({"deleted": ends?.into_iter().filter(|removed| *removed).count()})))
 }
+
+/// Removes these instances, and cancels those that are not over: the path of Elsa's clients.
+#[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances/by-id", tag = "instances",
+    request_body = InstanceIds,
+    responses((status = 200, body = Value, description = "`{deleted}`: the number of instances"), (status = 400, body = ProblemBody)))]
+pub(super) async fn delete_instances_by_id(
+    state: State<Arc<App>>,
+    asking: Asking,
+    body: Body<InstanceIds>,
+) -> Result<Json<Value>, Problem> {
+    delete_instances(state, asking, body).await
+}

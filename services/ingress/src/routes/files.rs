@@ -67,7 +67,7 @@ pub(super) async fn import(
 }
 
 /// The files of a form, those in archives among them.
-fn files(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<Packed>, Problem> {
+pub(super) fn files(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<Packed>, Problem> {
     if content_type(headers).as_deref() != Some("multipart/form-data") {
         let detail = "the body is no multipart form: send the files in one, such as with curl -F";
         return Err(Problem::bad_request(detail));

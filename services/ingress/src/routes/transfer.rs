@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use model::{Bookmark, Entry, Instance, Map, limits};
+use model::{Bookmark, Entry, Instance, InstanceId, Map, limits};
 use protocol::{ReplyWhen, Restart};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -117,26 +117,40 @@ pub(super) async fn export(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Problem> {
     let seen = record::get(&app, &record::id(&id)?).await?;
+    Ok(Json(exported(&app, &seen, Contents { bookmarks: true, journal: true }).await?))
+}
+
+/// What an export has of an instance beside its state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contents {
+    pub(super) bookmarks: bool,
+    pub(super) journal: bool,
+}
+
+/// An instance as a file.
+pub(super) async fn exported(app: &App, seen: &Seen, contents: Contents) -> Result<Value, Problem> {
+    let id = &seen.instance.id;
     if seen.instance.version == 0 {
         return Err(Problem::conflict("unfit", format!("instance {id} has not run yet")));
     }
     let mut journal = Vec::new();
-    for number in 0..PAGES_MAX {
+    for number in 0..if contents.journal { PAGES_MAX } else { 0 } {
         let page = Page::new(number * limits::PAGE_ITEMS_MAX, limits::PAGE_ITEMS_MAX);
-        let found = app.cx.store.journal(&seen.instance.id, page).await?;
+        let found = app.cx.store.journal(id, page).await?;
         journal.extend(found.items);
         if (number + 1) * limits::PAGE_ITEMS_MAX >= found.total {
             break;
         }
     }
+    let bookmarks = seen.open().filter(|_| contents.bookmarks);
     let exported = Exported {
         staunch_instance: FORMAT,
-        record: shareable(&app, &seen).await?,
-        bookmarks: seen.open().cloned().collect(),
+        record: shareable(app, seen).await?,
+        bookmarks: bookmarks.cloned().collect(),
         instance: Instance { state: Vec::new(), ..seen.instance.clone() },
         journal,
     };
-    Ok(Json(json!(exported)))
+    Ok(json!(exported))
 }
 
 /// What the executor keeps about an instance, without the values of hidden variables.
@@ -163,28 +177,37 @@ async fn shareable(app: &App, seen: &Seen) -> Result<Value, Problem> {
     Ok(record)
 }
 
+/// A file that has been read, and not been taken in.
+#[derive(Debug)]
+pub(super) struct Imported(Exported);
+
+impl Imported {
+    /// Reads an exported instance.
+    pub(super) fn read(document: Value) -> Result<Self, Problem> {
+        let exported: Exported = serde_json::from_value(document).map_err(|error| {
+            Problem::bad_request(format!("this is not an exported instance: {error}"))
+        })?;
+        if exported.staunch_instance != FORMAT {
+            let format = exported.staunch_instance;
+            return Err(Problem::bad_request(format!(
+                "the file has format {format}, and this server reads format {FORMAT}"
+            )));
+        }
+        record::id(exported.instance.id.as_str())?;
+        Ok(Self(exported))
+    }
+}
+
 /// Takes in an instance that another installation exported. Its definition must be here, in the same
 /// version. An instance that has the id already stays as it is (409).
-#[utoipa::path(post, path = "/bulk-actions/import/workflow-instances", tag = "instances",
-    request_body = Value,
-    responses((status = 200, body = Value, description = "`{imported, workflowInstanceId}`"),
-        (status = 400, body = ProblemBody), (status = 409, body = ProblemBody)))]
-pub(super) async fn import(
-    State(app): State<Arc<App>>,
-    asking: Asking,
-    Body(document): Body<Value>,
-) -> Result<Json<Value>, Problem> {
-    let exported: Exported = serde_json::from_value(document).map_err(|error| {
-        Problem::bad_request(format!("this is not an exported instance: {error}"))
-    })?;
-    if exported.staunch_instance != FORMAT {
-        let format = exported.staunch_instance;
-        return Err(Problem::bad_request(format!(
-            "the file has format {format}, and this server reads format {FORMAT}"
-        )));
-    }
-    let id = record::id(exported.instance.id.as_str())?;
-    let burst = burst(&app, exported).await?;
+pub(super) async fn take_in(
+    app: &App,
+    asking: &Asking,
+    imported: Imported,
+) -> Result<InstanceId, Problem> {
+    let Imported(exported) = imported;
+    let id = exported.instance.id.clone();
+    let burst = burst(app, exported).await?;
     match app.cx.store.commit(burst).await? {
         Commit::Done { .. } => {}
         Commit::NotAllowed(by) => {
@@ -197,7 +220,7 @@ pub(super) async fn import(
         }
     }
     app.audit(&asking.caller, "instance.import", id.as_str(), Value::Null).await;
-    Ok(Json(json!({"imported": 1, "workflowInstanceId": id})))
+    Ok(id)
 }
 
 async fn burst(app: &App, exported: Exported) -> Result<Burst, Problem> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use bus::{Bucket, Bus, Fault, Faults, Member, MemoryBus, Operation, Presence};
 use catalog::Catalog;
@@ -184,6 +184,11 @@ impl World {
         self.life.spawn_fallible("executor", executor::run(context, self.life.clone()));
     }
 
+    /// The routes of this ingress.
+    pub(super) fn router(&self) -> &Router {
+        &self.router
+    }
+
     /// The context of every ingress of this cluster.
     pub(super) fn context(&self) -> Context {
         self.base.clone()
@@ -271,7 +276,9 @@ pub(super) async fn send_to(router: &Router, mut request: Request<Body>) -> Answ
     }
     let answered = testkit::within("an answer", BOUND, router.clone().oneshot(request)).await;
     let (parts, body) = answered.unwrap().into_parts();
-    let bytes = to_bytes(body, usize::MAX).await.unwrap();
+    // A stream of events has no end.
+    let is_stream = parts.headers.get("content-type").is_some_and(|it| it == "text/event-stream");
+    let bytes = if is_stream { Bytes::new() } else { to_bytes(body, usize::MAX).await.unwrap() };
     let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
     let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
     Answer { status: parts.status, headers: parts.headers, body }

@@ -3,8 +3,7 @@
 
 use bus::{Bus, Stream};
 use clap::{Args, Subcommand};
-use model::Timestamp;
-use protocol::{ContentType, Headers, Message, header};
+use protocol::Letter;
 use serde_json::{Value, json};
 
 use crate::failure::Kind;
@@ -55,30 +54,6 @@ pub(crate) struct Which {
     all: bool,
 }
 
-/// One dead command.
-struct Dead {
-    number: u64,
-    at: Timestamp,
-    message: Message,
-}
-
-impl Dead {
-    fn origin(&self) -> String {
-        match self.message.header(header::ORIGIN) {
-            Some(subject) => subject.to_owned(),
-            None => self.message.subject.replacen(".dead.", ".", 1),
-        }
-    }
-
-    fn id(&self) -> &str {
-        self.message.header(header::COMMAND_ID).or(self.message.id()).unwrap_or_default()
-    }
-
-    fn reason(&self) -> &str {
-        self.message.header(header::REASON).unwrap_or_default()
-    }
-}
-
 /// Runs one of the `dead` commands.
 ///
 /// # Errors
@@ -116,22 +91,22 @@ fn changed(changed: &[Value], format: Format) -> Result<(), Failure> {
     }
 }
 
-async fn all(bus: &dyn Bus) -> Result<Vec<Dead>, Failure> {
+async fn all(bus: &dyn Bus) -> Result<Vec<Letter>, Failure> {
     let mut found = Vec::new();
     let mut from = 1;
     loop {
         let page = bus.read(Stream::Dead, from, READ_MAX).await?;
         let Some((last, ..)) = page.last() else { return Ok(found) };
         from = last + 1;
-        let page = page.into_iter().map(|(number, at, message)| Dead { number, at, message });
+        let page = page.into_iter().map(|(number, at, message)| Letter { number, at, message });
         found.extend(page);
     }
 }
 
-async fn one(bus: &dyn Bus, number: u64) -> Result<Dead, Failure> {
+async fn one(bus: &dyn Bus, number: u64) -> Result<Letter, Failure> {
     let page = bus.read(Stream::Dead, number, 1).await?;
     match page.into_iter().next() {
-        Some((found, at, message)) if found == number => Ok(Dead { number, at, message }),
+        Some((found, at, message)) if found == number => Ok(Letter { number, at, message }),
         _ => Err(Failure::new(
             Kind::NotFound,
             format!("there is no dead command {number}; see `staunch dead ls`"),
@@ -139,7 +114,7 @@ async fn one(bus: &dyn Bus, number: u64) -> Result<Dead, Failure> {
     }
 }
 
-async fn chosen(bus: &dyn Bus, which: &Which) -> Result<Vec<Dead>, Failure> {
+async fn chosen(bus: &dyn Bus, which: &Which) -> Result<Vec<Letter>, Failure> {
     if which.all {
         return all(bus).await;
     }
@@ -150,7 +125,7 @@ async fn chosen(bus: &dyn Bus, which: &Which) -> Result<Vec<Dead>, Failure> {
     Ok(found)
 }
 
-fn list(dead: &[Dead], format: Format) -> Result<(), Failure> {
+fn list(dead: &[Letter], format: Format) -> Result<(), Failure> {
     if format == Format::Json {
         return output::json(&Value::Array(dead.iter().map(summary).collect()));
     }
@@ -158,76 +133,44 @@ fn list(dead: &[Dead], format: Format) -> Result<(), Failure> {
         .iter()
         .map(|one| {
             let at = one.at.to_string();
-            vec![one.number.to_string(), at, one.origin(), one.id().into(), one.reason().into()]
+            vec![
+                one.number.to_string(),
+                at,
+                one.origin(),
+                one.command_id().into(),
+                one.reason().into(),
+            ]
         })
         .collect();
     output::table(&["NUMBER", "SINCE", "SUBJECT", "COMMAND", "REASON"], &rows)
 }
 
-fn summary(dead: &Dead) -> Value {
+fn summary(dead: &Letter) -> Value {
     json!({
         "number": dead.number, "since": dead.at, "subject": dead.origin(),
-        "commandId": dead.id(), "reason": dead.reason()
+        "commandId": dead.command_id(), "reason": dead.reason()
     })
 }
 
-fn show(dead: &Dead) -> Result<(), Failure> {
+fn show(dead: &Letter) -> Result<(), Failure> {
     let mut shown = summary(dead);
     shown["headers"] = json!(dead.message.headers);
-    shown["body"] = body(&dead.message);
+    shown["body"] = dead.body();
     output::json(&shown)
 }
 
-/// The body: as JSON, as text, or, if it cannot be decoded, its length.
-fn body(message: &Message) -> Value {
-    let kind = message.content_type();
-    protocol::decode_body(kind, &message.payload).unwrap_or_else(|_| match kind {
-        ContentType::Json => json!(String::from_utf8_lossy(&message.payload)),
-        ContentType::MessagePack => json!(format!("{} unreadable bytes", message.payload.len())),
-    })
-}
-
-/// Publishes the command unchanged, under a new message id: the stream may still remember the old
-/// one and drop the message as a duplicate. The command id stays, so the command is not applied
-/// twice.
-async fn replay(bus: &dyn Bus, dead: &Dead) -> Result<(), Failure> {
-    bus.publish(again(dead)).await?;
+async fn replay(bus: &dyn Bus, dead: &Letter) -> Result<(), Failure> {
+    if !dead.is_command() {
+        let number = dead.number;
+        return Err(Failure::new(
+            Kind::Conflict,
+            format!(
+                "{number} is a row of the database that could not be read, and no command: see \
+                 `staunch dead show {number}`"
+            ),
+        ));
+    }
+    bus.publish(dead.again()).await?;
     bus.remove(Stream::Dead, dead.number).await?;
     Ok(())
-}
-
-fn again(dead: &Dead) -> Message {
-    let ours = [header::REASON, header::ORIGIN, header::MESSAGE_ID];
-    let kept = dead.message.headers.iter().filter(|(name, _)| !ours.contains(&name.as_str()));
-    let mut headers: Headers = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
-    headers.insert(header::MESSAGE_ID.to_owned(), format!("{}.r{}", dead.id(), dead.number));
-    if !dead.id().is_empty() {
-        headers.insert(header::COMMAND_ID.to_owned(), dead.id().to_owned());
-    }
-    Message { subject: dead.origin(), headers, payload: dead.message.payload.clone() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_replayed_command_keeps_its_id_under_a_new_message_id() {
-        let headers = [
-            (header::MESSAGE_ID, "c1"),
-            (header::REASON, "no such definition"),
-            (header::ORIGIN, "staunch.cmd.start.x"),
-            (header::CONTENT_TYPE, "application/json"),
-        ];
-        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let message =
-            Message { subject: "staunch.dead.cmd.start.x".into(), headers, payload: b"{}".into() };
-        let dead = Dead { number: 7, at: Timestamp::default(), message };
-        let replayed = again(&dead);
-        assert_eq!(replayed.subject, "staunch.cmd.start.x");
-        assert_eq!(replayed.id(), Some("c1.r7"));
-        assert_eq!(replayed.header(header::COMMAND_ID), Some("c1"));
-        assert_eq!(replayed.header(header::REASON), None);
-        assert_eq!(replayed.header(header::CONTENT_TYPE), Some("application/json"));
-    }
 }

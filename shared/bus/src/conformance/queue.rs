@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use model::Timestamp;
 use model::limits::{COMMAND_BYTES_MAX, PULL_BYTES_MAX};
+use protocol::Message;
 use tokio::time::Instant;
 
 use super::{BOUND, message, must, within};
-use crate::{Bus, Delivery, Error, Stream};
+use crate::{Bus, Delivery, Error, SELECT_BYTES_MAX, Span, Stream};
 
 const SOON: Duration = Duration::from_secs(2);
 
@@ -23,6 +25,8 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     pulls_side_by_side_share(&make().await).await;
     a_dropped_pull_keeps_nothing(&make().await).await;
     streams_are_read_and_pruned(&make().await).await;
+    messages_are_selected_by_subject(&make().await).await;
+    a_selection_of_large_messages_ends_early(&make().await).await;
     what_cannot_be_stored_says_why(&make().await).await;
     plain_and_durable_messages_meet(&make().await).await;
 }
@@ -215,6 +219,77 @@ async fn streams_are_read_and_pruned(bus: &impl Bus) {
     assert_eq!(read.len(), 1);
     assert_eq!(read[0].2.payload, b"3");
     assert!(must("read", bus.read(Stream::Events, 1, 10).await).is_empty());
+}
+
+/// Selects until `count` messages are there: the server that answers may be behind.
+async fn selected(
+    bus: &impl Bus,
+    filter: &str,
+    from: u64,
+    max: usize,
+    count: usize,
+) -> Vec<(u64, Timestamp, Message)> {
+    let give_up = Instant::now() + BOUND;
+    loop {
+        let selected = must("select", bus.select(Stream::Events, filter, from, max).await);
+        if selected.len() >= count {
+            return selected;
+        }
+        assert!(Instant::now() < give_up, "{} messages, not {count}", selected.len());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn messages_are_selected_by_subject(bus: &impl Bus) {
+    let empty = must("span", bus.span(Stream::Events).await);
+    assert_eq!(empty, Span { first: 1, last: 0, messages: 0 });
+    assert_eq!(must("select", bus.select(Stream::Events, "staunch.event.>", 1, 9).await), []);
+    let mut sent = Vec::new();
+    for (definition, what) in [("a", "started"), ("b", "started"), ("a", "finished")] {
+        let subject = format!("staunch.event.{definition}.i.{what}");
+        let mut message = message(&subject, Some(&subject), what);
+        message.headers.insert("Staunch-Instance".to_owned(), "i".to_owned());
+        must("publish", bus.publish(message.clone()).await);
+        sent.push(message);
+    }
+    let span = must("span", bus.span(Stream::Events).await);
+    assert_eq!(span, Span { first: 1, last: 3, messages: 3 });
+    let check = async |filter: &str, from: u64, max: usize, expected: &[usize]| {
+        let found = selected(bus, filter, from, max, expected.len()).await;
+        let numbers: Vec<_> = found.iter().map(|(number, ..)| *number).collect();
+        let expected_numbers: Vec<_> = expected.iter().map(|at| *at as u64 + 1).collect();
+        assert_eq!(numbers, expected_numbers, "{filter} from {from}");
+        for ((_, at, message), place) in found.iter().zip(expected) {
+            assert_eq!(message, &sent[*place]);
+            assert!(at.as_millis() > 0);
+        }
+    };
+    check("staunch.event.>", 0, 9, &[0, 1, 2]).await;
+    check("staunch.event.a.*.*", 1, 9, &[0, 2]).await;
+    check("staunch.event.*.*.started", 1, 9, &[0, 1]).await;
+    check("staunch.event.a.*.finished", 1, 9, &[2]).await;
+    check("staunch.event.>", 2, 9, &[1, 2]).await;
+    check("staunch.event.>", 1, 2, &[0, 1]).await;
+    check("staunch.event.>", 4, 9, &[]).await;
+    check("staunch.event.c.*.*", 1, 9, &[]).await;
+    must("remove", bus.remove(Stream::Events, 1).await);
+    let span = must("span", bus.span(Stream::Events).await);
+    assert_eq!(span, Span { first: 2, last: 3, messages: 2 });
+}
+
+async fn a_selection_of_large_messages_ends_early(bus: &impl Bus) {
+    let large = "x".repeat(SELECT_BYTES_MAX - 1_000);
+    for number in 0..4 {
+        let subject = format!("staunch.event.a.{number}.started");
+        must("publish", bus.publish(message(&subject, None, &large)).await);
+    }
+    let (mut next, mut count) = (1, 0);
+    while count < 4 {
+        let found = selected(bus, "staunch.event.>", next, 9, 1).await;
+        assert!(found.len() < 4, "{} large messages at once", found.len());
+        count += found.len();
+        next = found.last().map_or(next, |(number, ..)| number + 1);
+    }
 }
 
 async fn what_cannot_be_stored_says_why(bus: &impl Bus) {

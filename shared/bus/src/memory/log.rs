@@ -8,7 +8,8 @@ use model::limits::PULL_BYTES_MAX;
 use protocol::{Message, subject};
 use tokio::time::Instant;
 
-use crate::{Error, Receipt, Stream};
+use super::wire::matches;
+use crate::{Error, Receipt, SELECT_BYTES_MAX, Span, Stream};
 
 /// How long a message id is remembered.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
@@ -159,6 +160,38 @@ impl Log {
         let Some(one) = self.streams.get(&stream) else { return Vec::new() };
         let read = one.stored.range(from..).take(max);
         read.map(|(sequence, (at, message))| (*sequence, *at, message.clone())).collect()
+    }
+
+    /// Ends after the message with which the bytes are too many, as the server does.
+    pub(super) fn select(
+        &self,
+        stream: Stream,
+        filter: &str,
+        from: u64,
+        max: usize,
+    ) -> Vec<(u64, Timestamp, Message)> {
+        let Some(one) = self.streams.get(&stream) else { return Vec::new() };
+        let stored =
+            one.stored.range(from..).filter(|(_, (_, message))| matches(filter, &message.subject));
+        let mut selected = Vec::new();
+        let mut bytes = 0;
+        for (sequence, (at, message)) in stored.take(max) {
+            if bytes > SELECT_BYTES_MAX {
+                break;
+            }
+            bytes += message.payload.len();
+            selected.push((*sequence, *at, message.clone()));
+        }
+        selected
+    }
+
+    pub(super) fn span(&self, stream: Stream) -> Span {
+        let Some(one) = self.streams.get(&stream) else {
+            return Span { first: 1, last: 0, messages: 0 };
+        };
+        let first = one.stored.keys().next().copied().unwrap_or(one.last + 1);
+        let messages = u64::try_from(one.stored.len()).unwrap_or(u64::MAX);
+        Span { first, last: one.last, messages }
     }
 
     pub(super) fn remove(&mut self, stream: Stream, sequence: u64) -> bool {

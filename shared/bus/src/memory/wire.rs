@@ -81,7 +81,7 @@ impl State {
 }
 
 /// NATS wildcards: `*` is one token, `>` is one or more at the end.
-fn matches(pattern: &str, subject: &str) -> bool {
+pub(super) fn matches(pattern: &str, subject: &str) -> bool {
     let mut tokens = subject.split('.');
     for wanted in pattern.split('.') {
         let token = tokens.next();

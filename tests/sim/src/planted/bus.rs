@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bus::{
     Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, MemoryBus, Nonces, Put, Queue, Receipt,
-    Revision, Settle, Stream, Subscription, Watch, Wire,
+    Revision, Settle, Span, Stream, Subscription, Watch, Wire,
 };
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -119,6 +119,20 @@ impl Queue for BrokenBus {
         max: usize,
     ) -> Result<Vec<(u64, Timestamp, Message)>, Error> {
         self.bus.read(stream, from, max).await
+    }
+
+    async fn select(
+        &self,
+        stream: Stream,
+        filter: &str,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Timestamp, Message)>, Error> {
+        self.bus.select(stream, filter, from, max).await
+    }
+
+    async fn span(&self, stream: Stream) -> Result<Span, Error> {
+        self.bus.span(stream).await
     }
 
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {

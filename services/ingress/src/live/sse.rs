@@ -1,0 +1,170 @@
+//! Server-sent events: a response that goes on until its client leaves, reads too slowly, or the
+//! server stops. A stream that the server ends says why in its last event; the ids of the events
+//! before it tell where to go on.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::body::{Body, Bytes};
+use axum::http::HeaderValue;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::Response;
+use futures::stream::BoxStream;
+use futures::{StreamExt as _, stream};
+use model::limits;
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::Place;
+use crate::App;
+
+/// Milliseconds after which a client connects again.
+const RETRY_MS: u64 = 1_000;
+
+/// One event.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Event {
+    /// The place to go on from; events about the stream itself have none.
+    pub(crate) id: Option<u64>,
+    pub(crate) name: String,
+    pub(crate) data: Value,
+}
+
+/// The events of a stream; an error is the last one.
+pub(crate) type Events = BoxStream<'static, Result<Event, Event>>;
+
+impl Event {
+    /// The events after this one may lack some: they are not kept any more.
+    pub(crate) fn gap(reason: &str, from: u64, to: Option<u64>) -> Self {
+        let data = json!({ "reason": reason, "from": from, "to": to });
+        Self { id: None, name: "gap".to_owned(), data }
+    }
+
+    /// The last event of a stream that the server ends.
+    pub(crate) fn end(reason: &str) -> Self {
+        Self { id: None, name: "end".to_owned(), data: json!({ "reason": reason }) }
+    }
+
+    fn text(&self) -> String {
+        let id = self.id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+        // JSON on one line has no line breaks, and a name must have none.
+        let name = self.name.replace(['\r', '\n'], " ");
+        format!("{id}event: {name}\ndata: {}\n\n", self.data)
+    }
+}
+
+/// The part of a stream that has been made and not sent yet.
+type Chunk = (Bytes, Option<OwnedSemaphorePermit>);
+
+/// The way to one reader.
+struct Sink {
+    sender: mpsc::Sender<Chunk>,
+    /// Permits for the bytes that wait.
+    room: Arc<Semaphore>,
+    /// The last event.
+    last: Arc<OnceLock<Event>>,
+}
+
+/// The reader has left, or reads too slowly.
+struct Cut;
+
+/// The response with these events. It has its own place until it ends.
+pub(crate) fn response(app: &Arc<App>, place: Place, events: Events) -> Response {
+    let (sender, receiver) = mpsc::channel(limits::LIVE_EVENTS_BUFFERED_MAX);
+    let last = Arc::new(OnceLock::new());
+    let room = Arc::new(Semaphore::new(limits::LIVE_BYTES_BUFFERED_MAX));
+    let sink = Sink { sender, room, last: Arc::clone(&last) };
+    let draining = app.draining();
+    app.spawn("ingress stream", async move {
+        let _place = place;
+        let left = sink.sender.clone();
+        tokio::select! {
+            biased;
+            () = left.closed() => {}
+            () = draining.cancelled() => sink.end(Event::end(
+                "this server is stopping: connect again, and go on after the last id",
+            )),
+            () = pump(&sink, events) => {}
+        }
+    });
+    let chunks = stream::unfold((receiver, Some(last)), |(mut receiver, last)| async move {
+        if let Some((bytes, permit)) = receiver.recv().await {
+            drop(permit);
+            return Some((Ok::<_, std::convert::Infallible>(bytes), (receiver, last)));
+        }
+        let event = last?.get().cloned()?;
+        Some((Ok(Bytes::from(event.text())), (receiver, None)))
+    });
+    let mut response = Response::new(Body::from_stream(chunks));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    // A proxy that compresses or collects an answer would hold the events back.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// Sends events and signs of life until the events end or the reader is cut off.
+async fn pump(sink: &Sink, mut events: Events) {
+    let mut beats = interval(limits::LIVE_HEARTBEAT);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beats.reset();
+    let mut sent = sink.send(format!("retry: {RETRY_MS}\n: open\n\n")).await;
+    while sent.is_ok() {
+        let event = tokio::select! {
+            biased;
+            event = events.next() => event,
+            _ = beats.tick() => {
+                sent = sink.send(": alive\n\n".to_owned()).await;
+                continue;
+            }
+        };
+        match event {
+            Some(Ok(event)) => sent = sink.send(event.text()).await,
+            Some(Err(last)) => return sink.end(last),
+            None => return,
+        }
+    }
+    let seconds = limits::LIVE_SLOW_TIME_MAX.as_secs();
+    sink.end(Event {
+        id: None,
+        name: "cut".to_owned(),
+        data: json!({"reason": format!(
+            "these events were not read for {seconds} s: connect again, and go on after the last id"
+        )}),
+    });
+}
+
+impl Sink {
+    async fn send(&self, text: String) -> Result<(), Cut> {
+        let bytes = Bytes::from(text);
+        let bytes_max = limits::LIVE_BYTES_BUFFERED_MAX;
+        let permits = u32::try_from(bytes.len().min(bytes_max)).unwrap_or(u32::MAX);
+        let sending = async {
+            let permit = Arc::clone(&self.room).acquire_many_owned(permits).await.ok();
+            self.sender.send((bytes, permit)).await.map_err(|_left| Cut)
+        };
+        match tokio::time::timeout(limits::LIVE_SLOW_TIME_MAX, sending).await {
+            Ok(sent) => sent,
+            Err(_) => Err(Cut),
+        }
+    }
+
+    /// Ends the stream with this event, after those that wait.
+    fn end(&self, last: Event) {
+        self.last.get_or_init(|| last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_lines_that_end_with_an_empty_one() {
+        let event = Event { id: Some(7), name: "finished".to_owned(), data: json!({"a": "x\ny"}) };
+        assert_eq!(event.text(), "id: 7\nevent: finished\ndata: {\"a\":\"x\\ny\"}\n\n");
+        let smuggled = Event { id: None, name: "a\ndata: b".to_owned(), data: Value::Null };
+        assert_eq!(smuggled.text(), "event: a data: b\ndata: null\n\n");
+    }
+}

@@ -1,0 +1,103 @@
+//! Live updates as server-sent events.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use model::DefinitionId;
+
+use crate::auth::caller::Caller;
+use crate::body::Params;
+use crate::live::cluster::{self, Begin, Filter, KINDS};
+use crate::live::{sse, tail};
+use crate::problem::ProblemBody;
+use crate::{App, Problem, bounds, record};
+
+/// The header of a client that connects again: the id of the last event that it has.
+const LAST_EVENT_ID: &str = "last-event-id";
+
+/// The lifecycle events of all instances, as server-sent events: `started`, `suspended`, `finished`,
+/// `faulted` and `cancelled`.
+///
+/// The stream begins now, at the oldest event that is kept (`after=start`), or after an event
+/// (`Last-Event-ID`, or `after`), at any node. A `gap` says that events are missing, a `cut` that the
+/// reader was too slow, an `end` that the server stops.
+#[utoipa::path(get, path = "/events", tag = "live",
+    params(("definitionId" = Option<Vec<String>>, Query, description = "Only of these definitions"),
+        ("type" = Option<Vec<String>>, Query, description = "Only events of these names"),
+        ("after" = Option<String>, Query, description = "An id, `start` or `now`"),
+        ("Last-Event-ID" = Option<String>, Header, description = "As `after`, and counts before it")),
+    responses((status = 200, body = String, content_type = "text/event-stream"),
+        (status = 400, body = ProblemBody), (status = 429, body = ProblemBody),
+        (status = 503, body = ProblemBody)))]
+pub(super) async fn events(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    params: Params,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (definition_ids, kinds) = (params.many("definitionId"), params.many("type"));
+    bounds::list("definitionId", &definition_ids)?;
+    let kinds = kinds.into_iter().map(|kind| known(&kind)).collect::<Result<_, _>>()?;
+    let definition_ids = definition_ids.into_iter().map(DefinitionId::new).collect();
+    let begin = begin(&headers, &params)?.unwrap_or(Begin::Now);
+    let place = app.streams.place(&caller)?;
+    let events = cluster::follow(&app, Filter { definition_ids, kinds }, begin).await?;
+    Ok(sse::response(&app, place, events))
+}
+
+/// The journal of one instance, as server-sent events: the lines that are there, then those of each
+/// burst. The name of an event is that of the line, its id the line's number.
+///
+/// The stream begins with the first line, with what comes next (`after=now`), or after a line
+/// (`Last-Event-ID`, or `after`), at any node. It ends when the instance is deleted.
+#[utoipa::path(get, path = "/workflow-instances/{id}/events", tag = "live",
+    params(("id" = String, Path),
+        ("after" = Option<String>, Query, description = "A number, `start` or `now`"),
+        ("Last-Event-ID" = Option<String>, Header, description = "As `after`, and counts before it")),
+    responses((status = 200, body = String, content_type = "text/event-stream"),
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
+        (status = 429, body = ProblemBody), (status = 503, body = ProblemBody)))]
+pub(super) async fn of_instance(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    params: Params,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let begin = begin(&headers, &params)?.unwrap_or(Begin::Start);
+    let place = app.streams.place(&caller)?;
+    let seen = record::get(&app, &record::id(&id)?).await?;
+    let events = tail::follow(&app, &seen.instance.id, begin).await?;
+    Ok(sse::response(&app, place, events))
+}
+
+/// Where a client wants to begin; none if it does not say.
+fn begin(headers: &HeaderMap, params: &Params) -> Result<Option<Begin>, Problem> {
+    let header = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
+    let Some(text) = header.filter(|text| !text.is_empty()).or_else(|| params.one("after")) else {
+        return Ok(None);
+    };
+    match (text, text.parse()) {
+        ("start", _) => Ok(Some(Begin::Start)),
+        ("now", _) => Ok(Some(Begin::Now)),
+        // A number that no event can have would not leave room for the next.
+        (_, Ok(number)) if number < u64::from(u32::MAX) << 16 => Ok(Some(Begin::After(number))),
+        _ => {
+            let shown: String = text.chars().take(50).collect();
+            Err(Problem::bad_request(format!(
+                "there is no event {shown:?}: use the id of an event of this stream, start or now"
+            )))
+        }
+    }
+}
+
+/// The name of a lifecycle event, in any case.
+fn known(kind: &str) -> Result<String, Problem> {
+    let found = KINDS.into_iter().find(|known| known.eq_ignore_ascii_case(kind));
+    found.map(str::to_owned).ok_or_else(|| {
+        let shown: String = kind.chars().take(50).collect();
+        Problem::bad_request(format!("type {shown:?} is not valid: use {}", KINDS.join(", ")))
+    })
+}

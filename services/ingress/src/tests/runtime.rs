@@ -1,0 +1,178 @@
+//! Runtime administration: a paused executor takes nothing and loses nothing; a drain waits for the
+//! work in progress.
+
+use std::time::Duration;
+
+use bus::Bus as _;
+use serde_json::{Value, json};
+
+use super::world::{BOUND, World, json_request, waits_for, writes_line};
+use crate::{Auth, Config};
+
+const ADMIN: &str = "/elsa/api/admin/workflow-runtime";
+
+impl World {
+    async fn admin(&self, what: &str) -> Value {
+        self.post(&format!("{ADMIN}/{what}"), &json!({"reason": "maintenance"})).await.expect(200)
+    }
+
+    /// Waits until the executor takes nothing any more.
+    async fn paused(&self) {
+        testkit::eventually("the executor is paused", BOUND, async || {
+            let status = self.get(&format!("{ADMIN}/status")).await.expect(200);
+            status["sources"][0]["state"] == "Paused"
+        })
+        .await;
+    }
+
+    /// Starts an instance without waiting for it.
+    async fn accepted(&self, definition_id: &str) -> String {
+        let start = json!({"definitionId": definition_id});
+        let prefer = [("prefer", "respond-async")];
+        let answer = self.post_with("/elsa/api/workflow-instances", &prefer, &start).await;
+        answer.expect(202)["workflowInstanceId"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn a_paused_cluster_keeps_its_commands_until_it_goes_on() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let before = world.get(&format!("{ADMIN}/status")).await.expect(200);
+    assert_eq!(before["state"]["reason"], "None");
+    assert_eq!(before["state"]["isAcceptingNewWork"], true);
+    let generation = before["state"]["generationId"].clone();
+    let paused = world.admin("pause").await;
+    assert_eq!(paused["state"]["reason"], "AdministrativePause");
+    assert_eq!(paused["state"]["isAcceptingNewWork"], false);
+    assert_eq!(paused["state"]["pauseReasonText"], "maintenance");
+    assert_eq!(paused["state"]["pauseRequestedBy"], "local");
+    assert_ne!(paused["state"]["generationId"], generation);
+    assert_eq!(paused["sources"][0]["name"], "node");
+    world.paused().await;
+    let again = world.admin("pause").await;
+    assert_eq!(again["state"], paused["state"]);
+    let id = world.accepted("line").await;
+    // A pull that did not wait for the gate would have taken it by now.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    assert_eq!(bus::Queue::backlog(&world.bus).await.unwrap(), 1);
+    let path = format!("/elsa/api/workflow-instances/{id}/execution-state");
+    assert_eq!(world.get(&path).await.expect(200)["subStatus"], "Pending");
+    let resumed = world.admin("resume").await;
+    assert_eq!(resumed["state"]["reason"], "None");
+    assert_eq!(world.admin("resume").await["state"]["reason"], "None");
+    world.until(&id, "Finished").await;
+    let audit = world.get("/elsa/api/audit").await.expect(200).to_string();
+    assert!(audit.contains("runtime.pause") && audit.contains("runtime.resume"), "{audit}");
+}
+
+#[tokio::test]
+async fn a_pause_holds_for_an_executor_that_starts_later() {
+    let world = World::without_executor(Config::default()).await;
+    world.publish("line", writes_line()).await;
+    world.admin("pause").await;
+    let id = world.accepted("line").await;
+    world.start_executor().await;
+    world.paused().await;
+    assert_eq!(bus::Queue::backlog(&world.bus).await.unwrap(), 1);
+    world.admin("resume").await;
+    world.until(&id, "Finished").await;
+}
+
+#[tokio::test]
+async fn a_node_is_paused_by_itself() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let status = world.admin("pause?node=node").await;
+    assert_eq!(status["state"]["reason"], "AdministrativePause");
+    world.paused().await;
+    let cluster = world.get(&format!("{ADMIN}/status")).await.expect(200);
+    assert_eq!(cluster["state"]["reason"], "None");
+    assert_eq!(cluster["pauses"][0]["node"], "node");
+    let id = world.accepted("line").await;
+    // The pause of the cluster is another one.
+    world.admin("resume").await;
+    world.paused().await;
+    world.admin("resume?node=node").await;
+    world.until(&id, "Finished").await;
+    let unknown = world.post(&format!("{ADMIN}/pause?node=nobody"), &json!({})).await;
+    assert!(unknown.problem(404).contains("nobody"));
+    world.get(&format!("{ADMIN}/status?node=nobody")).await.problem(404);
+    assert_eq!(world.admin("resume?node=gone").await["state"]["reason"], "None");
+}
+
+#[tokio::test]
+async fn a_drain_waits_until_the_work_in_progress_is_done() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let id = world.begin("waits").await;
+    let drained = world.admin("force-drain").await["outcome"].clone();
+    assert_eq!(drained["overallResult"], "CompletedWithinDeadline");
+    assert_eq!(drained["executionCyclesForceCancelledCount"], 0);
+    assert_eq!(drained["sources"][0]["state"], "Paused");
+    assert!(drained["pausePhaseDuration"].as_str().unwrap().starts_with("00:00:0"), "{drained}");
+    let status = world.get(&format!("{ADMIN}/status")).await.expect(200);
+    assert_eq!(status["state"]["reason"], "AdministrativePause, Drain");
+    assert_eq!(status["activeExecutionCycleCount"], 0);
+    world.post("/elsa/api/events/go/trigger", &json!({})).await.expect(200);
+    world.admin("resume").await;
+    world.until(&id, "Finished").await;
+    let bad = world.post(&format!("{ADMIN}/force-drain?seconds=0"), &json!({})).await;
+    assert!(bad.problem(400).contains("1 to"));
+}
+
+#[tokio::test]
+async fn a_drain_that_takes_too_long_says_so_and_another_has_to_wait_for_it() {
+    let world = World::without_executor(Config::default()).await;
+    let (kv, chance) = (world.bus.kv(bus::Bucket::Runtime), world.app.cx.chance.clone());
+    // The node says that it is an executor, and does not answer.
+    let drained = world.post(&format!("{ADMIN}/force-drain?seconds=1"), &json!({})).await;
+    let outcome = drained.expect(200)["outcome"].clone();
+    assert_eq!(outcome["overallResult"], "DeadlineExceeded");
+    assert_eq!(outcome["sources"][0]["state"], "PauseFailed");
+    world.admin("resume").await;
+    let now = world.app.now();
+    let until = now.after(Duration::from_secs(60));
+    let drain = Some(bus::Drain { started_at: now, until, completed_at: None });
+    let pause = bus::Pause { since: now, by: "other".to_owned(), reason: None, drain };
+    let nonces: bus::Nonces = std::sync::Arc::new(move || chance.new_id());
+    let set: Result<_, bus::Error> =
+        bus::Pauses::change(&*kv, &bus::Scope::Cluster, &nonces, |_| Ok(Some(pause.clone()))).await;
+    set.unwrap();
+    for what in ["pause", "resume", "force-drain"] {
+        let answer = world.post(&format!("{ADMIN}/{what}"), &json!({})).await;
+        assert_eq!(answer.body["code"], "drain-in-progress", "{what}");
+        assert_eq!(answer.body["state"]["pauseRequestedBy"], "other", "{what}");
+        assert!(answer.problem(409).contains("other is draining cluster"), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn the_status_needs_one_permission_and_a_change_another() {
+    const KEY: &str = "a-bootstrap-key-of-length";
+    let config = Config { auth: Auth::ApiKey, api_key: Some(KEY.to_owned()), ..Config::default() };
+    let world = World::with(config).await;
+    let send = async |method: &str, path: &str, key: &str, body: &Value| {
+        let key = format!("ApiKey {key}");
+        world.send(json_request(method, path, &[("authorization", &key)], body)).await
+    };
+    let make = async |permission: &str| {
+        let body = json!({"name": "test", "permissions": [permission]});
+        let made = send("POST", "/api/api-keys", KEY, &body).await.expect(201);
+        made["key"].as_str().unwrap().to_owned()
+    };
+    let reads = make("read:workflow-runtime").await;
+    let manages = make("ManageWorkflowRuntime").await;
+    let neither = make("read:workflow-instances").await;
+    let status = format!("{ADMIN}/status");
+    for (key, expected) in [(&reads, 200), (&manages, 200), (&neither, 403)] {
+        let answer = send("GET", &status, key, &json!({})).await;
+        assert_eq!(answer.status.as_u16(), expected);
+    }
+    for (key, expected) in [(&reads, 403), (&manages, 200), (&neither, 403)] {
+        for what in ["pause", "force-drain", "resume"] {
+            let answer = send("POST", &format!("{ADMIN}/{what}"), key, &json!({})).await;
+            assert_eq!(answer.status.as_u16(), expected, "{what}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `staunch runtime …`: shows whether executors take commands; pauses, resumes and drains them, all
+//! of them or those of one node.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use crate::client::{Client, ClientArgs, segment};
+use crate::failure::Kind;
+use crate::output::{self, Format};
+use crate::{Failure, say};
+
+#[derive(Args, Debug)]
+pub(crate) struct RuntimeArgs {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    /// Shows the executors, their work in progress, and the pauses
+    Status(Which),
+    /// Lets executors take no more commands; they finish their work, and commands wait
+    Pause(Why),
+    /// Ends a pause
+    Resume(Why),
+    /// Pauses, and waits until the work in progress is done; the pause stays
+    Drain {
+        #[command(flatten)]
+        why: Why,
+        /// The longest wait
+        #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+        seconds: u64,
+    },
+}
+
+#[derive(Args, Debug)]
+struct Which {
+    /// Only this node; the whole cluster without it
+    #[arg(long, value_name = "NAME")]
+    node: Option<String>,
+}
+
+#[derive(Args, Debug)]
+struct Why {
+    #[command(flatten)]
+    which: Which,
+    /// The reason, for those who look at the status
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+/// Runs one of the `runtime` commands.
+///
+/// # Errors
+/// The server's refusal; a drain that takes too long.
+pub(crate) async fn run(args: RuntimeArgs, format: Format) -> Result<(), Failure> {
+    let client = Client::new(&args.client)?;
+    match args.verb {
+        Verb::Status(which) => {
+            let status = client.get(&path("status", &which, None)).await?;
+            show(&status, format)
+        }
+        Verb::Pause(why) => {
+            let status = change(&client, "pause", &why, None).await?;
+            show(&status, format)
+        }
+        Verb::Resume(why) => {
+            let status = change(&client, "resume", &why, None).await?;
+            show(&status, format)
+        }
+        Verb::Drain { why, seconds } => {
+            let drained = change(&client, "force-drain", &why, Some(seconds)).await?;
+            let outcome = drained.get("outcome").cloned().unwrap_or_default();
+            let is_done = output::text(&outcome, "overallResult") == "CompletedWithinDeadline";
+            if !is_done {
+                let left = output::text(&outcome, "activeExecutionCycleCount");
+                return Err(Failure::new(
+                    Kind::Unavailable,
+                    format!(
+                        "{left} commands are still at work after {seconds} s, and go on; no new \
+                         ones are taken: see `staunch runtime status`"
+                    ),
+                ));
+            }
+            output::done(format, "the work in progress is done, and no more is taken", &drained)
+        }
+    }
+}
+
+async fn change(
+    client: &Client,
+    what: &str,
+    why: &Why,
+    seconds: Option<u64>,
+) -> Result<Value, Failure> {
+    let body = json!({ "reason": why.reason });
+    Ok(client.post(&path(what, &why.which, seconds), &body).await?.body)
+}
+
+fn path(what: &str, which: &Which, seconds: Option<u64>) -> String {
+    let node = which.node.as_ref().map(|node| format!("node={}", segment(node)));
+    let seconds = seconds.map(|seconds| format!("seconds={seconds}"));
+    let query: Vec<_> = node.into_iter().chain(seconds).collect();
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("/admin/workflow-runtime/{what}{mark}{}", query.join("&"))
+}
+
+fn show(status: &Value, format: Format) -> Result<(), Failure> {
+    if format == Format::Json {
+        return output::json(status);
+    }
+    let list = |name: &str| status.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let nodes = list("nodes");
+    let rows = nodes.iter().map(|node| {
+        let text = |name: &str| output::text(node, name);
+        let state = match text("state") {
+            state if state.is_empty() => "no answer".to_owned(),
+            state => state,
+        };
+        vec![text("node"), state, text("commands"), text("instances")]
+    });
+    output::table(&["NODE", "STATE", "COMMANDS", "INSTANCES"], &rows.collect::<Vec<_>>())?;
+    for pause in list("pauses") {
+        let text = |name: &str| output::text(&pause, name);
+        let what = match text("node") {
+            node if node.is_empty() => "the cluster".to_owned(),
+            node => node,
+        };
+        let reason = match text("reason") {
+            reason if reason.is_empty() => String::new(),
+            reason => format!(": {}", say::one_line(&reason)),
+        };
+        say::message(&format!(
+            "{what} is paused since {} by {}{reason}",
+            text("since"),
+            text("by")
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_has_the_node_and_the_wait() {
+        let which = |node: Option<&str>| Which { node: node.map(str::to_owned) };
+        assert_eq!(path("status", &which(None), None), "/admin/workflow-runtime/status");
+        assert_eq!(
+            path("force-drain", &which(Some("a b")), Some(7)),
+            "/admin/workflow-runtime/force-drain?node=a%20b&seconds=7"
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! A dead letter: a command that could not be applied, as the stream of the dead letters has it.
+
+use model::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{ContentType, Headers, Message, decode_body, header, subject};
+
+/// The headers that a command has only as a dead letter.
+const OURS: [&str; 4] = [header::REASON, header::ORIGIN, header::ATTEMPTS, header::MESSAGE_ID];
+
+/// One dead letter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Letter {
+    /// Its place in the stream.
+    pub number: u64,
+    /// When it was stored.
+    pub at: Timestamp,
+    /// The command as it was, with the reason in its headers.
+    pub message: Message,
+}
+
+impl Letter {
+    /// The subject that the command was published on.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        match self.message.header(header::ORIGIN) {
+            Some(subject) => subject.to_owned(),
+            None => self.message.subject.replacen(".dead.", ".", 1),
+        }
+    }
+
+    /// The id of the command; empty when it has none.
+    #[must_use]
+    pub fn command_id(&self) -> &str {
+        self.message.header(header::COMMAND_ID).or(self.message.id()).unwrap_or_default()
+    }
+
+    /// The reason why it is here.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        self.message.header(header::REASON).unwrap_or_default()
+    }
+
+    /// The number of deliveries before it came here; `None` when it was never delivered.
+    #[must_use]
+    pub fn attempts(&self) -> Option<i64> {
+        self.message.header(header::ATTEMPTS)?.parse().ok()
+    }
+
+    /// It is a command, and not a row of the database that could not be read.
+    #[must_use]
+    pub fn is_command(&self) -> bool {
+        let origin = self.origin();
+        let rest = origin.strip_prefix(subject::COMMANDS);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    }
+
+    /// The command as it is published again: under a new message id, because the stream may still
+    /// remember the old one and drop the message as a duplicate. The command id stays, so the
+    /// command is not applied twice.
+    #[must_use]
+    pub fn again(&self) -> Message {
+        let id = self.command_id();
+        let kept = self.message.headers.iter().filter(|(name, _)| !OURS.contains(&name.as_str()));
+        let mut headers: Headers =
+            kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+        headers.insert(header::MESSAGE_ID.to_owned(), format!("{id}.r{}", self.number));
+        if !id.is_empty() {
+            headers.insert(header::COMMAND_ID.to_owned(), id.to_owned());
+        }
+        Message { subject: self.origin(), headers, payload: self.message.payload.clone() }
+    }
+
+    /// The body: as JSON, as text, or, if it cannot be decoded, its length.
+    #[must_use]
+    pub fn body(&self) -> Value {
+        let (kind, payload) = (self.message.content_type(), &self.message.payload);
+        decode_body(kind, payload).unwrap_or_else(|_| match kind {
+            ContentType::Json => json!(String::from_utf8_lossy(payload)),
+            ContentType::MessagePack => json!(format!("{} unreadable bytes", payload.len())),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(subject: &str, headers: &[(&str, &str)]) -> Letter {
+        let headers =
+            headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let message = Message { subject: subject.to_owned(), headers, payload: b"{}".to_vec() };
+        Letter { number: 7, at: Timestamp::default(), message }
+    }
+
+    #[test]
+    fn a_replayed_command_keeps_its_id_under_a_new_message_id() {
+        let dead = letter(
+            "staunch.dead.cmd.start.x",
+            &[
+                (header::MESSAGE_ID, "c1"),
+                (header::REASON, "no such definition"),
+                (header::ORIGIN, "staunch.cmd.start.x"),
+                (header::ATTEMPTS, "20"),
+                (header::CONTENT_TYPE, "application/json"),
+            ],
+        );
+        assert_eq!(dead.attempts(), Some(20));
+        assert!(dead.is_command());
+        let again = dead.again();
+        assert_eq!(again.subject, "staunch.cmd.start.x");
+        assert_eq!(again.id(), Some("c1.r7"));
+        assert_eq!(again.header(header::COMMAND_ID), Some("c1"));
+        assert_eq!(again.header(header::REASON), None);
+        assert_eq!(again.header(header::ATTEMPTS), None);
+        assert_eq!(again.header(header::CONTENT_TYPE), Some("application/json"));
+    }
+
+    #[test]
+    fn a_row_is_no_command() {
+        let row = letter("staunch.dead.row.instances.i-1", &[(header::REASON, "unreadable")]);
+        assert!(!row.is_command());
+        assert_eq!(row.origin(), "staunch.row.instances.i-1");
+        assert_eq!(row.attempts(), None);
+    }
+}
