@@ -195,7 +195,7 @@ async fn the_hub_is_where_clients_look_for_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_those_who_may_read_instances_observe_them() {
-    let config = Config { auth: Auth::ApiKey, api_key: Some(KEY.to_owned()), ..Config::default() };
+    let config = Config { auth: Auth::API_KEY, api_key: Some(KEY.to_owned()), ..Config::default() };
     let world = World::with(config.clone()).await;
     let server = Server::start(&world, config).await;
     let with = |key: &str| format!("ApiKey {key}");

@@ -150,7 +150,7 @@ async fn a_drain_that_takes_too_long_says_so_and_another_has_to_wait_for_it() {
 #[tokio::test]
 async fn the_status_needs_one_permission_and_a_change_another() {
     const KEY: &str = "a-bootstrap-key-of-length";
-    let config = Config { auth: Auth::ApiKey, api_key: Some(KEY.to_owned()), ..Config::default() };
+    let config = Config { auth: Auth::API_KEY, api_key: Some(KEY.to_owned()), ..Config::default() };
     let world = World::with(config).await;
     let send = async |method: &str, path: &str, key: &str, body: &Value| {
         let key = format!("ApiKey {key}");
