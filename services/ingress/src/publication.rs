@@ -219,6 +219,15 @@ pub(crate) async fn retract(
     Err(contended(id))
 }
 
+/// Announces the published version to all nodes again; false when none is published.
+pub(crate) async fn announce_again(app: &App, id: &DefinitionId) -> Result<bool, Problem> {
+    let published = app.cx.store.definition(id, VersionOption::Published).await?;
+    let Some(published) = published else { return Ok(false) };
+    app.routes.forget();
+    drop(announce(app, &published, true).await);
+    Ok(true)
+}
+
 /// Removes all versions of a definition without unfinished instances.
 pub(crate) async fn delete(
     app: &Arc<App>,

@@ -76,6 +76,8 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(bulk::publish))
         .routes(routes!(bulk::retract))
         .routes(routes!(bulk::delete_definitions))
+        .routes(routes!(bulk::refresh))
+        .routes(routes!(bulk::reload))
         .routes(routes!(saving::import_together))
         .routes(routes!(instances::list, start::start_or_list))
         .routes(routes!(instances::get, instances::delete))

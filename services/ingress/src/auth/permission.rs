@@ -99,6 +99,8 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/workflow-definitions/{definitionId}/export", P("read:workflow-definitions")),
     ("POST", "/workflow-definitions/import-files", P("write:workflow-definitions")),
     ("POST", "/bulk-actions/import/workflow-definitions", P("write:workflow-definitions")),
+    ("POST", "/actions/workflow-definitions/refresh", P("actions:workflow-definitions:refresh")),
+    ("POST", "/actions/workflow-definitions/reload", P("actions:workflow-definitions:reload")),
     ("GET", "/workflow-instances", P("read:workflow-instances")),
     // Starts (exec:workflow-definitions) or lists (read:workflow-instances), depending on its body.
     ("POST", "/workflow-instances", Key),

@@ -131,6 +131,47 @@ pub(super) async fn delete_definitions(
     Ok(Json(json!({"deleted": deleted})))
 }
 
+/// Announces the published versions of these definitions to all nodes again; without ids, of all
+/// definitions. Nodes follow by themselves: this is for who does not want to wait.
+#[utoipa::path(post, path = "/actions/workflow-definitions/refresh", tag = "definitions",
+    request_body = DefinitionIds,
+    responses((status = 200, body = Value, description = "`{refreshed, notFound}`: ids"), (status = 400, body = ProblemBody)))]
+pub(super) async fn refresh(
+    State(app): State<Arc<App>>,
+    Body(request): Body<DefinitionIds>,
+) -> Result<Json<Value>, Problem> {
+    announced(&app, request).await
+}
+
+/// The same as `refresh`: definitions are in the database alone, so there is nothing else to load.
+#[utoipa::path(post, path = "/actions/workflow-definitions/reload", tag = "definitions",
+    request_body = DefinitionIds,
+    responses((status = 200, body = Value, description = "`{refreshed, notFound}`: ids"), (status = 400, body = ProblemBody)))]
+pub(super) async fn reload(
+    State(app): State<Arc<App>>,
+    Body(request): Body<DefinitionIds>,
+) -> Result<Json<Value>, Problem> {
+    announced(&app, request).await
+}
+
+async fn announced(app: &Arc<App>, request: DefinitionIds) -> Result<Json<Value>, Problem> {
+    let mut ids = request.read()?;
+    if ids.is_empty() {
+        let published = app.cx.store.published_versions().await?;
+        ids = published.into_iter().map(|version| version.definition_id).collect();
+    }
+    let announcements = ids.clone().into_iter().map(|id| {
+        let app = Arc::clone(app);
+        async move { publication::announce_again(&app, &id).await }
+    });
+    let told = side_by_side(announcements).await;
+    let (mut refreshed, mut not_found) = (Vec::new(), Vec::new());
+    for (id, told) in ids.iter().zip(told) {
+        if told? { &mut refreshed } else { &mut not_found }.push(id);
+    }
+    Ok(Json(json!({"refreshed": refreshed, "notFound": not_found})))
+}
+
 /// The instances to act on: by id, or all of a definition.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

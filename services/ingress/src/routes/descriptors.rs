@@ -322,7 +322,9 @@ pub(super) async fn expressions(State(app): State<Arc<App>>) -> Json<Value> {
 }
 
 /// The features of this server, by the names that Elsa has for them.
-const FEATURES: [(&str, &str, &str); 10] = [
+const FEATURES: [(&str, &str, &str); 12] = [
+    ("Elsa", "Identity", "Identity"),
+    ("Elsa", "RealTimeWorkflowUpdates", "Real-time workflow updates"),
     ("Elsa", "WorkflowManagement", "Workflow management"),
     ("Elsa", "WorkflowRuntime", "Workflow runtime"),
     ("Elsa", "WorkflowInstances", "Workflow instances"),

@@ -322,6 +322,19 @@ async fn what_a_workflow_used_as_an_activity_holds_is_shown() {
 }
 
 #[tokio::test]
+async fn definitions_are_announced_again() {
+    let world = World::new().await;
+    world.publish("a", writes_line()).await;
+    world.publish("b", writes_line()).await;
+    let path = format!("{API}/actions/workflow-definitions/refresh");
+    let body = world.post(&path, &json!({"definitionIds": ["a", "x"]})).await.expect(200);
+    assert_eq!(body, json!({"refreshed": ["a"], "notFound": ["x"]}));
+    let path = format!("{API}/actions/workflow-definitions/reload");
+    let body = world.post(&path, &json!({"definitionIds": null})).await.expect(200);
+    assert_eq!(body["refreshed"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn run_starts_what_is_on_the_canvas() {
     let world = World::new().await;
     let sent = json!({"model": new_model(&writes_line()), "publish": false});
