@@ -138,7 +138,8 @@ async fn known(app: &App, given: Credentials<'_>) -> Result<Option<Caller>, Prob
     }
 }
 
-async fn with_token(app: &App, token: &str) -> Result<Caller, Problem> {
+/// The user whose access token this is.
+pub(crate) async fn with_token(app: &App, token: &str) -> Result<Caller, Problem> {
     let open = login::session(app, token).await?;
     Ok(Caller::user(&open.user.name, permissions_of(&open.roles)))
 }

@@ -102,3 +102,58 @@ fn first(settings: &Settings) -> Result<Option<(String, Secret)>, String> {
         (None, Some(_)) => Err("the first user has no name: set admin-name".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<IdentityConfig, String> {
+        let variables: BTreeMap<_, _> = variables.iter().copied().collect();
+        let variable = |name: &str| variables.get(name).map(|value| (*value).to_owned());
+        IdentityConfig::from_settings(
+            &Settings::resolve(&chassis::Args::default(), &variable).unwrap(),
+        )
+    }
+
+    #[test]
+    fn the_first_user_comes_from_the_environment_or_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("password");
+        std::fs::write(&file, "correct horse battery\n").unwrap();
+        let file = file.to_str().unwrap();
+        let on = ("STAUNCH_AUTH", "identity");
+        let name = ("STAUNCH_ADMIN_NAME", "alice");
+        let password = ("STAUNCH_ADMIN_PASSWORD", "another horse battery");
+        let from_file = ("STAUNCH_ADMIN_PASSWORD_FILE", file);
+        let first = |variables: &[(&str, &str)]| {
+            let first = read(variables).unwrap().first;
+            first.map(|(name, password)| (name, password.expose().to_owned()))
+        };
+        let alice = |password: &str| Some(("alice".to_owned(), password.to_owned()));
+        assert_eq!(first(&[on, name, password]), alice("another horse battery"));
+        assert_eq!(first(&[on, name, from_file]), alice("correct horse battery"));
+        assert_eq!(first(&[on]), None);
+        assert_eq!(first(&[name, password]), None, "logins are off");
+        for wrong in [&[on, name][..], &[on, password], &[on, name, password, from_file]] {
+            let why = read(wrong).unwrap_err();
+            assert!(why.contains("admin-") || why.contains("name"), "{why}");
+            assert!(!why.contains("horse"), "{why}");
+        }
+        let missing = ("STAUNCH_ADMIN_PASSWORD_FILE", "/no/such/file");
+        assert!(read(&[on, name, missing]).is_err());
+    }
+
+    #[test]
+    fn keys_and_passwords_are_checked_at_the_start() {
+        let config = IdentityConfig::default();
+        assert_eq!(config.check(), Ok(()));
+        let weak = Some(("alice".to_owned(), Secret::new("short")));
+        assert!(IdentityConfig { first: weak, ..config.clone() }.check().is_err());
+        let nameless = Some((" ".to_owned(), Secret::new("correct horse battery")));
+        assert!(IdentityConfig { first: nameless, ..config.clone() }.check().is_err());
+        let key_file = Some(PathBuf::from("/no/such/file"));
+        assert!(IdentityConfig { key_file, ..config }.check().is_err());
+    }
+}

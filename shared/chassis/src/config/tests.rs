@@ -103,6 +103,10 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { lease_ttl: some("500ms"), ..Args::default() }, "between 1s and 60s"),
         (Args { misfire: some("skip"), ..Args::default() }, "the input `misfire`"),
         (Args { auth: some("jwt"), ..Args::default() }, "not supported yet"),
+        (Args { auth: some("none,api-key"), ..Args::default() }, "none or api-key"),
+        (Args { auth: some("api-key,"), ..Args::default() }, "none or api-key"),
+        (Args { refresh_token_time: some("59m"), ..Args::default() }, "between access-token-time"),
+        (Args { access_token_time: some("721h"), ..Args::default() }, "at most 720h"),
         (Args { jwks_url: some("https://idp"), ..Args::default() }, "`auth` = api-key"),
         (Args { jwt_issuer: some("idp"), ..Args::default() }, "not supported yet"),
         (Args { jwt_audience: some("us"), ..Args::default() }, "not supported yet"),
@@ -216,4 +220,31 @@ fn every_setting_is_a_flag() {
     let parsed = <Command as clap::Parser>::parse_from(["x", "--provision", "--node", "n1"]);
     let settings = resolve(&parsed.args, &[]).unwrap();
     assert!(settings.provision && settings.node == "n1");
+}
+
+#[test]
+fn schemes_are_a_list() {
+    for (text, api_key, identity) in [
+        ("none", false, false),
+        ("api-key", true, false),
+        ("identity", false, true),
+        ("api-key,identity", true, true),
+        ("identity, api-key", true, true),
+    ] {
+        let settings = resolve(&Args { auth: some(text), ..Args::default() }, &[]).unwrap();
+        assert_eq!(settings.auth, Auth { api_key, identity }, "{text}");
+    }
+    let open = Args { listen: some("0.0.0.0:5001"), auth: some("identity"), ..Args::default() };
+    assert!(resolve(&open, &[]).is_ok());
+}
+
+#[test]
+fn a_password_is_no_flag_and_is_never_shown() {
+    let message = refusal(Args { admin_password: some("hunter2hunter2"), ..Args::default() });
+    assert!(message.contains("STAUNCH_ADMIN_PASSWORD"), "{message}");
+    assert!(!message.contains("hunter2"), "{message}");
+    let variables = [("STAUNCH_ADMIN_PASSWORD", "hunter2hunter2")];
+    let settings = resolve(&Args::default(), &variables).unwrap();
+    assert_eq!(settings.admin_password.as_ref().unwrap().expose(), "hunter2hunter2");
+    assert!(!format!("{settings:?} {:?}", settings.all()).contains("hunter2"));
 }

@@ -120,3 +120,23 @@ async fn headers_have_a_size_and_idle_connections_an_end() {
     stop.cancel();
     tasks.wait().await;
 }
+
+#[tokio::test]
+async fn a_request_has_the_address_that_it_comes_from() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = service_fn(async |request: Request<Incoming>| {
+        let Peer(from) = request.extensions().get::<Peer>().unwrap();
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(from.to_string()))))
+    });
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(serve(listener, service, 1, stop.clone()));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let from = stream.local_addr().unwrap().to_string();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.ends_with(&from), "{answer}");
+    stop.cancel();
+    serving.await.unwrap();
+}
