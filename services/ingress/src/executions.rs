@@ -90,11 +90,24 @@ pub(crate) struct ExecutionStats {
 /// The records of one instance, in the order in which the executions began.
 pub(crate) struct Executions {
     records: Vec<ExecutionRecord>,
-    /// Repeats of each record that a loop's journal has counted: starts and ends.
-    repeats: Vec<(u64, u64)>,
+    /// What the lines of each record count.
+    counts: Vec<Counts>,
     by_id: BTreeMap<String, usize>,
     /// The journal is longer than what was read: the oldest executions are missing.
     pub(crate) is_cut: bool,
+}
+
+/// What the lines of one record count. In a long turn, a line that repeats an earlier one of the same
+/// activity is counted there and not written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// It has a line for its start.
+    has_start: bool,
+    /// Its end is counted in the line of another execution.
+    is_ended_elsewhere: bool,
+    /// Starts and ends of other executions that its lines count.
+    starts: u64,
+    ends: u64,
 }
 
 impl Executions {
@@ -106,12 +119,13 @@ impl Executions {
         let mut found = Self {
             by_id: BTreeMap::from([(workflow.summary.id.clone(), 0)]),
             records: vec![workflow],
-            repeats: vec![(0, 0)],
+            counts: vec![Counts { has_start: true, ..Counts::default() }],
             is_cut,
         };
         for entry in &entries {
             found.follow(seen, &programs, entry);
         }
+        found.end_elsewhere();
         found.close(seen);
         found.relate();
         Ok(found)
@@ -144,16 +158,16 @@ impl Executions {
     pub(crate) fn stats(&self, node_ids: &[String]) -> Vec<ExecutionStats> {
         let wanted: BTreeSet<&str> = node_ids.iter().map(String::as_str).collect();
         let mut stats: BTreeMap<&str, ExecutionStats> = BTreeMap::new();
-        for (record, (starts, ends)) in self.records.iter().zip(&self.repeats) {
+        for (record, counts) in self.records.iter().zip(&self.counts) {
             let summary = &record.summary;
             let node_id = summary.activity_node_id.as_str();
             if !wanted.is_empty() && !wanted.contains(node_id) {
                 continue;
             }
             let found = stats.entry(node_id).or_insert_with(|| ExecutionStats::of(summary));
-            let is_over = summary.completed_at.is_some();
-            found.started_count += 1 + starts;
-            found.completed_count += u64::from(is_over) + ends;
+            let is_over = summary.completed_at.is_some() && !counts.is_ended_elsewhere;
+            found.started_count += u64::from(counts.has_start) + counts.starts;
+            found.completed_count += u64::from(is_over) + counts.ends;
             found.is_blocked |= summary.has_bookmarks;
             found.is_faulted |= summary.status == FAULTED;
             found.aggregate_fault_count = summary.aggregate_fault_count;
@@ -170,10 +184,12 @@ impl Executions {
         let at = self.by_id.get(id).copied().unwrap_or_else(|| {
             self.by_id.insert(id.clone(), self.records.len());
             self.records.push(begun(seen, programs, entry, id));
-            self.repeats.push((0, 0));
+            // The start of one that began before what was read is no line here.
+            let has_start = entry.what == What::Started || self.is_cut;
+            self.counts.push(Counts { has_start, ..Counts::default() });
             self.records.len() - 1
         });
-        let (Some(record), Some(repeats)) = (self.records.get_mut(at), self.repeats.get_mut(at))
+        let (Some(record), Some(counts)) = (self.records.get_mut(at), self.counts.get_mut(at))
         else {
             return;
         };
@@ -181,15 +197,38 @@ impl Executions {
         let repeated = repeated.and_then(Value::as_u64).unwrap_or_default();
         record.take_values(programs, seen, entry);
         match entry.what {
-            What::Started => repeats.0 += repeated,
+            What::Started => counts.starts += repeated,
             What::Completed => {
                 record.payload = entry.payload.clone();
                 record.end("Completed", entry);
-                repeats.1 += repeated;
+                counts.ends += repeated;
             }
             What::Canceled => record.end("Canceled", entry),
             What::Faulted => record.fail(entry),
             _ => {}
+        }
+    }
+
+    /// Completes the records whose ends are counted in lines of other executions: those that began
+    /// first.
+    fn end_elsewhere(&mut self) {
+        let mut left: BTreeMap<String, i128> = BTreeMap::new();
+        for (record, counts) in self.records.iter().zip(&self.counts) {
+            let ends = i128::from(counts.ends) - i128::from(counts.starts);
+            let ends = ends + i128::from(!counts.has_start);
+            if ends != 0 {
+                *left.entry(record.summary.activity_node_id.clone()).or_default() += ends;
+            }
+        }
+        for (record, counts) in self.records.iter_mut().zip(&mut self.counts) {
+            let summary = &mut record.summary;
+            let Some(left) = left.get_mut(&summary.activity_node_id) else { continue };
+            if *left > 0 && summary.completed_at.is_none() {
+                *left -= 1;
+                counts.is_ended_elsewhere = true;
+                summary.status = "Completed";
+                summary.completed_at = Some(summary.started_at);
+            }
         }
     }
 

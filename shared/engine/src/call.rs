@@ -8,7 +8,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::draft::weight;
+use crate::weight::weight;
 
 /// A call that an activity waits for. It is made after the burst that asks for it is committed, and
 /// again after a crash, with the same key.

@@ -14,6 +14,7 @@ use crate::keeping::cut as cut_to;
 use crate::outline::{Declared, Outline};
 use crate::recorder::Recorder;
 use crate::state::{Execution, State, Work};
+use crate::weight::weight;
 use crate::{Effect, Env, Languages};
 
 /// The approximate size of a journal entry in bytes, without its message.
@@ -219,27 +220,10 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The approximate size of a value in bytes, counted without recursion.
-pub(crate) fn weight(value: &Value) -> usize {
-    const EACH: usize = 8;
-    let mut bytes = 0;
-    let mut rest = vec![value];
-    while let Some(value) = rest.pop() {
-        bytes += EACH;
-        match value {
-            Value::String(text) => bytes += text.len(),
-            Value::Array(items) => rest.extend(items),
-            Value::Object(map) => {
-                bytes += map.keys().map(String::len).sum::<usize>();
-                rest.extend(map.values());
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-    bytes
-}
-
 /// A message, cut to the length that the journal keeps.
 fn cut(message: String) -> String {
-    cut_to(message, limits::JOURNAL_MESSAGE_BYTES_MAX)
+    if message.len() <= limits::JOURNAL_MESSAGE_BYTES_MAX {
+        return message;
+    }
+    cut_to(&message, limits::JOURNAL_MESSAGE_BYTES_MAX)
 }

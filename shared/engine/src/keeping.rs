@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use model::{Map, limits};
 use serde_json::{Value, json};
 
-use crate::draft::weight;
+use crate::weight::weight;
 
 /// The mark of a value that is cut: an object with this member.
 const CUT: &str = "$cut";
@@ -109,52 +109,79 @@ pub(crate) fn is_credential(name: &str) -> bool {
     letters == "token" || CREDENTIALS.iter().any(|credential| letters.contains(credential))
 }
 
-/// The form in which a value is kept: without credentials, and cut where it is long.
+/// The form in which a value is kept: without credentials, and cut where it is long. Of a long value no
+/// more is read than is kept, but for its size.
 pub(crate) fn kept(value: &Value, bytes_max: usize) -> Value {
-    let value = masked(value);
     match value {
-        Value::String(text) if text.len() > bytes_max => Value::String(cut(text, bytes_max)),
-        Value::Array(_) | Value::Object(_) if weight(&value) > bytes_max => {
-            let text = value.to_string();
-            let bytes = text.len();
-            json!({ CUT: cut(text, bytes_max), "bytes": bytes })
+        Value::String(text) => Value::String(cut(text, bytes_max)),
+        Value::Array(_) | Value::Object(_) => {
+            let bytes = weight(value);
+            if bytes <= bytes_max {
+                let mut unlimited = usize::MAX;
+                return masked(value, &mut unlimited, 0);
+            }
+            let mut left = bytes_max;
+            let begin = masked(value, &mut left, 0).to_string();
+            let mut begin = cut(&begin, bytes_max);
+            if !begin.ends_with('…') {
+                begin.push('…');
+            }
+            json!({ CUT: begin, "bytes": bytes })
         }
-        value => value,
+        other => other.clone(),
     }
 }
 
 /// A text, cut to so many bytes, with a mark.
-pub(crate) fn cut(mut text: String, bytes_max: usize) -> String {
-    if text.len() > bytes_max {
-        let mut end = bytes_max.saturating_sub('…'.len_utf8());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-        text.push('…');
+pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
     }
-    text
+    let mut end = bytes_max.saturating_sub('…'.len_utf8());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut begin = text.get(..end).unwrap_or_default().to_owned();
+    begin.push('…');
+    begin
 }
 
-/// A copy without the values of members that are credentials. The depth of values is limited where
-/// they come in; what is deeper than that is left out.
-fn masked(value: &Value) -> Value {
-    fn copy(value: &Value, depth: usize) -> Value {
-        match value {
-            Value::Array(_) | Value::Object(_) if depth > limits::CARRIER_DEPTH_MAX => Value::Null,
-            Value::Array(items) => items.iter().map(|item| copy(item, depth + 1)).collect(),
-            Value::Object(members) => {
-                let copied = members.iter().map(|(name, value)| {
-                    let is_masked = !value.is_null() && is_credential(name);
-                    let value = if is_masked { MASKED.into() } else { copy(value, depth + 1) };
-                    (name.clone(), value)
-                });
-                Value::Object(copied.collect::<Map>())
+/// A copy without the values of members that are credentials, of at most about so many bytes as JSON. The
+/// depth of values is limited where they come in; what is deeper than that is left out.
+fn masked(value: &Value, left: &mut usize, depth: usize) -> Value {
+    *left = left.saturating_sub(2);
+    match value {
+        Value::Array(_) | Value::Object(_) if depth > limits::CARRIER_DEPTH_MAX => Value::Null,
+        Value::Array(items) => {
+            let mut copied = Vec::new();
+            for item in items {
+                if *left == 0 {
+                    break;
+                }
+                copied.push(masked(item, left, depth + 1));
             }
-            other => other.clone(),
+            Value::Array(copied)
         }
+        Value::Object(members) => {
+            let mut copied = Map::new();
+            for (name, value) in members {
+                if *left == 0 {
+                    break;
+                }
+                *left = left.saturating_sub(name.len());
+                let is_masked = !value.is_null() && is_credential(name);
+                let value = if is_masked { MASKED.into() } else { masked(value, left, depth + 1) };
+                copied.insert(name.clone(), value);
+            }
+            Value::Object(copied)
+        }
+        Value::String(text) => {
+            let copied = cut(text, (*left).max('…'.len_utf8()));
+            *left = left.saturating_sub(text.len());
+            Value::String(copied)
+        }
+        other => other.clone(),
     }
-    copy(value, 0)
 }
 
 #[cfg(test)]
@@ -179,8 +206,11 @@ mod tests {
         assert_eq!(kept(&value, 1_000), expected);
         assert_eq!(kept(&json!("ééééé"), 8), json!("éé…"));
         let long = kept(&json!(["abc", "def", {"password": "hidden"}]), 16);
-        assert_eq!(long["bytes"], 33);
-        assert_eq!(long[CUT], "[\"abc\",\"def\"…");
+        assert_eq!(long["bytes"], 60);
+        assert_eq!(long[CUT], "[\"abc\",\"def\",…");
+        let many = kept(&Value::Array(vec![json!(1); 1_000]), 100);
+        assert!(many[CUT].as_str().unwrap().starts_with("[1,1,1,"), "{many}");
+        assert!(many[CUT].as_str().unwrap().len() <= 103, "{many}");
         assert_eq!(kept(&json!(7), 0), json!(7));
     }
 

@@ -65,6 +65,7 @@ pub mod testing;
 mod turn;
 mod types;
 mod view;
+mod weight;
 
 pub use activity::Activity;
 pub use call::{Attachment, Call, FileAccess, Mail, Operation, Request, Statement, Tries, Wanted};

@@ -9,10 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Changed, Entry, Map, Recorded, limits};
 use serde_json::Value;
 
-use crate::Step;
-use crate::draft::weight;
 use crate::keeping::kept;
 use crate::state::State;
+use crate::weight::weight;
 
 /// The values so far.
 #[derive(Debug, Default)]
@@ -34,7 +33,13 @@ struct Values {
 
 impl Recorder {
     /// Keeps an evaluated input or an output, as far as there is room; the bytes that it takes.
-    fn keep(&mut self, number: u64, is_output: bool, name: &str, value: &Value) -> usize {
+    pub(crate) fn keep(
+        &mut self,
+        number: u64,
+        is_output: bool,
+        name: &str,
+        value: &Value,
+    ) -> usize {
         let values = self.values.entry(number).or_default();
         if values.is_withheld {
             return 0;
@@ -106,29 +111,4 @@ fn changes(changed: &BTreeSet<(u64, String)>, state: &State) -> Vec<Changed> {
         Some(Changed { owner: *owner, id: id.clone(), value })
     });
     found.collect()
-}
-
-impl Step<'_, '_> {
-    /// Keeps an evaluated input of this activity for the journal.
-    pub(crate) fn keep_input(&mut self, name: &str, value: &Value) {
-        let configured = !self.draft.env.installation.leaves_out_values;
-        if self.number > 0 && self.node.keeping.keeps_input(name, configured) {
-            self.keep(false, name, value);
-        }
-    }
-
-    /// Keeps an output of this activity for the journal.
-    pub(crate) fn keep_output(&mut self, name: &str, value: &Value) {
-        let configured = !self.draft.env.installation.leaves_out_values;
-        let is_known = self.number > 0 && self.hidden_reads.get() == 0;
-        if is_known && self.node.keeping.keeps_output(name, configured) {
-            self.keep(true, name, value);
-        }
-    }
-
-    fn keep(&mut self, is_output: bool, name: &str, value: &Value) {
-        let bytes = self.draft.recorder.keep(self.number, is_output, name, value);
-        self.draft.bytes = self.draft.bytes.saturating_add(bytes);
-        self.draft.journal_bytes = self.draft.journal_bytes.saturating_add(bytes);
-    }
 }

@@ -1,6 +1,7 @@
 //! The values that an activity can read in a decision, and its requests.
 
 mod ask;
+mod keep;
 mod read;
 
 use std::cell::Cell;

@@ -4,7 +4,9 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{ActivityId, InstanceId, Map, Timestamp};
+use crate::{ActivityId, InstanceId, Timestamp};
+
+type Map = serde_json::Map<String, Value>;
 
 /// Elsa's event names, as they are written in its execution log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

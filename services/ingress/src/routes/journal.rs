@@ -171,7 +171,9 @@ pub(super) async fn newest(
         description = "The `sequence` of a line; the newest one if it is not given")),
     responses((status = 200, body = Value, description = "`{workflowInstanceId, at, timestamp, \
         definitionVersionId, variables, containers}`; a long value is cut, with a mark"),
-        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "It has not run, or an earlier version \
+            began it and kept no changes of variables")))]
 pub(super) async fn state(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -179,6 +181,9 @@ pub(super) async fn state(
 ) -> Result<Json<Value>, Problem> {
     let seen = record::get(&app, &record::id(&id)?).await?;
     let newest = seen.state().journal_sequence;
+    if newest == 0 {
+        return Err(Problem::conflict("unfit", format!("instance {id} has not run yet")));
+    }
     let at = params.read::<u64>("at")?.unwrap_or(newest);
     if at > newest || at == 0 {
         return Err(Problem::bad_request(format!(

@@ -187,7 +187,7 @@ async fn every_execution_has_a_record() {
 
     let one = world.get(&list("&ActivityNodeId=Workflow1%3Aroot%3Asay")).await.expect(200);
     assert_eq!(one["items"], json!([records[2]]));
-    let open = world.get(&list("&completed=false")).await.expect(200);
+    let open = world.get(&list("&Completed=False")).await.expect(200);
     assert_eq!(open["count"], 3, "the workflow, its root and the event: {open:#}");
     let counted = format!("{API}/activity-executions/count?workflowInstanceId={id}&activityId=say");
     assert_eq!(world.get(&counted).await.expect(200), json!({"count": 1}));
@@ -204,7 +204,9 @@ async fn every_execution_has_a_record() {
         world.get(&format!("{API}/activity-executions/{missing}")).await.problem(404);
     }
     world.get(&format!("{API}/activity-executions/list")).await.problem(400);
-    let stack = format!("{API}/activity-executions/{say}/call-stack?skip=0&take=100");
+    let stack = format!(
+        "{API}/activity-executions/{say}/call-stack?includeCrossWorkflowChain=True&skip=0&take=100"
+    );
     let stack = world.get(&stack).await.expect(200);
     assert_eq!((&stack["activityExecutionId"], &stack["totalCount"]), (&json!(say), &json!(3)));
     assert_eq!(stack["items"], json!([records[0], records[1], records[2]]));
@@ -433,4 +435,57 @@ async fn instances_of_system_definitions_can_be_left_out() {
     check(Value::Null, &[&plain, &own]).await;
     let shown = world.get(&format!("{API}/workflow-instances/{own}")).await.expect(200);
     assert_eq!(shown["isSystem"], true);
+}
+
+#[tokio::test]
+async fn executions_whose_lines_were_folded_are_counted() {
+    let world = World::new().await;
+    let loops = json!({"type": "Elsa.For", "id": "for", "start": 1, "end": 3000, "step": 1,
+        "body": {"type": "Elsa.WriteLine", "id": "say", "text": "x"}});
+    world.publish("loops", loops).await;
+    let id = world.begin("loops").await;
+    world.until(&id, "Finished").await;
+    let asked = json!({"workflowInstanceId": id, "activityNodeIds": ["Workflow1:for:say"]});
+    let report = world.post(&format!("{API}/activity-executions/report"), &asked).await.expect(200);
+    let stats = &report["stats"][0];
+    assert_eq!((&stats["startedCount"], &stats["completedCount"]), (&json!(3000), &json!(3000)));
+    let list = format!("{API}/activity-executions/list?workflowInstanceId={id}&take=5");
+    let list = world.get(&list).await.expect(200);
+    assert_eq!(list["items"].as_array().unwrap().len(), 5);
+    let all = format!("{API}/activity-execution-summaries/list?workflowInstanceId={id}");
+    let all = world.get(&all).await.expect(200);
+    let open = all["items"].as_array().unwrap().iter().find(|one| one["status"] != "Completed");
+    assert_eq!(open, None, "every execution has ended");
+    assert!(list["count"].as_u64().unwrap() < 3000, "only lines that were written have records");
+}
+
+#[tokio::test]
+async fn the_call_stack_goes_on_in_the_instance_that_waits() {
+    let world = World::new().await;
+    world.publish("child", waits_for("go")).await;
+    let root = json!({"type": "Elsa.DispatchWorkflow", "id": "dispatch",
+        "workflowDefinitionId": "child", "waitForCompletion": true});
+    world.publish("parent", root).await;
+    let parent = world.begin("parent").await;
+    let mut child = String::new();
+    testkit::eventually("the child waits", super::world::BOUND, async || {
+        let found = world.get(&format!("{API}/workflow-instances?definitionId=child")).await;
+        child = found.body["items"][0]["id"].as_str().unwrap_or_default().to_owned();
+        found.body["items"][0]["subStatus"] == "Suspended"
+    })
+    .await;
+    let path = |query: &str| format!("{API}/activity-executions/{child}:2/call-stack?{query}");
+    let stack = world.get(&path("")).await.expect(200);
+    let ids: Vec<_> = stack["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["id"].as_str().unwrap().to_owned())
+        .collect();
+    let expected = [(&parent, 0), (&parent, 1), (&child, 0), (&child, 1), (&child, 2)];
+    assert_eq!(ids, expected.map(|(instance, number)| format!("{instance}:{number}")));
+    assert_eq!(stack["items"][2]["schedulingWorkflowInstanceId"], json!(parent));
+    assert_eq!(stack["items"][2]["schedulingActivityExecutionId"], json!(format!("{parent}:1")));
+    let own = world.get(&path("includeCrossWorkflowChain=False")).await.expect(200);
+    assert_eq!(own["totalCount"], 3);
 }
