@@ -104,6 +104,17 @@ impl<'s> Telling<'s> {
         Self { seen, programs, inputs: BTreeMap::new() }
     }
 
+    /// Takes the inputs of lines that come before those that are told.
+    pub(crate) fn recall(&mut self, earlier: &[Entry]) {
+        for entry in earlier.iter().filter(|entry| entry.activity_id.is_some()) {
+            let has_inputs =
+                entry.recorded.as_ref().is_some_and(|recorded| !recorded.inputs.is_empty());
+            if has_inputs {
+                drop(self.state(entry, self.programs.charted(self.seen, entry)));
+            }
+        }
+    }
+
     /// The next line.
     pub(crate) fn line(&mut self, entry: &Entry) -> Value {
         let instance = &self.seen.instance;

@@ -14,6 +14,7 @@ mod errors;
 mod events;
 mod executions;
 mod files;
+mod history;
 mod hub;
 mod idempotency;
 mod identity;

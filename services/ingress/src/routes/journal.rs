@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use model::{Entry, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use store::Page;
 use utoipa::ToSchema;
 
 use crate::body::{Body, Params};
@@ -34,9 +35,16 @@ pub(super) async fn journal(
 
 /// One page of the whole journal.
 async fn page(app: &App, seen: &Seen, part: Part) -> Result<Json<Value>, Problem> {
-    let found = app.cx.store.journal(&seen.instance.id, part.page()?).await?;
+    let page = part.page()?;
+    let found = app.cx.store.journal(&seen.instance.id, page).await?;
     let programs = Programs::of(app, seen).await;
     let mut telling = Telling::new(seen, &programs);
+    if page.skip() > 0 && !found.items.is_empty() {
+        // Inputs are in the first line of an execution: most of them are on the pages just before.
+        let skip = page.skip().saturating_sub(limits::PAGE_ITEMS_MAX);
+        let before = Page::new(skip, page.skip() - skip);
+        telling.recall(&app.cx.store.journal(&seen.instance.id, before).await?.items);
+    }
     let items: Vec<_> = found.items.iter().map(|entry| telling.line(entry)).collect();
     Ok(Json(json!({"items": items, "totalCount": found.total})))
 }
@@ -193,7 +201,7 @@ pub(super) async fn state(
     let programs = Programs::of(&app, &seen).await;
     let values = Values::at(&app, &seen, at).await?;
     let (variables, containers) = values.shown(&seen, &programs, at);
-    let line = app.cx.store.journal(&seen.instance.id, store::Page::new(at - 1, 1)).await?;
+    let line = app.cx.store.journal(&seen.instance.id, Page::new(at - 1, 1)).await?;
     let version_id = seen.state().version_at(at).unwrap_or(&seen.instance.version_id);
     Ok(Json(json!({
         "workflowInstanceId": seen.instance.id,

@@ -1,0 +1,140 @@
+//! The history of instances: variables as they were, migrations, loops, chains of executions.
+
+use serde_json::json;
+
+use super::world::{BOUND, World, waits_for};
+
+const API: &str = "/elsa/api";
+const INSTANCES: &str = "/elsa/api/workflow-instances";
+
+#[tokio::test]
+async fn variables_are_shown_as_they_were() {
+    let world = World::new().await;
+    let definition = json!({"definitionId": "counts", "variables": [
+            {"id": "v1", "name": "Count", "typeName": "Int32", "value": 1}],
+        "root": {"type": "Elsa.Sequence", "id": "root",
+            "variables": [{"id": "w1", "name": "Word", "typeName": "String", "value": "a"}],
+            "activities": [
+                {"type": "Elsa.Event", "id": "first", "eventName": "go"},
+                {"type": "Elsa.SetVariable", "id": "set", "variable": {"id": "v1", "name": "Count"},
+                    "value": 2},
+                {"type": "Elsa.SetVariable", "id": "word", "variable": {"id": "w1", "name": "Word"},
+                    "value": "b"},
+                {"type": "Elsa.Event", "id": "second", "eventName": "on"}]}});
+    world.post(&format!("{API}/workflow-definitions"), &definition).await.expect(201);
+    let id = world.begin("counts").await;
+    let path = format!("{API}/workflow-instances/{id}/state");
+    let before = world.get(&path).await.expect(200);
+    let container = |word: &str| {
+        json!([{"activityInstanceId": format!("{id}:1"), "activityId": "root",
+            "activityNodeId": "Workflow1:root", "variables": {"Word": word}}])
+    };
+    assert_eq!(before["variables"], json!({"Count": 1}));
+    assert_eq!(before["containers"], container("a"));
+    world.post(&format!("{API}/events/go/trigger"), &json!({})).await.expect(200);
+    testkit::eventually("it waits again", BOUND, async || {
+        let bookmarks = world.get(&format!("{API}/workflow-instances/{id}/bookmarks")).await;
+        bookmarks.body["items"][0]["activityId"] == "second"
+    })
+    .await;
+    let after = world.get(&path).await.expect(200);
+    assert_eq!(
+        (&after["variables"], &after["containers"]),
+        (&json!({"Count": 2}), &container("b"))
+    );
+    let then = world.get(&format!("{path}?at={}", before["at"])).await.expect(200);
+    assert_eq!(then, before);
+    for wrong in ["0", "1000", "x"] {
+        world.get(&format!("{path}?at={wrong}")).await.problem(400);
+    }
+}
+
+#[tokio::test]
+async fn a_line_shows_what_its_own_version_says() {
+    let world = World::new().await;
+    let version = |text: &str, name: &str| {
+        json!({"definitionId": "moves", "name": "moves", "variables": [
+                {"id": name, "name": name, "typeName": "String", "value": text}],
+            "root": {"type": "Elsa.Sequence", "id": "root", "activities": [
+                {"type": "Elsa.WriteLine", "id": "say", "text": text},
+                {"type": "Elsa.Event", "id": "wait", "eventName": "go"},
+                {"type": "Elsa.WriteLine", "id": "bye", "text": text}]}})
+    };
+    let definitions = format!("{API}/workflow-definitions");
+    world.post(&definitions, &version("one", "Old")).await.expect(201);
+    let id = world.begin("moves").await;
+    world.post(&definitions, &version("two", "New")).await.expect(200);
+    let alter = json!({"alterations": [{"type": "Migrate", "targetVersion": 2}]});
+    world.post(&format!("{INSTANCES}/{id}/alter"), &alter).await.expect(200);
+    world.post(&format!("{API}/events/go/trigger"), &json!({})).await.expect(200);
+    world.until(&id, "Finished").await;
+    let journal = world.get(&format!("{INSTANCES}/{id}/journal")).await.expect(200);
+    let lines = journal["items"].as_array().unwrap();
+    let of = |activity: &str| {
+        let line = lines.iter().find(|line| line["activityId"] == activity).unwrap();
+        (line["activityState"]["Text"].clone(), line["workflowVersion"].clone())
+    };
+    assert_eq!(of("say"), (json!("one"), json!(1)));
+    assert_eq!(of("bye"), (json!("two"), json!(2)));
+    let migrated = lines.iter().find(|line| line["message"] == "Migrate").unwrap();
+    let at = async |sequence: u64| {
+        let path = format!("{INSTANCES}/{id}/state?at={sequence}");
+        world.get(&path).await.expect(200)["variables"].clone()
+    };
+    let sequence = migrated["sequence"].as_u64().unwrap();
+    assert_eq!(at(sequence - 1).await, json!({"Old": "one"}));
+    assert_eq!(at(lines.len() as u64).await, json!({"New": "two"}));
+}
+
+#[tokio::test]
+async fn executions_whose_lines_were_folded_are_counted() {
+    let world = World::new().await;
+    let loops = json!({"type": "Elsa.For", "id": "for", "start": 1, "end": 3000, "step": 1,
+        "body": {"type": "Elsa.WriteLine", "id": "say", "text": "x"}});
+    world.publish("loops", loops).await;
+    let id = world.begin("loops").await;
+    world.until(&id, "Finished").await;
+    let asked = json!({"workflowInstanceId": id, "activityNodeIds": ["Workflow1:for:say"]});
+    let report = world.post(&format!("{API}/activity-executions/report"), &asked).await.expect(200);
+    let stats = &report["stats"][0];
+    assert_eq!((&stats["startedCount"], &stats["completedCount"]), (&json!(3000), &json!(3000)));
+    let list = format!("{API}/activity-executions/list?workflowInstanceId={id}&take=5");
+    let list = world.get(&list).await.expect(200);
+    assert_eq!(list["items"].as_array().unwrap().len(), 5);
+    let all = format!("{API}/activity-execution-summaries/list?workflowInstanceId={id}");
+    let all = world.get(&all).await.expect(200);
+    let open = all["items"].as_array().unwrap().iter().find(|one| one["status"] != "Completed");
+    assert_eq!(open, None, "every execution has ended");
+    assert!(list["count"].as_u64().unwrap() < 3000, "only lines that were written have records");
+}
+
+#[tokio::test]
+async fn the_call_stack_goes_on_in_the_instance_that_waits() {
+    let world = World::new().await;
+    world.publish("child", waits_for("go")).await;
+    let root = json!({"type": "Elsa.DispatchWorkflow", "id": "dispatch",
+        "workflowDefinitionId": "child", "waitForCompletion": true});
+    world.publish("parent", root).await;
+    let parent = world.begin("parent").await;
+    let mut child = String::new();
+    testkit::eventually("the child waits", BOUND, async || {
+        let found = world.get(&format!("{API}/workflow-instances?definitionId=child")).await;
+        child = found.body["items"][0]["id"].as_str().unwrap_or_default().to_owned();
+        found.body["items"][0]["subStatus"] == "Suspended"
+    })
+    .await;
+    let path = |query: &str| format!("{API}/activity-executions/{child}:2/call-stack?{query}");
+    let stack = world.get(&path("")).await.expect(200);
+    let ids: Vec<_> = stack["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["id"].as_str().unwrap().to_owned())
+        .collect();
+    let expected = [(&parent, 0), (&parent, 1), (&child, 0), (&child, 1), (&child, 2)];
+    assert_eq!(ids, expected.map(|(instance, number)| format!("{instance}:{number}")));
+    assert_eq!(stack["items"][2]["schedulingWorkflowInstanceId"], json!(parent));
+    assert_eq!(stack["items"][2]["schedulingActivityExecutionId"], json!(format!("{parent}:1")));
+    let own = world.get(&path("includeCrossWorkflowChain=False")).await.expect(200);
+    assert_eq!(own["totalCount"], 3);
+}
