@@ -26,6 +26,7 @@ mod placeholder;
 mod resume;
 mod runs;
 mod runtime;
+mod signalr;
 mod studio;
 mod transfers;
 mod upload;

@@ -5,6 +5,7 @@
 mod binary;
 mod mariadb;
 mod nats;
+mod npm;
 mod postgres;
 mod proxy;
 mod smtp;
@@ -15,6 +16,7 @@ pub use binary::executable;
 pub use mariadb::mariadb;
 pub use nats::{TestNats, binary, nats, nats_cluster, nats_with, shared_nats};
 pub use nats_server::{Guard, signal};
+pub use npm::npm;
 pub use postgres::{TestPostgres, own_postgres, postgres};
 pub use proxy::Proxy;
 pub use smtp::{SmtpTls, TestSmtp, smtp};
