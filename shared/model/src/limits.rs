@@ -215,6 +215,9 @@ pub const LIVE_BYTES_BUFFERED_MAX: usize = 128 * 1024;
 pub const LIVE_EVENTS_BUFFERED_MAX: usize = 256;
 /// Time in which a reader of live updates makes room for the next one, before it is cut off.
 pub const LIVE_SLOW_TIME_MAX: Duration = Duration::from_secs(10);
+/// Time after which a stream of live updates ends and its reader connects again, with credentials
+/// that are still good.
+pub const LIVE_TIME_MAX: Duration = Duration::from_secs(60 * 60);
 /// Time between two signs of life on a stream of live updates.
 pub const LIVE_HEARTBEAT: Duration = Duration::from_secs(15);
 /// Bytes of one message of a client of a hub.

@@ -12,8 +12,10 @@ use model::SubStatus;
 use reqwest::Method;
 use serde_json::json;
 use testkit::eventually;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::callee::{Callee, SLOW};
 use crate::crash::shard_of_schedules;
@@ -55,7 +57,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 53] = [
+const TASKS: [(&str, Fate); 56] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -88,9 +90,11 @@ const TASKS: [(&str, Fate); 53] = [
     ("ingress connections", Ends),
     ("ingress drain", PassesStop),
     ("ingress forgets requests", Passes),
+    ("ingress hub", Passes),
     ("ingress outcomes", Restarts),
     ("ingress plans", Restarts),
     ("ingress status", Ends),
+    ("ingress stream", Passes),
     ("leases: give back", Passes),
     ("leases: hear who waits", Restarts),
     ("leases: keep", Restarts),
@@ -98,6 +102,7 @@ const TASKS: [(&str, Fate); 53] = [
     ("leases: watch", Restarts),
     ("lookup", Passes),
     ("main", FailsStop),
+    ("pauses: watch", Restarts),
     ("pointers: watch", Restarts),
     ("presence: renew", Restarts),
     ("presence: watch", Restarts),
@@ -116,6 +121,15 @@ const FORGETS: &str = "ingress forgets requests";
 /// Runs at a login.
 const HASHES: &str = "hash a password";
 const LOGIN: &str = "/elsa/api/identity/login";
+/// Runs while someone follows the events.
+const STREAMS: &str = "ingress stream";
+const EVENTS: &str = "/elsa/api/events";
+/// Runs while someone is connected to the hub.
+const HUB: &str = "ingress hub";
+/// Runs when a pause changes.
+const PAUSES: &str = "pauses: watch";
+/// A key that is no pause.
+const NO_PAUSE: &str = "$KV.staunch_runtime.nobody";
 /// Runs when a bucket is gone.
 const HEALS: &str = "bus: make a stream again";
 /// Runs when a lease is dropped, as by an actor that panics.
@@ -284,6 +298,19 @@ impl Occasions {
             // It fails as long as the task panics.
             drop(world.api(PLACE).send(Method::POST, LOGIN, None, &body).await);
         }
+        if left.contains(&STREAMS) {
+            let (api, nothing) = (world.api(PLACE), json!(null));
+            // The answer has no end.
+            let following = api.send(Method::GET, EVENTS, None, &nothing);
+            drop(timeout(OCCASION_EVERY, following).await);
+        }
+        if left.contains(&HUB) {
+            drop(timeout(OCCASION_EVERY, visit_the_hub(world)).await);
+        }
+        if left.contains(&PAUSES) {
+            // The bucket may be out of reach for a moment.
+            drop(world.jetstream().await.publish(NO_PAUSE, "".into()).await);
+        }
         if left.contains(&GIVES_BACK) {
             victim.plant(&[ACTOR], 1).await;
         }
@@ -291,6 +318,21 @@ impl Occasions {
             self.guest = Some(come_and_go(world));
         }
     }
+}
+
+/// Connects to the hub of the node, and leaves when it has answered.
+async fn visit_the_hub(world: &World) -> std::io::Result<()> {
+    let url = world.cluster.nodes()[PLACE].url();
+    let address = url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).await?;
+    let request = format!(
+        "GET /elsa/hubs/workflow-instance HTTP/1.1\r\nhost: {address}\r\nconnection: upgrade\r\n\
+         upgrade: websocket\r\nsec-websocket-version: 13\r\n\
+         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = [0; 1024];
+    stream.read(&mut answer).await.map(drop)
 }
 
 /// Another node comes and goes.

@@ -76,6 +76,7 @@ pub(crate) async fn serve(app: Arc<App>, caller: Caller, place: Place, mut socke
     let ended = tokio::select! {
         biased;
         () = draining.cancelled() => Ended { error: None, again: true },
+        () = tokio::time::sleep(limits::LIVE_TIME_MAX) => Ended { error: None, again: true },
         ended = connection.run(&mut socket) => match ended {
             Err(ended) => ended,
             Ok(never) => match never {},

@@ -84,6 +84,9 @@ pub(crate) fn response(app: &Arc<App>, place: Place, events: Events) -> Response
             () = draining.cancelled() => sink.end(Event::end(
                 "this server is stopping: connect again, and go on after the last id",
             )),
+            () = tokio::time::sleep(limits::LIVE_TIME_MAX) => sink.end(Event::end(
+                "this stream is old: connect again, and go on after the last id",
+            )),
             () = pump(&sink, events) => {}
         }
     });

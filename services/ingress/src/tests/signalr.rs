@@ -43,7 +43,7 @@ impl Client {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn microsofts_client_observes_an_instance_with_and_without_a_negotiation() {
     let config = Config {
-        auth: Auth::ApiKey,
+        auth: Auth::API_KEY,
         api_key: Some(KEY.to_owned()),
         listen: "127.0.0.1:0".parse().unwrap(),
         ..Config::default()
