@@ -13,6 +13,7 @@ use store::Audit;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TrackedFuture;
 
 use crate::auth::caller::Caller;
 use crate::backlog::Backlog;
@@ -171,7 +172,7 @@ impl App {
     }
 
     /// A task that another one runs, and that must end before ingress ends.
-    pub(crate) fn tracked<F: Future>(&self, task: F) -> impl Future<Output = F::Output> + use<F> {
+    pub(crate) fn tracked<F: Future>(&self, task: F) -> TrackedFuture<F> {
         self.tasks.track_future(task)
     }
 
