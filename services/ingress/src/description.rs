@@ -1,7 +1,12 @@
 //! The OpenAPI description of every route, generated from the annotations of the handlers.
 
+mod complete;
+
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
+
+use chassis::Auth;
+use serde_json::json;
 
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
@@ -22,11 +27,15 @@ or changes something: the same key means the same change, and gets the same answ
 `Prefer: respond-async` asks for the answer as soon as something is accepted, `Prefer: wait=5` for \
 it within five seconds.";
 
-/// The description of the API, as it is served and kept in `schema/api`.
-pub(crate) fn openapi_text() -> &'static str {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| {
-        let mut text = document().to_pretty_json().unwrap_or_default();
+/// The description of the API, as a server with these schemes of authentication serves it; the one
+/// with all of them is kept in `schema/api`.
+pub(crate) fn openapi_text(auth: Auth) -> &'static str {
+    static OPEN: OnceLock<String> = OnceLock::new();
+    static GUARDED: OnceLock<String> = OnceLock::new();
+    let text = if auth == Auth::NONE { &OPEN } else { &GUARDED };
+    text.get_or_init(|| {
+        let document = complete::completed(json!(document()), auth);
+        let mut text = format!("{document:#}");
         text.push('\n');
         text
     })

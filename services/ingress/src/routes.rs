@@ -80,6 +80,8 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(bulk::reload))
         .routes(routes!(saving::import_together))
         .routes(routes!(instances::list, start::start_or_list))
+        .routes(routes!(start::start_only))
+        .routes(routes!(start::query))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
         .routes(routes!(journal::journal, journal::journal_filtered))

@@ -189,7 +189,9 @@ async fn an_early_resume_that_another_node_applies_meanwhile_is_not_kept() {
     world.store.accept(accepted(&world, "wait", &start)).await.unwrap();
     let held = HeldAt::new(Point::BeforeWait);
     let points: Option<Arc<dyn Points>> = Some(held.clone());
-    let first = world.peculiar("a", Peculiar { points, ..Default::default() }).await;
+    // While it has its one command in hand, the first node takes no others.
+    let config = Some(crate::Config { in_hand_max: 1, ..World::config() });
+    let first = world.peculiar("a", Peculiar { points, config, ..Default::default() }).await;
     world.send(&resume("early", "i", None, json!({}))).await;
     held.reached.notified().await;
     // The first node loses its lease, and the second one does all the work.

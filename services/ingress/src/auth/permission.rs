@@ -104,6 +104,8 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/workflow-instances", P("read:workflow-instances")),
     // Starts (exec:workflow-definitions) or lists (read:workflow-instances), depending on its body.
     ("POST", "/workflow-instances", Key),
+    ("POST", "/workflow-instances/start", P("exec:workflow-definitions")),
+    ("POST", "/workflow-instances/query", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}", P("read:workflow-instances")),
     ("DELETE", "/workflow-instances/{id}", P("delete:workflow-instances")),
     ("GET", "/workflow-instances/{id}/execution-state", P("read:workflow-instances")),

@@ -12,6 +12,9 @@ use crate::bounds;
 use crate::problem::Problem;
 use crate::publication;
 
+/// Ids that no instance may have: routes have these names in the place of an id.
+const RESERVED: [&str; 2] = ["start", "query"];
+
 /// The members of a request for a start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beginning {
@@ -38,8 +41,13 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    /// Refuses names that are too long.
+    /// Refuses names that are too long, and ids that are names of routes.
     fn check(&self) -> Result<(), Problem> {
+        if let Some(id) = self.instance_id.as_ref().filter(|id| RESERVED.contains(&id.as_str())) {
+            return Err(Problem::bad_request(format!(
+                "an instance cannot have the id {id}, which is the name of a route: use another"
+            )));
+        }
         bounds::optional("correlationId", self.correlation_id.as_deref())?;
         bounds::optional("name", self.name.as_deref())?;
         bounds::optional(

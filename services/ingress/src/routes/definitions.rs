@@ -86,7 +86,7 @@ pub(super) async fn count(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
 
 /// Whether no other definition has this name.
 #[utoipa::path(get, path = "/workflow-definitions/validation/is-name-unique", tag = "definitions",
-    params(("name" = String, Query), ("definitionId" = Option<String>, Query)),
+    params(("name" = String, Query, min_length = 1), ("definitionId" = Option<String>, Query)),
     responses((status = 200, body = Value, description = "`{isUnique}`")))]
 pub(super) async fn is_name_unique(
     State(app): State<Arc<App>>,

@@ -17,8 +17,13 @@ use crate::{App, Problem, publication};
 /// The activity types, and every version of the workflows that may be used as activities.
 #[utoipa::path(get, path = "/descriptors/activities", tag = "descriptors",
     params(("refresh" = Option<bool>, Query, description = "Not needed: the answer is always current")),
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
-pub(super) async fn activities(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    responses((status = 200, body = Value, description = "`{items, count}`"),
+        (status = 400, body = ProblemBody)))]
+pub(super) async fn activities(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    params.flag("refresh")?;
     Ok(listed(described(&app).await?))
 }
 

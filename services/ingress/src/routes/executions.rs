@@ -85,7 +85,7 @@ impl Wanted {
 
 /// The executions of the activities of an instance, in the order in which they began.
 #[utoipa::path(get, path = "/activity-executions/list", tag = "instances",
-    params(("workflowInstanceId" = String, Query),
+    params(("workflowInstanceId" = String, Query, min_length = 1),
         ("activityNodeId" = Option<String>, Query, description = "Of this activity, by its path"),
         ("activityId" = Option<String>, Query), ("completed" = Option<bool>, Query),
         ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
@@ -100,7 +100,7 @@ pub(super) async fn list(
 
 /// The same executions, without their values.
 #[utoipa::path(get, path = "/activity-execution-summaries/list", tag = "instances",
-    params(("workflowInstanceId" = String, Query), ("activityNodeId" = Option<String>, Query),
+    params(("workflowInstanceId" = String, Query, min_length = 1), ("activityNodeId" = Option<String>, Query),
         ("activityId" = Option<String>, Query), ("completed" = Option<bool>, Query),
         ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
     responses((status = 200, body = Listed<ExecutionSummary>), (status = 400, body = ProblemBody)))]
@@ -115,7 +115,7 @@ pub(super) async fn summaries(
 
 /// The number of executions of an instance.
 #[utoipa::path(get, path = "/activity-executions/count", tag = "instances",
-    params(("workflowInstanceId" = String, Query), ("activityNodeId" = Option<String>, Query),
+    params(("workflowInstanceId" = String, Query, min_length = 1), ("activityNodeId" = Option<String>, Query),
         ("activityId" = Option<String>, Query), ("completed" = Option<bool>, Query)),
     responses((status = 200, body = Value, description = "`{count}`"),
         (status = 400, body = ProblemBody)))]
@@ -129,7 +129,7 @@ pub(super) async fn count(
 
 /// An execution, by its id in the query.
 #[utoipa::path(get, path = "/activity-executions/by-id", tag = "instances",
-    params(("id" = String, Query), ("workflowInstanceId" = Option<String>, Query,
+    params(("id" = String, Query, min_length = 1), ("workflowInstanceId" = Option<String>, Query,
         description = "Only for an execution whose id does not name its instance")),
     responses((status = 200, body = ExecutionRecord), (status = 404, body = ProblemBody)))]
 pub(super) async fn by_id(

@@ -44,6 +44,6 @@ pub(super) async fn metrics() -> impl IntoResponse {
 /// This description.
 #[utoipa::path(get, path = "/openapi.json", tag = "health",
     responses((status = 200, body = Value, description = "OpenAPI")))]
-pub(super) async fn openapi() -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], crate::description::openapi_text())
+pub(super) async fn openapi(State(app): State<Arc<App>>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], crate::description::openapi_text(app.config.auth))
 }

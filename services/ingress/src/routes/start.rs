@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use model::Map;
 use protocol::ReplyWhen;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -73,6 +73,17 @@ pub(super) struct StartRequest {
     name: Option<String>,
 }
 
+/// What the request asked for.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is there for its schema")]
+enum StartedOrListed {
+    /// A start.
+    Started(InstanceStatus),
+    /// A list.
+    Listed(Paged<InstanceSummary>),
+}
+
 /// Starts an instance, or lists instances.
 ///
 /// A body with `definitionId` and no member of a list (`page`, `status`, `searchTerm` …) starts an
@@ -82,7 +93,7 @@ pub(super) struct StartRequest {
 /// also an empty one, is a filter, as for GET.
 #[utoipa::path(post, path = "/workflow-instances", tag = "instances",
     request_body = StartRequest,
-    responses((status = 200, body = InstanceStatus, description = "Started; or a list"),
+    responses((status = 200, body = StartedOrListed),
         (status = 202, body = InstanceStatus, description = "Accepted: see `Location`"),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
         (status = 409, body = ProblemBody), (status = 413, body = ProblemBody),
@@ -114,6 +125,32 @@ pub(super) async fn start_or_list(
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
     let list: Json<Paged<InstanceSummary>> = listed(&app, request).await?;
     Ok(list.into_response())
+}
+
+/// Starts an instance of a published definition. Unlike `POST /workflow-instances`, it never lists.
+#[utoipa::path(post, path = "/workflow-instances/start", tag = "instances",
+    request_body = StartRequest,
+    responses((status = 200, body = InstanceStatus),
+        (status = 202, body = InstanceStatus, description = "Accepted: see `Location`"),
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn start_only(
+    State(app): State<Arc<App>>,
+    prefer: Prefer,
+    asking: Asking,
+    Body(body): Body<Value>,
+) -> Result<Response, Problem> {
+    start(&app, &asking, body, prefer).await
+}
+
+/// Lists instances, newest first. Unlike `POST /workflow-instances`, it never starts one.
+#[utoipa::path(post, path = "/workflow-instances/query", tag = "instances",
+    request_body = ListRequest,
+    responses((status = 200, body = Paged<InstanceSummary>), (status = 400, body = ProblemBody)))]
+pub(super) async fn query(
+    State(app): State<Arc<App>>,
+    Body(request): Body<ListRequest>,
+) -> Result<Json<Paged<InstanceSummary>>, Problem> {
+    listed(&app, request).await
 }
 
 async fn start(

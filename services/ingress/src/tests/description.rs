@@ -3,6 +3,7 @@ use std::path::Path;
 
 use axum::body::Body;
 use axum::http::Request;
+use chassis::Auth;
 use serde_json::{Value, json};
 
 use super::world::World;
@@ -10,7 +11,7 @@ use crate::auth::permission;
 use crate::description::openapi_text;
 
 fn described() -> BTreeSet<(String, String)> {
-    let document: Value = serde_json::from_str(openapi_text()).unwrap();
+    let document: Value = serde_json::from_str(openapi_text(Auth::BOTH)).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let operations = paths.iter().flat_map(|(path, item)| {
         item.as_object().unwrap().keys().map(|method| (method.to_uppercase(), path.clone()))
@@ -41,6 +42,36 @@ async fn every_described_route_is_mounted_under_both_prefixes() {
     }
 }
 
+#[test]
+fn every_operation_names_its_problems_and_what_it_needs() {
+    for auth in [Auth::BOTH, Auth::NONE] {
+        let document: Value = serde_json::from_str(openapi_text(auth)).unwrap();
+        assert_eq!(document.get("security").is_some(), auth == Auth::BOTH);
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let responses = operation["responses"].as_object().unwrap();
+                for (status, response) in responses {
+                    if status.starts_with(['4', '5']) || status == "default" {
+                        let content = response["content"].as_object();
+                        let kinds: Vec<_> =
+                            content.into_iter().flat_map(|all| all.keys()).collect();
+                        assert_eq!(
+                            kinds,
+                            ["application/problem+json"],
+                            "{status} of {method} {path}"
+                        );
+                    }
+                }
+                let is_public = operation["security"] == json!([]);
+                let has_permission = operation.get("x-permissions").is_some();
+                assert!(!(is_public && has_permission), "{method} {path}");
+            }
+        }
+        let list = &document["paths"]["/elsa/api/workflow-instances/{id}"]["get"];
+        assert_eq!(list["x-permissions"], json!(["read:workflow-instances"]));
+    }
+}
+
 #[tokio::test]
 async fn a_server_knows_its_name_and_the_live_nodes() {
     let world = World::new().await;
@@ -52,7 +83,7 @@ async fn a_server_knows_its_name_and_the_live_nodes() {
 
 #[test]
 fn operations_have_names_of_their_own() {
-    let document: Value = serde_json::from_str(openapi_text()).unwrap();
+    let document: Value = serde_json::from_str(openapi_text(Auth::BOTH)).unwrap();
     let mut seen = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
@@ -69,10 +100,13 @@ fn the_description_in_the_schema_folder_is_fresh() {
     let updates = std::env::var("UPDATE_EXPECT").is_ok();
     if updates {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, openapi_text()).unwrap();
+        std::fs::write(&file, openapi_text(Auth::BOTH)).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(kept == openapi_text(), "schema/api/openapi.json is stale: run `just schema`");
+    assert!(
+        kept == openapi_text(Auth::BOTH),
+        "schema/api/openapi.json is stale: run `just schema`"
+    );
 }
 
 #[tokio::test]

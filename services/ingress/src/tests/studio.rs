@@ -322,6 +322,21 @@ async fn what_a_workflow_used_as_an_activity_holds_is_shown() {
 }
 
 #[tokio::test]
+async fn a_start_and_a_query_have_routes_that_do_not_guess() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let path = format!("{API}/workflow-instances/start");
+    let body = json!({"definitionId": "line", "instanceId": "one"});
+    assert_eq!(world.post(&path, &body).await.expect(200)["workflowInstanceId"], "one");
+    world.post(&path, &json!({"page": 0})).await.problem(400);
+    let body = json!({"definitionId": "line", "instanceId": "query"});
+    assert!(world.post(&path, &body).await.problem(400).contains("the name of a route"));
+    let path = format!("{API}/workflow-instances/query");
+    let body = world.post(&path, &json!({"definitionId": "line"})).await.expect(200);
+    assert_eq!((&body["totalCount"], &body["items"][0]["id"]), (&json!(1), &json!("one")));
+}
+
+#[tokio::test]
 async fn definitions_are_announced_again() {
     let world = World::new().await;
     world.publish("a", writes_line()).await;

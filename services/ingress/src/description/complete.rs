@@ -1,0 +1,104 @@
+//! Completes the description with what holds for many operations: the problems that each may answer,
+//! the credentials and the permission that it needs, and whether it needs a body.
+
+use axum::http::Method;
+use chassis::Auth;
+use serde_json::{Map, Value, json};
+
+use crate::auth::permission::{self, Need};
+
+const PROBLEM: &str = "application/problem+json";
+
+/// The document for a server on which these schemes are on.
+pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
+    let schemas = document.pointer("/components/schemas").cloned().unwrap_or_default();
+    let paths = document.get_mut("paths").and_then(Value::as_object_mut);
+    for (path, item) in paths.into_iter().flatten() {
+        for (method, operation) in item.as_object_mut().into_iter().flatten() {
+            let Some(operation) = operation.as_object_mut() else { continue };
+            let method = Method::from_bytes(method.to_uppercase().as_bytes());
+            let need = method.map_or(Need::Unlisted, |method| permission::of(&method, path));
+            body(operation, &schemas);
+            problems(operation, &need);
+            security(operation, &need, auth);
+        }
+    }
+    if auth == Auth::NONE
+        && let Some(document) = document.as_object_mut()
+    {
+        document.remove("security");
+        if let Some(components) = document.get_mut("components").and_then(Value::as_object_mut) {
+            components.remove("securitySchemes");
+        }
+    }
+    document
+}
+
+/// An absent body is an empty object: one is needed only where it has members that are.
+fn body(operation: &mut Map<String, Value>, schemas: &Value) {
+    let Some(body) = operation.get_mut("requestBody").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let schema =
+        body.get("content").and_then(|content| content.pointer("/application~1json/schema"));
+    let name = schema.and_then(|schema| schema.get("$ref")).and_then(Value::as_str);
+    let Some(name) = name.and_then(|name| name.rsplit('/').next()) else { return };
+    let members = schemas.get(name).and_then(|schema| schema.get("required"));
+    let is_needed = members.and_then(Value::as_array).is_some_and(|members| !members.is_empty());
+    body.insert("required".to_owned(), json!(is_needed));
+}
+
+/// Names the problems that every such operation may answer, all as problem details.
+fn problems(operation: &mut Map<String, Value>, need: &Need) {
+    let has_body = operation.contains_key("requestBody");
+    let has_input = has_body || operation.contains_key("parameters");
+    let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for (status, response) in responses.iter_mut() {
+        let is_problem = status.starts_with(['4', '5']);
+        let content = response.get_mut("content").and_then(Value::as_object_mut);
+        if let Some(content) = content.filter(|_| is_problem)
+            && let Some(schema) = content.remove("application/json")
+        {
+            content.insert(PROBLEM.to_owned(), schema);
+        }
+    }
+    let mut add = |status: &str, description: &str| {
+        responses.entry(status).or_insert_with(|| problem(description));
+    };
+    if has_input {
+        add("400", "A part of the request is wrong: `detail` says which, and what to do instead");
+    }
+    if has_body {
+        add("413", "The body is too large");
+        add("415", "The body is not of a type that is understood");
+    }
+    if !matches!(need, Need::Public) {
+        add("401", "The caller is not known");
+        add("403", "The caller may not do this");
+    }
+    add("503", "The server, the database or the broker has too much to do, or is away");
+    add("default", "Any other problem");
+}
+
+fn problem(description: &str) -> Value {
+    json!({"description": description,
+        "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}})
+}
+
+fn security(operation: &mut Map<String, Value>, need: &Need, auth: Auth) {
+    let permissions: Vec<&str> = match need {
+        Need::Permission(permission) => vec![permission],
+        Need::OneOf(permissions) => permissions.to_vec(),
+        Need::Public | Need::Inside | Need::Key | Need::Unlisted => Vec::new(),
+    };
+    if !permissions.is_empty() {
+        operation.insert("x-permissions".to_owned(), json!(permissions));
+    }
+    if auth == Auth::NONE {
+        operation.remove("security");
+    } else if matches!(need, Need::Public) {
+        operation.insert("security".to_owned(), json!([]));
+    }
+}
