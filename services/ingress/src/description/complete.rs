@@ -3,6 +3,7 @@
 
 use axum::http::Method;
 use chassis::Auth;
+use model::limits;
 use serde_json::{Map, Value, json};
 
 use crate::auth::permission::{self, Need};
@@ -18,10 +19,16 @@ pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
             let Some(operation) = operation.as_object_mut() else { continue };
             let method = Method::from_bytes(method.to_uppercase().as_bytes());
             let need = method.map_or(Need::Unlisted, |method| permission::of(&method, path));
+            parameters(operation);
             body(operation, &schemas);
             problems(operation, &need);
             security(operation, &need, auth);
         }
+    }
+    let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
+    for schema in schemas.into_iter().flat_map(Map::values_mut) {
+        let members = schema.get_mut("properties").and_then(Value::as_object_mut);
+        members.into_iter().flatten().for_each(|(name, schema)| bounds(name, schema));
     }
     if auth == Auth::NONE
         && let Some(document) = document.as_object_mut()
@@ -32,6 +39,36 @@ pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
         }
     }
     document
+}
+
+/// A parameter that is needed is not empty.
+fn parameters(operation: &mut Map<String, Value>) {
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten() {
+        let is_needed = parameter["required"] == true;
+        let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+        let Some(schema) = parameter.get_mut("schema") else { continue };
+        bounds(&name, schema);
+        if is_needed && schema["type"] == "string" && schema.get("minLength").is_none() {
+            schema["minLength"] = json!(1);
+        }
+    }
+}
+
+/// A page is of any size, and has at most 1000 items; it begins within the first items of a list.
+fn bounds(name: &str, schema: &mut Value) {
+    let first_max = match name {
+        "page" => Some(limits::PAGE_SKIP_MAX / limits::PAGE_ITEMS_MAX),
+        "skip" => Some(limits::PAGE_SKIP_MAX),
+        "pageSize" | "take" => None,
+        _ => return,
+    };
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("format");
+        if let Some(max) = first_max {
+            schema.insert("maximum".to_owned(), json!(max));
+        }
+    }
 }
 
 /// An absent body is an empty object: one is needed only where it has members that are.
