@@ -97,15 +97,25 @@ impl Keeping {
 }
 
 /// Whether a value of this name is a credential.
-pub(crate) fn is_credential(name: &str) -> bool {
-    let mut letters = [0_u8; 64];
-    let mut length = 0;
-    let plain = name.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b' ' | b'.'));
-    for (letter, byte) in letters.iter_mut().zip(plain) {
-        *letter = byte.to_ascii_lowercase();
-        length += 1;
-    }
-    let letters = std::str::from_utf8(letters.get(..length).unwrap_or_default()).unwrap_or(name);
+#[must_use]
+pub fn is_credential(name: &str) -> bool {
+    let plain = |byte: &u8| !matches!(byte, b'-' | b'_' | b' ' | b'.');
+    let small = name.bytes().filter(plain).map(|byte| byte.to_ascii_lowercase());
+    // Names are short nearly always, and every value that is kept asks: no allocation for them.
+    let mut short = [0_u8; 64];
+    let long: Vec<u8>;
+    let letters = if name.len() <= short.len() {
+        let mut length = 0;
+        for (letter, byte) in short.iter_mut().zip(small) {
+            *letter = byte;
+            length += 1;
+        }
+        short.get(..length).unwrap_or_default()
+    } else {
+        long = small.collect();
+        &long
+    };
+    let letters = std::str::from_utf8(letters).unwrap_or(name);
     letters == "token" || CREDENTIALS.iter().any(|credential| letters.contains(credential))
 }
 
@@ -193,6 +203,7 @@ mod tests {
         for name in ["authorization", "Proxy-Authorization", "X-Api-Key", "db_password", "token"] {
             assert!(is_credential(name), "{name}");
         }
+        assert!(is_credential(&format!("{}Password", "x".repeat(100))));
         for name in ["text", "tokens", "author", "key", "", "schlüssel"] {
             assert!(!is_credential(name), "{name}");
         }

@@ -78,6 +78,7 @@ pub use engine::{Engine, Examined, Triggers};
 pub use env::{Env, Installation};
 pub use evaluate::{Asked, Flaw, Identity, Language, Mentions, Scope, Surroundings};
 pub use input::{Alter, Input, Restart, Resume, Start};
+pub use keeping::is_credential;
 pub use languages::Languages;
 pub use library::{Library, Reference};
 pub use moving::Moving;

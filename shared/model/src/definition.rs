@@ -131,12 +131,19 @@ impl Definition {
     }
 }
 
-/// Removes from every activity what answers add to it: its place, and its version where that is 1.
+/// Removes from every activity what answers add to it: its place, and its version where that is 1. A
+/// place ends with the activity's id; any other `nodeId` is a value that the author wrote.
 fn unplaced(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            let is_text = |name: &str| members.get(name).is_some_and(Value::is_string);
-            if is_text("nodeId") && is_text("type") {
+            let text = |name: &str| members.get(name).and_then(Value::as_str);
+            let is_placed = match (text("type"), text("nodeId"), text("id")) {
+                (Some(_), Some(place), Some(id)) => {
+                    place.strip_suffix(id).is_some_and(|owner| owner.ends_with(':'))
+                }
+                _ => false,
+            };
+            if is_placed {
                 members.remove("nodeId");
                 if members.get("version") == Some(&Value::from(1)) {
                     members.remove("version");
@@ -297,9 +304,12 @@ mod tests {
         assert!(first.has_content_of(&same));
         assert_eq!(first.content_hash(), same.content_hash());
         let placed = read(
-            r#"{"root": {"type": "X", "nodeId": "Workflow1:a", "version": 1, "y": [{"b": 1, "c": 2}]}}"#,
+            r#"{"root": {"type": "X", "id": "a", "nodeId": "Workflow1:a", "version": 1, "y": []}}"#,
         );
-        assert!(first.has_content_of(&placed));
+        assert!(placed.has_content_of(&read(r#"{"root": {"type": "X", "id": "a", "y": []}}"#)));
+        let written = r#"{"root": {"type": "X", "y": {"type": "t", "id": "a", "nodeId": "NODE"}}}"#;
+        let changed = written.replace("NODE", "OTHER");
+        assert!(!read(written).has_content_of(&read(&changed)));
         let other = read(r#"{"root": {"type": "X", "y": [{"b": 2, "c": 2}]}}"#);
         assert!(!first.has_content_of(&other));
         assert_ne!(first.content_hash(), other.content_hash());

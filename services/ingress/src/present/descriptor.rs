@@ -1,7 +1,10 @@
 //! Descriptions of activity types as Elsa's designers read them: names in Pascal case, the editor of
 //! each input, and of the ports only those that hold one activity or are an outcome.
 
-use engine::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind, Type};
+use engine::{
+    Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind, Type, WORKFLOW_TYPE,
+    is_credential, pascal,
+};
 use serde_json::{Value, json};
 
 /// Types that a designer does not offer: it draws them where a definition has them.
@@ -188,7 +191,7 @@ pub(crate) fn activity(descriptor: &Descriptor) -> Value {
 /// The description of the workflow around the root activity, which journals and records name.
 pub(crate) fn workflow_type() -> Value {
     json!({
-        "typeName": "Elsa.Workflow",
+        "typeName": WORKFLOW_TYPE,
         "namespace": "Elsa",
         "name": "Workflow",
         "version": 1,
@@ -227,7 +230,7 @@ fn input(activity: &str, input: &InputDescriptor) -> Value {
         "defaultValue": input.default_value,
         "defaultSyntax": input.default_syntax,
         "isReadOnly": false,
-        "isSensitive": matches!(input.name, "authorization" | "connectionString"),
+        "isSensitive": input.ty == Type::String && is_credential(input.name),
         "autoEvaluate": input.arguments.is_empty(),
         "storageDriverType": null,
         "options": input.options,
@@ -285,11 +288,4 @@ fn port(port: &Port) -> Value {
         "type": port.kind,
         "isBrowsable": port.is_browsable,
     })
-}
-
-/// `waitForCompletion` becomes `WaitForCompletion`: Elsa's name of the property.
-pub(crate) fn pascal(name: &str) -> String {
-    let mut chars = name.chars();
-    let first = chars.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(chars).collect()
 }

@@ -132,7 +132,7 @@ pub(super) async fn delete_definitions(
 }
 
 /// Announces the published versions of these definitions to all nodes again; without ids, of all
-/// definitions. Nodes follow by themselves: this is for who does not want to wait.
+/// definitions, if there are at most 1000. Nodes follow by themselves: this is for who does not want to wait.
 #[utoipa::path(post, path = "/actions/workflow-definitions/refresh", tag = "definitions",
     request_body = DefinitionIds,
     responses((status = 200, body = Value, description = "`{refreshed, notFound}`: ids"), (status = 400, body = ProblemBody)))]
@@ -159,6 +159,7 @@ async fn announced(app: &Arc<App>, request: DefinitionIds) -> Result<Json<Value>
     if ids.is_empty() {
         let published = app.cx.store.published_versions().await?;
         ids = published.into_iter().map(|version| version.definition_id).collect();
+        bounded(ids.len())?;
     }
     let announcements = ids.clone().into_iter().map(|id| {
         let app = Arc::clone(app);

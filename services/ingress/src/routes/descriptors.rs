@@ -24,7 +24,9 @@ pub(super) async fn activities(
     params: Params,
 ) -> Result<Json<Value>, Problem> {
     params.flag("refresh")?;
-    Ok(listed(described(&app).await?))
+    let mut items: Vec<_> = built_in(&app).collect();
+    items.extend(workflows(&app).await?);
+    Ok(listed(items))
 }
 
 /// One activity type: its newest version, or the one that is asked for.
@@ -37,17 +39,8 @@ pub(super) async fn activity(
     Path(type_name): Path<String>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let version: Option<u32> = params.read("version")?;
-    let mut found = described(&app).await?;
-    found.retain(|one| {
-        let is_version = version.is_none_or(|version| one["version"] == version);
-        one["typeName"] == type_name.as_str() && is_version
-    });
-    let newest = found.into_iter().max_by_key(|one| one["version"].as_u64());
-    newest.map(Json).ok_or_else(|| {
-        let version = version.map(|version| format!(" of version {version}")).unwrap_or_default();
-        Problem::not_found(format!("there is no activity type {type_name:?}{version}"))
-    })
+    let found = one(&app, &type_name, params.read("version")?).await?;
+    Ok(Json(found))
 }
 
 /// The choices of an input that the server computes. No activity type has one.
@@ -60,11 +53,7 @@ pub(super) async fn options(
     State(app): State<Arc<App>>,
     Path((type_name, property)): Path<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
-    let all = described(&app).await?;
-    let activity = all.iter().find(|one| one["typeName"] == type_name.as_str());
-    let Some(activity) = activity else {
-        return Err(Problem::not_found(format!("there is no activity type {type_name:?}")));
-    };
+    let activity = one(&app, &type_name, None).await?;
     let is_it = |input: &&Value| {
         input["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case(&property))
     };
@@ -75,13 +64,27 @@ pub(super) async fn options(
     Ok(Json(json!({"items": input["uiSpecifications"]})))
 }
 
-/// All activity types.
-async fn described(app: &App) -> Result<Vec<Value>, Problem> {
-    let mut items: Vec<_> =
-        app.cx.engine.descriptors().into_iter().map(descriptor::activity).collect();
-    items.push(descriptor::workflow_type());
-    items.extend(workflows(app).await?);
-    Ok(items)
+/// The activity types that need no definition.
+fn built_in(app: &App) -> impl Iterator<Item = Value> {
+    let known = app.cx.engine.descriptors().into_iter().map(descriptor::activity);
+    known.chain([descriptor::workflow_type()])
+}
+
+/// The activity type of this name: its newest version, or this one. Definitions are read only where
+/// it is none of ours.
+async fn one(app: &App, type_name: &str, version: Option<u32>) -> Result<Value, Problem> {
+    let is_it = |one: &Value| {
+        let is_version = version.is_none_or(|version| one["version"] == version);
+        one["typeName"] == type_name && is_version
+    };
+    if let Some(found) = built_in(app).find(is_it) {
+        return Ok(found);
+    }
+    let found = workflows(app).await?.into_iter().filter(is_it);
+    found.max_by_key(|one| one["version"].as_u64()).ok_or_else(|| {
+        let version = version.map(|version| format!(" of version {version}")).unwrap_or_default();
+        Problem::not_found(format!("there is no activity type {type_name:?}{version}"))
+    })
 }
 
 async fn workflows(app: &App) -> Result<Vec<Value>, Problem> {

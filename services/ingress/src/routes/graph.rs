@@ -4,21 +4,17 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::{Library, Site, Sites};
+use engine::{Library, Site, Sites, WORKFLOW_ID, WORKFLOW_TYPE, pascal};
 use model::{Definition, VersionId};
 use serde_json::{Value, json};
 
 use super::definitions::no_version;
 use crate::body::Params;
-use crate::present::descriptor::pascal;
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
-/// The id of the workflow around the root activity.
-const WORKFLOW: &str = "Workflow1";
-
 /// Activities that a designer draws as a part of what is around them.
-const DRAWN_WITHIN: [&str; 2] = ["Elsa.Workflow", "Elsa.Flowchart"];
+const DRAWN_WITHIN: [&str; 2] = [WORKFLOW_TYPE, "Elsa.Flowchart"];
 
 /// An activity with everything in it: the one with this node id, otherwise the whole workflow.
 #[utoipa::path(get, path = "/workflow-definitions/subgraph/{id}", tag = "definitions",
@@ -99,8 +95,8 @@ fn node(sites: &Sites, site: &Site) -> Value {
 
 /// The workflow as the outermost activity.
 fn whole(definition: &Definition, sites: &Sites) -> Value {
-    json!({"nodeId": WORKFLOW, "port": "", "activity": {
-        "id": WORKFLOW, "nodeId": WORKFLOW, "type": "Elsa.Workflow", "version": 1,
+    json!({"nodeId": WORKFLOW_ID, "port": "", "activity": {
+        "id": WORKFLOW_ID, "nodeId": WORKFLOW_ID, "type": WORKFLOW_TYPE, "version": 1,
         "name": definition.name, "root": sites.root,
     }})
 }

@@ -34,7 +34,7 @@ impl World {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_paused_cluster_keeps_its_commands_until_it_goes_on() {
     let world = World::new().await;
     world.publish("line", writes_line()).await;
@@ -53,8 +53,8 @@ async fn a_paused_cluster_keeps_its_commands_until_it_goes_on() {
     let again = world.admin("pause").await;
     assert_eq!(again["state"], paused["state"]);
     let id = world.accepted("line").await;
-    // A pull that did not wait for the gate would have taken it by now.
-    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    // A pull that did not wait for the gate would have taken it by now: the clock is paused.
+    tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(bus::Queue::backlog(&world.bus).await.unwrap(), 1);
     let path = format!("/elsa/api/workflow-instances/{id}/execution-state");
     assert_eq!(world.get(&path).await.expect(200)["subStatus"], "Pending");
