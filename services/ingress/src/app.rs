@@ -26,6 +26,7 @@ use crate::identity::Identity;
 use crate::live::Streams;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
+use crate::rate::Rates;
 use crate::waiters::Waiters;
 use crate::wake::Wake;
 
@@ -52,6 +53,8 @@ pub(crate) struct App {
     pub(crate) room: Arc<Semaphore>,
     /// One permit per byte of their bodies.
     pub(crate) bodies: Semaphore,
+    /// Limits of the rate of requests.
+    pub(crate) rates: Rates,
     /// The number of commands that wait.
     pub(crate) backlog: Backlog,
     /// The streams of live updates.
@@ -76,6 +79,7 @@ impl App {
             health: node::health(&cx.store, &cx.bus, &cx.presence),
             room: Arc::new(Semaphore::new(config.requests_max)),
             bodies: Semaphore::new(config.bodies_bytes_max),
+            rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),
             draining: CancellationToken::new(),

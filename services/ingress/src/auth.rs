@@ -22,7 +22,7 @@ use subtle::ConstantTimeEq as _;
 use crate::identity::login;
 pub(crate) use crate::identity::secret::hash as hash_of;
 use crate::respond::Verbatim;
-use crate::{App, Problem};
+use crate::{App, Problem, forwarded};
 use caller::{Caller, no_credentials};
 use permission::Need;
 
@@ -39,7 +39,8 @@ pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Pr
     if template.is_some_and(permission::is_hub) {
         query_token::lift(&mut request);
     }
-    let caller = admit(app, &need, request.headers()).await?;
+    let is_local = app.config.listen.ip().is_loopback() && forwarded::is_local(&request);
+    let caller = admit(app, &need, is_local, request.headers()).await?;
     request.extensions_mut().insert(caller);
     Ok(request)
 }
@@ -49,9 +50,14 @@ fn need(method: &Method, template: &str) -> Need {
     permission::of(method, template)
 }
 
-async fn admit(app: &App, need: &Need, headers: &HeaderMap) -> Result<Caller, Problem> {
+async fn admit(
+    app: &App,
+    need: &Need,
+    is_local: bool,
+    headers: &HeaderMap,
+) -> Result<Caller, Problem> {
     let need = match need {
-        Need::Inside if app.config.listen.ip().is_loopback() => &Need::Public,
+        Need::Inside if is_local => &Need::Public,
         Need::Inside => &Need::Key,
         other => other,
     };

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use chassis::{Auth, Settings};
+use chassis::http::TlsFiles;
+use chassis::{Auth, Networks, Rate, Settings};
 use model::limits;
 
 use crate::identity::config::IdentityConfig;
@@ -40,6 +41,16 @@ pub struct Config {
     pub connections_max: usize,
     /// The beginning of URLs in answers; if none, the address that it listens on.
     pub base_url: Option<String>,
+    /// Networks of proxies that are believed about the addresses of their clients.
+    pub trusted_proxies: Networks,
+    /// Certificate and key; plain HTTP if none.
+    pub tls: Option<TlsFiles>,
+    /// Requests from one address.
+    pub limit_address: Option<Rate>,
+    /// Requests with one credential.
+    pub limit_credential: Option<Rate>,
+    /// Starts of one definition.
+    pub limit_definition: Option<Rate>,
     /// How callers authenticate.
     pub auth: Auth,
     /// A key with all permissions, with which other keys can be created.
@@ -73,6 +84,11 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 5001)),
             connections_max: limits::CONNECTIONS_MAX,
             base_url: None,
+            trusted_proxies: Networks::default(),
+            tls: None,
+            limit_address: None,
+            limit_credential: None,
+            limit_definition: None,
             auth: Auth::NONE,
             api_key: None,
             identity: IdentityConfig::default(),
@@ -99,6 +115,11 @@ impl Config {
             listen: settings.listen,
             connections_max: settings.max_connections,
             base_url: settings.base_url.clone(),
+            trusted_proxies: settings.trusted_proxies.clone(),
+            tls: TlsFiles::from_settings(settings),
+            limit_address: settings.limit_address,
+            limit_credential: settings.limit_credential,
+            limit_definition: settings.limit_definition,
             auth: settings.auth,
             identity: IdentityConfig::from_settings(settings).map_err(Invalid::Identity)?,
             api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
@@ -142,6 +163,7 @@ impl Config {
     pub fn base_url(&self) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
+            None if self.tls.is_some() => format!("https://{}", self.listen),
             None => format!("http://{}", self.listen),
         }
     }

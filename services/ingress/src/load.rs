@@ -154,6 +154,6 @@ fn counted(body: Body, share: Arc<Share>) -> Body {
 }
 
 /// True for health and metrics, which are answered under any load.
-fn is_about_the_server(path: &str) -> bool {
+pub(crate) fn is_about_the_server(path: &str) -> bool {
     path.starts_with("/health/") || path == "/metrics"
 }

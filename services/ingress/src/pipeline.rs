@@ -44,6 +44,7 @@ pub(crate) async fn start(
     let program = validate::start(app, &beginning).await?;
     let new = identify::start(app, asking, beginning, &program, patience)?;
     app.must_have_room()?;
+    app.rates.of_definition(program.definition_id())?;
     let wait = reply::expect(app, asking, patience);
     let message = new.command.clone();
     match wait {

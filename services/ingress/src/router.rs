@@ -18,10 +18,13 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
+use crate::auth::caller::Caller;
 use crate::auth::permission::{MOUNTS, WORKFLOWS};
 use crate::body::BytesMax;
 use crate::routes::Routes;
-use crate::{App, auth, endpoint, finish, idempotency, load, routes, shield, trace};
+use crate::{
+    App, Problem, auth, endpoint, finish, forwarded, idempotency, load, routes, shield, trace,
+};
 
 /// All routes of one ingress.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -59,9 +62,15 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let shared = Arc::clone(&app);
-    let run = |request| async move {
-        let mut response = finish::finish(next.run(request).await, &method, &path).await;
-        shield::shield(&mut response, &path);
+    let run = |mut request: Request| async move {
+        let settled = forwarded::settle(&shared.config.trusted_proxies, &mut request);
+        let is_secure = shield::is_secure(&request);
+        let response = match settled {
+            Ok(()) => next.run(request).await,
+            Err(problem) => problem.into_response(),
+        };
+        let mut response = finish::finish(response, &method, &path).await;
+        shield::shield(&mut response, &path, is_secure);
         auth::challenge(&shared, &mut response);
         response
     };
@@ -73,13 +82,35 @@ async fn enter(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
     if let Err(problem) = auth::origin::guard(&app, &request) {
         return problem.into_response();
     }
-    let run = |request| async {
-        match auth::guard(&app, request).await {
-            Ok(request) => next.run(request).await,
-            Err(problem) => problem.into_response(),
-        }
+    if load::is_about_the_server(request.uri().path()) {
+        return known(&app, request, next).await.unwrap_or_else(Problem::into_response);
+    }
+    let standing = match app.rates.of_address(&request) {
+        Ok(standing) => standing,
+        Err(problem) => return problem.into_response(),
     };
-    load::admit(&app, request, run).await
+    let run =
+        |request| async { known(&app, request, next).await.unwrap_or_else(Problem::into_response) };
+    let mut response = load::admit(&app, request, run).await;
+    if let Some(standing) = standing {
+        standing.show(response.headers_mut());
+    }
+    response
+}
+
+/// Lets a request in whose caller is known, and has not sent too many.
+async fn known(app: &App, request: Request, next: Next) -> Result<Response, Problem> {
+    let request = auth::guard(app, request).await?;
+    let caller = request.extensions().get::<Caller>();
+    let standing = match caller.filter(|_| !load::is_about_the_server(request.uri().path())) {
+        Some(caller) => app.rates.of_caller(caller)?,
+        None => None,
+    };
+    let mut response = next.run(request).await;
+    if let Some(standing) = standing {
+        standing.show(response.headers_mut());
+    }
+    Ok(response)
 }
 
 /// These routes, with this limit for bodies, and with answers to repeated idempotency keys.
@@ -112,6 +143,8 @@ fn cors(origins: &[String]) -> CorsLayer {
         "content-disposition",
         "etag",
         "location",
+        "ratelimit",
+        "ratelimit-policy",
         "retry-after",
         "traceparent",
         "x-elsa-response",

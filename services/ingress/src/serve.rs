@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use bus::{Endpoint, Subscription};
+use chassis::http::{BadFiles, Tls};
 use chassis::{Life, http};
 use futures::StreamExt as _;
 use hyper_util::service::TowerToHyperService;
@@ -32,6 +33,9 @@ pub enum Error {
         /// The reason.
         source: std::io::Error,
     },
+    /// The certificate or its key cannot be used.
+    #[error(transparent)]
+    Tls(#[from] BadFiles),
     /// The bus does not answer.
     #[error("cannot open the inbox for outcomes: {0}")]
     Bus(#[from] bus::Error),
@@ -44,6 +48,7 @@ pub enum Error {
 /// [`Error`] has the reason why it does not start.
 pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAddr, Error> {
     config.check()?;
+    let tls = config.tls.clone().map(Tls::read).transpose()?;
     let listening = |source| Error::Listen { address: config.listen, source };
     let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
@@ -52,7 +57,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     let app = App::start(cx, config).await?;
     plans::begin(&app);
     identity::first::at_start(&app).await;
-    tracing::info!(%address, auth = ?app.config.auth, "ingress listens");
+    tracing::info!(%address, auth = ?app.config.auth, tls = tls.is_some(), "ingress listens");
     app.drain_with(life.stop());
     let stop = life.stop();
     life.spawn("ingress status", {
@@ -67,7 +72,8 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
         // connection.
         let router: Router = router::router(Arc::clone(&app)).with_state(());
         let connections_max = http::connections_max(app.config.connections_max);
-        http::serve(listener, TowerToHyperService::new(router), connections_max, stopping).await;
+        let service = TowerToHyperService::new(router);
+        http::serve(listener, tls, service, connections_max, stopping).await;
         app.close().await;
     });
     Ok(address)

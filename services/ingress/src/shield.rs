@@ -1,12 +1,16 @@
 //! The security headers of every answer: which code may run on a page, and which sites may embed
 //! it.
 
+use axum::extract::Request;
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 
+use crate::auth::origin::authority;
+use crate::forwarded::Site;
 use crate::respond::Verbatim;
 
 /// An answer of the API: no code of it runs, and no page embeds it.
@@ -17,14 +21,28 @@ const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; \
      connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
+/// Browsers use only https for this host, for a year.
+const TRANSPORT_POLICY: &str = "max-age=31536000";
+
+/// True if the client came by https, to a name that is not this machine's alone: a browser would
+/// keep to https for everything on localhost.
+pub(crate) fn is_secure(request: &Request) -> bool {
+    let site = request.extensions().get::<Site>();
+    site.is_some_and(|site| site.is_encrypted)
+        && !authority(request).is_some_and(|host| chassis::is_loopback(&host))
+}
+
 /// Adds the headers to the answer of this path. An answer that a workflow wrote keeps its own
 /// headers, and gets no policy for scripts, because its page may have some.
-pub(crate) fn shield(response: &mut Response, path: &str) {
+pub(crate) fn shield(response: &mut Response, path: &str, is_secure: bool) {
     let is_docs = path.starts_with("/docs");
     let is_of_a_workflow = response.extensions().get::<Verbatim>().is_some();
     let headers = response.headers_mut();
     set(headers, X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(headers, REFERRER_POLICY, "no-referrer");
+    if is_secure {
+        set(headers, STRICT_TRANSPORT_SECURITY, TRANSPORT_POLICY);
+    }
     if !is_of_a_workflow {
         set(headers, X_FRAME_OPTIONS, "DENY");
         set(headers, CONTENT_SECURITY_POLICY, if is_docs { DOCS_POLICY } else { API_POLICY });

@@ -14,6 +14,7 @@ mod errors;
 mod events;
 mod executions;
 mod files;
+mod gate;
 mod history;
 mod hub;
 mod idempotency;

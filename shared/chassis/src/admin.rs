@@ -100,7 +100,7 @@ async fn answer_all(
         let desk = Arc::clone(&desk);
         async move { Ok::<_, Infallible>(desk.answer(&request).await) }
     });
-    http::serve(listener, service, limits::ADMIN_CONNECTIONS_MAX, stop).await;
+    http::serve(listener, None, service, limits::ADMIN_CONNECTIONS_MAX, stop).await;
     Ok(())
 }
 

@@ -8,6 +8,7 @@
 mod check;
 mod declare;
 mod error;
+mod gate;
 mod settings;
 mod source;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 mod value;
 
 pub use error::{ConfigError, Origin};
+pub use gate::{ClientAuth, HostLists, Networks, Rate};
 pub use settings::{Args, Settings};
 pub use source::Setting;
 pub use value::{
@@ -50,6 +52,7 @@ impl Settings {
         check::bounds(&settings)?;
         check::tokens(&settings)?;
         check::safety(&settings)?;
+        check::gate(&settings)?;
         Ok(settings)
     }
 }

@@ -1,12 +1,14 @@
-//! An HTTP/1.1 server with limits on the number of connections, the time of headers and writes, and
+//! An HTTP server, with or without TLS, with limits on the number of connections, the time of headers and writes, and
 //! the time of its end.
 //!
 //! A connection without a permit waits in the system's queue. A connection without a complete
-//! request is closed after [`limits::HEADERS_TIME_MAX`], so slow or idle clients give their permits
+//! request is closed after [`model::limits::HEADERS_TIME_MAX`], so slow or idle clients give their permits
 //! back. If the process has no file descriptor left, the server pauses and tries again.
 
+mod connection;
 mod linger;
 mod stall;
+mod tls;
 
 use std::convert::Infallible;
 use std::io;
@@ -15,19 +17,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::{Body, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::Service;
 use hyper::{Request, Response};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use model::limits;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use linger::Lingering;
-use stall::Unstalled;
+use connection::Front;
+pub use tls::{BadFiles, Tls, TlsFiles};
 
 /// Pause after an accept that failed for lack of a resource, such as a file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -39,6 +38,8 @@ const DESCRIPTORS_RESERVED: usize = 64;
 const CONNECTIONS_MIN: usize = 16;
 /// The number of descriptors to assume if the system does not report it.
 const DESCRIPTORS_DEFAULT: usize = 256;
+/// TLS handshakes at the same time; further ones wait, within the time of theirs.
+const HANDSHAKES_MAX: usize = 256;
 
 /// The number of connections to allow: the configured one, or fewer if the process may not open
 /// that many files.
@@ -64,11 +65,16 @@ fn descriptors_max() -> Option<usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
+/// The request came over TLS; such a request has it as an extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encrypted;
+
 /// Serves connections until `stop`, then lets every request that has begun finish.
 ///
 /// `connections_max` is the number of connections that are open at the same time.
 pub async fn serve<S, B>(
     listener: TcpListener,
+    tls: Option<Tls>,
     service: S,
     connections_max: usize,
     stop: CancellationToken,
@@ -81,6 +87,8 @@ pub async fn serve<S, B>(
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let room = Arc::new(Semaphore::new(connections_max));
+    let handshakes = Arc::new(Semaphore::new(HANDSHAKES_MAX));
+    let front = Front { service, tls, handshakes, stop: stop.clone() };
     let open = TaskTracker::new();
     let mut full = Sampled::default();
     let mut failed = Sampled::default();
@@ -88,7 +96,7 @@ pub async fn serve<S, B>(
         let Some(accepted) = stop.run_until_cancelled(listener.accept()).await else { break };
         match accepted {
             Ok((stream, peer)) => {
-                let connection = connection(stream, Peer(peer), service.clone(), stop.clone());
+                let connection = front.clone().serve(stream, Peer(peer));
                 let serving = open.track_future(async move {
                     connection.await;
                     drop(permit);
@@ -115,40 +123,6 @@ async fn permit(room: &Arc<Semaphore>, full: &mut Sampled) -> Option<OwnedSemaph
         tracing::warn!("all HTTP connections are in use; new ones wait until one is closed");
     }
     Arc::clone(room).acquire_owned().await.ok()
-}
-
-async fn connection<S, B>(stream: TcpStream, peer: Peer, service: S, stop: CancellationToken)
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-    B: Body + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection could not be set to send at once");
-    }
-    let stream = Lingering::new(stream, limits::LINGER_TIME_MAX);
-    let io = TokioIo::new(Unstalled::new(stream, limits::WRITE_TIME_MAX));
-    let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits::HEADERS_TIME_MAX)
-        .max_header_size(limits::HEADERS_BYTES_MAX);
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(peer);
-        service.call(request)
-    });
-    let serving = builder.serve_connection(io, service).with_upgrades();
-    tokio::pin!(serving);
-    let ended = tokio::select! {
-        ended = &mut serving => ended,
-        () = stop.cancelled() => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
-    }
 }
 
 /// The client closed its connection before it was accepted.

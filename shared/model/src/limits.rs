@@ -59,6 +59,17 @@ pub const BODY_PAUSE_MAX: Duration = Duration::from_secs(10);
 pub const BODY_TIME_MAX: Duration = Duration::from_secs(120);
 /// Time in which a client has to accept the next part of an answer.
 pub const WRITE_TIME_MAX: Duration = Duration::from_secs(30);
+/// Time of a TLS handshake, with the wait for its turn.
+pub const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
+/// Bytes of a file with certificates or a key.
+pub const TLS_FILE_BYTES_MAX: usize = 1024 * 1024;
+/// Time after which an HTTP/2 connection takes no new requests: longer than a live stream lasts.
+pub const HTTP2_TIME_MAX: Duration = Duration::from_secs(2 * 60 * 60);
+/// Time in which the requests of an HTTP/2 connection end that takes no new ones.
+pub const HTTP2_END_TIME_MAX: Duration = Duration::from_secs(60 * 60);
+/// Addresses, credentials or definitions whose requests one limit counts; further ones share one
+/// count.
+pub const LIMITED_KEYS_MAX: usize = 100_000;
 /// Time in which a client that was answered may still send before its connection is closed.
 pub const LINGER_TIME_MAX: Duration = Duration::from_secs(1);
 /// Bytes of an instance's encoded state.

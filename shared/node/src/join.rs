@@ -97,6 +97,9 @@ pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
     options.name = format!("staunch {}", settings.node);
     options.creds.clone_from(&settings.nats_creds);
     options.nkey.clone_from(&settings.nats_nkey);
+    options.tls.ca.clone_from(&settings.nats_ca);
+    options.tls.identity = settings.nats_tls_cert.clone().zip(settings.nats_tls_key.clone());
+    options.tls.is_required = settings.nats_ca.is_some() || settings.nats_tls_cert.is_some();
     options.keep_provisioned = settings.provision.then_some(1);
     bus_nats::connect(options).await
 }

@@ -10,12 +10,18 @@ use axum::http::header::{HOST, ORIGIN};
 use chassis::Auth;
 
 use crate::auth::permission;
-use crate::{App, Problem};
+use crate::{App, Problem, forwarded};
 
 /// Refuses a request that a web page of another origin may have sent.
 pub(crate) fn guard(app: &App, request: &Request) -> Result<(), Problem> {
     if app.config.auth != Auth::NONE {
         return Ok(());
+    }
+    if !forwarded::is_local(request) {
+        return Err(Problem::forbidden(
+            "the request comes through a proxy from another machine: without authentication this \
+             server is for its own machine alone; set `auth` to api-key or identity",
+        ));
     }
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     check(request, route, &app.config.cors_origins)
@@ -53,7 +59,8 @@ fn check(request: &Request, route: Option<&str>, allowed: &[String]) -> Result<(
     Ok(())
 }
 
-fn authority(request: &Request) -> Option<String> {
+/// The host that a request names.
+pub(crate) fn authority(request: &Request) -> Option<String> {
     let named = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     let named = named.or_else(|| request.uri().authority().map(|authority| authority.as_str()));
     named.map(str::to_owned)

@@ -111,6 +111,7 @@ fn problems(operation: &mut Map<String, Value>, need: &Need) {
         add("413", "The body is too large");
         add("415", "The body is not of a type that is understood");
     }
+    add("429", "There are too many requests, where an operator has limited their rate");
     if !matches!(need, Need::Public) {
         add("401", "The caller is not known");
         add("403", "The caller may not do this");

@@ -10,6 +10,7 @@ use axum::http::header::RETRY_AFTER;
 use model::Timestamp;
 
 use super::secret;
+use crate::rate::network;
 use crate::{App, Problem};
 
 /// The account and address of a login.
@@ -47,17 +48,6 @@ impl Guess {
         match is_success {
             true => app.cx.store.forgive_logins(&self.account).await,
             false => app.cx.store.uncount_login(&self.account).await,
-        }
-    }
-}
-
-/// The network that one person controls: an IPv4 address, or the first 64 bits of an IPv6 address.
-fn network(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
         }
     }
 }

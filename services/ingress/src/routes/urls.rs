@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use crate::auth::hash_of;
 use crate::body::Body;
+use crate::forwarded::Site;
 use crate::pipeline::identify::Asking;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, record};
@@ -50,6 +51,7 @@ pub(super) async fn make(
     State(app): State<Arc<App>>,
     Path((id, bookmark_id)): Path<(String, String)>,
     asking: Asking,
+    site: Site,
     Body(request): Body<UrlRequest>,
 ) -> Result<Json<UrlMade>, Problem> {
     let lifetime = request.lifetime_seconds.unwrap_or(LIFETIME_SECONDS);
@@ -79,6 +81,6 @@ pub(super) async fn make(
     app.cx.store.grant(token).await?;
     let details = json!({"bookmark": bookmark_id, "expiresAt": expires_at});
     app.audit(&asking.caller, "token.grant", &id, details).await;
-    let url = format!("{}/bookmarks/resume?t={text}", app.config.base_url());
+    let url = format!("{}/bookmarks/resume?t={text}", site.base_url(&app.config));
     Ok(Json(UrlMade { url, expires_at }))
 }

@@ -114,6 +114,37 @@ pub(super) fn safety(settings: &Settings) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// Refuses settings of the gateway that do not fit each other.
+///
+/// # Errors
+/// [`ConfigError::Unsafe`] has the reason and advice.
+pub(super) fn gate(settings: &Settings) -> Result<(), ConfigError> {
+    let (cert, key) = (settings.tls_cert.is_some(), settings.tls_key.is_some());
+    if cert != key {
+        let (given, missing) = if cert { ("tls-cert", "tls-key") } else { ("tls-key", "tls-cert") };
+        return refuse(format!("{given} is set and {missing} is not: TLS needs both files"));
+    }
+    if settings.tls_client_ca.is_some() && !cert {
+        return refuse(
+            "tls-client-ca is set without tls-cert and tls-key: client certificates need TLS"
+                .to_owned(),
+        );
+    }
+    if settings.tls_client_ca.is_none() && !settings.is_default("tls-client-auth") {
+        return refuse(
+            "tls-client-auth is set without tls-client-ca: name the file with the authorities of \
+             the client certificates"
+                .to_owned(),
+        );
+    }
+    if settings.nats_tls_cert.is_some() != settings.nats_tls_key.is_some() {
+        return refuse(
+            "nats-tls-cert and nats-tls-key belong together: set both, or neither".to_owned(),
+        );
+    }
+    Ok(())
+}
+
 fn refuse(reason: String) -> Result<(), ConfigError> {
     Err(ConfigError::Unsafe(reason))
 }

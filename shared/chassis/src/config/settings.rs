@@ -9,6 +9,7 @@ use model::{Retries, ScriptLibrary, limits};
 
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
+use super::gate::{ClientAuth, HostLists, Networks, Rate};
 use super::source::{Setting, Sources};
 use super::value::{
     Auth, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat, LogPersistence,
@@ -25,8 +26,27 @@ settings! {
     /// HTTP connections that are open at the same time; fewer if the process may not open as many
     /// files
     max_connections: usize = limits::CONNECTIONS_MAX, "COUNT";
-    /// URL of this address for callers from outside; `http://<listen>` if not set
+    /// URL of this address for callers from outside; `http(s)://<listen>` if not set
     base_url: Option<String> = "", "URL";
+    /// Networks of proxies whose X-Forwarded-… and Forwarded headers are believed, such as
+    /// `10.0.0.0/8,::1`; none if not set
+    trusted_proxies: Networks = "", "NETWORKS";
+    /// File with the certificate of the HTTP server and those between it and its authority (PEM);
+    /// plain HTTP if not set
+    tls_cert: Option<PathBuf> = "", "FILE";
+    /// File with the private key of that certificate (PEM)
+    tls_key: Option<PathBuf> = "", "FILE";
+    /// File with the authorities whose client certificates are accepted (PEM); none are asked for
+    /// if not set
+    tls_client_ca: Option<PathBuf> = "", "FILE";
+    /// Whether a client must have such a certificate: `required` or `optional`
+    tls_client_auth: ClientAuth = "required", "MODE";
+    /// Requests from one address, such as `600/1m`; no limit if not set
+    limit_address: Option<Rate> = "", "COUNT/TIME";
+    /// Requests with one credential, such as `100/1s`; no limit if not set
+    limit_credential: Option<Rate> = "", "COUNT/TIME";
+    /// Starts of one definition over HTTP, such as `50/1s`; no limit if not set
+    limit_definition: Option<Rate> = "", "COUNT/TIME";
     /// NATS servers, separated by commas: `nats://host:4222`, `tls://user:password@host`,
     /// `nats://token@host`
     nats_url: String = "nats://127.0.0.1:4222", "URL";
@@ -34,6 +54,13 @@ settings! {
     nats_creds: Option<PathBuf> = "", "FILE";
     /// File with the seed of the NKey of this process
     nats_nkey: Option<PathBuf> = "", "FILE";
+    /// PEM file with authorities of the NATS servers' certificates, beside those of the system; a
+    /// server without TLS is refused if set
+    nats_ca: Option<PathBuf> = "", "FILE";
+    /// PEM file with the certificate that this process shows to NATS
+    nats_tls_cert: Option<PathBuf> = "", "FILE";
+    /// PEM file with the private key of that certificate
+    nats_tls_key: Option<PathBuf> = "", "FILE";
     /// Database: `sqlite://…` or `postgres://…`
     database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
     /// Creates missing streams, buckets and database tables at the start
@@ -113,6 +140,10 @@ settings! {
     /// Lets workflows call private and loopback addresses
     allow_private_addresses: bool = "false", "BOOL",
         num_args = 0..=1, default_missing_value = "true";
+    /// Hosts that the HTTP calls of a workflow definition may go to, by its id; under `*` those of
+    /// every definition without a list: `order=api.shop.example|*.pay.example,*=*.example.com`; any
+    /// if not set
+    call_hosts: HostLists = "", "ID=HOSTS";
     /// Databases that workflows may use: `name=postgres://…`, `name=mysql://…` or `name=sqlite://…`,
     /// separated by commas
     sql_connections: NamedUrls = "", "NAME=URL";
@@ -158,8 +189,14 @@ impl Settings {
     pub fn public_url(&self) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", self.listen),
+            None => format!("{}://{}", self.scheme(), self.listen),
         }
+    }
+
+    /// `https` with a certificate, else `http`.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        if self.tls_cert.is_some() { "https" } else { "http" }
     }
 
     /// How long draining may take.

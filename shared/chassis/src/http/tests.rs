@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::service::service_fn;
+use model::limits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use super::*;
 
@@ -18,7 +20,7 @@ async fn server(connections_max: usize) -> (SocketAddr, CancellationToken, TaskT
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"ok"))))
     });
     let tasks = TaskTracker::new();
-    tasks.spawn(serve(listener, service, connections_max, stop.clone()));
+    tasks.spawn(serve(listener, None, service, connections_max, stop.clone()));
     tasks.close();
     (address, stop, tasks)
 }
@@ -130,7 +132,7 @@ async fn a_request_has_the_address_that_it_comes_from() {
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(from.to_string()))))
     });
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(serve(listener, service, 1, stop.clone()));
+    let serving = tokio::spawn(serve(listener, None, service, 1, stop.clone()));
     let mut stream = TcpStream::connect(address).await.unwrap();
     let from = stream.local_addr().unwrap().to_string();
     stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();

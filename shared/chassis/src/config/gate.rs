@@ -1,0 +1,219 @@
+//! The settings of the gateway that are more than a text: networks and rates.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+use super::value::Parse;
+
+/// The largest number of networks in one setting.
+const NETWORKS_MAX: usize = 256;
+/// The longest time of a rate: a counter is kept for as long.
+const RATE_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Networks of IP addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Networks(Vec<IpNet>);
+
+impl Networks {
+    /// True if one of them has the address. An IPv4 address in IPv6 form is that IPv4 address.
+    #[must_use]
+    pub fn contain(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// True if there is no network.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl std::str::FromStr for Networks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::parse(text)
+    }
+}
+
+impl Parse for Networks {
+    fn parse(text: &str) -> Result<Self, String> {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        let networks = items.map(network).collect::<Result<Vec<_>, _>>()?;
+        if networks.len() > NETWORKS_MAX {
+            return Err(format!("must be at most {NETWORKS_MAX} networks"));
+        }
+        Ok(Self(networks))
+    }
+}
+
+fn network(text: &str) -> Result<IpNet, String> {
+    let wrong = || {
+        format!(
+            "{text:?} is neither an address nor a network: write 10.1.2.3, 10.0.0.0/8 or fd00::/8"
+        )
+    };
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Ok(IpNet::from(address.to_canonical()));
+    }
+    let Ok(network) = text.parse::<IpNet>() else { return Err(wrong()) };
+    if network.prefix_len() == 0 {
+        return Err(format!(
+            "{text:?} has every address: anyone could then choose the address that is believed"
+        ));
+    }
+    if matches!(network.addr(), IpAddr::V6(address) if address.to_ipv4_mapped().is_some()) {
+        return Err(format!("{text:?} has IPv4 addresses in IPv6 form: write them as IPv4"));
+    }
+    // 10.1.2.3/8 would silently be all of 10.0.0.0/8.
+    if network.trunc() != network {
+        return Err(format!("{text:?} has bits behind its prefix: write {}", network.trunc()));
+    }
+    Ok(network)
+}
+
+/// A number of requests within a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// The number, which may also come all at once.
+    pub count: NonZeroU32,
+    /// The time in which as many become free again.
+    pub time: Duration,
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} requests in {:?}", self.count, self.time)
+    }
+}
+
+impl Parse for Rate {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            "must be a number of requests and a time, such as 100/1s or 5000/1h; at most 24h"
+                .to_owned()
+        };
+        let (count, time) = text.split_once('/').ok_or_else(wrong)?;
+        let Ok(count) = count.trim().parse() else { return Err(wrong()) };
+        let Ok(time) = Duration::parse(time.trim()) else { return Err(wrong()) };
+        if time > RATE_TIME_MAX || time.as_nanos() < u128::from(u32::from(count)) {
+            return Err(wrong());
+        }
+        Ok(Self { count, time })
+    }
+}
+
+/// Hosts that may be called, by the id of a workflow definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostLists(pub BTreeMap<String, Vec<String>>);
+
+impl Parse for HostLists {
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut lists = BTreeMap::new();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let Some((id, hosts)) = item.split_once('=') else {
+                return Err(format!("{item:?} is not like order=api.example.com|*.example.org"));
+            };
+            let hosts: Vec<_> = hosts.split('|').map(|host| host.trim().to_lowercase()).collect();
+            if let Some(wrong) = hosts.iter().find(|host| !is_host(host)) {
+                return Err(format!(
+                    "{wrong:?} is not a host: write a name, an address or *.example.com, without \
+                     a scheme or a port"
+                ));
+            }
+            if lists.insert(id.trim().to_owned(), hosts).is_some() {
+                return Err(format!("{:?} has two lists", id.trim()));
+            }
+        }
+        Ok(Self(lists))
+    }
+}
+
+/// A name, an address, or `*.` before a name.
+fn is_host(text: &str) -> bool {
+    let name = text.strip_prefix("*.").unwrap_or(text);
+    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
+    !name.is_empty()
+        && (name.parse::<IpAddr>().is_ok() && name == text || name.chars().all(is_of_name))
+}
+
+/// Whether a client must show a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientAuth {
+    /// A connection without one is refused.
+    Required,
+    /// A client may have none; one that it has must be good.
+    Optional,
+}
+
+impl Parse for ClientAuth {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "required" => Ok(Self::Required),
+            "optional" => Ok(Self::Optional),
+            _ => Err("must be required or optional".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_are_exact() {
+        let networks = Networks::parse("10.0.0.0/8, 192.0.2.7,fd00::/8 ,::1").unwrap();
+        for (address, expected) in [
+            ("10.255.0.1", true),
+            ("11.0.0.1", false),
+            ("192.0.2.7", true),
+            ("192.0.2.8", false),
+            ("::ffff:10.1.2.3", true),
+            ("fd12::1", true),
+            ("::1", true),
+            ("::2", false),
+        ] {
+            assert_eq!(networks.contain(address.parse().unwrap()), expected, "{address}");
+        }
+        assert!(Networks::parse("").unwrap().is_empty());
+        for (text, expected) in [
+            ("10.1.2.3/8", "write 10.0.0.0/8"),
+            ("0.0.0.0/0", "every address"),
+            ("::/0", "every address"),
+            ("::ffff:10.0.0.0/104", "write them as IPv4"),
+            ("proxy.example", "neither an address nor a network"),
+            ("10.0.0.0/33", "neither an address nor a network"),
+            ("fe80::1%eth0", "neither an address nor a network"),
+        ] {
+            let error = Networks::parse(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn hosts_belong_to_definitions() {
+        let HostLists(lists) = HostLists::parse("order = A.example | *.b.example, *=::1,").unwrap();
+        assert_eq!(lists["order"], ["a.example", "*.b.example"]);
+        assert_eq!(lists["*"], ["::1"]);
+        for text in
+            ["order", "order=", "order=https://a", "order=a:80", "order=a,order=b", "a=*", "a=a.*"]
+        {
+            assert!(HostLists::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_have_a_number_and_a_time() {
+        let rate = Rate::parse("100 / 1m").unwrap();
+        assert_eq!((rate.count.get(), rate.time), (100, Duration::from_secs(60)));
+        for text in ["", "100", "0/1s", "-1/1s", "1/0s", "1/25h", "1/1d", "4294967295/1ms"] {
+            assert!(Rate::parse(text).is_err(), "{text}");
+        }
+    }
+}
