@@ -17,7 +17,7 @@ pub use mariadb::mariadb;
 pub use nats::{TestNats, binary, nats, nats_cluster, nats_with, shared_nats};
 pub use nats_server::{Guard, signal};
 pub use npm::npm;
-pub use postgres::{TestPostgres, own_postgres, postgres};
+pub use postgres::{TestPostgres, own_postgres, postgres, postgres_with_tls};
 pub use proxy::Proxy;
 pub use smtp::{SmtpTls, TestSmtp, smtp};
 pub use unique::{free_port, nonces, now, sqlite_url, unique};

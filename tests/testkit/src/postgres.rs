@@ -41,6 +41,17 @@ pub async fn own_postgres(durable: bool) -> Option<Server> {
     Some(Server::start(Options::new(programs, durable)).await.expect("PostgreSQL starts"))
 }
 
+/// A separate server, with this certificate and key in PEM for connections with TLS.
+///
+/// # Panics
+/// As [`postgres`].
+#[expect(clippy::expect_used, reason = "a test without its database cannot go on")]
+pub async fn postgres_with_tls(cert: String, key: String) -> Option<Server> {
+    let Some(programs) = find() else { return skipped() };
+    let options = Options { tls: Some((cert, key)), ..Options::new(programs, false) };
+    Some(Server::start(options).await.expect("PostgreSQL starts"))
+}
+
 fn skipped<T>() -> Option<T> {
     skip("pg", "postgres", "no initdb found; apt install postgresql");
     None

@@ -21,6 +21,10 @@ const CONNECTIONS_MAX: &str = "max_connections=300";
 /// Settings of a fast server that need not survive a crash of its machine.
 const CARELESS: [&str; 3] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
 
+/// The files of its certificate and key.
+const TLS_CERT: &str = "tls.pem";
+const TLS_KEY: &str = "tls.key";
+
 /// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -30,6 +34,8 @@ pub struct Options {
     pub durable: bool,
     /// A library that is loaded before all others (`LD_PRELOAD`), to slow down fsync for example.
     pub preload: Option<PathBuf>,
+    /// A certificate and its private key, in PEM, for connections with TLS.
+    pub tls: Option<(String, String)>,
     /// Further arguments, such as `-c`, `shared_buffers=1GB`.
     pub arguments: Vec<String>,
 }
@@ -38,7 +44,7 @@ impl Options {
     /// A server that is durable, or one that is fast but not durable.
     #[must_use]
     pub fn new(programs: Programs, durable: bool) -> Self {
-        Self { programs, durable, preload: None, arguments: Vec::new() }
+        Self { programs, durable, preload: None, tls: None, arguments: Vec::new() }
     }
 }
 
@@ -71,6 +77,19 @@ impl Server {
         initdb.args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale"]);
         initdb.arg("--no-sync").arg("--pgdata").arg(directory.path().join("data"));
         run(initdb).await?;
+        if let Some((cert, key)) = &options.tls {
+            for (name, text) in [(TLS_CERT, cert), (TLS_KEY, key)] {
+                let path = directory.path().join(name);
+                std::fs::write(&path, text)?;
+                // PostgreSQL refuses a key that others can read.
+                #[cfg(unix)]
+                std::fs::set_permissions(
+                    &path,
+                    std::os::unix::fs::PermissionsExt::from_mode(0o600),
+                )?;
+                options.programs.own(&path).await?;
+            }
+        }
         let mut server = Self { options, port: free_port()?, running: None, directory };
         server.launch().await?;
         Ok(server)
@@ -217,7 +236,7 @@ impl Server {
     }
 
     fn command(&self) -> anyhow::Result<Command> {
-        let Options { programs, durable, preload, arguments } = &self.options;
+        let Options { programs, durable, preload, tls, arguments } = &self.options;
         let folder = self.directory.path();
         let mut postgres = programs.command("postgres");
         postgres.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
@@ -225,6 +244,12 @@ impl Server {
         postgres.args(["-c", CONNECTIONS_MAX, "-c", "timezone=UTC"]);
         if !durable {
             postgres.args(CARELESS.iter().flat_map(|setting| ["-c", *setting]));
+        }
+        if tls.is_some() {
+            let file =
+                |setting: &str, name: &str| format!("{setting}={}", folder.join(name).display());
+            let (cert, key) = (file("ssl_cert_file", TLS_CERT), file("ssl_key_file", TLS_KEY));
+            postgres.args(["-c", "ssl=on", "-c", &cert, "-c", &key]);
         }
         postgres.args(arguments);
         if let Some(library) = preload {
