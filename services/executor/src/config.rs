@@ -88,6 +88,7 @@ impl From<&chassis::Settings> for Config {
             terms: bus::Terms { ttl, guard, ..default.terms },
             connectors: connectors::Config {
                 allow_private_addresses: settings.allow_private_addresses,
+                hosts: settings.call_hosts.0.clone(),
                 sql: settings.sql_connections.0.clone(),
                 sql_by_url: settings.sql_urls,
                 mail: connectors::MailConfig {

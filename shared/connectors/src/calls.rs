@@ -3,15 +3,15 @@
 
 use async_trait::async_trait;
 use engine::Call;
-use model::Map;
+use model::{DefinitionId, Map};
 use serde_json::{Value, json};
 
 /// Makes outgoing calls.
 #[async_trait]
 pub trait Calls: Send + Sync {
-    /// Makes the call and returns its answer, within `limits::CALL_TIME_MAX`. Dropping the future
+    /// Makes the call of a workflow of this definition and returns its answer, within `limits::CALL_TIME_MAX`. Dropping the future
     /// cancels the call. `traceparent` is sent along.
-    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> CallEnd;
+    async fn perform(&self, call: &Call, of: &DefinitionId, traceparent: Option<&str>) -> CallEnd;
 }
 
 /// The result of a call.

@@ -1,24 +1,31 @@
 //! The real connectors, and which of them makes a call.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::{Call, Operation};
-use model::limits;
+use model::{DefinitionId, limits};
 
 use crate::calls::{CallEnd, Calls, ErrorKind};
 use crate::file::Files;
-use crate::guard::Guard;
+use crate::guard::{Guard, Hosts};
 use crate::http::Http;
 use crate::mail::{MailConfig, Smtp};
 use crate::sql::Sql;
+
+/// The key of the hosts for every definition that has no list of its own.
+const OTHERS: &str = "*";
 
 /// The settings of all connectors.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// HTTP calls may go to private and local addresses.
     pub allow_private_addresses: bool,
+    /// The hosts that HTTP calls of a definition may go to, by its id; under `*` those of every
+    /// other definition. A definition without a list may call any.
+    pub hosts: BTreeMap<String, Vec<String>>,
     /// Names and URLs of databases.
     pub sql: Vec<(String, String)>,
     /// A statement may name a database by its URL.
@@ -32,6 +39,7 @@ pub struct Config {
 /// Makes calls to the world.
 pub struct Connectors {
     http: Http,
+    hosts: BTreeMap<String, Hosts>,
     sql: Sql,
     mail: Smtp,
     files: Files,
@@ -43,6 +51,7 @@ impl Connectors {
     pub fn new(config: &Config) -> Self {
         Self {
             http: Http::new(Guard { allow_private: config.allow_private_addresses }),
+            hosts: config.hosts.iter().map(|(id, hosts)| (id.clone(), Hosts::new(hosts))).collect(),
             sql: Sql::new(&config.sql, config.sql_by_url),
             mail: Smtp::new(config.mail.clone()),
             files: Files::new(config.files.clone()),
@@ -50,13 +59,22 @@ impl Connectors {
     }
 }
 
+impl Connectors {
+    /// The hosts that this definition may call; none if it may call any.
+    fn hosts(&self, of: &DefinitionId) -> Option<&Hosts> {
+        self.hosts.get(of.as_str()).or_else(|| self.hosts.get(OTHERS))
+    }
+}
+
 #[async_trait]
 impl Calls for Connectors {
-    async fn perform(&self, call: &Call, traceparent: Option<&str>) -> CallEnd {
+    async fn perform(&self, call: &Call, of: &DefinitionId, traceparent: Option<&str>) -> CallEnd {
         let wait = call.timeout.unwrap_or(limits::CALL_TIME_MAX).min(limits::CALL_TIME_MAX);
         let work = async {
             match &call.operation {
-                Operation::Http(request) => self.http.send(request, &call.key, traceparent).await,
+                Operation::Http(request) => {
+                    self.http.send(request, &call.key, traceparent, self.hosts(of)).await
+                }
                 // Boxed, so that the future of an HTTP call is not as large as theirs.
                 Operation::Sql(statement) => Box::pin(self.sql.run(statement, &call.key)).await,
                 Operation::Mail(mail) => Box::pin(self.mail.send(mail, &call.key)).await,

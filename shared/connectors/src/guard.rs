@@ -5,12 +5,16 @@
 //! A name is looked up once for each connection, and the client connects to an address that was
 //! checked; literal addresses are checked before. Every redirect is checked like the first URL.
 
+mod hosts;
+
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+pub(crate) use hosts::Hosts;
 
 /// A call that is not made, with the reason.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]

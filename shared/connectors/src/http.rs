@@ -17,7 +17,7 @@ use reqwest::{Client, Response, Url, redirect};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind};
-use crate::guard::{Forbidden, Guard, Names, Resolver, SystemNames};
+use crate::guard::{Forbidden, Guard, Hosts, Names, Resolver, SystemNames};
 
 use body::Body;
 
@@ -60,14 +60,16 @@ impl Http {
         Self { guard, client: client.map_err(|error| explain(&error)) }
     }
 
-    /// Sends the request, and reads the whole answer.
+    /// Sends the request to one of these hosts, or to any if none are named, and reads the whole
+    /// answer.
     pub(crate) async fn send(
         &self,
         request: &Request,
         key: &str,
         traceparent: Option<&str>,
+        hosts: Option<&Hosts>,
     ) -> CallEnd {
-        match self.go(request, key, traceparent).await {
+        match self.go(request, key, traceparent, hosts).await {
             Ok(end) | Err(end) => end,
         }
     }
@@ -77,6 +79,7 @@ impl Http {
         call: &Request,
         key: &str,
         traceparent: Option<&str>,
+        hosts: Option<&Hosts>,
     ) -> Result<CallEnd, CallEnd> {
         let client = self.client.as_ref().map_err(|reason| {
             CallEnd::error(ErrorKind::Connect, format!("there is no HTTP client: {reason}"))
@@ -85,6 +88,9 @@ impl Http {
             Hop::first(call, key, traceparent).map_err(|Forbidden(reason)| refuse(reason))?;
         for _ in 0..=REDIRECTS_MAX {
             self.guard.check(&hop.url).map_err(|Forbidden(reason)| refuse(reason))?;
+            if let Some(hosts) = hosts {
+                hosts.check(&hop.url).map_err(|Forbidden(reason)| refuse(reason))?;
+            }
             let mut request =
                 client.request(hop.method.clone(), hop.url.clone()).headers(hop.headers.clone());
             if let Some(body) = &hop.body {

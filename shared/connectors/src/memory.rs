@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use engine::{Call, Operation};
-use model::Map;
+use model::{DefinitionId, Map};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -72,7 +72,7 @@ impl MemoryCalls {
 
 #[async_trait]
 impl Calls for MemoryCalls {
-    async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> CallEnd {
+    async fn perform(&self, call: &Call, _: &DefinitionId, _: Option<&str>) -> CallEnd {
         self.state().asked.push(call.clone());
         let mut held = self.held.subscribe();
         // The sender lives as long as this twin, so waiting cannot fail.

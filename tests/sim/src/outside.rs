@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use connectors::{CallEnd, Calls};
 use engine::{Call, Operation};
-use model::Map;
+use model::{DefinitionId, Map};
 use serde_json::json;
 
 use crate::chance::Dice;
@@ -39,7 +39,7 @@ impl Outside {
 
 #[async_trait]
 impl Calls for Outside {
-    async fn perform(&self, call: &Call, _traceparent: Option<&str>) -> CallEnd {
+    async fn perform(&self, call: &Call, _: &DefinitionId, _: Option<&str>) -> CallEnd {
         let Operation::Http(request) = &call.operation else {
             return CallEnd::refused("the simulation answers HTTP alone");
         };

@@ -4,7 +4,7 @@
 use chassis::Point;
 use connectors::CallEnd;
 use engine::Call;
-use model::{BookmarkId, Map};
+use model::{BookmarkId, DefinitionId, Map};
 use tokio::time::Instant;
 
 use crate::cx::Cx;
@@ -36,7 +36,8 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
         if is_answered || tenure.in_flight.contains_key(id) {
             continue;
         }
-        let call = make(Cx::clone(cx), call.clone(), tenure.traceparent.clone());
+        let of = known.row.as_ref().map(|row| row.definition_id.clone()).unwrap_or_default();
+        let call = make(Cx::clone(cx), call.clone(), of, tenure.traceparent.clone());
         let handle = tenure.calls.spawn(tasks::caught(TASK, call));
         tenure.in_flight.insert(id.clone(), handle);
     }
@@ -44,13 +45,18 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
 
 /// Makes one committed call, and returns the input that resumes its bookmark. After a crash the
 /// call is repeated, with the same key.
-async fn make(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, Map) {
+async fn make(
+    cx: Cx,
+    call: Call,
+    of: DefinitionId,
+    traceparent: Option<String>,
+) -> (BookmarkId, Map) {
     if let Some(not_before) = call.tries.as_ref().and_then(|tries| tries.not_before) {
         tokio::time::sleep(not_before.since(cx.now())).await;
     }
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
-    let end = answer(&cx, &call, traceparent.as_deref()).await;
+    let end = answer(&cx, &call, &of, traceparent.as_deref()).await;
     METRICS.called(call.operation.kind(), began.elapsed(), &end);
     tracing::debug!(call = call.operation.summary(), key = call.key, "call answered");
     cx.at(Point::Called).await;
@@ -59,10 +65,10 @@ async fn make(cx: Cx, call: Call, traceparent: Option<String>) -> (BookmarkId, M
 
 /// The result of the call. A bug in the client must not repeat the same call for ever: after some
 /// tries the workflow gets an error.
-async fn answer(cx: &Cx, call: &Call, traceparent: Option<&str>) -> CallEnd {
+async fn answer(cx: &Cx, call: &Call, of: &DefinitionId, traceparent: Option<&str>) -> CallEnd {
     let mut reason = String::new();
     for _ in 0..PANICS_MAX {
-        match tasks::caught(CLIENT, cx.calls.perform(call, traceparent)).await {
+        match tasks::caught(CLIENT, cx.calls.perform(call, of, traceparent)).await {
             Ok(end) => return end,
             Err(panicked) => reason = panicked.to_string(),
         }

@@ -61,7 +61,7 @@ fn http() -> Http {
 impl Http {
     /// The result of a request, as a workflow gets it.
     async fn get(&self, request: &Request) -> Map {
-        self.send(request, "key-1", Some("00-trace")).await.into_input()
+        self.send(request, "key-1", Some("00-trace"), None).await.into_input()
     }
 }
 
@@ -176,6 +176,32 @@ async fn every_redirect_is_checked() {
     assert!(asked.try_recv().is_err(), "nobody was asked");
 }
 
+#[tokio::test]
+async fn a_definition_calls_its_hosts_alone_and_redirects_lead_nowhere_else() {
+    let (goal, mut asked) = server(vec![answer("200 OK", "", "secret")]).await;
+    let location = format!("location: http://other.example:{}/\r\n", port_of(&goal));
+    let (url, mut called) =
+        server(vec![answer("302 Found", &location, ""), answer("200 OK", "", "done")]).await;
+    let url = |host: &str| format!("http://{host}:{}/", port_of(&url));
+    let hosts = Hosts::new(&["shop.example".to_owned(), "*.api.example".to_owned()]);
+    let calls = calls_by_name(Own::default());
+    let ask = |host: &str| {
+        let request = call(url(host));
+        let (calls, hosts) = (&calls, &hosts);
+        async move { calls.send(&request, "key-1", None, Some(hosts)).await.into_input() }
+    };
+    for host in ["evil.example", "shop.example.evil.example", "api.example", "127.0.0.1"] {
+        let refusal = ask(host).await;
+        assert_eq!(refusal["error"], "refused", "{host}: {refusal:?}");
+        assert!(refusal["message"].as_str().unwrap().contains(host), "{refusal:?}");
+    }
+    assert!(called.try_recv().is_err(), "nobody was asked");
+    let redirected = ask("shop.example").await;
+    assert!(redirected["message"].as_str().unwrap().contains("other.example"), "{redirected:?}");
+    assert!(asked.try_recv().is_err(), "the redirect was not followed");
+    assert_eq!(ask("v1.api.example").await["content"], "done");
+}
+
 /// One name resolves to this machine; the others are looked up and checked as in production.
 #[derive(Clone)]
 struct Guarded {
@@ -211,7 +237,7 @@ async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
         operation: call(url).into(),
     };
     let config = Config { allow_private_addresses: true, ..Config::default() };
-    let answer = Connectors::new(&config).perform(&slow, None).await.into_input();
+    let answer = Connectors::new(&config).perform(&slow, &"slow".into(), None).await.into_input();
     assert_eq!(answer["error"], "timeout", "{answer:?}");
 }
 
