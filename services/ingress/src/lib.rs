@@ -20,6 +20,7 @@ mod expiry;
 mod finish;
 mod forwarded;
 mod gateway;
+mod head;
 mod history;
 mod idempotency;
 mod identity;

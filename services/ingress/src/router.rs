@@ -23,7 +23,7 @@ use crate::auth::permission::{MOUNTS, WORKFLOWS};
 use crate::body::BytesMax;
 use crate::routes::Routes;
 use crate::{
-    App, Problem, auth, endpoint, finish, forwarded, idempotency, load, routes, shield, trace,
+    App, Problem, auth, endpoint, finish, forwarded, head, idempotency, load, routes, shield, trace,
 };
 
 /// All routes of one ingress.
@@ -63,7 +63,8 @@ pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: 
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let shared = Arc::clone(&app);
     let run = |mut request: Request| async move {
-        let settled = forwarded::settle(&shared.config.trusted_proxies, &mut request);
+        let settled = head::check(&request)
+            .and_then(|()| forwarded::settle(&shared.config.trusted_proxies, &mut request));
         let is_secure = shield::is_secure(&request);
         let response = match settled {
             Ok(()) => next.run(request).await,

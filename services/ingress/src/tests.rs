@@ -3,6 +3,7 @@
 mod accept;
 mod access;
 mod alterations;
+mod attacks;
 mod bounds;
 mod browser;
 mod composite;

@@ -1,5 +1,8 @@
 //! The client of the HTTP API: one request in, JSON or a [`Failure`] out.
 
+use std::error::Error;
+use std::io;
+use std::iter::successors;
 use std::time::Duration;
 
 use clap::Args;
@@ -218,6 +221,8 @@ impl Client {
     fn silent(&self, error: &reqwest::Error) -> Failure {
         let why = if error.is_timeout() {
             format!("no answer within {} s", self.answer_time_max.as_secs())
+        } else if let Some(reason) = tls_reason(error) {
+            format!("there is no TLS with it: {reason}")
         } else if error.is_connect() {
             "nothing listens there".to_owned()
         } else {
@@ -225,6 +230,15 @@ impl Client {
         };
         Failure::unavailable(format!("{}: {why}; {}", self.server, self.hint))
     }
+}
+
+/// The reason why a TLS handshake failed; none if that is not what failed.
+fn tls_reason(error: &reqwest::Error) -> Option<String> {
+    let causes = successors(error.source(), |cause| Error::source(*cause));
+    causes.filter_map(|cause| cause.downcast_ref::<io::Error>()).find_map(|cause| {
+        let reason = cause.get_ref()?.downcast_ref::<rustls::Error>()?;
+        Some(reason.to_string())
+    })
 }
 
 /// A text as one segment of a path.

@@ -1,5 +1,5 @@
-//! An HTTP server, with or without TLS, with limits on the number of connections, the time of headers and writes, and
-//! the time of its end.
+//! An HTTP server, with or without TLS, with limits on the number of connections, the time of
+//! headers and writes, and the time of its end.
 //!
 //! A connection without a permit waits in the system's queue. A connection without a complete
 //! request is closed after [`model::limits::HEADERS_TIME_MAX`], so slow or idle clients give their permits

@@ -339,24 +339,30 @@ fn the_readme_shows_the_two_commands() {
     check(missing.map(|command| format!("README.md does not show {command:?}")).collect());
 }
 
-/// The table of what Staunch reads of Elsa names tests that exist, at least one in each row.
+/// Tables that say what Staunch does, by the beginning of their heading. The last column of each row
+/// names tests, at least one.
+const CLAIMS: [(&str, &str); 2] = [("README.md", "| Of Elsa, "), ("docs/security.md", "| Attack ")];
+
 #[test]
-fn the_readme_claims_only_what_tests_show() {
-    let readme = tree::read("README.md");
-    let (_, table) = readme.split_once("| Of Elsa, ").unwrap();
-    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+fn documents_claim_only_what_tests_show() {
     let sources: Vec<_> = code().into_iter().map(|file| file.text).collect();
     let mut complaints = Vec::new();
-    for row in rows {
-        let tests = row.rsplit('|').nth(1).unwrap();
-        let names: Vec<_> = tests.split('`').skip(1).step_by(2).collect();
-        if names.is_empty() {
-            complaints.push(format!("README.md has no test for {row}"));
-        }
-        for name in names {
-            let head = format!("fn {name}()");
-            if !sources.iter().any(|text| text.contains(&head)) {
-                complaints.push(format!("README.md names a test {name}, which does not exist"));
+    for (path, heading) in CLAIMS {
+        let document = tree::read(path);
+        let (_, table) = document.split_once(heading).unwrap();
+        let rows: Vec<_> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+        assert!(!rows.is_empty(), "the table of {path} has no rows");
+        for row in rows {
+            let tests = row.rsplit('|').nth(1).unwrap();
+            let names: Vec<_> = tests.split('`').skip(1).step_by(2).collect();
+            if names.is_empty() {
+                complaints.push(format!("{path} has no test for {row}"));
+            }
+            for name in names {
+                let head = format!("fn {name}()");
+                if !sources.iter().any(|text| text.contains(&head)) {
+                    complaints.push(format!("{path} names a test {name}, which does not exist"));
+                }
             }
         }
     }

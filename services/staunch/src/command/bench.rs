@@ -3,6 +3,7 @@
 
 mod arena;
 mod args;
+mod entry;
 mod measurement;
 mod raw;
 mod report;
@@ -18,6 +19,7 @@ use crate::{Failure, say};
 
 use arena::Arena;
 use args::{COUNT_MAX, ClusterArgs};
+use entry::Credential;
 use measurement::Measurement;
 
 /// The longest run.
@@ -60,7 +62,7 @@ pub(crate) struct BenchArgs {
     cluster: ClusterArgs,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Over {
     /// Commands to JetStream, outcomes to an inbox
     Nats,
@@ -111,6 +113,10 @@ fn check(args: &BenchArgs) -> Result<(), Failure> {
     within("concurrency", number(args.concurrency.unwrap_or(1)), number(LANES_MAX))?;
     within("instances", number(args.instances), number(LANES_MAX))?;
     within("timer-delay", args.timer_delay.unwrap_or(1), TIMER_DELAY_MAX)?;
+    let is_of_http = args.cluster.tls || args.cluster.credential != Credential::None;
+    if is_of_http && args.over != Over::Http {
+        return Err(Failure::usage("--credential and --tls are of requests: add --over http"));
+    }
     match args.rate {
         Some(rate) if !(rate > 0.0 && rate <= 1_000_000.0) => {
             Err(Failure::usage(format!("--rate {rate}: use more than 0 and at most 1000000")))

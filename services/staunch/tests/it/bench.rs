@@ -39,13 +39,30 @@ async fn what_is_asked_for_is_done_and_counted() {
 }
 
 #[tokio::test]
+async fn a_load_shows_a_credential_over_tls() {
+    let _turn = TURN.acquire().await.unwrap();
+    for (credential, expected) in [("api-key", "an API key"), ("token", "the token of a user")] {
+        let arguments = ["start", "-n", "50", "-c", "8", "--seconds", "60", "--over", "http"];
+        let access = ["--credential", credential, "--tls", "-o", "json"];
+        let output = bench(&[arguments.as_slice(), &access].concat()).await;
+        assert!(output.status.success(), "{}: {}", output.status, stderr(&output));
+        let report = json(&output);
+        assert_eq!((&report["done"], &report["failed"]), (&50.into(), &0.into()), "{report}");
+        let about = report["about"].to_string();
+        assert!(about.contains(expected) && about.contains("TLS 1.3"), "{about}");
+    }
+}
+
+#[tokio::test]
 async fn nonsense_is_a_usage_error() {
-    let wrong: [&[&str]; 6] = [
+    let wrong: [&[&str]; 8] = [
         &["start", "--rate", "0"],
         &["start", "-c", "0"],
         &["start", "--seconds", "0"],
         &["start", "--brokers", "2"],
         &["start", "--database", "mysql"],
+        &["start", "--tls"],
+        &["start", "--over", "nats", "--credential", "token"],
         &["raw", "--preload", "/does/not/exist"],
     ];
     for arguments in wrong {

@@ -25,11 +25,14 @@ pub(crate) struct Dev {
 impl Dev {
     /// Starts it, and reads its address.
     pub(crate) async fn start(folder: &Path) -> Self {
+        Self::start_with(folder, &[]).await
+    }
+
+    /// The same with further arguments.
+    pub(crate) async fn start_with(folder: &Path, arguments: &[&str]) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
-        let mut child = command(&["dev", "--data", "data", "--listen", &listen, "-o", "json"])
-            .current_dir(folder)
-            .spawn()
-            .unwrap();
+        let dev = ["dev", "--data", "data", "--listen", &listen, "-o", "json"];
+        let mut child = command(&[&dev, arguments].concat()).current_dir(folder).spawn().unwrap();
         let guard = Some(Guard::watch(child.id().unwrap(), "KILL", None).unwrap());
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ready = within("dev is ready", SOON, async {

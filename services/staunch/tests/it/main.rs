@@ -12,6 +12,7 @@ mod demo;
 mod dev;
 mod identity;
 mod operate;
+mod tls;
 mod validate;
 mod workflow;
 

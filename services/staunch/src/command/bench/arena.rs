@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use cluster::{Cluster, Database, NodePlan, Plan};
-use load::{Bounds, Order, Process, Scenario, Target, Transport};
+use load::{Access, Bounds, Order, Process, Scenario, Target, Transport};
 
 use crate::command::run_name;
 use crate::{Failure, say};
 
 use super::args::{ClusterArgs, NatsSync};
+use super::entry::Entry;
 
 const EXECUTORS_MAX: usize = 16;
 const SEED_MAX: u64 = 1_000_000;
@@ -36,19 +37,29 @@ impl Arena {
             let target = Target {
                 servers: args.server.clone(),
                 nats_url: nats_url.clone(),
-                api_key: args.api_key.clone(),
+                access: args
+                    .api_key
+                    .as_deref()
+                    .map_or_else(Access::default, |key| Access::default().with_key(key)),
             };
             let about = vec![format!("a running cluster: {}", args.server.join(", "))];
             return Ok(Self { own: None, target, processes: vec![Process::this()], about, run });
         }
-        let plan = plan(args)?;
-        let about = about(args, &plan.database);
+        let (entry, mut plan) = (Entry::new(args)?, plan(args)?);
+        plan.nodes.iter_mut().for_each(|node| entry.prepare(node));
+        let mut about = about(args, &plan.database);
+        about.extend(entry.about());
         say::message(&format!(
             "starting {}",
             about.first().map(String::as_str).unwrap_or_default()
         ));
         let mut own = Cluster::start(plan).await?;
-        let target = Target { servers: own.urls(), nats_url: own.nats_url(), api_key: None };
+        let (servers, nats_url) = (own.urls(), own.nats_url());
+        let access = match servers.first() {
+            Some(url) => entry.access(url).await?,
+            None => Access::default(),
+        };
+        let target = Target { servers, nats_url, access };
         let processes = processes(&mut own);
         Ok(Self { own: Some(own), target, processes, about, run })
     }
@@ -61,7 +72,8 @@ impl Arena {
         let plan = Plan { nodes: Vec::new(), ..plan(args)? };
         let about = about(args, &plan.database);
         let own = Cluster::start(plan).await?;
-        let target = Target { servers: Vec::new(), nats_url: own.nats_url(), api_key: None };
+        let (servers, access) = (Vec::new(), Access::default());
+        let target = Target { servers, nats_url: own.nats_url(), access };
         Ok(Self { own: Some(own), target, processes: Vec::new(), about, run: String::new() })
     }
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::entry::Credential;
+
 /// The largest number of operations of one run.
 pub(super) const COUNT_MAX: u64 = 100_000_000;
 
@@ -20,6 +22,18 @@ pub(crate) struct ClusterArgs {
     /// API key, if the nodes require one
     #[arg(long, env = "STAUNCH_API_KEY", hide_env_values = true, value_name = "KEY")]
     pub(super) api_key: Option<String>,
+    /// The credential of each request over HTTP, at the nodes that bench starts
+    #[arg(
+        long,
+        value_enum,
+        default_value = "none",
+        value_name = "KIND",
+        conflicts_with = "server"
+    )]
+    pub(super) credential: Credential,
+    /// Requests over HTTP use TLS, with a certificate of this run
+    #[arg(long, conflicts_with = "server")]
+    pub(super) tls: bool,
     /// `sqlite`, `postgres` (bench starts one), or the URL of an empty database
     #[arg(long, default_value = "sqlite", value_name = "DATABASE")]
     pub(super) database: String,

@@ -48,6 +48,8 @@ pub struct Node {
     plan: NodePlan,
     around: Surroundings,
     listen: String,
+    /// The address of its health without TLS, where its API has TLS.
+    admin: Option<String>,
     running: Option<Running>,
     /// The position in its log where the current run begins.
     log_start: u64,
@@ -62,7 +64,11 @@ struct Running {
 impl Node {
     pub(crate) fn begin(plan: NodePlan, around: Surroundings) -> anyhow::Result<Self> {
         let listen = format!("127.0.0.1:{}", free_port()?);
-        let mut node = Self { plan, around, listen, running: None, log_start: 0 };
+        let admin = match plan.tls {
+            Some(_) => Some(format!("127.0.0.1:{}", free_port()?)),
+            None => None,
+        };
+        let mut node = Self { plan, around, listen, admin, running: None, log_start: 0 };
         node.launch()?;
         Ok(node)
     }
@@ -87,7 +93,8 @@ impl Node {
     /// The address of its HTTP API, the same over restarts; unused if it has no `ingress`.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.listen)
+        let scheme = if self.plan.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.listen)
     }
 
     /// Its process id, while it runs.
@@ -205,7 +212,8 @@ impl Node {
 
     /// True when its API reports ready.
     pub async fn is_healthy(&self) -> bool {
-        let asked = tokio::time::timeout(ANSWER_MAX, ask(&self.listen)).await;
+        let address = self.admin.as_ref().unwrap_or(&self.listen);
+        let asked = tokio::time::timeout(ANSWER_MAX, ask(address)).await;
         asked.is_ok_and(|answer| answer.is_ok_and(|text| text.starts_with(HEALTHY)))
     }
 
@@ -267,7 +275,11 @@ impl Node {
         if !plan.is_service {
             command.args(["server", "--role", &plan.roles]);
         }
-        command.args(["--listen", listen, "--node", &plan.name, "--auth", "none"]);
+        command.args(["--listen", listen, "--node", &plan.name, "--auth", &plan.auth]);
+        if let (Some((cert, key)), Some(admin)) = (&plan.tls, &self.admin) {
+            command.arg("--tls-cert").arg(cert).arg("--tls-key").arg(key);
+            command.args(["--admin-listen", admin]);
+        }
         command.args(["--nats-url", plan.nats_url.as_ref().unwrap_or(&around.nats_url)]);
         command
             .args(["--database-url", plan.database_url.as_ref().unwrap_or(&around.database_url)]);

@@ -48,6 +48,10 @@ pub struct NodePlan {
     pub environment: Vec<(String, String)>,
     /// Arguments after all others.
     pub arguments: Vec<String>,
+    /// How its callers authenticate, as `--auth` has it.
+    pub auth: String,
+    /// The files of its certificate and key, for HTTPS.
+    pub tls: Option<(PathBuf, PathBuf)>,
     /// Its NATS URL instead of the cluster's, such as that of a proxy.
     pub nats_url: Option<String>,
     /// Its database URL instead of the cluster's.
@@ -91,6 +95,8 @@ impl NodePlan {
             roles: roles.to_owned(),
             environment: Vec::new(),
             arguments: Vec::new(),
+            auth: "none".to_owned(),
+            tls: None,
             nats_url: None,
             database_url: None,
             binary: None,

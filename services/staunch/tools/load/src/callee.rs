@@ -109,7 +109,7 @@ mod tests {
     #[tokio::test]
     async fn it_answers_every_request_of_a_connection() {
         let callee = Callee::start().await.unwrap();
-        let mut connection = Connection::to(callee.url(), None).unwrap();
+        let mut connection = Connection::to(callee.url(), &crate::Access::default()).unwrap();
         for (method, body) in [("GET", ""), ("POST", "{\"a\": 1}"), ("PUT", "")] {
             let reply = connection.send(method, "/1", body).await.unwrap();
             assert_eq!((reply.status, reply.body), (200, b"{}".as_slice()));

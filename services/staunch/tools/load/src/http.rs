@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+
+use crate::access::Access;
+use crate::stream::Stream;
 
 /// The longest wait for one response.
 const ANSWER_MAX: Duration = Duration::from_secs(40);
@@ -18,8 +19,9 @@ const BYTES_MAX: usize = 4 << 20;
 #[derive(Debug)]
 pub struct Connection {
     host: String,
-    api_key: Option<String>,
-    stream: Option<TcpStream>,
+    access: Access,
+    is_encrypted: bool,
+    stream: Option<Stream>,
     buffer: Vec<u8>,
 }
 
@@ -33,17 +35,22 @@ pub struct Reply<'a> {
 }
 
 impl Connection {
-    /// A connection to the server at `http://host:port`.
+    /// A connection to the server at `http://host:port`, or `https://host:port` where the access
+    /// has the authority of its certificate.
     ///
     /// # Errors
     /// When the address has another form.
-    pub fn to(url: &str, api_key: Option<String>) -> anyhow::Result<Self> {
-        let host = url.trim_end_matches('/').strip_prefix("http://");
+    pub fn to(url: &str, access: &Access) -> anyhow::Result<Self> {
+        let bare = url.trim_end_matches('/');
+        let is_encrypted = access.has_tls() && bare.starts_with("https://");
+        let scheme = if is_encrypted { "https://" } else { "http://" };
+        let host = bare.strip_prefix(scheme);
         let host = host.filter(|host| host.contains(':') && !host.contains('/'));
         let host = host.with_context(|| {
             format!("{url:?} is no address for a load: use one such as http://127.0.0.1:5001")
         })?;
-        Ok(Self { host: host.to_owned(), api_key, stream: None, buffer: Vec::new() })
+        let (host, access) = (host.to_owned(), access.clone());
+        Ok(Self { host, access, is_encrypted, stream: None, buffer: Vec::new() })
     }
 
     /// Sends one request and waits for its answer.
@@ -61,22 +68,23 @@ impl Connection {
             Some(stream) => stream,
             None => self.connect().await?,
         };
-        let key = self.api_key.as_ref().map(|key| format!("Authorization: ApiKey {key}\r\n"));
+        let authorization = self.access.authorization();
+        let authorization = authorization.map(|value| format!("Authorization: {value}\r\n"));
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\n{}\r\n{body}",
             self.host,
             body.len(),
-            key.unwrap_or_default(),
+            authorization.unwrap_or_default(),
         );
         self.buffer.clear();
         let asked = async {
-            stream.write_all(request.as_bytes()).await?;
+            stream.write(request.as_bytes()).await?;
             read(&mut stream, &mut self.buffer).await
         };
         let asked = tokio::time::timeout(ANSWER_MAX, asked).await;
         let asked = asked.with_context(|| format!("no answer within {ANSWER_MAX:?}"))?;
-        let head = asked.with_context(|| format!("{method} http://{}{path}", self.host))?;
+        let head = asked.with_context(|| format!("{method} {}{path}", self.host))?;
         if head.is_kept {
             self.stream = Some(stream);
         }
@@ -95,11 +103,10 @@ impl Connection {
         Ok(serde_json::from_str(&said).unwrap_or_default())
     }
 
-    async fn connect(&self) -> anyhow::Result<TcpStream> {
-        let stream = TcpStream::connect(&self.host).await;
-        let stream = stream.with_context(|| format!("nothing listens on {}", self.host))?;
-        stream.set_nodelay(true)?;
-        Ok(stream)
+    async fn connect(&self) -> anyhow::Result<Stream> {
+        let tls = self.access.tls().filter(|_| self.is_encrypted);
+        let stream = tokio::time::timeout(ANSWER_MAX, Stream::connect(&self.host, tls)).await;
+        stream.with_context(|| format!("no connection within {ANSWER_MAX:?}"))?
     }
 }
 
@@ -113,7 +120,7 @@ struct Head {
     is_kept: bool,
 }
 
-async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<Head> {
+async fn read(stream: &mut Stream, buffer: &mut Vec<u8>) -> anyhow::Result<Head> {
     let mut head = None;
     loop {
         ensure!(buffer.len() <= BYTES_MAX, "the answer is too large");
@@ -125,7 +132,7 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<He
         {
             return Ok(head);
         }
-        ensure!(stream.read_buf(buffer).await? > 0, "the server closed the connection");
+        ensure!(stream.read(buffer).await? > 0, "the server closed the connection");
     }
 }
 
@@ -169,8 +176,8 @@ mod tests {
     #[test]
     fn an_address_is_checked() {
         for url in ["https://a:1", "localhost", "http://nowhere", "http://a:1/x"] {
-            assert!(Connection::to(url, None).is_err(), "{url}");
+            assert!(Connection::to(url, &Access::default()).is_err(), "{url}");
         }
-        assert!(Connection::to("http://127.0.0.1:5001/", None).is_ok());
+        assert!(Connection::to("http://127.0.0.1:5001/", &Access::default()).is_ok());
     }
 }

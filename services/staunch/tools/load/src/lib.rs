@@ -8,6 +8,7 @@
 //! To add a scenario: 1. a variant of [`Scenario`], 2. its definition in `workflow.rs`, 3. its step
 //! in `lane.rs`.
 
+mod access;
 mod callee;
 mod door;
 mod http;
@@ -15,10 +16,12 @@ mod lane;
 mod process;
 mod run;
 mod scenario;
+mod stream;
 mod times;
 mod wire;
 mod workflow;
 
+pub use access::Access;
 pub use callee::Callee;
 pub use http::Connection;
 pub use process::{Process, Usage};

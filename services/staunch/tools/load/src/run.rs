@@ -15,7 +15,7 @@ use crate::door::{self, Door};
 use crate::lane::{Lane, WallClock};
 use crate::process::{Process, Usage};
 use crate::wire::Wire;
-use crate::{Callee, Connection, Figures, Scenario, Times, Transport, workflow};
+use crate::{Access, Callee, Connection, Figures, Scenario, Times, Transport, workflow};
 
 /// A measurement with more failures than this ends with an error.
 const FAILURES_MAX: usize = 100;
@@ -34,8 +34,8 @@ pub struct Target {
     pub servers: Vec<String>,
     /// The NATS URL.
     pub nats_url: String,
-    /// The API key, if the nodes need one.
-    pub api_key: Option<String>,
+    /// The credential, if the nodes need one, and the authority of their certificate.
+    pub access: Access,
 }
 
 /// The order for a measurement.
@@ -221,7 +221,7 @@ async fn begin_few(order: &Order, door: &mut Door) -> anyhow::Result<Vec<Instanc
 
 fn connect(target: &Target, index: usize) -> anyhow::Result<Connection> {
     ensure!(!target.servers.is_empty(), "no node has an HTTP API");
-    Connection::to(&target.servers[index % target.servers.len()], target.api_key.clone())
+    Connection::to(&target.servers[index % target.servers.len()], &target.access)
 }
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,0 +1,123 @@
+//! The head of a request: headers of which there is one, and the one host that it names.
+//!
+//! A proxy and this server have to read the same request. Where a header stands twice, the proxy may
+//! check the last value and this server use the first; so such a request is refused. The framing of
+//! bodies (`Content-Length`, `Transfer-Encoding`) is checked by hyper.
+
+use axum::extract::Request;
+use axum::http::header::HOST;
+use axum::http::uri::Authority;
+use axum::http::{StatusCode, Version};
+use chassis::http::Peer;
+
+use crate::Problem;
+
+/// The headers that decide who the caller is, where the request goes, and how it is read.
+const ONCE: [&str; 8] = [
+    "host",
+    "authorization",
+    "content-type",
+    "origin",
+    "sec-fetch-site",
+    "idempotency-key",
+    "x-correlation-id",
+    "x-workflow-instance-id",
+];
+
+/// Refuses a request whose head can be read in two ways.
+///
+/// # Errors
+/// 400 `ambiguous-request`, with the header.
+pub(crate) fn check(request: &Request) -> Result<(), Problem> {
+    let headers = request.headers();
+    if let Some(name) = ONCE.iter().find(|name| headers.get_all(**name).iter().nth(1).is_some()) {
+        return Err(refused(format!("the header {name} is there more than once")));
+    }
+    let Some(host) = headers.get(HOST) else {
+        // A request that came by no port is from this process.
+        let came_by_the_port = request.extensions().get::<Peer>().is_some();
+        return match request.version() {
+            Version::HTTP_11 if came_by_the_port => {
+                Err(refused("there is no Host header".to_owned()))
+            }
+            _ => Ok(()),
+        };
+    };
+    let named = host.to_str().ok().filter(|text| is_of_a_host(text));
+    let named = named.and_then(|text| text.parse::<Authority>().ok());
+    let Some(named) = named.filter(|named| !named.host().is_empty()) else {
+        return Err(refused("the Host header is not a host".to_owned()));
+    };
+    match request.uri().authority() {
+        Some(other) if *other != named => {
+            Err(refused("the Host header is not the host of the URL".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// True for the characters of names, addresses and ports: there is no user, and no list.
+fn is_of_a_host(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
+}
+
+fn refused(detail: String) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, "ambiguous-request", detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+
+    use super::*;
+
+    fn refusal(uri: &str, version: Version, headers: &[(&str, &str)]) -> Option<String> {
+        let mut request = Request::builder().uri(uri).version(version);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(Body::empty()).unwrap();
+        request.extensions_mut().insert(Peer("192.0.2.1:1".parse().unwrap()));
+        let problem = check(&request).err()?;
+        assert_eq!(problem.status(), StatusCode::BAD_REQUEST);
+        Some(problem.detail().to_owned())
+    }
+
+    #[test]
+    fn a_head_is_read_in_one_way() {
+        let (old, new, h2) = (Version::HTTP_10, Version::HTTP_11, Version::HTTP_2);
+        for (uri, version, headers) in [
+            ("/", old, [].as_slice()),
+            ("/", new, &[("host", "a")]),
+            ("/", new, &[("host", "my_service:8080")]),
+            ("/", new, &[("host", "[::1]:5001"), ("accept", "a"), ("accept", "b")]),
+            ("http://A.example/x", new, &[("host", "a.example")]),
+            ("https://a.example/x", h2, &[]),
+            ("https://a.example/x", h2, &[("host", "a.example")]),
+        ] {
+            assert_eq!(refusal(uri, version, headers), None, "{uri} {headers:?}");
+        }
+        for (uri, version, headers, expected) in [
+            ("/", new, [].as_slice(), "no Host header"),
+            ("/", new, &[("host", "a"), ("host", "a")], "host is there more than once"),
+            ("/", new, &[("host", "")], "not a host"),
+            ("/", new, &[("host", "user@a")], "not a host"),
+            ("/", new, &[("host", "a/b")], "not a host"),
+            ("/", new, &[("host", "a b")], "not a host"),
+            ("/", new, &[("host", "a,b")], "not a host"),
+            ("/", new, &[("host", ":80")], "not a host"),
+            ("http://b/x", new, &[("host", "a")], "not the host of the URL"),
+            ("https://b/x", h2, &[("host", "a")], "not the host of the URL"),
+            (
+                "/",
+                new,
+                &[("host", "a"), ("authorization", "ApiKey a"), ("authorization", "ApiKey b")],
+                "authorization is there more than once",
+            ),
+            ("/", old, &[("origin", "a"), ("origin", "b")], "origin is there more than once"),
+        ] {
+            let detail = refusal(uri, version, headers).unwrap_or_default();
+            assert!(detail.contains(expected), "{uri} {headers:?}: {detail}");
+        }
+    }
+}
