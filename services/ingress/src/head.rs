@@ -45,7 +45,7 @@ pub(crate) fn check(request: &Request) -> Result<(), Problem> {
     };
     let named = host.to_str().ok().filter(|text| is_of_a_host(text));
     let named = named.and_then(|text| text.parse::<Authority>().ok());
-    let Some(named) = named.filter(|named| !named.host().is_empty()) else {
+    let Some(named) = named.filter(is_host_and_port) else {
         return Err(refused("the Host header is not a host".to_owned()));
     };
     match request.uri().authority() {
@@ -59,6 +59,16 @@ pub(crate) fn check(request: &Request) -> Result<(), Problem> {
 /// True for the characters of names, addresses and ports: there is no user, and no list.
 fn is_of_a_host(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
+}
+
+/// True if there is a host, and nothing behind it but a port: `[::1].evil.example` has more.
+fn is_host_and_port(named: &Authority) -> bool {
+    let host = named.host();
+    let rest = named.as_str().strip_prefix(host).unwrap_or_default();
+    let port = rest.strip_prefix(':').unwrap_or(rest);
+    !host.is_empty()
+        && (rest.is_empty() || rest.starts_with(':'))
+        && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn refused(detail: String) -> Problem {
@@ -106,6 +116,9 @@ mod tests {
             ("/", new, &[("host", "a b")], "not a host"),
             ("/", new, &[("host", "a,b")], "not a host"),
             ("/", new, &[("host", ":80")], "not a host"),
+            ("/", new, &[("host", "a:b")], "not a host"),
+            ("/", new, &[("host", "[::1].evil.example")], "not a host"),
+            ("/", new, &[("host", "[::1]5001")], "not a host"),
             ("http://b/x", new, &[("host", "a")], "not the host of the URL"),
             ("https://b/x", h2, &[("host", "a")], "not the host of the URL"),
             (

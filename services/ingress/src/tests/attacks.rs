@@ -276,11 +276,15 @@ async fn a_name_that_leads_to_this_machine_is_no_way_in() {
         let refusal = ask(host).await.problem(403);
         assert!(refusal.contains("Host header"), "{host}: {refusal}");
     }
-    for host in ["localhost@evil.example", "evil.example/localhost", "localhost,evil.example", ""] {
+    for host in [
+        "localhost@evil.example",
+        "evil.example/localhost",
+        "localhost,evil.example",
+        "[::1].evil.example",
+        "",
+    ] {
         ask(host).await.problem(400);
     }
-    let odd = ask("[::1].evil.example").await.status.as_u16();
-    assert!(matches!(odd, 400 | 403), "{odd}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
