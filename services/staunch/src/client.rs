@@ -236,8 +236,10 @@ impl Client {
 fn tls_reason(error: &reqwest::Error) -> Option<String> {
     let causes = successors(error.source(), |cause| Error::source(*cause));
     causes.filter_map(|cause| cause.downcast_ref::<io::Error>()).find_map(|cause| {
-        let reason = cause.get_ref()?.downcast_ref::<rustls::Error>()?;
-        Some(reason.to_string())
+        // An I/O error hides the error inside it from its sources.
+        let mut inner =
+            successors(cause.get_ref(), |inner| inner.downcast_ref::<io::Error>()?.get_ref());
+        inner.find_map(|inner| inner.downcast_ref::<rustls::Error>()).map(ToString::to_string)
     })
 }
 

@@ -18,7 +18,7 @@ async fn the_command_line_reaches_a_server_whose_certificate_it_trusts() {
     let dev = Dev::start_with(folder.path(), &arguments).await;
     assert!(dev.url.starts_with("https://"), "{}", dev.url);
     let list = async |trusted: bool| {
-        let mut list = command(&["workflow", "list", "--server", &dev.url]);
+        let mut list = command(&["workflow", "ls", "--server", &dev.url]);
         list.env_remove("SSL_CERT_FILE").env_remove("SSL_CERT_DIR");
         if trusted {
             list.env("SSL_CERT_FILE", &cert);
