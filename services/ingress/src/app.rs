@@ -135,6 +135,8 @@ impl App {
             command_id,
             installation: Arc::new(Installation {
                 base_url: self.config.base_url(),
+                retries: self.config.retries.clone(),
+                leaves_out_values: self.config.leaves_out_values,
                 ..Installation::default()
             }),
         }

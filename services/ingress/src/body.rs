@@ -3,6 +3,8 @@
 //! An unreadable part is a [`Problem`] that says where and why. Nothing here knows what a workflow
 //! is.
 
+pub(crate) mod lenient;
+
 use std::error::Error;
 use std::iter::successors;
 use std::str::FromStr;
@@ -107,9 +109,11 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     depth::check_json_carrier(bytes).map_err(|flaw| Problem::bad_request(flaw.to_string()))?;
     json::check_integers(bytes)
         .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
-    serde_json::from_slice(bytes).map_err(|error| {
+    let wrong = |error: serde_json::Error| {
         Problem::bad_request(format!("the body is not the JSON that is expected: {error}"))
-    })
+    };
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(wrong)?;
+    lenient::from_value(value).map_err(wrong)
 }
 
 /// The media type without its parameters, lowercased.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chassis::http::TlsFiles;
 use chassis::{Auth, Networks, Rate, Settings};
-use model::limits;
+use model::{Retries, limits};
 
 use crate::identity::config::IdentityConfig;
 
@@ -70,6 +70,8 @@ pub struct Config {
     /// The largest number of commands that may wait for an executor; above it, starts and resumes
     /// are refused with 503.
     pub backlog_max: u64,
+    /// Retries by name: the resilience strategies that activities may name.
+    pub retries: Retries,
     /// Journals show no values of inputs and outputs, where a definition does not say it.
     pub leaves_out_values: bool,
     /// The largest number of open streams of live updates; further ones are refused with 503.
@@ -98,6 +100,7 @@ impl Default for Config {
             requests_max: 4_096,
             bodies_bytes_max: limits::BODIES_BYTES_MAX,
             backlog_max: limits::BACKLOG_MAX,
+            retries: Retries::new(),
             leaves_out_values: false,
             streams_max: limits::LIVE_STREAMS_MAX,
             streams_per_caller_max: limits::LIVE_STREAMS_PER_CALLER_MAX,
@@ -126,6 +129,7 @@ impl Config {
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
             backlog_max: settings.max_backlog,
+            retries: settings.retry_strategies.clone(),
             leaves_out_values: settings.log_persistence == chassis::LogPersistence::Exclude,
             ..Self::default()
         };

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::history::{Lines, Programs, activity_id, activity_type, renamed};
+use crate::history::{Lines, Programs, activity_id, activity_type, renamed, shown_payload};
 use crate::record::Seen;
 use crate::{App, Problem};
 
@@ -171,6 +171,7 @@ impl Executions {
             found.is_blocked |= summary.has_bookmarks;
             found.is_faulted |= summary.status == FAULTED;
             found.aggregate_fault_count = summary.aggregate_fault_count;
+            found.metadata.clone_from(&summary.metadata);
         }
         let counted = stats.into_values().map(|mut found| {
             found.uncompleted_count = found.started_count.saturating_sub(found.completed_count);
@@ -198,8 +199,9 @@ impl Executions {
         record.take_values(programs, seen, entry);
         match entry.what {
             What::Started => counts.starts += repeated,
+            What::Retrying => record.summary.retries(),
             What::Completed => {
-                record.payload = entry.payload.clone();
+                record.payload = shown_payload(entry);
                 record.end("Completed", entry);
                 counts.ends += repeated;
             }
@@ -275,16 +277,20 @@ impl Executions {
                 record.call_stack_depth =
                     u32::try_from(chain.len().saturating_sub(1)).unwrap_or(u32::MAX);
             }
-            for around in chain.iter().filter(|_| is_faulted && at > 0) {
-                if let Some(record) = self.records.get_mut(*around) {
-                    record.summary.aggregate_fault_count += 1;
+            let retries = self.records.get(at).is_some_and(|one| one.summary.has_retries());
+            for around in chain.iter().filter(|_| at > 0 && (is_faulted || retries)) {
+                let Some(record) = self.records.get_mut(*around) else { continue };
+                record.summary.aggregate_fault_count += u32::from(is_faulted);
+                if retries {
+                    record.summary.retries();
                 }
             }
         }
     }
 }
 
-const FAULTED: &str = "Faulted";
+/// The status of an execution that failed.
+pub(crate) const FAULTED: &str = "Faulted";
 
 impl ExecutionRecord {
     fn take_values(&mut self, programs: &Programs, seen: &Seen, entry: &Entry) {
@@ -301,12 +307,30 @@ impl ExecutionRecord {
 
     fn fail(&mut self, entry: &Entry) {
         self.end(FAULTED, entry);
-        let of = |name: &str| entry.payload.as_ref().and_then(|payload| payload.get(name));
-        let kind = of("type").and_then(Value::as_str).filter(|kind| !kind.is_empty());
-        let code = of("code").and_then(Value::as_str).unwrap_or("Fault");
-        let metadata = json!({"code": code, "category": of("category")});
-        let message = entry.message.as_deref().unwrap_or_default();
-        self.exception = Some(engine::exception(kind.unwrap_or(code), message, metadata));
+        self.exception = Some(exception(entry));
+    }
+}
+
+/// The failure that a line is about, in Elsa's shape.
+pub(crate) fn exception(entry: &Entry) -> Value {
+    let of = |name: &str| entry.payload.as_ref().and_then(|payload| payload.get(name));
+    let kind = of("type").and_then(Value::as_str).filter(|kind| !kind.is_empty());
+    let code = of("code").and_then(Value::as_str).unwrap_or("Fault");
+    let metadata = json!({"code": code, "category": of("category")});
+    let message = entry.message.as_deref().unwrap_or_default();
+    engine::exception(kind.unwrap_or(code), message, metadata)
+}
+
+/// Elsa's name of the mark of an execution with retries, and of those around it.
+const RETRIES: &str = "HasRetryAttempts";
+
+impl ExecutionSummary {
+    fn retries(&mut self) {
+        self.metadata.insert(RETRIES.to_owned(), json!(true));
+    }
+
+    fn has_retries(&self) -> bool {
+        self.metadata.contains_key(RETRIES)
     }
 }
 

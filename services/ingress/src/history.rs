@@ -91,6 +91,17 @@ pub(crate) fn renamed(values: Map, charted: Option<Charted<'_>>) -> Map {
     values.into_iter().map(|(key, value)| (name(key), value)).collect()
 }
 
+/// The details of a line. Clients of Elsa look for the outcomes under a name with a capital.
+pub(crate) fn shown_payload(entry: &Entry) -> Option<Value> {
+    let mut payload = entry.payload.clone()?;
+    if let Some(members) = payload.as_object_mut()
+        && let Some(outcomes) = members.get("outcomes").cloned()
+    {
+        members.insert("Outcomes".to_owned(), outcomes);
+    }
+    Some(payload)
+}
+
 /// Lines in Elsa's shape, one after the other: a line that has no inputs of its own has those of the
 /// lines of the same execution before it.
 pub(crate) struct Telling<'s> {
@@ -144,7 +155,7 @@ impl<'s> Telling<'s> {
             "message": entry.message,
             "source": charted.and_then(|charted| charted.source()),
             "activityState": (!is_whole).then(|| self.state(entry, charted)),
-            "payload": entry.payload,
+            "payload": shown_payload(entry),
             "outputs": renamed(outputs.unwrap_or_default(), charted),
         });
         if let (Some(line), Some(node)) = (line.as_object_mut(), &entry.node) {

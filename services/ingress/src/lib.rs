@@ -43,6 +43,7 @@ mod runtime;
 mod schedule;
 mod serve;
 mod shield;
+mod test_run;
 #[cfg(test)]
 mod tests;
 mod trace;

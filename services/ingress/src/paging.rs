@@ -8,6 +8,8 @@ use crate::body::Params;
 
 /// The number of items on a page if the request gives none.
 const SIZE: u64 = 100;
+/// The last page that may be asked for.
+pub(crate) const PAGE_MAX: u64 = limits::PAGE_SKIP_MAX / limits::PAGE_ITEMS_MAX;
 
 /// The part of a list, as a request names it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,12 +34,24 @@ impl Part {
         })
     }
 
+    /// This part, and what it does not say from another one.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            page: self.page.or(other.page),
+            page_size: self.page_size.or(other.page_size),
+            skip: self.skip.or(other.skip),
+            take: self.take.or(other.take),
+        }
+    }
+
     /// The page of the list. A page has at most [`limits::PAGE_ITEMS_MAX`] items; the total in the
     /// answer shows that there are more.
     pub(crate) fn page(self) -> Result<Page, Problem> {
         let size = self.page_size.or(self.take).unwrap_or(SIZE);
         let take = Page::new(0, size).take();
         let skip = match (self.skip, self.page) {
+            // No page of any size begins later than this one.
+            (_, Some(page)) if page > PAGE_MAX => None,
             (Some(skip), _) => Some(skip),
             (None, Some(page)) => page.checked_mul(take),
             (None, None) => Some(0),

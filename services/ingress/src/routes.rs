@@ -22,6 +22,7 @@ mod live;
 mod nodes;
 pub(crate) mod plans;
 mod publishing;
+mod resilience;
 mod resume;
 mod roles;
 mod run;
@@ -30,6 +31,7 @@ mod saving;
 mod scripting;
 mod start;
 mod tasks;
+mod test_runs;
 mod tokens;
 mod transfer;
 mod transfers;
@@ -97,7 +99,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(instances::variables, alterations::set_variables))
         .routes(routes!(alterations::alter))
         .routes(routes!(alterations::run))
-        .routes(routes!(alterations::retry))
+        .routes(routes!(alterations::retry, alterations::retry_get))
         .routes(routes!(plans::dry_run))
         .routes(routes!(plans::submit))
         .routes(routes!(plans::get))
@@ -141,11 +143,20 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(descriptors::features))
         .routes(routes!(descriptors::installed))
         .routes(routes!(descriptors::version))
+        .merge(tools())
         .merge(people())
         .routes(routes!(keys::list, keys::make))
         .routes(routes!(keys::delete))
         .routes(routes!(keys::audit))
         .routes(routes!(nodes::list))
+}
+
+/// The routes under each mount of the API that a designer has tabs for.
+fn tools() -> Routes {
+    Routes::default()
+        .routes(routes!(test_runs::activity))
+        .routes(routes!(resilience::strategies))
+        .routes(routes!(resilience::retries))
 }
 
 /// The routes under each mount of the API about users and their logins.

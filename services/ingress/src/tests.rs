@@ -30,6 +30,8 @@ mod runs;
 mod runtime;
 mod signalr;
 mod studio;
+mod table;
+mod tools;
 mod transfers;
 mod upload;
 mod world;

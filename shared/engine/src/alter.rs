@@ -7,7 +7,7 @@ use crate::outline::{Declared, NodeRef};
 use crate::program::Program;
 use crate::run::Run;
 use crate::state::Execution;
-use crate::{Failure, Problem, Rest, Restart, Step};
+use crate::{Problem, Rest, Step};
 
 /// Everything that does not fit.
 type Refused = Vec<Problem>;
@@ -294,39 +294,7 @@ impl<'a> Run<'a> {
     }
 }
 
-impl Run<'_> {
-    /// Takes over what the instance has from the one that it repeats.
-    pub(crate) fn restart(&mut self, restart: Restart) -> Result<(), Failure> {
-        let outline = &self.program.outline;
-        for (id, value) in restart.variables {
-            let Some(declared) = declared(&outline.variables, &id) else { continue };
-            let value = declared.fit(value).map_err(|error| {
-                Failure::new("InvalidVariable", format!("variable {}: {error}", declared.name))
-            })?;
-            self.draft.state.variables.insert(declared.id.clone(), value);
-            self.draft.note_change(0, declared);
-        }
-        let Some(id) = restart.activity else { return Ok(()) };
-        let root = outline.root();
-        let children = root.children.values().flatten().map(|child| outline.node(*child));
-        let found = children.into_iter().find(|child| child.id == id || child.path == id.as_str());
-        match found {
-            Some(node) if root.type_name() == "Elsa.Flowchart" => {
-                self.draft.state.trigger = Some(node.key.clone());
-                Ok(())
-            }
-            _ => Err(Failure::new(
-                "CannotRestart",
-                format!(
-                    "an instance can begin only at an activity of a Flowchart that is the root of \
-                     its definition, and {id} is none"
-                ),
-            )),
-        }
-    }
-}
-
-fn declared<'d>(variables: &'d [Declared], id: &str) -> Option<&'d Declared> {
+pub(crate) fn declared<'d>(variables: &'d [Declared], id: &str) -> Option<&'d Declared> {
     let by_id = variables.iter().find(|declared| declared.id == id);
     by_id.or_else(|| variables.iter().find(|declared| declared.name == id))
 }

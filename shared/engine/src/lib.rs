@@ -55,6 +55,7 @@ mod property;
 mod reach;
 mod recorder;
 mod registry;
+mod restart;
 mod run;
 mod sites;
 mod state;

@@ -361,7 +361,7 @@ fn workflow_input(input: Map) -> Map {
     input.into_iter().filter(|(name, _)| !name.starts_with("__")).collect()
 }
 
-fn trigger_key(outline: &Outline, id: &str) -> Option<String> {
+pub(crate) fn trigger_key(outline: &Outline, id: &str) -> Option<String> {
     let of_this_id =
         || outline.nodes.iter().filter(|node| node.id.as_str() == id && outline.is_own(node));
     let node = of_this_id().find(|node| node.can_start).or_else(|| of_this_id().next());

@@ -66,6 +66,17 @@ pub(crate) async fn start(app: &Arc<App>, beginning: &Beginning) -> Result<Arc<P
     if beginning.trigger_activity_id.is_none() {
         check_input(&program, &beginning.input)?;
     }
+    let restart = beginning.restart.as_deref().map(|restart| engine::Restart {
+        activity: restart.activity_id.clone(),
+        variables: restart.variables.clone(),
+    });
+    let trigger = beginning.trigger_activity_id.as_ref();
+    program.can_begin(trigger, restart.as_ref()).map_err(|failure| {
+        match failure.code.as_str() {
+            "InvalidVariable" => Problem::bad_request(failure.message),
+            _ => Problem::not_found(failure.message),
+        }
+    })?;
     Ok(program)
 }
 

@@ -183,9 +183,19 @@ pub(crate) fn activity(descriptor: &Descriptor) -> Value {
         "inputs": inputs,
         "outputs": outputs,
         "ports": ports,
-        "customProperties": {},
+        "customProperties": custom_properties(descriptor),
         "constructionProperties": {},
     })
+}
+
+/// What designers find out from a type beside its inputs: an activity that makes calls can have a
+/// resilience strategy of this category.
+fn custom_properties(descriptor: &Descriptor) -> Value {
+    if !descriptor.makes_calls {
+        return json!({});
+    }
+    let category = if descriptor.type_name.contains("Http") { "HTTP" } else { "Default" };
+    json!({ "ResilienceCategory": category })
 }
 
 /// The description of the workflow around the root activity, which journals and records name.

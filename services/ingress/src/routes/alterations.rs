@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use model::{Alteration, InstanceId, SubStatus};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::bulk::side_by_side;
-use crate::body::Body;
+use super::run::refuse_head;
+use crate::body::{Body, Params};
 use crate::operate::{self, Altered};
 use crate::pipeline::identify::Asking;
 use crate::present::InstanceStatus;
@@ -22,7 +23,7 @@ use crate::{App, Problem, bounds, record, respond};
 /// Alterations of some instances.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RunRequest {
+pub(super) struct AlterationsRequest {
     /// Each with a `type`: `Cancel`, `CancelActivity`, `Migrate`, `ModifyVariable`,
     /// `ScheduleActivity`, `Retry`, `Pause` or `Unpause`.
     #[serde(default)]
@@ -33,13 +34,13 @@ pub(super) struct RunRequest {
 }
 
 /// Applies alterations to these instances, to each of them as a whole or not at all.
-#[utoipa::path(post, path = "/alterations/run", tag = "alterations", request_body = RunRequest,
+#[utoipa::path(post, path = "/alterations/run", tag = "alterations", request_body = AlterationsRequest,
     responses((status = 200, body = Value, description = "`{results: [{workflowInstanceId, log, workflowHasScheduledWork, isSuccessful}]}`"),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn run(
     State(app): State<Arc<App>>,
     asking: Asking,
-    Body(request): Body<RunRequest>,
+    Body(request): Body<AlterationsRequest>,
 ) -> Result<Json<Value>, Problem> {
     run_on(&app, &asking, &request.workflow_instance_ids, request.alterations).await
 }
@@ -55,6 +56,23 @@ pub(super) struct RetryRequest {
     activity_ids: Option<Vec<String>>,
 }
 
+/// Runs the faulted activities of these instances again. Elsa answers GET too.
+#[utoipa::path(get, path = "/alterations/workflows/retry", tag = "alterations",
+    params(("workflowInstanceIds" = Vec<String>, Query),
+        ("activityIds" = Option<Vec<String>>, Query)),
+    responses((status = 200, body = Value, description = "`{results}`, as for `/alterations/run`"),
+        (status = 400, body = ProblemBody)))]
+pub(super) async fn retry_get(
+    State(app): State<Arc<App>>,
+    method: Method,
+    params: Params,
+    asking: Asking,
+) -> Result<Json<Value>, Problem> {
+    refuse_head(&method, "GET, POST")?;
+    let alterations = retries(params.many("activityIds"));
+    run_on(&app, &asking, &params.many("workflowInstanceIds"), alterations).await
+}
+
 /// Runs the faulted activities of these instances again.
 #[utoipa::path(post, path = "/alterations/workflows/retry", tag = "alterations", request_body = RetryRequest,
     responses((status = 200, body = Value, description = "`{results}`, as for `/alterations/run`"),
@@ -64,10 +82,12 @@ pub(super) async fn retry(
     asking: Asking,
     Body(request): Body<RetryRequest>,
 ) -> Result<Json<Value>, Problem> {
-    let activity_ids = request.activity_ids.unwrap_or_default();
-    let activity_ids = activity_ids.into_iter().map(Into::into).collect();
-    let alterations = vec![Alteration::Retry { activity_ids }];
+    let alterations = retries(request.activity_ids.unwrap_or_default());
     run_on(&app, &asking, &request.workflow_instance_ids, alterations).await
+}
+
+fn retries(activity_ids: Vec<String>) -> Vec<Alteration> {
+    vec![Alteration::Retry { activity_ids: activity_ids.into_iter().map(Into::into).collect() }]
 }
 
 async fn run_on(
@@ -78,7 +98,8 @@ async fn run_on(
 ) -> Result<Json<Value>, Problem> {
     operate::check(&alterations)?;
     bounds::list("workflowInstanceIds", ids)?;
-    let ids = ids.iter().map(|id| record::id(id)).collect::<Result<Vec<_>, _>>()?;
+    // An id that no instance can have gets a result like any other that there is no instance of.
+    let ids: Vec<_> = ids.iter().map(|id| InstanceId::new(id.as_str())).collect();
     let work = ids.into_iter().map(|id| one(app, asking, id, &alterations));
     let results = side_by_side(work).await;
     let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -135,11 +156,27 @@ pub(super) struct AlterRequest {
     dry_run: bool,
 }
 
+/// The status of the altered instance, or the result of a dry run.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is there for its schema")]
+enum AlterAnswer {
+    /// It is altered.
+    Altered(InstanceStatus),
+    /// Nothing is changed.
+    DryRun {
+        /// All alterations fit.
+        fits: bool,
+        /// Why they do not.
+        reasons: Vec<String>,
+    },
+}
+
 /// Applies alterations to one instance: all of them, or none when one does not fit (409, with the
 /// reasons). A dry run answers `{"fits": …, "reasons": [ … ]}`.
 #[utoipa::path(post, path = "/workflow-instances/{id}/alter", tag = "alterations",
     params(("id" = String, Path)), request_body = AlterRequest,
-    responses((status = 200, body = InstanceStatus), (status = 202, body = InstanceStatus),
+    responses((status = 200, body = AlterAnswer), (status = 202, body = InstanceStatus),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
         (status = 409, body = ProblemBody, description = "It does not fit the instance")))]
 pub(super) async fn alter(

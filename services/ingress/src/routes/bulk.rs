@@ -8,7 +8,7 @@ use futures::{StreamExt as _, stream};
 use model::{DefinitionId, InstanceId, Map, VersionId, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{InstanceFilter, Page};
+use store::{InstanceFilter, Page, VersionOption};
 use utoipa::ToSchema;
 
 use super::instances::remove;
@@ -65,7 +65,7 @@ pub(super) async fn publish(
     let (mut not_found, mut failed, mut problems) = (Vec::new(), Vec::new(), Map::new());
     let (mut warnings, mut consumers) = (Map::new(), Vec::new());
     for id in request.read()? {
-        let is_known = app.cx.store.definition(&id, store::VersionOption::Latest).await?.is_some();
+        let is_known = app.cx.store.definition(&id, VersionOption::Latest).await?.is_some();
         match publication::publish(&app, &id, &Precondition::None).await {
             _ if !is_known => not_found.push(id),
             Ok(saved) if saved.already_published => already.push(id),
@@ -182,6 +182,8 @@ pub(super) struct InstanceIds {
     definition_version_id: Option<String>,
     workflow_definition_id: Option<String>,
     workflow_definition_ids: Option<Vec<String>>,
+    /// Of `definitionId`: only instances of this version. `Latest`, `Published`, a number …
+    version_options: Option<String>,
 }
 
 impl InstanceIds {
@@ -197,7 +199,18 @@ impl InstanceIds {
             .chain(self.workflow_definition_id)
             .map(DefinitionId::new)
             .collect();
-        let version_id = self.definition_version_id.map(VersionId::new);
+        let mut version_id = self.definition_version_id.map(VersionId::new);
+        let option = self.version_options.filter(|option| !option.is_empty());
+        let option = option.map(|option| option.parse::<VersionOption>()).transpose();
+        let option = option
+            .map_err(|error| Problem::bad_request(format!("member versionOptions: {error}")))?;
+        let option = option.filter(|option| *option != VersionOption::All);
+        if let (None, Some(option), [id]) = (&version_id, option, definition_ids.as_slice()) {
+            let Some(found) = app.cx.store.definition(id, option).await? else {
+                return Ok(Vec::new());
+            };
+            version_id = Some(found.id);
+        }
         if !definition_ids.is_empty() || version_id.is_some() {
             let filter = InstanceFilter {
                 definition_ids,
@@ -207,8 +220,6 @@ impl InstanceIds {
             };
             let found = app.cx.store.list(&filter, Page::first()).await?;
             ids.extend(found.items.into_iter().map(|instance| instance.id));
-        } else if ids.is_empty() {
-            return Err(Problem::bad_request("say which instances: send ids or definitionId"));
         }
         bounded(ids.len())?;
         Ok(ids)

@@ -329,9 +329,8 @@ pub(super) async fn expressions(State(app): State<Arc<App>>) -> Json<Value> {
     listed(app.cx.engine.expression_types().into_iter().map(item).collect())
 }
 
-/// The features of this server, by the names that Elsa has for them.
+/// The features of every server, by the names that Elsa has for them.
 const FEATURES: [(&str, &str, &str); 12] = [
-    ("Elsa", "Identity", "Identity"),
     ("Elsa", "RealTimeWorkflowUpdates", "Real-time workflow updates"),
     ("Elsa", "WorkflowManagement", "Workflow management"),
     ("Elsa", "WorkflowRuntime", "Workflow runtime"),
@@ -342,8 +341,16 @@ const FEATURES: [(&str, &str, &str); 12] = [
     ("Elsa", "Scheduling", "Scheduling"),
     ("Elsa", "JavaScript", "JavaScript"),
     ("Elsa", "Liquid", "Liquid"),
+    ("Elsa", "Resilience", "Resilience"),
     ("Elsa.Alterations.ShellFeatures", "Alterations", "Alterations"),
 ];
+
+/// The features of this server: those of every server, and those that its configuration switches on.
+fn known_features(app: &App) -> impl Iterator<Item = Value> {
+    let identity = ("Elsa", "Identity", "Identity");
+    let switched_on = app.config.auth.identity.then_some(identity);
+    FEATURES.into_iter().chain(switched_on).map(feature)
+}
 
 fn feature((namespace, name, display_name): (&str, &str, &str)) -> Value {
     json!({"name": name, "namespace": namespace, "fullName": format!("{namespace}.{name}"),
@@ -353,17 +360,19 @@ fn feature((namespace, name, display_name): (&str, &str, &str)) -> Value {
 /// The features of this server.
 #[utoipa::path(get, path = "/features/installed", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items, count}`")))]
-pub(super) async fn features() -> Json<Value> {
-    listed(FEATURES.into_iter().map(feature).collect())
+pub(super) async fn features(State(app): State<Arc<App>>) -> Json<Value> {
+    listed(known_features(&app).collect())
 }
 
 /// One feature of this server; 404 if it does not have it.
 #[utoipa::path(get, path = "/features/installed/{fullName}", tag = "descriptors",
     params(("fullName" = String, Path)),
     responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
-pub(super) async fn installed(Path(full_name): Path<String>) -> Result<Json<Value>, Problem> {
-    let mut all = FEATURES.into_iter().map(feature);
-    let found = all.find(|one| one["fullName"] == full_name.as_str());
+pub(super) async fn installed(
+    State(app): State<Arc<App>>,
+    Path(full_name): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let found = known_features(&app).find(|one| one["fullName"] == full_name.as_str());
     found.map(Json).ok_or_else(|| {
         Problem::not_found(format!("this server does not have the feature {full_name:?}"))
     })

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
-use model::Stimulus;
-use protocol::{EventRaised, ReplyWhen};
+use model::{InstanceId, Map, Stimulus, instance_of};
+use protocol::{EventRaised, ReplyWhen, Resume};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::PendingCommand;
 use utoipa::ToSchema;
 
+use super::resume;
 use crate::body::{Body, Prefer};
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
@@ -19,16 +20,20 @@ use crate::pipeline::reply::{Patience, Reply};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record, respond};
 
+/// The input under which an event arrives at the activity that waits for it.
+const EVENT_INPUT: &str = "__EventPayloadWorkflowInput";
+
 /// The payload and the receivers of an event.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EventRequest {
     /// Only this instance; no new ones are started.
     workflow_instance_id: Option<String>,
+    /// Only this execution of an activity, which has to wait for the event now.
+    activity_instance_id: Option<String>,
     /// Only instances with this correlation id.
     correlation_id: Option<String>,
     /// The payload.
-    #[schema(value_type = Option<Object>)]
     input: Option<Value>,
     /// `Asynchronous` (default) answers when the event is accepted, `Synchronous` when every
     /// waiting instance has it.
@@ -62,18 +67,64 @@ pub(super) async fn trigger(
     };
     let instance_id = request.workflow_instance_id.filter(|id| !id.is_empty());
     let instance_id = instance_id.as_deref().map(record::id).transpose()?;
+    let execution = request.activity_instance_id.filter(|id| !id.is_empty());
+    if let Some(execution) = execution {
+        let patience = patience(&app, prefer, waits);
+        let payload = request.input.unwrap_or_default();
+        let body = only(&app, &event_name, instance_id, &execution, payload).await?;
+        let mut reply = resume::send(&app, &asking, body, patience).await?;
+        if let Reply::Outcome(outcome) = &mut reply {
+            outcome.affected.get_or_insert(1);
+        }
+        return answer(&event_name, reply, waits);
+    }
     let body = EventRaised {
         event_name: event_name.clone(),
         correlation_id: request.correlation_id.filter(|id| !id.is_empty()),
         instance_id,
         payload: request.input.unwrap_or_default(),
     };
-    let patience = match waits {
+    let reply = raise(&app, &asking, body, patience(&app, prefer, waits)).await?;
+    answer(&event_name, reply, waits)
+}
+
+fn patience(app: &App, prefer: Prefer, waits: bool) -> Patience {
+    match waits {
         true => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
         false => Patience::None,
+    }
+}
+
+/// The resume of the one execution that an event is for.
+async fn only(
+    app: &App,
+    event_name: &str,
+    instance_id: Option<InstanceId>,
+    execution: &str,
+    payload: Value,
+) -> Result<Resume, Problem> {
+    bounds::name("activityInstanceId", execution)?;
+    bounds::name("the event's name", event_name)?;
+    let missing = || {
+        Problem::not_found(format!(
+            "the execution {execution} does not wait for the event {event_name:?}: leave \
+             activityInstanceId out to raise it for all that do, now or later"
+        ))
     };
-    let reply = raise(&app, &asking, body, patience).await?;
-    answer(&event_name, reply, waits)
+    let named = instance_of(execution).map(|(instance, _)| instance);
+    let instance_id = instance_id.or(named).ok_or_else(missing)?;
+    let seen = record::find(app, &instance_id).await?.ok_or_else(missing)?;
+    let hash = Stimulus::event(event_name).hash();
+    let waiting = seen
+        .open()
+        .find(|open| open.hash == hash && open.activity_instance_id == execution)
+        .ok_or_else(missing)?;
+    Ok(Resume {
+        instance_id,
+        bookmark_id: Some(waiting.id.clone()),
+        input: Map::from_iter([(EVENT_INPUT.to_owned(), json!({"payload": payload}))]),
+        ..Resume::default()
+    })
 }
 
 /// Accepts an event, publishes it and waits.

@@ -206,7 +206,7 @@ async fn exported(
         found.push(version.ok_or_else(|| super::definitions::no_version(&id))?);
     }
     for id in definition_ids {
-        let id = definition_id(&id)?;
+        let id = DefinitionId::new(id);
         let version = app.cx.store.definition(&id, version).await?;
         found.push(version.ok_or_else(|| publication::unknown(&id))?);
     }

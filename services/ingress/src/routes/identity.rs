@@ -143,7 +143,7 @@ pub(super) async fn within(
     }
     let roles = app.cx.store.roles_of(ids).await?;
     if let Some(unknown) = ids.iter().find(|id| !roles.iter().any(|role| role.id == **id)) {
-        return Err(Problem::bad_request(format!(
+        return Err(Problem::not_found(format!(
             "there is no role {unknown:?}: roles are named by their id"
         )));
     }

@@ -149,6 +149,12 @@ impl ListRequest {
         Part { page: self.page, page_size: self.page_size, skip: self.skip, take: self.take }
     }
 
+    /// The same list, of the part that the query names.
+    pub(super) fn within(self, asked: Part) -> Self {
+        let Part { page, page_size, skip, take } = asked.or(self.part());
+        Self { page, page_size, skip, take, ..self }
+    }
+
     /// Refuses lists and names that are too long.
     fn check(&self) -> Result<(), Problem> {
         for (what, text) in [

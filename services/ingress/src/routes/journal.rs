@@ -125,13 +125,7 @@ pub(super) async fn journal_filtered(
 ) -> Result<Json<Value>, Problem> {
     let seen = record::get(&app, &record::id(&id)?).await?;
     let JournalRequest { filter, page: number, page_size, skip, take } = request;
-    let asked = Part::of(&params)?;
-    let part = Part {
-        page: asked.page.or(number),
-        page_size: asked.page_size.or(page_size),
-        skip: asked.skip.or(skip),
-        take: asked.take.or(take),
-    };
+    let part = Part::of(&params)?.or(Part { page: number, page_size, skip, take });
     let filter = filter.unwrap_or_default();
     filter.check()?;
     let shown = part.page()?;
@@ -194,7 +188,7 @@ pub(super) async fn state(
     }
     let at = params.read::<u64>("at")?.unwrap_or(newest);
     if at > newest || at == 0 {
-        return Err(Problem::bad_request(format!(
+        return Err(Problem::not_found(format!(
             "at is {at}: the journal of instance {id} has the lines 1 to {newest}"
         )));
     }

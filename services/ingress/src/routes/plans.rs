@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::bulk::side_by_side;
 use super::instances::{ListRequest, TimestampFilter};
-use crate::body::{Body, Params};
+use crate::body::{Body, Params, lenient};
 use crate::operate;
 use crate::pipeline::identify::Asking;
 use crate::problem::ProblemBody;
@@ -41,6 +41,10 @@ pub(crate) struct PlanFilter {
     is_system: Option<bool>,
     statuses: Vec<String>,
     sub_statuses: Vec<String>,
+    /// Not supported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>, max_items = 0)]
+    activity_filters: Option<Vec<Value>>,
 }
 
 impl PlanFilter {
@@ -56,6 +60,11 @@ impl PlanFilter {
             && self.has_incidents.is_none()
             && self.statuses.is_empty()
             && self.sub_statuses.is_empty();
+        if !self.activity_filters.unwrap_or_default().is_empty() {
+            return Err(Problem::bad_request(
+                "activityFilters is not supported: name the instances or their definitions",
+            ));
+        }
         if is_empty && !self.empty_filter_selects_all || self.is_system == Some(true) {
             return Ok(None);
         }
@@ -107,11 +116,12 @@ pub(super) async fn dry_run(
     let mut filter = request.filter;
     let members = filter.as_object_mut();
     let alterations = members.and_then(|members| members.shift_remove("alterations"));
+    let alterations = alterations.filter(|alterations| !alterations.is_null());
     let alterations: Option<Vec<Alteration>> =
-        alterations.map(serde_json::from_value).transpose().map_err(|error| {
+        alterations.map(lenient::from_value).transpose().map_err(|error| {
             Problem::bad_request(format!("the alterations cannot be read: {error}"))
         })?;
-    let filter: PlanFilter = serde_json::from_value(filter)
+    let filter: PlanFilter = lenient::from_value(filter)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
     let Some(filter) = filter.filter()? else {
         return Ok(Json(json!({"workflowInstanceIds": [], "totalCount": 0, "misfits": []})));

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use model::{InstanceId, Map, SubStatus};
-use protocol::ReplyWhen;
+use model::{ActivityId, InstanceId, Map, SubStatus};
+use protocol::{ReplyWhen, Restart};
 use serde::Deserialize;
 use serde_json::json;
 use store::VersionOption;
 use utoipa::ToSchema;
 
 use super::definitions::{definition_id, version_option};
-use crate::body::{Body, Params, Prefer};
+use crate::body::{Body, Params, Prefer, parse};
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::pipeline::validate::Beginning;
@@ -21,7 +21,7 @@ use crate::pipeline::{self, Started};
 use crate::present::InstanceStatus;
 use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
-use crate::{App, Problem, respond};
+use crate::{App, Problem, bounds, respond};
 
 /// The largest number of instances that one `bulk-dispatch` starts.
 const BULK_MAX: u32 = 1_000;
@@ -47,8 +47,70 @@ pub(super) struct RunRequest {
     /// `CounterBased` flowcharts.
     #[schema(value_type = Option<Object>)]
     properties: Option<Map>,
+    /// Values of workflow variables, by id or name.
+    #[schema(value_type = Option<Object>)]
+    variables: Option<Map>,
+    /// The activity to begin at, of a Flowchart that is the root.
+    activity_handle: Option<ActivityHandle>,
     /// For `bulk-dispatch`: the number of instances.
     count: Option<u32>,
+}
+
+/// An activity of a workflow, named in one of several ways.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ActivityHandle {
+    /// Its id.
+    pub(super) activity_id: Option<String>,
+    /// The ids from the workflow down to it, such as `Workflow1:Flowchart1:If1`.
+    pub(super) activity_node_id: Option<String>,
+    /// One of its executions.
+    pub(super) activity_instance_id: Option<String>,
+    /// Not supported.
+    pub(super) activity_hash: Option<String>,
+}
+
+impl ActivityHandle {
+    /// Refuses names that are too long, and the one that is not supported.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
+        if given(&self.activity_hash) && !given(&self.activity_id) && !given(&self.activity_node_id)
+        {
+            return Err(Problem::bad_request(
+                "an activity cannot be found by activityHash: name its activityId or \
+                 activityNodeId",
+            ));
+        }
+        bounds::optional("activityId", self.activity_id.as_deref())?;
+        bounds::optional("activityNodeId", self.activity_node_id.as_deref())?;
+        bounds::optional("activityInstanceId", self.activity_instance_id.as_deref())
+    }
+
+    /// The id of the activity; none if nothing is named.
+    fn id(&self) -> Result<Option<ActivityId>, Problem> {
+        self.check()?;
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let last = |path: String| path.rsplit(':').next().map(str::to_owned);
+        let id = given(&self.activity_id).or_else(|| given(&self.activity_node_id).and_then(last));
+        if id.is_none() && given(&self.activity_instance_id).is_some() {
+            return Err(Problem::bad_request(
+                "a new instance has no executions yet: name the activityId of the activity to \
+                 begin at",
+            ));
+        }
+        Ok(id.map(Into::into))
+    }
+}
+
+/// What a start takes over: values of variables, and the activity to begin at.
+fn taken_over(
+    variables: Option<Map>,
+    handle: Option<&ActivityHandle>,
+) -> Result<Option<Box<Restart>>, Problem> {
+    let activity_id = handle.map_or(Ok(None), ActivityHandle::id)?;
+    let variables = variables.unwrap_or_default();
+    let is_plain = activity_id.is_none() && variables.is_empty();
+    Ok((!is_plain).then(|| Box::new(Restart { activity_id, variables })))
 }
 
 impl RunRequest {
@@ -66,8 +128,11 @@ impl RunRequest {
             properties: self.properties.unwrap_or_default(),
             correlation_id: self.correlation_id,
             name: self.name,
-            trigger_activity_id: self.trigger_activity_id.map(Into::into),
-            restart: None,
+            trigger_activity_id: self
+                .trigger_activity_id
+                .filter(|id| !id.is_empty())
+                .map(Into::into),
+            restart: taken_over(self.variables, self.activity_handle.as_ref())?,
             responds,
         })
     }
@@ -96,11 +161,13 @@ pub(super) async fn execute(
     ran.map(respond::began).map_err(respond::not_begun)
 }
 
-/// Runs the published version without input and waits for it to finish or to wait.
+/// Runs the published version and waits for it to finish or to wait.
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}/execute", tag = "runs",
     params(("definitionId" = String, Path), ("correlationId" = Option<String>, Query),
         ("name" = Option<String>, Query), ("triggerActivityId" = Option<String>, Query),
-        ("versionOptions" = Option<String>, Query)),
+        ("versionOptions" = Option<String>, Query),
+        ("input" = Option<String>, Query, description = "Workflow input by name, a JSON object"),
+        ("variables" = Option<String>, Query, description = "Values of variables, a JSON object")),
     responses((status = 200, body = Value), (status = 202, body = InstanceStatus),
         (status = 404, body = ProblemBody), (status = 500, body = ProblemBody)))]
 pub(super) async fn execute_get(
@@ -118,11 +185,21 @@ pub(super) async fn execute_get(
         correlation_id: params.one("correlationId").map(str::to_owned),
         name: params.one("name").map(str::to_owned),
         trigger_activity_id: params.one("triggerActivityId").map(Into::into),
+        input: object(&params, "input")?.unwrap_or_default(),
+        restart: taken_over(object(&params, "variables")?, None)?,
         responds: true,
         ..Beginning::default()
     };
     let ran = run_to_rest(&app, &asking, beginning, prefer).await;
     ran.map(respond::began).map_err(respond::not_begun)
+}
+
+/// The JSON object in a query parameter.
+fn object(params: &Params, name: &str) -> Result<Option<Map>, Problem> {
+    let Some(text) = params.one(name) else { return Ok(None) };
+    parse(text.as_bytes())
+        .map(Some)
+        .map_err(|problem| problem.of(&format!("query parameter {name}")))
 }
 
 /// Refuses a HEAD on a route that starts something: a HEAD must change nothing.
@@ -219,7 +296,10 @@ pub(super) async fn bulk_dispatch(
     if count > BULK_MAX {
         return Err(Problem::bad_request(format!("count is {count}: use at most {BULK_MAX}")));
     }
-    request.instance_id = None;
+    // An id can be given to one instance only.
+    if let Some(id) = request.instance_id.take() {
+        record::id(&id)?;
+    }
     let beginning = request.beginning(&id, false)?;
     let starts = (0..count).map(|number| {
         let (app, beginning) = (Arc::clone(&app), beginning.clone());

@@ -14,7 +14,8 @@ use utoipa::ToSchema;
 use super::definitions::definition_id;
 use super::instances::{ListRequest, listed};
 use crate::auth::caller::Caller;
-use crate::body::{Body, Prefer};
+use crate::body::{Body, Params, Prefer, lenient};
+use crate::paging::Part;
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::pipeline::validate::Beginning;
@@ -90,8 +91,10 @@ enum StartedOrListed {
 /// instance; its members are `definitionId`, `input`, `properties`, `correlationId`, `instanceId` and `name`. The
 /// answer comes when its first burst has been committed. With `Prefer: respond-async` it is 202 and
 /// comes as soon as the start is accepted; from then on the instance can be read. Any other body,
-/// also an empty one, is a filter, as for GET.
+/// also an empty one, is a filter, as for GET; its page may be in the query.
 #[utoipa::path(post, path = "/workflow-instances", tag = "instances",
+    params(("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
+        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
     request_body = StartRequest,
     responses((status = 200, body = StartedOrListed),
         (status = 202, body = InstanceStatus, description = "Accepted: see `Location`"),
@@ -103,27 +106,33 @@ pub(super) async fn start_or_list(
     caller: Caller,
     prefer: Prefer,
     asking: Asking,
+    params: Params,
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
+    let part = Part::of(&params)?;
     let Value::Object(members) = &body else {
         return Err(Problem::bad_request("the body is not a JSON object"));
     };
-    let is_list = !members.contains_key("definitionId")
-        || members.keys().any(|name| LIST_MEMBERS.contains(&name.as_str()));
+    let has = |wanted: &[&str]| members.keys().any(|name| lenient::is_member(name, wanted));
+    let is_given = |value: &Value| value.as_str() != Some("") && !value.is_null();
+    let names_definition = members
+        .iter()
+        .any(|(name, value)| lenient::is_member(name, &["definitionId"]) && is_given(value));
+    let is_list = !names_definition || has(&LIST_MEMBERS);
     if !is_list {
         caller.must("exec:workflow-definitions")?;
         return start(&app, &asking, body, prefer).await;
     }
-    if ["input", "instanceId", "properties"].iter().any(|name| members.contains_key(*name)) {
+    if has(&["input", "instanceId", "properties"]) {
         return Err(Problem::bad_request(
             "the body mixes a start with a list, or names no definitionId: to start an instance \
              send definitionId, input, properties, correlationId, instanceId and name only",
         ));
     }
     caller.must("read:workflow-instances")?;
-    let request: ListRequest = serde_json::from_value(body)
+    let request: ListRequest = lenient::from_value(body)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
-    let list: Json<Paged<InstanceSummary>> = listed(&app, request).await?;
+    let list: Json<Paged<InstanceSummary>> = listed(&app, request.within(part)).await?;
     Ok(list.into_response())
 }
 
@@ -144,13 +153,16 @@ pub(super) async fn start_only(
 
 /// Lists instances, newest first. Unlike `POST /workflow-instances`, it never starts one.
 #[utoipa::path(post, path = "/workflow-instances/query", tag = "instances",
+    params(("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
+        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
     request_body = ListRequest,
     responses((status = 200, body = Paged<InstanceSummary>), (status = 400, body = ProblemBody)))]
 pub(super) async fn query(
     State(app): State<Arc<App>>,
+    params: Params,
     Body(request): Body<ListRequest>,
 ) -> Result<Json<Paged<InstanceSummary>>, Problem> {
-    listed(&app, request).await
+    listed(&app, request.within(Part::of(&params)?)).await
 }
 
 async fn start(
@@ -159,7 +171,7 @@ async fn start(
     body: Value,
     prefer: Prefer,
 ) -> Result<Response, Problem> {
-    let request: StartRequest = serde_json::from_value(body)
+    let request: StartRequest = lenient::from_value(body)
         .map_err(|error| Problem::bad_request(format!("the start cannot be read: {error}")))?;
     let beginning = Beginning {
         definition_id: definition_id(&request.definition_id)?,

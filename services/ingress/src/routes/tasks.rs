@@ -30,7 +30,6 @@ const RESULT: &str = "RunTaskInput";
 #[serde(rename_all = "camelCase")]
 pub(super) struct CompleteRequest {
     /// The result of the task.
-    #[schema(value_type = Option<Object>)]
     result: Option<Value>,
 }
 

@@ -41,7 +41,7 @@ pub(super) struct LinkRequest {
         ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted"),
         ("in" = Option<String>, Query, description = "Input, as a JSON object")),
     responses((status = 200, body = Value), (status = 202, body = Value),
-        (status = 400, body = ProblemBody, description = "The token is not valid"),
+        (status = 404, body = ProblemBody, description = "The token is not valid"),
         (status = 409, body = ProblemBody)))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
@@ -59,7 +59,7 @@ pub(super) async fn resume(
         ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted")),
     request_body = LinkRequest,
     responses((status = 200, body = Value), (status = 202, body = Value),
-        (status = 400, body = ProblemBody, description = "The token is not valid"),
+        (status = 404, body = ProblemBody, description = "The token is not valid"),
         (status = 409, body = ProblemBody)))]
 pub(super) async fn resume_with_body(
     State(app): State<Arc<App>>,
@@ -74,7 +74,7 @@ pub(super) async fn resume_with_body(
 #[utoipa::path(get, path = "/events/trigger", tag = "links",
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query), ("in" = Option<String>, Query)),
-    responses((status = 200, body = Value), (status = 400, body = ProblemBody, description = "The token is not valid")))]
+    responses((status = 200, body = Value), (status = 404, body = ProblemBody, description = "The token is not valid")))]
 pub(super) async fn trigger(
     State(app): State<Arc<App>>,
     method: Method,
@@ -88,7 +88,7 @@ pub(super) async fn trigger(
 /// The same answer for every invalid token.
 fn not_good() -> Problem {
     Problem::new(
-        StatusCode::BAD_REQUEST,
+        StatusCode::NOT_FOUND,
         "invalid-token",
         "the link is not valid: it was used before, has expired, or never existed",
     )

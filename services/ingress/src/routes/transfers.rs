@@ -7,7 +7,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use model::{VersionId, depth, json as exact};
+use model::{InstanceId, VersionId, depth, json as exact};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -39,9 +39,9 @@ impl InstancesExport {
     fn read(params: &Params) -> Result<Self, Problem> {
         Ok(Self {
             ids: Some(params.many("ids")),
-            include_bookmarks: params.read("includeBookmarks")?,
-            include_activity_execution_log: params.read("includeActivityExecutionLog")?,
-            include_workflow_execution_log: params.read("includeWorkflowExecutionLog")?,
+            include_bookmarks: params.flag("includeBookmarks")?,
+            include_activity_execution_log: params.flag("includeActivityExecutionLog")?,
+            include_workflow_execution_log: params.flag("includeWorkflowExecutionLog")?,
         })
     }
 
@@ -102,7 +102,7 @@ async fn several(app: &App, request: InstancesExport) -> Result<Response, Proble
     let is_one = ids.len() == 1;
     let (mut packed, mut total) = (Vec::new(), 0);
     for id in ids {
-        let seen = record::get(app, &record::id(&id)?).await?;
+        let seen = record::get(app, &InstanceId::new(id.as_str())).await?;
         let bytes = format!("{:#}\n", exported(app, &seen, contents).await?).into_bytes();
         total += bytes.len();
         if total > EXPORT_BYTES_MAX {
@@ -134,7 +134,7 @@ async fn several(app: &App, request: InstancesExport) -> Result<Response, Proble
 /// An instance that has the id already stays as it is (409). Of several files, those that cannot be
 /// taken in are named in `failed`; files that are no instances are refused before anything is stored.
 #[utoipa::path(post, path = "/bulk-actions/import/workflow-instances", tag = "instances",
-    request_body = Value,
+    request_body(content = Value, content_type = "multipart/form-data"),
     responses((status = 200, body = Value, description = "`{imported, count, workflowInstanceId, failed}`"),
         (status = 400, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn import(

@@ -172,6 +172,6 @@ async fn a_page_of_another_origin_reaches_no_route_but_links() {
     // A link is authorized by its token; this token is not valid.
     for path in ["/bookmarks/resume?t=x", "/api/bookmarks/resume?t=x"] {
         let answer = world.send(json_request("POST", path, &page, &json!({}))).await;
-        assert!(answer.problem(400).contains("the link is not valid"), "{path}");
+        assert!(answer.problem(404).contains("the link is not valid"), "{path}");
     }
 }

@@ -89,7 +89,7 @@ async fn every_bad_request_is_a_problem_that_says_why() {
             404,
             "no workflow instance nope",
         ),
-        ("GET", "/api/bookmarks/resume?t=x", "", 400, "the link is not valid"),
+        ("GET", "/api/bookmarks/resume?t=x", "", 404, "the link is not valid"),
         ("GET", "/api/descriptors/activities/Nope", "", 404, "no activity type"),
         (
             "DELETE",

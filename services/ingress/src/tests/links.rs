@@ -54,7 +54,7 @@ async fn a_link_resumes_once_and_every_other_use_looks_the_same() {
     .await;
     refusals.push(world.get(&expired).await);
     for refusal in refusals {
-        let body = refusal.expect(400);
+        let body = refusal.expect(404);
         assert_eq!(body["type"], "urn:staunch:problem:invalid-token");
         assert_eq!(
             body["detail"],
@@ -116,5 +116,5 @@ async fn a_link_may_trigger_an_event_for_its_instance_alone() {
     assert_eq!((&body["eventName"], &body["affected"]), (&json!("go"), &json!(1)));
     world.until(&one, "Finished").await;
     world.until(&two, "Suspended").await;
-    world.get("/events/trigger?t=secret").await.problem(400);
+    world.get("/events/trigger?t=secret").await.problem(404);
 }

@@ -73,7 +73,7 @@ async fn mistakes_are_named() {
         (user(json!({})), 400, "a name has"),
         (user(json!({"name": "a\u{7}b"})), 400, "a name has"),
         (user(json!({"name": "zoe", "password": "short"})), 400, "fewer than 12"),
-        (user(json!({"name": "zoe", "roles": ["nothing"]})), 400, "no role \"nothing\""),
+        (user(json!({"name": "zoe", "roles": ["nothing"]})), 404, "no role \"nothing\""),
         (user(json!({"name": "admin", "password": "long enough one"})), 409, "already"),
         (user(json!({"name": "zoe", "roles": vec!["admin"; 21]})), 400, "at most 20"),
         (role(json!({"name": "É"})), 400, "give one in id"),

@@ -1,0 +1,182 @@
+//! Reads JSON as clients of .NET write it: the members of a request in any case, and null for a
+//! member that is absent. Values of the caller, such as the input of a workflow, stay as they are.
+
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{
+    DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor,
+};
+use serde::forward_to_deserialize_any;
+use serde_json::{Error, Value};
+
+/// Reads a value as a request.
+///
+/// # Errors
+/// The member that does not fit.
+pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
+    T::deserialize(Lenient(value))
+}
+
+/// The member of this name, in any case.
+pub(crate) fn is_member(name: &str, members: &[&str]) -> bool {
+    members.iter().any(|member| member.eq_ignore_ascii_case(name))
+}
+
+struct Lenient(Value);
+
+/// The name that a type has for this member.
+fn known(name: String, members: &'static [&'static str]) -> String {
+    if members.contains(&name.as_str()) {
+        return name;
+    }
+    let found = members.iter().find(|member| member.eq_ignore_ascii_case(&name));
+    found.map_or(name, |member| (*member).to_owned())
+}
+
+/// A whole number that is written with a point, such as `5.0`, without it.
+fn whole(value: Value) -> Value {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    match value.as_f64() {
+        Some(number) if value.is_f64() && number.fract() == 0.0 && number.abs() < EXACT_MAX => {
+            format!("{number:.0}").parse::<i64>().map_or(value, Value::from)
+        }
+        _ => value,
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Error> for Lenient {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Lenient {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let members = match self.0 {
+            Value::Object(members) => members,
+            // A list is no request, though serde would read its items as members.
+            Value::Array(_) => return Err(Error::invalid_type(Unexpected::Seq, &visitor)),
+            other => return other.deserialize_any(visitor),
+        };
+        let members = members.into_iter().map(|(name, value)| (known(name, fields), Self(value)));
+        let is_absent = |name: &str, value: &Value| value.is_null() && fields.contains(&name);
+        let members = members.filter(|(name, value)| !is_absent(name, &value.0));
+        visitor.visit_map(MapDeserializer::new(members))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Value::Array(items) => {
+                visitor.visit_seq(SeqDeserializer::new(items.into_iter().map(Self)))
+            }
+            other => other.deserialize_seq(visitor),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.0.deserialize_enum(name, variants, visitor)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        whole(self.0).deserialize_any(visitor)
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        whole(self.0).deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct tuple tuple_struct map identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+    struct Inner {
+        some_name: Option<String>,
+        names: Vec<String>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Outer {
+        page_size: u32,
+        #[serde(default)]
+        is_system: bool,
+        #[serde(default)]
+        input: Value,
+        #[serde(default)]
+        inner: Vec<Inner>,
+        one: Option<Inner>,
+    }
+
+    #[test]
+    fn members_are_found_in_any_case_and_null_is_absent() {
+        let read: Outer = from_value(json!({"PageSize": 7.0, "issystem": null, "Other": 1,
+            "INPUT": {"Name": null, "some": {"PageSize": 1}},
+            "Inner": [{"SomeName": "a", "Names": null}, {"names": ["b"]}],
+            "one": {"SOMENAME": null}}))
+        .unwrap();
+        let inner = |some_name: Option<&str>, names: &[&str]| Inner {
+            some_name: some_name.map(str::to_owned),
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let expected = Outer {
+            page_size: 7,
+            is_system: false,
+            input: json!({"Name": null, "some": {"PageSize": 1}}),
+            inner: vec![inner(Some("a"), &[]), inner(None, &["b"])],
+            one: Some(Inner::default()),
+        };
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let refused = |value: Value| from_value::<Outer>(value).unwrap_err().to_string();
+        assert!(refused(json!({"PageSize": null})).contains("missing field `pageSize`"));
+        assert!(refused(json!({"pageSize": 7.5})).contains("floating point"));
+        assert!(refused(json!({"pageSize": "7"})).contains("invalid type: string"));
+        assert!(refused(json!({"pageSize": 7, "PAGESIZE": 8})).contains("duplicate field"));
+        assert!(refused(json!({"pageSize": 7, "inner": [{"more": 1}]})).contains("unknown field"));
+        assert!(refused(json!({"pageSize": 7, "one": {"more": null}})).contains("unknown field"));
+        assert!(refused(json!([7])).contains("invalid type: sequence"));
+    }
+}
