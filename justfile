@@ -33,6 +33,11 @@ graphs count="100000":
 chaos *args:
     STAUNCH_CHAOS=full cargo test -p chaos {{args}} -- --nocapture
 
+# Sends the HTTP API what its document allows and what it does not, without and with API keys, with
+# schemathesis from PyPI; the output has the seed. `just api-fuzz 42` repeats a seed.
+api-fuzz seed="":
+    STAUNCH_API_FUZZ="all {{seed}}" cargo test -p staunch --test it api:: -- --nocapture --test-threads 1
+
 # Nodes of the previous commit (or another) and of this one, side by side under load.
 upgrade *commit:
     bash tests/chaos/upgrade.sh {{commit}}

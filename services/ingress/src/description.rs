@@ -1,6 +1,7 @@
 //! The OpenAPI description of every route, generated from the annotations of the handlers.
 
 mod complete;
+mod constraints;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -39,6 +40,12 @@ pub(crate) fn openapi_text(auth: Auth) -> &'static str {
         text.push('\n');
         text
     })
+}
+
+/// The document as the handlers' annotations have it.
+#[cfg(test)]
+fn plain() -> serde_json::Value {
+    json!(document())
 }
 
 fn document() -> OpenApi {

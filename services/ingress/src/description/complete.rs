@@ -1,17 +1,22 @@
 //! Completes the description with what holds for many operations: the problems that each may answer,
 //! the credentials and the permission that it needs, and whether it needs a body.
 
+use std::collections::BTreeSet;
+
 use axum::http::Method;
 use chassis::Auth;
 use model::limits;
 use serde_json::{Map, Value, json};
 
+use super::constraints;
 use crate::auth::permission::{self, Need};
+use crate::paging::PAGE_MAX;
 
 const PROBLEM: &str = "application/problem+json";
 
 /// The document for a server on which these schemes are on.
 pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
+    constraints::add(&mut document);
     let schemas = document.pointer("/components/schemas").cloned().unwrap_or_default();
     let paths = document.get_mut("paths").and_then(Value::as_object_mut);
     for (path, item) in paths.into_iter().flatten() {
@@ -23,6 +28,13 @@ pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
             body(operation, &schemas);
             problems(operation, &need);
             security(operation, &need, auth);
+        }
+    }
+    let requests = requests(&document);
+    let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
+    for (name, schema) in schemas.into_iter().flatten() {
+        if requests.contains(name) {
+            nullable(schema);
         }
     }
     let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
@@ -39,6 +51,46 @@ pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
         }
     }
     document
+}
+
+/// The names of the schemas of requests, and of their parts.
+fn requests(document: &Value) -> BTreeSet<String> {
+    let operations = document["paths"].as_object().into_iter().flatten();
+    let operations = operations.filter_map(|(_, item)| item.as_object()).flatten();
+    let mut rest: Vec<&Value> =
+        operations.map(|(_, operation)| &operation["requestBody"]).collect();
+    let mut found = BTreeSet::new();
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Object(members) => rest.extend(members.values()),
+            Value::Array(items) => rest.extend(items),
+            Value::String(text) => {
+                let name = text.strip_prefix("#/components/schemas/").unwrap_or_default();
+                let schema = &document["components"]["schemas"][name];
+                if schema.is_object() && found.insert(name.to_owned()) {
+                    rest.push(schema);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A member that may be absent may be null.
+fn nullable(schema: &mut Value) {
+    let needed = schema["required"].as_array().cloned().unwrap_or_default();
+    let members = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (name, member) in members.into_iter().flatten() {
+        if needed.contains(&json!(name)) {
+            continue;
+        }
+        if member["type"].is_string() {
+            member["type"] = json!([member["type"], "null"]);
+        } else if let Some(reference) = member.get("$ref").cloned() {
+            *member = json!({"oneOf": [{"type": "null"}, {"$ref": reference}]});
+        }
+    }
 }
 
 /// A parameter that is needed is not empty.
@@ -58,7 +110,7 @@ fn parameters(operation: &mut Map<String, Value>) {
 /// A page is of any size, and has at most 1000 items; it begins within the first items of a list.
 fn bounds(name: &str, schema: &mut Value) {
     let first_max = match name {
-        "page" => Some(limits::PAGE_SKIP_MAX / limits::PAGE_ITEMS_MAX),
+        "page" => Some(PAGE_MAX),
         "skip" => Some(limits::PAGE_SKIP_MAX),
         "pageSize" | "take" => None,
         _ => return,
@@ -80,9 +132,18 @@ fn body(operation: &mut Map<String, Value>, schemas: &Value) {
         body.get("content").and_then(|content| content.pointer("/application~1json/schema"));
     let name = schema.and_then(|schema| schema.get("$ref")).and_then(Value::as_str);
     let Some(name) = name.and_then(|name| name.rsplit('/').next()) else { return };
-    let members = schemas.get(name).and_then(|schema| schema.get("required"));
-    let is_needed = members.and_then(Value::as_array).is_some_and(|members| !members.is_empty());
-    body.insert("required".to_owned(), json!(is_needed));
+    body.insert("required".to_owned(), json!(needs_members(&schemas[name], schemas)));
+}
+
+/// Whether an empty object does not fit.
+fn needs_members(schema: &Value, schemas: &Value) -> bool {
+    let named = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+    if let Some(schema) = named.and_then(|name| schemas.get(name)) {
+        return needs_members(schema, schemas);
+    }
+    let is_listed = schema["required"].as_array().is_some_and(|members| !members.is_empty());
+    let forms = schema["anyOf"].as_array();
+    is_listed || forms.is_some_and(|forms| forms.iter().all(|form| needs_members(form, schemas)))
 }
 
 /// Names the problems that every such operation may answer, all as problem details.

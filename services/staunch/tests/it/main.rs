@@ -6,6 +6,7 @@
     reason = "a test ends with the first thing that is wrong"
 )]
 
+mod api;
 mod bench;
 mod cli;
 mod demo;
