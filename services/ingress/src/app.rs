@@ -25,6 +25,7 @@ use crate::expiry::Expiry;
 use crate::identity::Identity;
 use crate::live::Streams;
 use crate::metrics::Metrics;
+use crate::oidc::{self, Oidc};
 use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::waiters::Waiters;
@@ -43,6 +44,8 @@ pub(crate) struct App {
     pub(crate) expiry: Expiry,
     /// Logins, and the keys of their tokens.
     pub(crate) identity: Identity,
+    /// The issuer whose tokens are accepted, if that scheme is on.
+    pub(crate) oidc: Option<Arc<Oidc>>,
     /// One change of a definition at a time.
     pub(crate) edit_locks: EditLocks,
     pub(crate) metrics: Metrics,
@@ -69,13 +72,17 @@ impl App {
     pub(crate) async fn start(cx: Context, config: Config) -> Result<Arc<Self>, bus::Error> {
         let (waiters, subscription) = Waiters::open(&*cx.bus).await?;
         cx.catalog.trust_while(&cx.presence);
+        let metrics = Metrics::new();
+        let issuer = config.oidc.clone().filter(|_| config.auth.oidc);
+        let issuer = issuer.map(|issuer| Arc::new(Oidc::new(issuer, metrics.clone())));
         let app = Self {
             routes: Routes::following(cx.catalog.pointers()),
             expiry: Expiry::default(),
             identity: Identity::default(),
             plans: Wake::default(),
             edit_locks: EditLocks::default(),
-            metrics: Metrics::new(),
+            metrics,
+            oidc: issuer,
             health: node::health(&cx.store, &cx.bus, &cx.presence),
             room: Arc::new(Semaphore::new(config.requests_max)),
             bodies: Semaphore::new(config.bodies_bytes_max),
@@ -89,6 +96,9 @@ impl App {
             config,
             waiters: waiters.clone(),
         };
+        if let Some(issuer) = &app.oidc {
+            app.spawn("ingress oidc", oidc::following(Arc::clone(issuer), app.stop.clone()));
+        }
         let (bus, stop) = (Arc::clone(&app.cx.bus), app.stop.clone());
         let mut first = Some(subscription);
         let listening = tasks::supervised("ingress outcomes", app.stop.clone(), move || {

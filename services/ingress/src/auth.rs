@@ -1,10 +1,10 @@
 //! Authenticates callers, and checks that they may use a route.
 //!
 //! Keys are looked up by their SHA-256 and compared in constant time; a key itself is neither kept
-//! nor logged. A token is read by [`crate::identity`]. Schemes are on side by side; the header of a
-//! request names the one that it uses. One table, [`permission`], has the permission of every route; a route that is not in
-//! it is refused. On loopback without authentication, [`origin`] refuses requests of foreign web
-//! pages.
+//! nor logged. A token is read by [`crate::identity`], or by [`crate::oidc`] if it names that issuer.
+//! Schemes are on side by side; the header of a request names the one that it uses. One table,
+//! [`permission`], has the permission of every route; a route that is not in it is refused. On
+//! loopback without authentication, [`origin`] refuses requests of foreign web pages.
 
 pub(crate) mod caller;
 pub(crate) mod origin;
@@ -21,6 +21,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::identity::login;
 pub(crate) use crate::identity::secret::hash as hash_of;
+use crate::oidc::Oidc;
 use crate::respond::Verbatim;
 use crate::{App, Problem, forwarded};
 use caller::{Caller, no_credentials};
@@ -121,7 +122,7 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
             let caller = with_key(app, key).await?;
             caller.ok_or_else(|| Problem::unauthorized("the API key is not known, or has expired"))
         }
-        Some(Credentials::Token(token)) if auth.identity => with_token(app, token).await,
+        Some(Credentials::Token(token)) if auth.takes_tokens() => with_token(app, token).await,
         _ => Err(Problem::unauthorized(format!(
             "the Authorization header is of another scheme: use {}",
             named(auth)
@@ -133,7 +134,7 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
 async fn known(app: &App, given: Credentials<'_>) -> Result<Option<Caller>, Problem> {
     match given {
         Credentials::Key(key) if app.config.auth.api_key => with_key(app, key).await,
-        Credentials::Token(token) if app.config.auth.identity => {
+        Credentials::Token(token) if app.config.auth.takes_tokens() => {
             match with_token(app, token).await {
                 Ok(caller) => Ok(Some(caller)),
                 Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => Ok(None),
@@ -144,10 +145,26 @@ async fn known(app: &App, given: Credentials<'_>) -> Result<Option<Caller>, Prob
     }
 }
 
-/// The user whose access token this is.
-pub(crate) async fn with_token(app: &App, token: &str) -> Result<Caller, Problem> {
+/// The caller whose access token this is. The issuer that it names decides who checks it; it is
+/// checked by nobody else.
+async fn with_token(app: &App, token: &str) -> Result<Caller, Problem> {
+    if let Some(issuer) = issuer_of(app, token) {
+        let found = issuer.principal(token, app.now().as_millis() / 1_000).await?;
+        let roles = match found.roles.as_slice() {
+            [] => Vec::new(),
+            roles => app.cx.store.roles_of(roles).await?,
+        };
+        let permissions = found.permissions.into_iter().chain(permissions_of(&roles)).collect();
+        return Ok(Caller::of_issuer(found.name, permissions));
+    }
     let open = login::session(app, token).await?;
     Ok(Caller::user(&open.user.name, permissions_of(&open.roles)))
+}
+
+/// The issuer that checks this token, if it is not one of our own logins.
+fn issuer_of<'a>(app: &'a App, token: &str) -> Option<&'a Oidc> {
+    let issuer = app.oidc.as_deref()?;
+    (!app.config.auth.identity || issuer.is_claimed_by(token)).then_some(issuer)
 }
 
 async fn with_key(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
@@ -181,7 +198,7 @@ fn permissions_of(roles: &[Role]) -> Vec<String> {
 /// The schemes that are on, each with what follows it.
 fn schemes(auth: Auth) -> Vec<(&'static str, &'static str)> {
     let key = auth.api_key.then_some(("ApiKey", "key"));
-    let token = auth.identity.then_some(("Bearer", "token"));
+    let token = auth.takes_tokens().then_some(("Bearer", "token"));
     key.into_iter().chain(token).collect()
 }
 
@@ -200,11 +217,16 @@ pub(crate) fn challenge(app: &App, response: &mut Response) {
     }
     let schemes = schemes(app.config.auth);
     let headers = response.headers_mut();
+    // The flaw of a token that was sent.
+    let flaw = headers.get(WWW_AUTHENTICATE).cloned();
+    let flaw = flaw.filter(|given| given.as_bytes().starts_with(b"Bearer "));
     if !schemes.is_empty() {
         headers.remove(WWW_AUTHENTICATE);
     }
     for (scheme, _) in schemes {
-        headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
+        let challenge = flaw.clone().filter(|_| scheme == "Bearer");
+        let challenge = challenge.unwrap_or(HeaderValue::from_static(scheme));
+        headers.append(WWW_AUTHENTICATE, challenge);
     }
 }
 
@@ -238,6 +260,8 @@ mod tests {
         let names = |auth| schemes(auth).into_iter().map(|(scheme, _)| scheme).collect::<Vec<_>>();
         assert_eq!(names(Auth::API_KEY), ["ApiKey"]);
         assert_eq!(names(Auth::BOTH), ["ApiKey", "Bearer"]);
+        assert_eq!(names(Auth::ALL), ["ApiKey", "Bearer"]);
+        assert_eq!(names(Auth { oidc: true, ..Auth::NONE }), ["Bearer"]);
         assert!(names(Auth::NONE).is_empty());
     }
 }

@@ -8,6 +8,7 @@ use chassis::{Auth, Networks, Rate, Settings};
 use model::{Retries, limits};
 
 use crate::identity::config::IdentityConfig;
+use crate::oidc::OidcConfig;
 
 /// The reason why a configuration is refused.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
@@ -24,6 +25,9 @@ pub enum Invalid {
     /// The keys that sign tokens, or the first user's password, cannot be used.
     #[error("{0}")]
     Identity(String),
+    /// The issuer of tokens cannot be used.
+    #[error("{0}")]
+    Oidc(String),
     /// The text is not a URL.
     #[error("the base URL {0:?} is not valid: use one such as https://workflows.example.com")]
     BaseUrl(String),
@@ -57,6 +61,8 @@ pub struct Config {
     pub api_key: Option<String>,
     /// Users and their tokens.
     pub identity: IdentityConfig,
+    /// The issuer whose tokens are accepted, where that scheme is on.
+    pub oidc: Option<OidcConfig>,
     /// Origins whose web pages may use the API; none when empty.
     pub cors_origins: Vec<String>,
     /// The largest body of a request, in bytes; definitions may be larger.
@@ -94,6 +100,7 @@ impl Default for Config {
             auth: Auth::NONE,
             api_key: None,
             identity: IdentityConfig::default(),
+            oidc: None,
             cors_origins: Vec::new(),
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             answer_time_max: Duration::from_secs(30),
@@ -125,6 +132,7 @@ impl Config {
             limit_definition: settings.limit_definition,
             auth: settings.auth,
             identity: IdentityConfig::from_settings(settings).map_err(Invalid::Identity)?,
+            oidc: OidcConfig::from_settings(settings).map_err(Invalid::Oidc)?,
             api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
@@ -148,6 +156,9 @@ impl Config {
         if self.auth.identity {
             self.identity.check().map_err(Invalid::Identity)?;
         }
+        if self.auth.oidc {
+            self.check_issuer().map_err(Invalid::Oidc)?;
+        }
         match &self.api_key {
             Some(key) if key.chars().count() < KEY_CHARS_MIN => {
                 return Err(Invalid::WeakKey(key.chars().count()));
@@ -160,6 +171,18 @@ impl Config {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_issuer(&self) -> Result<(), String> {
+        let issuer = self.oidc.as_ref().ok_or("auth has oidc, and no issuer is configured")?;
+        if self.auth.identity && self.identity.issuer == issuer.issuer {
+            return Err(format!(
+                "token-issuer and oidc-issuer are both {:?}: the issuer of a token decides who \
+                 checks it; choose another token-issuer",
+                issuer.issuer
+            ));
+        }
+        issuer.check()
     }
 
     /// The beginning of URLs, without a slash at the end.

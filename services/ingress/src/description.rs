@@ -6,8 +6,9 @@ mod constraints;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use axum::body::Bytes;
 use chassis::Auth;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
@@ -16,6 +17,7 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, O
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::auth::permission::MOUNTS;
+use crate::oidc::{Oidc, OidcConfig};
 use crate::routes;
 
 const ABOUT: &str = "\
@@ -34,12 +36,38 @@ pub(crate) fn openapi_text(auth: Auth) -> &'static str {
     static OPEN: OnceLock<String> = OnceLock::new();
     static GUARDED: OnceLock<String> = OnceLock::new();
     let text = if auth == Auth::NONE { &OPEN } else { &GUARDED };
-    text.get_or_init(|| {
-        let document = complete::completed(json!(document()), auth);
-        let mut text = format!("{document:#}");
-        text.push('\n');
-        text
-    })
+    text.get_or_init(|| printed(&complete::completed(json!(document()), auth)))
+}
+
+/// The description as a server serves it: with the issuer of tokens, if there is one.
+pub(crate) fn openapi(auth: Auth, oidc: Option<&Oidc>) -> Bytes {
+    let Some(oidc) = oidc else { return Bytes::from_static(openapi_text(auth).as_bytes()) };
+    let text = oidc.description.get_or_init(|| {
+        let mut document = complete::completed(json!(document()), auth);
+        name_issuer(&mut document, oidc.config());
+        printed(&document).into()
+    });
+    text.clone()
+}
+
+fn printed(document: &Value) -> String {
+    format!("{document:#}\n")
+}
+
+/// Adds the scheme of an issuer's tokens, beside the others.
+fn name_issuer(document: &mut Value, config: &OidcConfig) {
+    let scheme = match &config.jwks_url {
+        None => json!({"type": "openIdConnect", "openIdConnectUrl": config.discovery_url(),
+            "description": "An access token of this issuer"}),
+        Some(_) => json!({"type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+            "description": format!("An access token of {}", config.issuer)}),
+    };
+    if let Some(schemes) = document.pointer_mut("/components/securitySchemes") {
+        schemes["oidc"] = scheme;
+    }
+    if let Some(needed) = document.get_mut("security").and_then(Value::as_array_mut) {
+        needed.push(json!({"oidc": []}));
+    }
 }
 
 /// The document as the handlers' annotations have it.

@@ -27,6 +27,7 @@ mod identity;
 mod live;
 mod load;
 mod metrics;
+mod oidc;
 mod operate;
 mod paging;
 mod pipeline;
@@ -56,6 +57,7 @@ pub use config::{Config, Invalid};
 pub use context::Context;
 pub use gateway::Gateway;
 pub use identity::{IdentityConfig, password, secret};
+pub use oidc::{Algorithm, OidcConfig};
 pub use serve::{Error, run, start};
 
 use app::App;

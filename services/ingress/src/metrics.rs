@@ -12,6 +12,8 @@ pub(crate) struct Metrics {
     refused: Counter<u64>,
     unpublished: Counter<u64>,
     panicked: Counter<u64>,
+    tokens_refused: Counter<u64>,
+    keys_fetched: Counter<u64>,
 }
 
 impl Metrics {
@@ -35,6 +37,14 @@ impl Metrics {
             panicked: meter
                 .u64_counter("staunch_http_requests_panicked")
                 .with_description("Requests whose handler panicked; a fault of this server")
+                .build(),
+            tokens_refused: meter
+                .u64_counter("staunch_oidc_tokens_refused")
+                .with_description("Tokens of an issuer that were refused, by reason")
+                .build(),
+            keys_fetched: meter
+                .u64_counter("staunch_oidc_keys_fetched")
+                .with_description("Fetches of the issuer's keys, by success")
                 .build(),
         }
     }
@@ -60,6 +70,16 @@ impl Metrics {
     /// Counts a request whose handler panicked.
     pub(crate) fn panicked(&self) {
         self.panicked.add(1, &[]);
+    }
+
+    /// Counts a token of an issuer that was refused.
+    pub(crate) fn token_refused(&self, reason: &'static str) {
+        self.tokens_refused.add(1, &[KeyValue::new("reason", reason)]);
+    }
+
+    /// Counts a fetch of the issuer's keys.
+    pub(crate) fn keys_fetched(&self, is_ok: bool) {
+        self.keys_fetched.add(1, &[KeyValue::new("ok", is_ok)]);
     }
 
     /// Counts an accepted command that could not be published.

@@ -94,6 +94,17 @@ impl Problem {
             .header(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey"))
     }
 
+    /// 401: the token of the caller is no good (RFC 6750). The description has no quotes.
+    pub(crate) fn invalid_token(description: &str) -> Self {
+        let problem = Self::unauthorized(description);
+        let challenge =
+            format!("Bearer error=\"invalid_token\", error_description=\"{description}\"");
+        match HeaderValue::from_str(&challenge) {
+            Ok(challenge) => problem.header(WWW_AUTHENTICATE, challenge),
+            Err(_) => problem,
+        }
+    }
+
     /// 403: the caller may not do this.
     pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", detail)

@@ -24,6 +24,7 @@ mod instances;
 mod letters;
 mod links;
 mod live;
+mod oidc;
 mod placeholder;
 mod resume;
 mod runs;

@@ -9,6 +9,7 @@ mod check;
 mod declare;
 mod error;
 mod gate;
+mod oidc;
 mod settings;
 mod source;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod value;
 
 pub use error::{ConfigError, Origin};
 pub use gate::{ClientAuth, HostLists, Networks, Rate};
+pub use oidc::ClaimRoles;
 pub use settings::{Args, Settings};
 pub use source::Setting;
 pub use value::{

@@ -17,6 +17,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
+use crate::api::KEY;
 use crate::callee::{Callee, SLOW};
 use crate::crash::shard_of_schedules;
 use crate::ledger::{Found, Ledger};
@@ -24,7 +25,7 @@ use crate::scale::{is_full, pick};
 use crate::traffic::{Route, Traffic};
 use crate::workflow::Names;
 use crate::world::{World, all_roles, last_words};
-use victim::{Figures, Pokes, Victim};
+use victim::{Figures, Pokes, Victim, guarded};
 
 const SURVIVOR: &str = "survivor";
 const SENDERS: usize = 3;
@@ -57,7 +58,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 56] = [
+const TASKS: [(&str, Fate); 57] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -91,6 +92,7 @@ const TASKS: [(&str, Fate); 56] = [
     ("ingress drain", PassesStop),
     ("ingress forgets requests", Passes),
     ("ingress hub", Passes),
+    ("ingress oidc", Restarts),
     ("ingress outcomes", Restarts),
     ("ingress plans", Restarts),
     ("ingress status", Ends),
@@ -141,8 +143,8 @@ const FOLLOWS: &str = "executor: presence";
 /// Tasks that panic at their first poll only. Some run too seldom for a later one. The others are
 /// supervised, and spawned under the same name: a later poll may be that of the spawned task, which
 /// has no code of its own.
-const FIRST_POLL: [&str; 6] =
-    [FOLLOWS, FORGETS, GIVES_BACK, HEALS, "ingress outcomes", "report positions"];
+const FIRST_POLL: [&str; 7] =
+    [FOLLOWS, FORGETS, GIVES_BACK, HEALS, "ingress oidc", "ingress outcomes", "report positions"];
 
 fn tasks_that(fates: &[Fate]) -> Vec<&'static str> {
     let tasks = TASKS.into_iter().filter(|(_, fate)| fates.contains(fate));
@@ -157,7 +159,8 @@ fn fate(task: &str) -> Fate {
 /// runs again, readiness names the task until then, and what was accepted is done once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whichever_task_panics_nothing_is_lost_and_nothing_ends_unseen_g1_g2_g7_g9() {
-    let survivor = || vec![all_roles(SURVIVOR)];
+    let environment = || guarded("api-key");
+    let survivor = || vec![NodePlan { environment: environment(), ..all_roles(SURVIVOR) }];
     story(World::start_on_sqlite(survivor()).await).await;
     if is_full()
         && let Some(world) = World::start(1, survivor()).await
@@ -328,7 +331,7 @@ async fn visit_the_hub(world: &World) -> std::io::Result<()> {
     let request = format!(
         "GET /elsa/hubs/workflow-instance HTTP/1.1\r\nhost: {address}\r\nconnection: upgrade\r\n\
          upgrade: websocket\r\nsec-websocket-version: 13\r\n\
-         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nauthorization: ApiKey {KEY}\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await?;
     let mut answer = [0; 1024];

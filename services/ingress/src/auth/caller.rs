@@ -11,8 +11,8 @@ const ANONYMOUS: &str = "anonymous";
 /// The sender of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Caller {
-    /// The id of the caller's key, `user:` or `app:` with a name, or `local`, `anonymous`,
-    /// `bootstrap`: for the audit log and idempotency keys.
+    /// The id of the caller's key, `user:` or `app:` with a name, `oidc:` with a subject, or `local`,
+    /// `anonymous`, `bootstrap`: for the audit log and idempotency keys.
     pub(crate) who: String,
     pub(super) permissions: Vec<String>,
 }
@@ -31,6 +31,11 @@ impl Caller {
     /// An application, with the permissions of its roles.
     pub(super) fn application(name: &str, permissions: Vec<String>) -> Self {
         Self { who: format!("app:{name}"), permissions }
+    }
+
+    /// The caller that an issuer vouches for, with the permissions of its claims and its roles.
+    pub(super) fn of_issuer(who: String, permissions: Vec<String>) -> Self {
+        Self { who, permissions }
     }
 
     /// The configuration, which makes the first user.

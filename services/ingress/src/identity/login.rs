@@ -147,7 +147,7 @@ async fn read(app: &App, given: &str, wanted: Option<Use>) -> Result<Claims, Pro
 }
 
 fn refusal(flaw: Flaw) -> Problem {
-    Problem::unauthorized(flaw.to_string())
+    Problem::invalid_token(&flaw.to_string())
 }
 
 /// The tokens of a session.

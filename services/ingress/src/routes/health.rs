@@ -45,5 +45,6 @@ pub(super) async fn metrics() -> impl IntoResponse {
 #[utoipa::path(get, path = "/openapi.json", tag = "health",
     responses((status = 200, body = Value, description = "OpenAPI")))]
 pub(super) async fn openapi(State(app): State<Arc<App>>) -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], crate::description::openapi_text(app.config.auth))
+    let text = crate::description::openapi(app.config.auth, app.oidc.as_deref());
+    ([(CONTENT_TYPE, "application/json")], text)
 }

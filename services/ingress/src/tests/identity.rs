@@ -196,7 +196,7 @@ async fn schemes_are_side_by_side_and_named() {
     assert!(swapped.problem(401).contains("not a JSON Web Token"));
     world.send(with(&format!("ApiKey {}", found.access))).await.problem(401);
 
-    let only = Auth { api_key: false, identity: true };
+    let only = Auth { api_key: false, ..Auth::BOTH };
     let world = world_with(Config { auth: only, ..config() }).await;
     let refused = world.send(with(&format!("ApiKey {KEY}"))).await;
     assert_eq!(refused.header("www-authenticate"), Some("Bearer"));

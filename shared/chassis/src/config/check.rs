@@ -106,7 +106,7 @@ pub(super) fn safety(settings: &Settings) -> Result<(), ConfigError> {
     if settings.serves("ingress") && is_open {
         return refuse(format!(
             "refusing to listen on {listen} without authentication: whoever can reach it could \
-             run workflows; set `auth` to api-key (or identity) and `api-key` to the output of `openssl rand \
+             run workflows; set `auth` to api-key (or identity, oidc) and `api-key` to the output of `openssl rand \
              -hex 32`, or listen on 127.0.0.1:{}",
             listen.port()
         ));

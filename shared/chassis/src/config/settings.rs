@@ -10,6 +10,7 @@ use model::{Retries, ScriptLibrary, limits};
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
 use super::gate::{ClientAuth, HostLists, Networks, Rate};
+use super::oidc::ClaimRoles;
 use super::source::{Setting, Sources};
 use super::value::{
     Auth, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat, LogPersistence,
@@ -65,8 +66,8 @@ settings! {
     database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
     /// Creates missing streams, buckets and database tables at the start
     provision: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
-    /// How callers authenticate: `none`, or schemes side by side: `api-key`, `identity` (users in the
-    /// database), `api-key,identity`
+    /// How callers authenticate: `none`, or schemes side by side, separated by commas: `api-key`,
+    /// `identity` (users in the database), `oidc` (tokens of an OpenID Connect issuer)
     auth: Auth = "none", "SCHEMES";
     /// An API key with all permissions, with which others can be created
     api_key: Option<Secret> = "", "KEY";
@@ -85,11 +86,40 @@ settings! {
     admin_password: Option<Secret> = "", "PASSWORD", hide = true;
     /// File with the first user's password
     admin_password_file: Option<PathBuf> = "", "FILE";
-    /// Not supported yet: URL of the keys of an identity provider
+    /// URL of the OpenID Connect issuer whose access tokens are accepted, exactly as in their `iss`
+    oidc_issuer: Option<String> = "", "URL";
+    /// The `aud` that these tokens must have, or several, one of which they must have
+    oidc_audience: Vec<String> = "", "NAMES";
+    /// URL of the issuer's keys; from its discovery document if not set
+    oidc_jwks_url: Option<String> = "", "URL";
+    /// PEM file with authorities of the issuer's certificate, beside those of the system
+    oidc_ca: Option<PathBuf> = "", "FILE";
+    /// Algorithms with which tokens may be signed
+    oidc_algorithms: Vec<String> = "RS256,RS384,RS512,PS256,PS384,PS512,ES256,ES384,EdDSA", "NAMES";
+    /// Clients (`azp`, or else `client_id`) whose tokens are accepted; all if not set
+    oidc_clients: Vec<String> = "", "IDS";
+    /// Claims whose values are permissions; `a.b` is the member `b` of the claim `a`
+    oidc_permission_claims: Vec<String> = "permissions", "NAMES";
+    /// Claims whose values `oidc-roles` maps
+    oidc_role_claims: Vec<String> = "roles", "NAMES";
+    /// What the values of the role claims stand for, permissions or roles of the database: a JSON
+    /// object such as `{"admins": "*", "staff": ["read:*", "role:editor"]}`
+    oidc_roles: ClaimRoles = "", "JSON";
+    /// Lets a value of the role claims that is not mapped name a role of the database, by its id
+    oidc_own_roles: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
+    /// Claim with a name of the caller, which the audit log shows beside its `sub`
+    oidc_name_claim: Option<String> = "", "NAME";
+    /// By how much the issuer's clock may differ from this one, at most 5m
+    oidc_leeway: Duration = "30s", "TIME";
+    /// How long the issuer's keys are used while it does not answer, 1m to 720h
+    oidc_keys_time: Duration = "24h", "TIME";
+    /// Lets the issuer be `http://` on loopback, for development
+    oidc_http: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
+    /// Not a setting: see `oidc_jwks_url`
     jwks_url: Option<IdentityProvider> = "", "URL", hide = true;
-    /// Not supported yet: the `iss` that tokens must have
+    /// Not a setting: see `oidc_issuer`
     jwt_issuer: Option<IdentityProvider> = "", "ISSUER", hide = true;
-    /// Not supported yet: the `aud` that tokens must have
+    /// Not a setting: see `oidc_audience`
     jwt_audience: Option<IdentityProvider> = "", "AUDIENCE", hide = true;
     /// Origins of web pages that may call the API
     cors_origins: Vec<String> = "", "ORIGINS";

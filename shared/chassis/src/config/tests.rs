@@ -102,14 +102,16 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { event_wait: some("721h"), ..Args::default() }, "between 1s and 720h"),
         (Args { lease_ttl: some("500ms"), ..Args::default() }, "between 1s and 60s"),
         (Args { misfire: some("skip"), ..Args::default() }, "the input `misfire`"),
-        (Args { auth: some("jwt"), ..Args::default() }, "not supported yet"),
+        (Args { auth: some("jwt"), ..Args::default() }, "`auth` = oidc"),
         (Args { auth: some("none,api-key"), ..Args::default() }, "none or api-key"),
         (Args { auth: some("api-key,"), ..Args::default() }, "none or api-key"),
         (Args { refresh_token_time: some("59m"), ..Args::default() }, "between access-token-time"),
         (Args { access_token_time: some("721h"), ..Args::default() }, "at most 720h"),
-        (Args { jwks_url: some("https://idp"), ..Args::default() }, "`auth` = api-key"),
-        (Args { jwt_issuer: some("idp"), ..Args::default() }, "not supported yet"),
-        (Args { jwt_audience: some("us"), ..Args::default() }, "not supported yet"),
+        (Args { jwks_url: some("https://idp"), ..Args::default() }, "oidc-jwks-url"),
+        (Args { jwt_issuer: some("idp"), ..Args::default() }, "oidc-issuer"),
+        (Args { jwt_audience: some("us"), ..Args::default() }, "oidc-audience"),
+        (Args { oidc_roles: some("admins=*"), ..Args::default() }, "a JSON object"),
+        (Args { oidc_leeway: some("30"), ..Args::default() }, "500ms, 30s"),
     ] {
         let message = refusal(args);
         assert!(message.contains(expected) && message.contains("the command line"), "{message}");
@@ -151,6 +153,15 @@ fn the_wait_for_an_acknowledgement_is_that_of_the_consumer() {
     let topology = include_str!("../../../../nats/topology.toml");
     let line = format!("ack_wait_seconds = {}", limits::ACK_WAIT.as_secs());
     assert!(topology.contains(&line), "{line}");
+}
+
+#[test]
+fn schemes_of_authentication_are_combined() {
+    let auth =
+        |text: &str| resolve(&Args { auth: some(text), ..Args::default() }, &[]).unwrap().auth;
+    assert_eq!(auth("api-key, identity,oidc"), Auth::ALL);
+    assert_eq!(auth("oidc"), Auth { oidc: true, ..Auth::NONE });
+    assert!(auth("oidc").takes_tokens() && !auth("api-key").takes_tokens());
 }
 
 #[test]
@@ -232,7 +243,7 @@ fn schemes_are_a_list() {
         ("identity, api-key", true, true),
     ] {
         let settings = resolve(&Args { auth: some(text), ..Args::default() }, &[]).unwrap();
-        assert_eq!(settings.auth, Auth { api_key, identity }, "{text}");
+        assert_eq!(settings.auth, Auth { api_key, identity, oidc: false }, "{text}");
     }
     let open = Args { listen: some("0.0.0.0:5001"), auth: some("identity"), ..Args::default() };
     assert!(resolve(&open, &[]).is_ok());

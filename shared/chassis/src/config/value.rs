@@ -9,8 +9,10 @@ use std::time::Duration;
 use model::{Retries, Retry, ScriptLibrary};
 use serde_json::Value;
 
-const NO_TOKENS: &str = "tokens of an identity provider are not supported yet; use `auth` = api-key, \
-    identity (users in the database), or none on loopback";
+const RENAMED: &str = "tokens of an identity provider are accepted with `auth` = oidc; its settings are \
+    oidc-issuer, oidc-audience and oidc-jwks-url";
+const SCHEMES: &str = "must be none or api-key, identity, oidc, or several of these separated by \
+    commas";
 
 /// A value that can be read from text and written back.
 pub(super) trait Parse: Sized {
@@ -57,15 +59,25 @@ pub struct Auth {
     pub api_key: bool,
     /// By the token of a user who has logged in.
     pub identity: bool,
+    /// By the token of an OpenID Connect issuer.
+    pub oidc: bool,
 }
 
 impl Auth {
     /// Not at all; only on loopback.
-    pub const NONE: Self = Self { api_key: false, identity: false };
+    pub const NONE: Self = Self { api_key: false, identity: false, oidc: false };
     /// By API key alone.
-    pub const API_KEY: Self = Self { api_key: true, identity: false };
+    pub const API_KEY: Self = Self { api_key: true, ..Self::NONE };
     /// By API key, or by the token of a user.
-    pub const BOTH: Self = Self { api_key: true, identity: true };
+    pub const BOTH: Self = Self { identity: true, ..Self::API_KEY };
+    /// By API key, by the token of a user, or by that of an issuer.
+    pub const ALL: Self = Self { oidc: true, ..Self::BOTH };
+
+    /// Whether tokens of any kind are accepted.
+    #[must_use]
+    pub fn takes_tokens(self) -> bool {
+        self.identity || self.oidc
+    }
 }
 
 /// Values by their keys. Only the keys are shown.
@@ -124,7 +136,7 @@ pub struct NamedUrls(pub Vec<(String, String)>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailServer(pub String);
 
-/// A setting of an identity provider, none of which is supported.
+/// A setting of an identity provider under a name that it does not have here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentityProvider {}
 
@@ -283,10 +295,9 @@ impl Parse for Auth {
             match scheme {
                 "api-key" => auth.api_key = true,
                 "identity" => auth.identity = true,
-                "jwt" => return Err(NO_TOKENS.to_owned()),
-                _ => {
-                    return Err("must be none or api-key, identity or api-key,identity".to_owned());
-                }
+                "oidc" => auth.oidc = true,
+                "jwt" => return Err(RENAMED.to_owned()),
+                _ => return Err(SCHEMES.to_owned()),
             }
         }
         Ok(auth)
@@ -350,7 +361,7 @@ impl Parse for Retries {
 
 impl Parse for IdentityProvider {
     fn parse(_: &str) -> Result<Self, String> {
-        Err(NO_TOKENS.to_owned())
+        Err(RENAMED.to_owned())
     }
 }
 

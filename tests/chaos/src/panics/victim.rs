@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::api::{Api, Response};
+use crate::api::{Api, KEY, Response};
 use crate::callee::SLOW;
 use crate::workflow::Names;
 use crate::world::{World, last_words};
@@ -63,6 +63,19 @@ impl Figures {
     }
 }
 
+/// Settings of a node with these schemes of authentication, so that their tasks run. The issuer is
+/// away. Callers have the same name at every node that takes their API key.
+pub(super) fn guarded(schemes: &str) -> Vec<(String, String)> {
+    let settings = [
+        ("STAUNCH_AUTH", schemes),
+        ("STAUNCH_API_KEY", KEY),
+        ("STAUNCH_OIDC_ISSUER", "http://127.0.0.1:9"),
+        ("STAUNCH_OIDC_AUDIENCE", "chaos"),
+        ("STAUNCH_OIDC_HTTP", "true"),
+    ];
+    settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+}
+
 /// The node.
 pub(super) struct Victim {
     place: usize,
@@ -81,7 +94,8 @@ impl Victim {
         let [address, admin] = [(); 2].map(|()| format!("127.0.0.1:{}", testkit::free_port()));
         let mut arguments = plan.arguments.clone();
         arguments.extend(["--admin-listen".to_owned(), admin.clone()]);
-        let environment = vec![("STAUNCH_PANICS".to_owned(), address.clone())];
+        let mut environment = guarded("api-key,identity,oidc");
+        environment.push(("STAUNCH_PANICS".to_owned(), address.clone()));
         world.cluster.begin(NodePlan { arguments, environment, ..plan }).unwrap();
         let (api, admin) = (world.api(place), format!("http://{admin}"));
         let victim = Self { place, api, admin, address, tasks: BTreeSet::new() };
