@@ -8,7 +8,7 @@
 //! that no query searches share one document column: JSON if people read it, MessagePack on the
 //! path of every command.
 //!
-//! To add one: 1. `m0017_what.rs` with its statements, 2. a line in [`Migrator::migrations`]. For a
+//! To add one: 1. `m0018_what.rs` with its statements, 2. a line in [`Migrator::migrations`]. For a
 //! column, also change the table's entity in `shared/store-sql/src/entity`.
 
 mod ddl;
@@ -28,6 +28,7 @@ mod m0013_requests;
 mod m0014_deleted_versions;
 mod m0015_alterations;
 mod m0016_identity;
+mod m0017_secrets;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::{MigrationTrait, async_trait};
@@ -57,6 +58,7 @@ impl MigratorTrait for Migrator {
             ("m0014_deleted_versions", m0014_deleted_versions::STATEMENTS),
             ("m0015_alterations", m0015_alterations::STATEMENTS),
             ("m0016_identity", m0016_identity::STATEMENTS),
+            ("m0017_secrets", m0017_secrets::STATEMENTS),
         ];
         steps
             .into_iter()

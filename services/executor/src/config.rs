@@ -49,6 +49,8 @@ pub struct Config {
     pub chained_starts_per_second: u32,
     /// How long an event is kept while no instance waits for it.
     pub event_wait: Duration,
+    /// The master keys of secrets; workflows read none without them.
+    pub master: Option<vault::Master>,
     /// What the configuration says to workflows.
     pub installation: Arc<Installation>,
 }
@@ -71,6 +73,7 @@ impl Default for Config {
             steps_without_wait_max: limits::STEPS_WITHOUT_WAIT_MAX,
             chained_starts_per_second: limits::CHAINED_STARTS_PER_SECOND,
             event_wait: limits::EVENT_WAIT,
+            master: None,
             installation: Arc::default(),
         }
     }
@@ -107,6 +110,7 @@ impl From<&chassis::Settings> for Config {
                     == chassis::IncidentStrategy::ContinueWithIncidents,
                 leaves_out_values: settings.log_persistence == chassis::LogPersistence::Exclude,
                 retries: settings.retry_strategies.clone(),
+                ..Installation::default()
             }),
             ..default
         }

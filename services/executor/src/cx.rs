@@ -7,7 +7,7 @@ use bus::{Bus, Leases, Presence};
 use catalog::Catalog;
 use chassis::{Chance, Clock, Point, Trail};
 use connectors::Calls;
-use engine::Engine;
+use engine::{Engine, Installation, Secrets};
 use model::Timestamp;
 use store::Store;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
@@ -36,6 +36,8 @@ pub(crate) struct Inner {
     pub(crate) calls: Arc<dyn Calls>,
     pub(crate) trail: Trail,
     pub(crate) config: Config,
+    /// Reads secrets, if there is a key for them.
+    pub(crate) keeper: Option<vault::Keeper>,
     pub(crate) leases: Leases,
     /// Permits for bursts: the number that may run at the same time.
     pub(crate) bursts: Semaphore,
@@ -62,6 +64,23 @@ impl Inner {
 
     pub(crate) fn seed(&self) -> [u8; 32] {
         self.chance.seed()
+    }
+
+    /// What the configuration says to workflows, with the secrets as they are now.
+    pub(crate) async fn installation(&self) -> Result<Arc<Installation>, Stop> {
+        let Some(secrets) = self.secrets().await? else {
+            return Ok(Arc::clone(&self.config.installation));
+        };
+        let configured = Installation::clone(&self.config.installation);
+        Ok(Arc::new(Installation { secrets, ..configured }))
+    }
+
+    /// The secrets as they are now; none without a key for them.
+    pub(crate) async fn secrets(&self) -> Result<Option<Secrets>, Stop> {
+        let Some(keeper) = &self.keeper else { return Ok(None) };
+        let opened = keeper.current(self.now()).await;
+        let opened = opened.map_err(|error| Stop::later(format!("read secrets: {error}")))?;
+        Ok(Some(Secrets::of(opened)))
     }
 
     /// Reports that this node has reached a point.

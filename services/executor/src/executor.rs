@@ -65,7 +65,10 @@ impl Executor {
         let leases =
             Leases::start(watched(bus.kv(Bucket::Leases), &trail), &node, config.terms, nonces)
                 .fair(Arc::clone(&bus) as Arc<dyn Wire>);
+        let keeper =
+            config.master.clone().map(|master| vault::Keeper::new(Arc::clone(&store), master));
         let inner = Inner {
+            keeper,
             bursts: Semaphore::new(config.concurrency.max(1)),
             scripts: Arc::new(Semaphore::new(cores())),
             long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),

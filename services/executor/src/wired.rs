@@ -12,4 +12,5 @@ mod order;
 mod panic;
 mod request;
 mod runaway;
+mod secret;
 mod world;

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TrackedFuture;
 
+use crate::audit::{self, Refusals, entry};
 use crate::auth::caller::Caller;
 use crate::backlog::Backlog;
 use crate::config::Config;
@@ -48,8 +49,12 @@ pub(crate) struct App {
     pub(crate) oidc: Option<Arc<Oidc>>,
     /// One change of a definition at a time.
     pub(crate) edit_locks: EditLocks,
+    /// Secrets, if there is a key for them.
+    pub(crate) keeper: Option<vault::Keeper>,
     pub(crate) metrics: Metrics,
     pub(crate) health: Health,
+    /// Decides which refused requests are in the audit log.
+    pub(crate) refusals: Refusals,
     /// Wakes the work on plans.
     pub(crate) plans: Wake,
     /// One permit per request in progress.
@@ -79,8 +84,13 @@ impl App {
             routes: Routes::following(cx.catalog.pointers()),
             expiry: Expiry::default(),
             identity: Identity::default(),
+            refusals: Refusals::default(),
             plans: Wake::default(),
             edit_locks: EditLocks::default(),
+            keeper: config
+                .master
+                .clone()
+                .map(|master| vault::Keeper::new(Arc::clone(&cx.store), master)),
             metrics,
             oidc: issuer,
             health: node::health(&cx.store, &cx.bus, &cx.presence),
@@ -154,17 +164,35 @@ impl App {
 
     /// Writes an entry of the audit log. If that fails, the change stays.
     pub(crate) async fn audit(&self, caller: &Caller, what: &str, target: &str, details: Value) {
-        let entry = Audit {
-            at: self.now(),
-            who: caller.who.clone(),
-            what: what.to_owned(),
-            target: target.to_owned(),
-            details,
-        };
-        tracing::info!(who = entry.who, what, target, "audit");
+        self.keep_audit(entry(self.now(), caller, what, target, details)).await;
+    }
+
+    /// Writes to the audit log that something was refused.
+    pub(crate) async fn audit_refusal(
+        &self,
+        caller: &Caller,
+        what: &str,
+        target: &str,
+        details: Value,
+    ) {
+        let entry = entry(self.now(), caller, what, target, details);
+        self.keep_audit(Audit { is_refused: true, ..entry }).await;
+    }
+
+    async fn keep_audit(&self, entry: Audit) {
+        let Audit { who, what, target, is_refused, .. } = entry.clone();
+        tracing::info!(who, what, target, is_refused, "audit");
+        let message = audit::event(&entry);
         if let Err(error) = self.cx.store.audit(entry).await {
             tracing::error!(%error, what, target, "the audit log could not be written");
         }
+        let bus = Arc::clone(&self.cx.bus);
+        let publishing = async move {
+            if let Err(error) = bus.publish(message).await {
+                tracing::warn!(%error, what, target, "an entry of the audit log was not sent");
+            }
+        };
+        self.spawn("ingress audit", publishing);
     }
 
     /// Drains as soon as `stop` is cancelled.

@@ -11,11 +11,15 @@ pub(crate) mod origin;
 pub(crate) mod permission;
 mod query_token;
 
+use std::net::IpAddr;
+
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use chassis::Auth;
+use chassis::http::Peer;
+use serde_json::json;
 use store::Role;
 use subtle::ConstantTimeEq as _;
 
@@ -41,9 +45,39 @@ pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Pr
         query_token::lift(&mut request);
     }
     let is_local = app.config.listen.ip().is_loopback() && forwarded::is_local(&request);
-    let caller = admit(app, &need, is_local, request.headers()).await?;
-    request.extensions_mut().insert(caller);
-    Ok(request)
+    let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+    match admit(app, &need, is_local, request.headers()).await {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller.at(address));
+            Ok(request)
+        }
+        Err(problem) => {
+            let target = format!("{} {}", request.method(), template.unwrap_or_default());
+            note_refusal(app, request.headers(), target, problem.status(), address).await;
+            Err(problem)
+        }
+    }
+}
+
+/// Writes a refused request to the audit log; of a flood of them only some.
+async fn note_refusal(
+    app: &App,
+    headers: &HeaderMap,
+    target: String,
+    status: StatusCode,
+    address: Option<IpAddr>,
+) {
+    let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if !is_refused || !app.refusals.takes(app.now()) {
+        return;
+    }
+    let caller = match credentials(headers) {
+        Some(given) => known(app, given).await.ok().flatten(),
+        None => None,
+    };
+    let caller = caller.unwrap_or_else(Caller::nobody).at(address);
+    let details = json!({"status": status.as_u16()});
+    app.audit_refusal(&caller, "request.refuse", &target, details).await;
 }
 
 fn need(method: &Method, template: &str) -> Need {
@@ -172,7 +206,11 @@ async fn with_key(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
     if let Some(bootstrap) = &app.config.api_key
         && same(&hash_of(bootstrap), &hash)
     {
-        return Ok(Some(Caller { who: "bootstrap".to_owned(), permissions: vec!["*".into()] }));
+        return Ok(Some(Caller {
+            who: "bootstrap".to_owned(),
+            permissions: vec!["*".into()],
+            address: None,
+        }));
     }
     let Some(found) = app.cx.store.key(&hash).await? else {
         return with_key_of_application(app, &hash).await;
@@ -181,7 +219,7 @@ async fn with_key(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
     if has_expired || !same(&found.hash, &hash) {
         return Ok(None);
     }
-    Ok(Some(Caller { who: found.id, permissions: found.permissions }))
+    Ok(Some(Caller { who: found.id, permissions: found.permissions, address: None }))
 }
 
 async fn with_key_of_application(app: &App, hash: &str) -> Result<Option<Caller>, Problem> {

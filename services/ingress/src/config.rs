@@ -28,6 +28,9 @@ pub enum Invalid {
     /// The issuer of tokens cannot be used.
     #[error("{0}")]
     Oidc(String),
+    /// The master keys of secrets cannot be used.
+    #[error("{0}")]
+    Secrets(String),
     /// The text is not a URL.
     #[error("the base URL {0:?} is not valid: use one such as https://workflows.example.com")]
     BaseUrl(String),
@@ -63,6 +66,8 @@ pub struct Config {
     pub identity: IdentityConfig,
     /// The issuer whose tokens are accepted, where that scheme is on.
     pub oidc: Option<OidcConfig>,
+    /// The master keys of secrets; none are kept without them.
+    pub master: Option<vault::Master>,
     /// Origins whose web pages may use the API; none when empty.
     pub cors_origins: Vec<String>,
     /// The largest body of a request, in bytes; definitions may be larger.
@@ -101,6 +106,7 @@ impl Default for Config {
             api_key: None,
             identity: IdentityConfig::default(),
             oidc: None,
+            master: None,
             cors_origins: Vec::new(),
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             answer_time_max: Duration::from_secs(30),
@@ -134,6 +140,7 @@ impl Config {
             identity: IdentityConfig::from_settings(settings).map_err(Invalid::Identity)?,
             oidc: OidcConfig::from_settings(settings).map_err(Invalid::Oidc)?,
             api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
+            master: master(settings)?,
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
             backlog_max: settings.max_backlog,
@@ -194,6 +201,16 @@ impl Config {
             None => format!("http://{}", self.listen),
         }
     }
+}
+
+/// The master keys of secrets in these settings.
+///
+/// # Errors
+/// [`Invalid`] says what is wrong with them.
+fn master(settings: &Settings) -> Result<Option<vault::Master>, Invalid> {
+    let text = settings.secrets_key.as_ref().map(chassis::Secret::expose);
+    let loaded = vault::Master::load(settings.secrets_key_file.as_deref(), text);
+    loaded.map_err(|error| Invalid::Secrets(error.to_string()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod app;
 mod archive;
+mod audit;
 mod auth;
 mod backlog;
 mod body;

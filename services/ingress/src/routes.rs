@@ -29,6 +29,7 @@ mod run;
 mod runtime;
 mod saving;
 mod scripting;
+mod secrets;
 mod start;
 mod tasks;
 mod test_runs;
@@ -145,6 +146,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(descriptors::version))
         .merge(tools())
         .merge(people())
+        .merge(secrets())
         .routes(routes!(keys::list, keys::make))
         .routes(routes!(keys::delete))
         .routes(routes!(keys::audit))
@@ -171,6 +173,18 @@ fn people() -> Routes {
         .routes(routes!(roles::update, roles::delete))
         .routes(routes!(applications::list, applications::create))
         .routes(routes!(applications::delete))
+}
+
+/// The routes under each mount of the API about secrets.
+fn secrets() -> Routes {
+    Routes::default()
+        .routes(routes!(secrets::list, secrets::create))
+        .routes(routes!(secrets::picker))
+        .routes(routes!(secrets::descriptors))
+        .routes(routes!(secrets::get, secrets::update, secrets::delete))
+        .routes(routes!(secrets::rotate))
+        .routes(routes!(secrets::revoke))
+        .routes(routes!(secrets::test))
 }
 
 /// The routes under each mount of the API that take whole definitions.

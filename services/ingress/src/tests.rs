@@ -29,6 +29,7 @@ mod placeholder;
 mod resume;
 mod runs;
 mod runtime;
+mod secrets;
 mod signalr;
 mod studio;
 mod table;

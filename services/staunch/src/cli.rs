@@ -9,7 +9,7 @@ use store::Store;
 
 use crate::command::{
     app, apply, bench, config, dead, demo, dev, instance, key, migrate, provision, role, run,
-    runtime, server, signing_key, test, user, validate, workflow,
+    runtime, secret, server, signing_key, test, user, validate, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -66,6 +66,8 @@ enum Command {
     Role(role::RoleArgs),
     /// Creates, lists and removes applications
     App(app::AppArgs),
+    /// Sets, lists and removes secrets, and changes the key that encrypts them
+    Secret(secret::SecretArgs),
     /// Rotates, lists and removes the keys that sign tokens
     SigningKey(signing_key::SigningKeyArgs),
 }
@@ -221,6 +223,14 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
             let looks = args.verb.only_looks();
             let run = async |store: &dyn Store| signing_key::run(args.verb, store, format).await;
             on_store(&args.settings, looks, run).await
+        }
+        Command::Secret(args) => {
+            let settings = client_settings(&args.settings, args.verb.only_looks())?;
+            database::must_exist(&settings)?;
+            let store = node::open_store(&settings).await?;
+            let done = secret::run(args.verb, Arc::clone(&store), &settings, format).await;
+            store.close().await;
+            done
         }
         Command::Provision(args) => {
             let settings = client_settings(&args.settings, args.check)?;

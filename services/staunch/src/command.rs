@@ -14,6 +14,7 @@ pub(crate) mod provision;
 pub(crate) mod role;
 pub(crate) mod run;
 pub(crate) mod runtime;
+pub(crate) mod secret;
 pub(crate) mod server;
 pub(crate) mod signing_key;
 pub(crate) mod test;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use model::{CommandId, Retries, Timestamp};
 
+use crate::Secrets;
+
 /// Time and random numbers, as values: the same values give the same turn.
 #[derive(Clone, Debug)]
 pub struct Env {
@@ -31,4 +33,6 @@ pub struct Installation {
     pub leaves_out_values: bool,
     /// Retries by name, for activities that name a resilience strategy.
     pub retries: Retries,
+    /// What `getSecret` and `Secret` expressions read.
+    pub secrets: Secrets,
 }

@@ -32,6 +32,11 @@ pub trait Language: Send + Sync {
         None
     }
 
+    /// Sealed texts that it reads stay sealed: it computes nothing with them.
+    fn keeps_sealed(&self) -> bool {
+        false
+    }
+
     /// Evaluates the text, within the limits of `model::limits`.
     ///
     /// # Errors
@@ -120,6 +125,20 @@ pub trait Scope {
     fn arguments(&self) -> &Map;
     /// The result of the activity that completed last.
     fn last_result(&self) -> Option<Value>;
+    /// The value of a secret, in clear. Whatever the evaluation ends with is sealed then.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    fn secret(&mut self, name: &str) -> Result<String, String> {
+        Err(format!("the secret {name:?} cannot be read here"))
+    }
+    /// A secret in its sealed form, which is opened when a call is made with it.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    fn sealed_secret(&mut self, name: &str) -> Result<String, String> {
+        Err(format!("the secret {name:?} cannot be read here"))
+    }
     /// Ids of the definition and the instance, correlation id and name.
     fn identity(&self) -> Identity;
     /// Sets the correlation id.

@@ -65,6 +65,7 @@ mod surroundings;
 pub mod testing;
 mod turn;
 mod types;
+mod vault;
 mod view;
 mod weight;
 
@@ -92,4 +93,5 @@ pub use state::State;
 pub use step::{ChildExecution, Step};
 pub use turn::{Bounds, Rest, Turn};
 pub use types::Type;
+pub use vault::{Secrets, Vault, is_sealed, without};
 pub use view::{bookmark, exception, incident, workflow_status};

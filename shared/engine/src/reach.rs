@@ -188,12 +188,16 @@ pub(crate) fn lenient(declared: &Argument, value: Value) -> Value {
 
 impl Scope for Step<'_, '_> {
     fn variable(&self, name: &str) -> Option<Value> {
-        self.at(&self.place_by_name(name)?)
+        Some(self.opened(self.at(&self.place_by_name(name)?)?))
     }
 
     fn set_variable(&mut self, name: &str, value: Value) -> bool {
         let Some(place) = self.place_by_name(name) else { return false };
-        if let Err(failure) = self.put(&place, value) {
+        let kept = match self.has_read_secret() {
+            true => self.sealed(value).map_err(|why| Failure::new("InvalidValue", why)),
+            false => Ok(value),
+        };
+        if let Err(failure) = kept.and_then(|value| self.put(&place, value)) {
             self.flaw.get_or_insert(failure);
         }
         true
@@ -226,7 +230,7 @@ impl Scope for Step<'_, '_> {
     }
 
     fn input(&self, name: &str) -> Option<Value> {
-        self.workflow_input(name)
+        self.workflow_input(name).map(|value| self.opened(value))
     }
 
     fn activity_input(&self, name: &str) -> Option<Value> {
@@ -242,7 +246,7 @@ impl Scope for Step<'_, '_> {
             Source::Script { .. } => return None,
         };
         let declared = self.node.descriptor.inputs.iter().find(|input| input.name == *name)?;
-        convert(value, &declared.ty).ok()
+        convert(self.opened(value), &declared.ty).ok()
     }
 
     fn input_names(&self) -> Vec<String> {
@@ -267,7 +271,7 @@ impl Scope for Step<'_, '_> {
             let is_it = node.id.as_str() == activity || node.name.as_deref() == Some(activity);
             is_it && node.scope == self.node.scope && recorded.name.eq_ignore_ascii_case(wanted)
         });
-        found.map(|recorded| recorded.value.clone())
+        found.map(|recorded| self.opened(recorded.value.clone()))
     }
 
     fn output_names(&self) -> Vec<(String, String)> {
@@ -287,7 +291,16 @@ impl Scope for Step<'_, '_> {
         if self.draft.outline.hides {
             self.read_hidden();
         }
-        Some(&self.draft.state.last_result).filter(|result| !result.is_null()).cloned()
+        let result = Some(&self.draft.state.last_result).filter(|result| !result.is_null());
+        result.cloned().map(|result| self.opened(result))
+    }
+
+    fn secret(&mut self, name: &str) -> Result<String, String> {
+        self.read_secret(name)
+    }
+
+    fn sealed_secret(&mut self, name: &str) -> Result<String, String> {
+        self.seal_secret(name)
     }
 
     fn identity(&self) -> Identity {
@@ -303,15 +316,20 @@ impl Scope for Step<'_, '_> {
     }
 
     fn set_correlation_id(&mut self, value: Option<String>) {
-        self.draft.state.correlation_id = value;
+        if self.may_show("the correlation id", value.as_deref()) {
+            self.draft.state.correlation_id = value;
+        }
     }
 
     fn set_instance_name(&mut self, value: Option<String>) {
-        self.draft.state.name = value;
+        if self.may_show("the name of the instance", value.as_deref()) {
+            self.draft.state.name = value;
+        }
     }
 
     fn set_outcomes(&mut self, outcomes: Vec<String>) -> bool {
-        if self.takes_outcomes {
+        let may_show = outcomes.iter().all(|one| self.may_show("an outcome", Some(one)));
+        if self.takes_outcomes && may_show {
             self.outcomes = Some(outcomes);
         }
         self.takes_outcomes
@@ -328,6 +346,9 @@ impl Scope for Step<'_, '_> {
     }
 
     fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String {
+        if !self.may_show("the name of an event", Some(event_name)) {
+            return String::new();
+        }
         let token = hex(&self.draft.random());
         let now = self.draft.env.now;
         self.draft.effects.push(Effect::Grant(Token {

@@ -3,6 +3,7 @@
 mod ask;
 mod keep;
 mod read;
+mod secret;
 
 use std::cell::Cell;
 
@@ -30,6 +31,7 @@ pub struct Step<'r, 'a> {
     pub(crate) flaw: Option<Failure>,
     /// How often this decision has read a value that the journal must not keep.
     pub(crate) hidden_reads: Cell<u32>,
+    reading: secret::Reading,
 }
 
 /// An execution of a child.
@@ -52,6 +54,7 @@ impl<'r, 'a> Step<'r, 'a> {
             takes_outcomes: false,
             flaw: None,
             hidden_reads: Cell::new(0),
+            reading: secret::Reading::default(),
         }
     }
 

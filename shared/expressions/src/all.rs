@@ -8,7 +8,7 @@ use engine::Languages;
 use model::ScriptLibrary;
 
 use crate::config::Config;
-use crate::{JavaScript, Liquid, Sql};
+use crate::{JavaScript, Liquid, Secret, Sql};
 
 /// Every language, with the limits of `model::limits`.
 #[must_use]
@@ -29,6 +29,7 @@ pub fn with(
         Box::new(JavaScript::with(time_max, Arc::clone(&config), libraries)),
         Box::new(Liquid::with(time_max, config)),
         Box::new(Sql),
+        Box::new(Secret),
     ])
 }
 
@@ -42,6 +43,7 @@ mod tests {
         assert!(languages.get("JavaScript").is_some());
         assert!(languages.get("Liquid").is_some());
         assert!(languages.get("Sql").is_some());
+        assert!(languages.get("Secret").is_some());
         assert!(languages.get("CSharp").is_none());
     }
 }

@@ -15,6 +15,7 @@ mod flaw;
 mod javascript;
 mod liquid;
 mod mentions;
+mod secret;
 mod sql;
 #[cfg(test)]
 mod stage;
@@ -24,5 +25,6 @@ pub use all::{all, with};
 pub use config::Config;
 pub use javascript::JavaScript;
 pub use liquid::Liquid;
+pub use secret::Secret;
 pub use sql::Sql;
 pub use threads::given_up;

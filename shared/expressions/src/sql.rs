@@ -3,7 +3,7 @@
 //! text.
 //!
 //! A placeholder is `Variable.<name>` (also `Variables.<name>`) or `Input.<name>`, with a path such
-//! as `.lines[0].price` behind it; or one of the names in [`fixed`]. `IdempotencyKey` is the key of
+//! as `.lines[0].price` behind it; `Secret.<name>`; or one of the names in [`fixed`]. `IdempotencyKey` is the key of
 //! the call, the same when the statement is repeated.
 //!
 //! The value of an expression is an object: `parts`, the text around the parameters; `values`; and
@@ -36,6 +36,10 @@ impl Language for Sql {
     fn check(&self, source: &str) -> Result<(), Flaw> {
         let template = Template::of(source)?;
         template.names.iter().try_for_each(|name| known(name))
+    }
+
+    fn keeps_sealed(&self) -> bool {
+        true
     }
 
     fn evaluate(&self, source: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
@@ -85,12 +89,17 @@ fn rooted(name: &str) -> Option<(bool, &str)> {
     variable.map(|path| (true, path)).or_else(|| of("Input.").map(|path| (false, path)))
 }
 
+/// The name of a secret, as in `Secret.pay.key`.
+fn secret(name: &str) -> Option<&str> {
+    name.strip_prefix("Secret.").filter(|name| !name.is_empty())
+}
+
 fn known(name: &str) -> Result<(), Flaw> {
-    if name == KEY || rooted(name).is_some() || FIXED.contains(&name) {
+    if name == KEY || secret(name).is_some() || rooted(name).is_some() || FIXED.contains(&name) {
         return Ok(());
     }
     Err(flaw(format!(
-        "there is no {{{{{name}}}}}: use Variable.<name>, Input.<name>, CorrelationId, \
+        "there is no {{{{{name}}}}}: use Variable.<name>, Input.<name>, Secret.<name>, CorrelationId, \
          WorkflowInstanceId, WorkflowDefinitionId, LastResult or {KEY}"
     )))
 }
@@ -133,8 +142,11 @@ fn fixed(name: &str, scope: &dyn Scope) -> Value {
     }
 }
 
-fn value(name: &str, scope: &dyn Scope) -> Result<Value, Flaw> {
+fn value(name: &str, scope: &mut dyn Scope) -> Result<Value, Flaw> {
     known(name)?;
+    if let Some(name) = secret(name) {
+        return scope.sealed_secret(name).map(Value::String).map_err(flaw);
+    }
     let Some((is_variable, path)) = rooted(name) else { return Ok(fixed(name, scope)) };
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (root, rest) = path.split_at(end);
@@ -199,9 +211,9 @@ mod tests {
 
     #[test]
     fn every_fixed_name_has_a_value_of_its_own() {
-        let stage = Stage::default();
+        let mut stage = Stage::default();
         for name in FIXED {
-            assert!(value(name, &stage).is_ok(), "{name}");
+            assert!(value(name, &mut stage).is_ok(), "{name}");
         }
     }
 }

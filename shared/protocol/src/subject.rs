@@ -160,6 +160,12 @@ pub fn task(task_name: &str) -> String {
     format!("{TASKS}.{}", token(task_name))
 }
 
+/// The entries of the audit log about this change. It has one token fewer than a lifecycle event.
+#[must_use]
+pub fn audit(what: &str) -> String {
+    format!("{EVENTS}.audit.{}", token(what))
+}
+
 /// The lifecycle event of this name of an instance.
 #[must_use]
 pub fn lifecycle(definition_id: &DefinitionId, instance_id: &InstanceId, what: &str) -> String {

@@ -18,6 +18,7 @@ pub(crate) mod request;
 pub(crate) mod role;
 pub(crate) mod routed_event;
 pub(crate) mod schedule;
+pub(crate) mod secret;
 pub(crate) mod session;
 pub(crate) mod signing_key;
 pub(crate) mod token;

@@ -1,12 +1,12 @@
 //! API keys and the audit log.
 
 use async_trait::async_trait;
-use sea_orm::sea_query::OnConflict;
+use sea_orm::sea_query::{ExprTrait as _, OnConflict};
 use sea_orm::{
     ColumnTrait as _, EntityTrait as _, IntoActiveModel as _, Iterable as _, PaginatorTrait as _,
-    QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
 };
-use store::{ApiKey, Audit, Error, Keys, Listed, Page, check};
+use store::{ApiKey, Audit, AuditFilter, Error, Keys, Listed, Page, check};
 
 use crate::connect::SqlStore;
 use crate::entity::api_key::{Column, Entity, Model};
@@ -53,6 +53,7 @@ impl Keys for SqlStore {
 
     async fn audit(&self, entry: Audit) -> Result<(), Error> {
         check::texts([Some(entry.who.as_str()), Some(&entry.what), Some(&entry.target)])?;
+        check::texts([entry.address.as_deref()])?;
         let row = audit::ActiveModel::of(entry)?;
         self.tried(|| async {
             audit::Entity::insert(row.clone())
@@ -63,8 +64,8 @@ impl Keys for SqlStore {
         .await
     }
 
-    async fn audits(&self, page: Page) -> Result<Listed<Audit>, Error> {
-        let query = audit::Entity::find();
+    async fn audits(&self, filter: &AuditFilter, page: Page) -> Result<Listed<Audit>, Error> {
+        let query = wanted(filter);
         let (total, found) = self
             .tried(|| async {
                 let total = query.clone().count(&self.database.reader).await?;
@@ -81,5 +82,33 @@ impl Keys for SqlStore {
             .await?;
         let items = found.into_iter().map(audit::Model::audit);
         Ok(Listed { items: items.collect::<Result<_, Error>>()?, total })
+    }
+}
+
+fn wanted(filter: &AuditFilter) -> Select<audit::Entity> {
+    let mut query = audit::Entity::find();
+    let texts = [
+        (audit::Column::Who, &filter.who),
+        (audit::Column::What, &filter.what),
+        (audit::Column::Target, &filter.target),
+    ];
+    for (column, text) in texts {
+        if let Some(text) = text {
+            query = query.filter(column.eq(text.as_str()));
+        }
+    }
+    if let Some(from) = filter.from {
+        query = query.filter(audit::Column::At.gte(from.as_millis()));
+    }
+    if let Some(until) = filter.until {
+        query = query.filter(audit::Column::At.lt(until.as_millis()));
+    }
+    // Entries of earlier versions have no such value: they were done.
+    match filter.is_refused {
+        Some(true) => query.filter(audit::Column::IsRefused.eq(true)),
+        Some(false) => {
+            query.filter(audit::Column::IsRefused.is_null().or(audit::Column::IsRefused.eq(false)))
+        }
+        None => query,
     }
 }

@@ -33,6 +33,7 @@ mod pools;
 mod requests;
 mod schema;
 mod search;
+mod secrets;
 mod sessions;
 mod sql;
 mod statements;

@@ -21,6 +21,7 @@ mod plans;
 mod requests;
 mod sample;
 mod schedules;
+mod secrets;
 mod sessions;
 mod timers;
 mod tokens;
@@ -49,6 +50,7 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     keys::exercise(&make).await;
     identity::exercise(&make).await;
     sessions::exercise(&make).await;
+    secrets::exercise(&make).await;
     requests::exercise(&make).await;
     plans::exercise(&make).await;
 }

@@ -23,7 +23,7 @@ pub struct ApiKey {
     pub expires_at: Option<Timestamp>,
 }
 
-/// One change that someone made.
+/// One change that someone made, or was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
     /// The time of the change.
@@ -36,6 +36,43 @@ pub struct Audit {
     pub target: String,
     /// Readable details, without secrets.
     pub details: Value,
+    /// The address that the request came from; none for what came from no network.
+    pub address: Option<String>,
+    /// It was not allowed, and nothing has changed.
+    pub is_refused: bool,
+}
+
+/// The entries of the audit log that are wanted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AuditFilter {
+    /// Of this person or program.
+    pub who: Option<String>,
+    /// Of this change.
+    pub what: Option<String>,
+    /// With this object.
+    pub target: Option<String>,
+    /// Refused, or not.
+    pub is_refused: Option<bool>,
+    /// At this time or later.
+    pub from: Option<Timestamp>,
+    /// Before this time.
+    pub until: Option<Timestamp>,
+}
+
+impl AuditFilter {
+    /// The entry is wanted.
+    #[must_use]
+    pub fn fits(&self, entry: &Audit) -> bool {
+        let is = |wanted: &Option<String>, text: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted == text)
+        };
+        is(&self.who, &entry.who)
+            && is(&self.what, &entry.what)
+            && is(&self.target, &entry.target)
+            && self.is_refused.is_none_or(|wanted| wanted == entry.is_refused)
+            && self.from.is_none_or(|from| entry.at >= from)
+            && self.until.is_none_or(|until| entry.at < until)
+    }
 }
 
 /// API keys and the audit log.
@@ -71,9 +108,9 @@ pub trait Keys: Send + Sync {
     /// See [`Error`].
     async fn audit(&self, entry: Audit) -> Result<(), Error>;
 
-    /// One page of the audit log, newest first.
+    /// One page of the entries of the audit log that are wanted, newest first.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn audits(&self, page: Page) -> Result<Listed<Audit>, Error>;
+    async fn audits(&self, filter: &AuditFilter, page: Page) -> Result<Listed<Audit>, Error>;
 }

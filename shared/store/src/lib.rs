@@ -19,6 +19,7 @@ mod outbox;
 mod page;
 mod plans;
 mod requests;
+mod secrets;
 mod sessions;
 mod timers;
 mod tokens;
@@ -41,11 +42,12 @@ pub use instances::{
     Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, Instances, Loaded,
     NewInstance, TimeColumn, TimeFilter, TimeOperator,
 };
-pub use keys::{ApiKey, Audit, Keys};
+pub use keys::{ApiKey, Audit, AuditFilter, Keys};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
 pub use requests::{Claim, KeyedRequest, Requests};
+pub use secrets::{Rewrapped, Secret, Secrets, check_secret};
 pub use sessions::{
     Attempts, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions, SigningKey,
 };
@@ -66,6 +68,7 @@ pub trait Store:
     + Keys
     + Identity
     + Sessions
+    + Secrets
     + Requests
     + Plans
     + Salvage

@@ -14,6 +14,7 @@ mod keys;
 mod outbox;
 mod plans;
 mod requests;
+mod secrets;
 mod sessions;
 mod tables;
 mod timers;

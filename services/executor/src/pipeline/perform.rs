@@ -1,10 +1,13 @@
 //! perform: outgoing calls, made while the instance is held, after their intent is committed. The
 //! answer comes back as the next burst of the same tenure.
 
+use std::time::Duration;
+
 use chassis::Point;
 use connectors::CallEnd;
 use engine::Call;
-use model::{BookmarkId, DefinitionId, Map};
+use model::{BookmarkId, DefinitionId, InstanceId, Map};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::cx::Cx;
@@ -14,8 +17,18 @@ use crate::tenure::Tenure;
 /// The name of the task of each call, and of the client inside it.
 const TASK: &str = "executor: call";
 const CLIENT: &str = "executor: call client";
+/// The reason that contains no value.
+const UNFIT: &str = "a secret does not fit the call that is made with it";
+/// The pause while secrets cannot be read.
+const AGAIN: Duration = Duration::from_millis(500);
 /// The number of tries of a call whose client panics.
 const PANICS_MAX: usize = 3;
+
+/// The instance that makes a call, and its definition.
+struct Whose {
+    instance: InstanceId,
+    definition: DefinitionId,
+}
 
 /// Begins the calls that are committed and not in progress; cancels those that are no longer
 /// wanted.
@@ -37,7 +50,8 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
             continue;
         }
         let of = known.row.as_ref().map(|row| row.definition_id.clone()).unwrap_or_default();
-        let call = make(Cx::clone(cx), call.clone(), of, tenure.traceparent.clone());
+        let whose = Whose { instance: tenure.id.clone(), definition: of };
+        let call = make(Cx::clone(cx), call.clone(), whose, tenure.traceparent.clone());
         let handle = tenure.calls.spawn(tasks::caught(TASK, call));
         tenure.in_flight.insert(id.clone(), handle);
     }
@@ -48,7 +62,7 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
 async fn make(
     cx: Cx,
     call: Call,
-    of: DefinitionId,
+    whose: Whose,
     traceparent: Option<String>,
 ) -> (BookmarkId, Map) {
     if let Some(not_before) = call.tries.as_ref().and_then(|tries| tries.not_before) {
@@ -56,11 +70,64 @@ async fn make(
     }
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
-    let end = answer(&cx, &call, &of, traceparent.as_deref()).await;
+    let (end, hidden) = unsealed(&cx, &call, &whose, traceparent.as_deref()).await;
     METRICS.called(call.operation.kind(), began.elapsed(), &end);
     tracing::debug!(call = call.operation.summary(), key = call.key, "call answered");
     cx.at(Point::Called).await;
-    (call.bookmark_id, end.into_input())
+    (call.bookmark_id, masked(end.into_input(), &hidden))
+}
+
+/// Makes the call with what is sealed in it opened; returns what was opened, too.
+async fn unsealed(
+    cx: &Cx,
+    call: &Call,
+    whose: &Whose,
+    traceparent: Option<&str>,
+) -> (CallEnd, Vec<String>) {
+    let (of, mut hidden) = (&whose.definition, Vec::new());
+    match open(cx, call, &whose.instance, &mut hidden).await {
+        Ok(Some(open)) => (answer(cx, &open, of, traceparent).await, hidden),
+        Ok(None) => (answer(cx, call, of, traceparent).await, hidden),
+        Err(reason) => (CallEnd::refused(reason), hidden),
+    }
+}
+
+/// The call with what is sealed in it opened; none if nothing is.
+async fn open(
+    cx: &Cx,
+    call: &Call,
+    owner: &InstanceId,
+    hidden: &mut Vec<String>,
+) -> Result<Option<Call>, String> {
+    if cx.keeper.is_none() {
+        return Ok(None);
+    }
+    let stored = serde_json::to_value(call).map_err(|error| error.to_string())?;
+    if !engine::is_sealed(&stored) {
+        return Ok(None);
+    }
+    let secrets = loop {
+        match cx.secrets().await {
+            Ok(secrets) => break secrets.unwrap_or_default(),
+            // The tenure ends this wait when it gives its calls up.
+            Err(_) => tokio::time::sleep(AGAIN).await,
+        }
+    };
+    let open = secrets.opened(stored, owner.as_str(), hidden);
+    // The other side may send back a part of what it got.
+    hidden.extend(secrets.values());
+    serde_json::from_value(open).map(Some).map_err(|_shows_values| UNFIT.to_owned())
+}
+
+/// The result of a call without the secrets that the other side has sent back.
+fn masked(result: Map, hidden: &[String]) -> Map {
+    if hidden.is_empty() {
+        return result;
+    }
+    match engine::without(Value::Object(result), hidden) {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
 }
 
 /// The result of the call. A bug in the client must not repeat the same call for ever: after some

@@ -36,12 +36,11 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     // Waits before the clock is read, because time goes on during the wait.
     let core =
         if cx.config.offload_turns && has_scripts { Some(cx.script_permit().await?) } else { None };
-    let env = Env {
-        now: cx.now(),
-        seed: cx.seed(),
-        command_id: work.id.clone(),
-        installation: Arc::clone(&cx.config.installation),
+    let installation = match has_scripts {
+        true => cx.installation().await?,
+        false => Arc::clone(&cx.config.installation),
     };
+    let env = Env { now: cx.now(), seed: cx.seed(), command_id: work.id.clone(), installation };
     let (before, mut record) = split(before);
     take(&mut record, &work, &input);
     if let Input::Start(start) = &input {

@@ -1,5 +1,7 @@
 //! The sender of a request, and the sender's permissions.
 
+use std::net::IpAddr;
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
@@ -15,22 +17,24 @@ pub(crate) struct Caller {
     /// `anonymous`, `bootstrap`: for the audit log and idempotency keys.
     pub(crate) who: String,
     pub(super) permissions: Vec<String>,
+    /// The address that the request came from.
+    pub(crate) address: Option<IpAddr>,
 }
 
 impl Caller {
     /// A caller on this machine, where there is no authentication.
     pub(super) fn local() -> Self {
-        Self { who: "local".to_owned(), permissions: vec!["*".to_owned()] }
+        Self { who: "local".to_owned(), permissions: vec!["*".to_owned()], address: None }
     }
 
     /// A user, with the permissions of its roles.
     pub(crate) fn user(name: &str, permissions: Vec<String>) -> Self {
-        Self { who: format!("user:{name}"), permissions }
+        Self { who: format!("user:{name}"), permissions, address: None }
     }
 
     /// An application, with the permissions of its roles.
     pub(super) fn application(name: &str, permissions: Vec<String>) -> Self {
-        Self { who: format!("app:{name}"), permissions }
+        Self { who: format!("app:{name}"), permissions, address: None }
     }
 
     /// The caller that an issuer vouches for, with the permissions of its claims and its roles.
@@ -40,17 +44,31 @@ impl Caller {
 
     /// The configuration, which makes the first user.
     pub(crate) fn of_start() -> Self {
-        Self { who: "configuration".to_owned(), permissions: Vec::new() }
+        Self { who: "configuration".to_owned(), permissions: Vec::new(), address: None }
     }
 
     /// Who submitted a plan: for the audit log. Its permission was checked then.
     pub(crate) fn of_plan(who: &str) -> Self {
-        Self { who: who.to_owned(), permissions: Vec::new() }
+        Self { who: who.to_owned(), permissions: Vec::new(), address: None }
+    }
+
+    /// The same caller at this address.
+    pub(crate) fn at(self, address: Option<IpAddr>) -> Self {
+        Self { address, ..self }
+    }
+
+    /// The kind of its credential, for the audit log.
+    pub(crate) fn credential(who: &str) -> Option<&'static str> {
+        match who {
+            "local" | ANONYMOUS | "configuration" | "command line" => None,
+            user if user.starts_with("user:") => Some("token"),
+            _ => Some("api-key"),
+        }
     }
 
     /// A caller without credentials.
     pub(crate) fn nobody() -> Self {
-        Self { who: ANONYMOUS.to_owned(), permissions: Vec::new() }
+        Self { who: ANONYMOUS.to_owned(), permissions: Vec::new(), address: None }
     }
 
     /// True if the caller has no credentials.
@@ -106,7 +124,8 @@ mod tests {
     #[test]
     fn permissions_are_held_by_name_verb_or_all() {
         let check = |granted: &str, wanted: &str, expected: bool| {
-            let caller = Caller { who: "k".into(), permissions: vec![granted.to_owned()] };
+            let caller =
+                Caller { who: "k".into(), permissions: vec![granted.to_owned()], address: None };
             assert_eq!(caller.may(wanted), expected, "{granted} {wanted}");
         };
         check("*", "delete:workflow-instances", true);

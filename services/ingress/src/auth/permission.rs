@@ -210,6 +210,16 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/identity/applications", P("read:application")),
     ("POST", "/identity/applications", P("create:application")),
     ("DELETE", "/identity/applications/{id}", P("delete:application")),
+    ("GET", "/secrets", P("read:secrets")),
+    ("POST", "/secrets", P("write:secrets")),
+    ("POST", "/secrets/picker", P("read:secrets")),
+    ("GET", "/secrets/descriptors", P("read:secrets")),
+    ("GET", "/secrets/{name}", P("read:secrets")),
+    ("PUT", "/secrets/{name}", P("write:secrets")),
+    ("DELETE", "/secrets/{name}", P("delete:secrets")),
+    ("POST", "/secrets/{name}/rotate", P("write:secrets")),
+    ("POST", "/secrets/{name}/revoke", P("write:secrets")),
+    ("POST", "/secrets/{name}/test", P("test:secrets")),
     ("GET", "/api-keys", P("read:api-keys")),
     ("POST", "/api-keys", P("write:api-keys")),
     ("DELETE", "/api-keys/{id}", P("delete:api-keys")),
@@ -300,7 +310,8 @@ pub(crate) fn answers_secret(template: &str) -> bool {
 /// Whether requests to the route with this template contain secrets: nothing of them is kept, not
 /// even a hash.
 pub(crate) fn takes_secret(template: &str) -> bool {
-    unmounted(template).starts_with("/identity/")
+    let template = unmounted(template);
+    template.starts_with("/identity/") || template.starts_with("/secrets")
 }
 
 /// The methods of the route with this template, for a refusal that names them.

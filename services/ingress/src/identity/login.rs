@@ -201,8 +201,11 @@ async fn issue(app: &App, open: &OpenSession) -> Result<Tokens, Problem> {
 async fn audit(app: &App, user: Option<&User>, what: &str, address: Option<IpAddr>) {
     let details = address.map_or(Value::Null, |address| json!({"address": address.to_string()}));
     let caller = user.map_or_else(Caller::nobody, |user| Caller::user(&user.name, Vec::new()));
-    let target = user.map_or("unknown user", |user| &user.id);
-    app.audit(&caller, what, target, details).await;
+    let (caller, target) = (caller.at(address), user.map_or("unknown user", |user| &user.id));
+    match what {
+        "login.refuse" | "session.reuse" => app.audit_refusal(&caller, what, target, details).await,
+        _ => app.audit(&caller, what, target, details).await,
+    }
 }
 
 /// A password that is drawn.

@@ -348,7 +348,9 @@ const FEATURES: [(&str, &str, &str); 12] = [
 /// The features of this server: those of every server, and those that its configuration switches on.
 fn known_features(app: &App) -> impl Iterator<Item = Value> {
     let identity = ("Elsa", "Identity", "Identity");
+    let secrets = ("Elsa.Secrets.ShellFeatures", "Secrets", "Secrets");
     let switched_on = app.config.auth.identity.then_some(identity);
+    let switched_on = switched_on.into_iter().chain(app.keeper.is_some().then_some(secrets));
     FEATURES.into_iter().chain(switched_on).map(feature)
 }
 

@@ -8,11 +8,13 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::ApiKey;
+use store::{ApiKey, AuditFilter};
 use utoipa::ToSchema;
 
+use crate::audit::shown;
 use crate::auth::caller::Caller;
 use crate::auth::hash_of;
 use crate::body::{Body, Params};
@@ -155,19 +157,39 @@ pub(super) async fn delete(
 
 /// The audit log, newest first.
 #[utoipa::path(get, path = "/audit", tag = "keys",
-    params(("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
-    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 403, body = ProblemBody)))]
+    params(("who" = Option<String>, Query), ("what" = Option<String>, Query), ("target" = Option<String>, Query),
+        ("outcome" = Option<String>, Query, description = "`done` or `refused`"),
+        ("from" = Option<String>, Query), ("until" = Option<String>, Query),
+        ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
+    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 400, body = ProblemBody),
+        (status = 403, body = ProblemBody)))]
 pub(super) async fn audit(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let found = app.cx.store.audits(Part::of(&params)?.page()?).await?;
-    let items: Vec<_> = found
-        .items
-        .iter()
-        .map(|entry| {
-            json!({"at": entry.at, "who": entry.who, "what": entry.what, "target": entry.target, "details": entry.details})
-        })
-        .collect();
+    let time = |name: &str| {
+        let parsed = params.one(name).map(Timestamp::parse).transpose();
+        parsed.map_err(|error| Problem::bad_request(format!("query parameter {name}: {error}")))
+    };
+    let text = |name: &str| params.one(name).map(str::to_owned);
+    let is_refused = match params.one("outcome") {
+        None => None,
+        Some("done") => Some(false),
+        Some("refused") => Some(true),
+        Some(other) => {
+            let detail = format!("query parameter outcome is {other:?}: use done or refused");
+            return Err(Problem::bad_request(detail));
+        }
+    };
+    let filter = AuditFilter {
+        who: text("who"),
+        what: text("what"),
+        target: text("target"),
+        is_refused,
+        from: time("from")?,
+        until: time("until")?,
+    };
+    let found = app.cx.store.audits(&filter, Part::of(&params)?.page()?).await?;
+    let items: Vec<_> = found.items.iter().map(shown).collect();
     Ok(Json(json!({"items": items, "totalCount": found.total})))
 }

@@ -121,7 +121,7 @@ async fn id_of(world: &World, name: &str) -> String {
 }
 
 async fn audited(world: &World, what: &str) -> bool {
-    let page = world.store.audits(Page::first()).await.unwrap();
+    let page = world.store.audits(&store::AuditFilter::default(), Page::first()).await.unwrap();
     page.items.iter().any(|entry| entry.what == what)
 }
 

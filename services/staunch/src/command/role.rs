@@ -168,6 +168,8 @@ pub(super) async fn note(
         what: what.to_owned(),
         target: target.to_owned(),
         details,
+        address: None,
+        is_refused: false,
     };
     Ok(store.audit(entry).await?)
 }

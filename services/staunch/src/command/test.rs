@@ -9,6 +9,7 @@ mod coverage;
 mod mock;
 mod play;
 mod reader;
+mod secret;
 mod suite;
 
 use std::collections::BTreeMap;

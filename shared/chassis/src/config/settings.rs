@@ -80,6 +80,11 @@ settings! {
     /// File with the keys that sign tokens, one a line, of 32 or more characters: the first signs,
     /// all verify; keys in the database if not set
     signing_key_file: Option<PathBuf> = "", "FILE";
+    /// File with the master keys of secrets, one a line, of 32 bytes in base64 or hexadecimal: the first
+    /// encrypts, all decrypt
+    secrets_key_file: Option<PathBuf> = "", "FILE";
+    /// The master keys, with commas between them; not as a flag, which other processes could read
+    secrets_key: Option<Secret> = "", "KEYS", hide = true;
     /// Name of the first user, who is made with all permissions while there is none
     admin_name: Option<String> = "", "NAME";
     /// The first user's password; not as a flag, which other processes could read

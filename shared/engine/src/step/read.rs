@@ -203,8 +203,12 @@ impl Step<'_, '_> {
         let Some(found) = languages.get(language) else {
             return Err(failed(format!("there is no expression type {language}")));
         };
-        let value = found.evaluate(source, self).map_err(|flaw| failed(flaw.placed()))?;
-        match self.flaw.take() {
+        self.begin_reading(!found.keeps_sealed());
+        let end = found.evaluate(source, self);
+        let value = self.end_reading(end).map_err(|flaw| failed(flaw.placed()));
+        let set = self.flaw.take();
+        let value = value?;
+        match set {
             Some(flaw) => Err(flaw),
             None => Ok(value),
         }

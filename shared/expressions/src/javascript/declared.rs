@@ -23,6 +23,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("getOutputFrom", "(activity: string, output?: string): any"),
     ("getLastResult", "(): any"),
     ("getConfig", "(key: string): any"),
+    ("getSecret", "(name: string): Promise<string>"),
     ("setOutcome", "(name: string): void"),
     ("setOutcomes", "(names: string[]): void"),
     (

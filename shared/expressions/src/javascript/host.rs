@@ -46,6 +46,7 @@ pub(super) fn install<'js>(
     host.outputs()?;
     host.inputs()?;
     host.config()?;
+    host.secrets()?;
     host.library()?;
     host.vendored()?;
     let variables = host.variables()?;
@@ -172,6 +173,25 @@ impl<'js> Host<'_, 'js> {
         })
     }
 
+    fn secrets(&self) -> Result<()> {
+        if !self.plan.mentions("getSecret") {
+            return Ok(());
+        }
+        let session = Rc::clone(self.session);
+        let read = move |ctx: Ctx<'js>, name: String| -> Result<Value<'js>> {
+            match asked(&ctx, &session, Question::Secret(name))? {
+                Some(serde_json::Value::Object(refused)) => {
+                    let reason = refused.get("refused").and_then(|reason| reason.as_str());
+                    Err(Exception::throw_type(&ctx, reason.unwrap_or("it cannot be read")))
+                }
+                found => value_of(&ctx, found),
+            }
+        };
+        let read = Function::new(self.ctx.clone(), read)?;
+        let function: Function<'js> = self.prelude(SECRET)?.call((read,))?;
+        self.globals.set("getSecret", function)
+    }
+
     fn config(&self) -> Result<()> {
         let config = Arc::clone(&self.facts.config);
         self.add("getConfig", move |ctx: Ctx<'js>, key: Coerced<String>| {
@@ -284,6 +304,8 @@ impl<'js> Host<'_, 'js> {
     }
 }
 
+/// `getSecret`, which returns a promise.
+const SECRET: &str = "(read) => async function getSecret(name) { return read(String(name)); }";
 /// The key under which our functions find the variables.
 const VARIABLES: &str = "staunch:variables";
 /// The key under which our functions keep answers.

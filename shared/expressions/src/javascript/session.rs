@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use engine::{Flaw, Identity, Scope};
 use model::{Map, ScriptLibrary, Timestamp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::accessor::{self, Names, Target};
 use super::plan::Plan;
@@ -113,6 +113,8 @@ pub(super) enum Question {
     Output(String, Option<String>),
     /// The result of the previous activity.
     LastResult,
+    /// The secret of this name.
+    Secret(String),
     /// A URL for the event, with its lifetime.
     Url(String, Option<Duration>),
 }
@@ -124,6 +126,10 @@ pub(super) fn answer(question: Question, scope: &mut dyn Scope) -> Option<Value>
         Question::Input(name) => scope.input(&name),
         Question::Output(activity, output) => scope.output_from(&activity, output.as_deref()),
         Question::LastResult => scope.last_result(),
+        Question::Secret(name) => Some(match scope.secret(&name) {
+            Ok(value) => Value::String(value),
+            Err(reason) => json!({"refused": reason}),
+        }),
         Question::Url(event, lifetime) => Some(Value::String(scope.event_url(&event, lifetime))),
     }
 }

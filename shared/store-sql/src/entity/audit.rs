@@ -17,6 +17,9 @@ pub struct Model {
     pub what: String,
     pub target: String,
     pub details: String,
+    pub address: Option<String>,
+    /// None in entries of earlier versions.
+    pub is_refused: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -31,6 +34,8 @@ impl ActiveModel {
             id: NotSet,
             at: Set(entry.at.as_millis()),
             details: Set(json(&entry.details)?),
+            address: Set(entry.address),
+            is_refused: Set(Some(entry.is_refused)),
             who: Set(entry.who),
             what: Set(entry.what),
             target: Set(entry.target),
@@ -43,6 +48,8 @@ impl Model {
         Ok(Audit {
             at: Timestamp::from_millis(self.at),
             details: parse("an audit entry's details", &self.details)?,
+            address: self.address,
+            is_refused: self.is_refused.unwrap_or_default(),
             who: self.who,
             what: self.what,
             target: self.target,

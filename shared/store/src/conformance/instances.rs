@@ -203,7 +203,7 @@ async fn no_number_is_too_large_for_a_page_or_a_limit(store: Subject) {
         let found = store.list(&all, far).await.unwrap();
         assert_eq!((found.items.len(), found.total), (0, 1), "{far:?}");
         assert!(store.journal(&id("a"), far).await.unwrap().items.is_empty());
-        assert!(store.audits(far).await.unwrap().items.is_empty());
+        assert!(store.audits(&crate::AuditFilter::default(), far).await.unwrap().items.is_empty());
         let definitions = store.definitions(&crate::DefinitionFilter::default(), far).await;
         assert!(definitions.unwrap().items.is_empty());
     }

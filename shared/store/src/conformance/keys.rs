@@ -2,7 +2,7 @@
 
 use super::case::{Subject, cases};
 use super::sample::at;
-use crate::{ApiKey, Audit, Page};
+use crate::{ApiKey, Audit, AuditFilter, Page};
 
 cases![keys_are_found_by_their_hash, the_audit_log_is_read_backwards, a_store_answers];
 
@@ -42,15 +42,36 @@ async fn the_audit_log_is_read_backwards(store: Subject) {
         what: what.to_owned(),
         target: "instance:1".to_owned(),
         details: serde_json::json!({"b": 1, "a": ["é\u{0}"]}),
+        address: (what == "second").then(|| "10.1.2.3".to_owned()),
+        is_refused: what == "second",
     };
     for (what, millis) in [("first", 1), ("second", 1), ("earlier", 0), ("last", 2)] {
         store.audit(entry(what, millis)).await.unwrap();
     }
-    let listed = store.audits(Page::first()).await.unwrap();
+    let all = AuditFilter::default();
+    let listed = store.audits(&all, Page::first()).await.unwrap();
     let expected = [entry("last", 2), entry("second", 1), entry("first", 1), entry("earlier", 0)];
     assert_eq!((listed.items.as_slice(), listed.total), (expected.as_slice(), 4));
-    let page = store.audits(Page::new(1, 2)).await.unwrap();
+    let page = store.audits(&all, Page::new(1, 2)).await.unwrap();
     assert_eq!((page.items.as_slice(), page.total), (&expected[1..3], 4));
+    let text = |text: &str| Some(text.to_owned());
+    let none = AuditFilter::default();
+    for (filter, found) in [
+        (AuditFilter { what: text("first"), ..none.clone() }, vec!["first"]),
+        (AuditFilter { who: text("key:b"), ..none.clone() }, vec![]),
+        (
+            AuditFilter { target: text("instance:1"), is_refused: Some(true), ..none.clone() },
+            vec!["second"],
+        ),
+        (
+            AuditFilter { from: Some(at(1)), until: Some(at(2)), ..none.clone() },
+            vec!["second", "first"],
+        ),
+    ] {
+        let listed = store.audits(&filter, Page::new(0, 5)).await.unwrap();
+        let what: Vec<_> = listed.items.iter().map(|entry| entry.what.as_str()).collect();
+        assert_eq!((what, listed.total), (found.clone(), found.len() as u64), "{filter:?}");
+    }
 }
 
 async fn a_store_answers(store: Subject) {

@@ -83,6 +83,12 @@ pub enum Operation {
     UncountLogin,
     ForgiveLogins,
     ForgetLogins,
+    CreateSecret,
+    Secrets,
+    Secret,
+    ReplaceSecret,
+    DeleteSecret,
+    RewrapSecrets,
     Claim,
     KeepAnswer,
     Release,
@@ -144,6 +150,10 @@ impl Operation {
                 | Self::UncountLogin
                 | Self::ForgiveLogins
                 | Self::ForgetLogins
+                | Self::CreateSecret
+                | Self::ReplaceSecret
+                | Self::DeleteSecret
+                | Self::RewrapSecrets
                 | Self::Claim
                 | Self::KeepAnswer
                 | Self::Release

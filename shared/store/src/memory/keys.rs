@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{MemoryStore, Operation};
-use crate::{ApiKey, Audit, Error, Keys, Listed, Page, check};
+use crate::{ApiKey, Audit, AuditFilter, Error, Keys, Listed, Page, check};
 
 #[async_trait]
 impl Keys for MemoryStore {
@@ -39,15 +39,17 @@ impl Keys for MemoryStore {
     async fn audit(&self, entry: Audit) -> Result<(), Error> {
         self.run(Operation::Audit, |tables| {
             check::texts([Some(entry.who.as_str()), Some(&entry.what), Some(&entry.target)])?;
+            check::texts([entry.address.as_deref()])?;
             tables.audits.push(entry);
             Ok(())
         })
         .await
     }
 
-    async fn audits(&self, page: Page) -> Result<Listed<Audit>, Error> {
+    async fn audits(&self, filter: &AuditFilter, page: Page) -> Result<Listed<Audit>, Error> {
         self.run(Operation::Audits, |tables| {
-            let mut found: Vec<(usize, &Audit)> = tables.audits.iter().enumerate().collect();
+            let wanted = tables.audits.iter().enumerate().filter(|(_, one)| filter.fits(one));
+            let mut found: Vec<(usize, &Audit)> = wanted.collect();
             found.sort_by_key(|(index, entry)| (entry.at, *index));
             Ok(page.of(found.into_iter().rev().map(|(_, entry)| entry.clone())))
         })

@@ -12,7 +12,7 @@ use super::Sizes;
 use super::requests::RequestRow;
 use crate::{
     AlterationJob, AlterationPlan, ApiKey, Application, Attempts, Audit, NewInstance, OutboxRow,
-    PendingCommand, Role, Session, SigningKey, StoredBookmark, User,
+    PendingCommand, Role, Secret, Session, SigningKey, StoredBookmark, User,
 };
 
 /// An instance and the values kept beside it.
@@ -61,6 +61,7 @@ pub(super) struct Tables {
     pub(super) signing_keys: BTreeMap<String, SigningKey>,
     /// By subject, each with the time from which it does not count.
     pub(super) attempts: BTreeMap<String, (Attempts, Timestamp)>,
+    pub(super) secrets: BTreeMap<String, Secret>,
     pub(super) requests: BTreeMap<CommandId, RequestRow>,
     pub(super) plans: BTreeMap<String, PlanRow>,
     /// By plan and instance.

@@ -1,11 +1,14 @@
 //! The answers to calls, tasks and child workflows.
 
-use engine::{Call, Dispatch};
+use std::sync::Arc;
+
+use engine::{Call, Dispatch, Secrets};
 use model::Map;
 use serde_json::{Value, json};
 use shortform::Tree;
 
 use super::reader::Reader;
+use super::secret::Given;
 
 /// What a test answers.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +16,7 @@ pub(super) struct Mocks {
     calls: Vec<CallMock>,
     tasks: Map,
     workflows: Map,
+    secrets: Map,
 }
 
 /// The answers to calls of one method and pattern, in order; the last one repeats.
@@ -24,27 +28,35 @@ struct CallMock {
 }
 
 impl Mocks {
-    /// Reads `calls`, `tasks` and `workflows`. Those of a test come before those of its file.
+    /// Reads `calls`, `tasks`, `workflows` and `secrets`. Those of a test come before those of its file.
     pub(super) fn read(reader: &mut Reader, tree: &Tree, around: Option<&Self>) -> Self {
         let mut mocks = Self {
             calls: tree.get("calls").map(|calls| read_calls(reader, calls)).unwrap_or_default(),
             tasks: reader.map(tree.get("tasks")),
             workflows: reader.map(tree.get("workflows")),
+            secrets: reader.map(tree.get("secrets")),
         };
         for workflow in tree.get("workflows").and_then(Tree::members).unwrap_or_default() {
             reader.members(&workflow.value, &["output", "status"]);
         }
         if let Some(around) = around.cloned() {
             mocks.calls.extend(around.calls);
-            for (own, others) in
-                [(&mut mocks.tasks, around.tasks), (&mut mocks.workflows, around.workflows)]
-            {
+            for (own, others) in [
+                (&mut mocks.tasks, around.tasks),
+                (&mut mocks.workflows, around.workflows),
+                (&mut mocks.secrets, around.secrets),
+            ] {
                 for (name, value) in others {
                     own.entry(name).or_insert(value);
                 }
             }
         }
         mocks
+    }
+
+    /// What scripts read as secrets.
+    pub(super) fn secrets(&self) -> Secrets {
+        Secrets::of(Arc::new(Given(self.secrets.clone())))
     }
 
     /// The result of a call; `made` counts the calls that each mock has answered.

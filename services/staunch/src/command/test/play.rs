@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::{
-    Effect, Engine, Env, Input, Installation, Operation, Program, Rest, Resume, Start, State,
+    Call, Effect, Engine, Env, Input, Installation, Operation, Program, Rest, Resume, Start, State,
     Triggers,
 };
 use model::{ActivityId, BookmarkId, CommandId, Definition, Entry, Map, Stimulus, Timestamp};
@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use super::mock::Mocks;
 use super::suite::{Given, Happening, Step};
 
+/// The instance of a test.
+const INSTANCE: &str = "test-instance";
 /// Turns of one test.
 const TURNS_MAX: usize = 10_000;
 /// Timers that fire in one test.
@@ -60,6 +62,7 @@ impl<'p> Player<'p> {
             command_id: CommandId::new("test"),
             installation: Arc::new(Installation {
                 base_url: "http://127.0.0.1:5001".to_owned(),
+                secrets: mocks.secrets(),
                 ..Installation::default()
             }),
         };
@@ -117,7 +120,7 @@ impl<'p> Player<'p> {
             }
         };
         let start = Start {
-            instance_id: "test-instance".into(),
+            instance_id: INSTANCE.into(),
             responds: matches!(given.start, Some(Happening::Http { .. })),
             trigger,
             restart: None,
@@ -241,10 +244,18 @@ impl<'p> Player<'p> {
         }
     }
 
+    /// The call as it would be made: with the values of secrets.
+    fn opened(&self, call: &Call) -> Result<Call, String> {
+        let sealed = serde_json::to_value(call).map_err(|error| error.to_string())?;
+        let open = self.env.installation.secrets.opened(sealed, INSTANCE, &mut Vec::new());
+        serde_json::from_value(open).map_err(|error| error.to_string())
+    }
+
     fn answer(&mut self) -> Result<Option<(BookmarkId, Map)>, String> {
         if let Some((bookmark_id, call)) = self.state.calls.iter().next() {
             let not_before = call.tries.as_ref().and_then(|tries| tries.not_before);
             self.env.now = not_before.unwrap_or(self.env.now).max(self.env.now);
+            let call = &self.opened(call)?;
             let input = self.mocks.call(call, &mut self.answered)?;
             let (headers, body) = match &call.operation {
                 Operation::Http(request) => (json!(request.headers), request.content.clone()),

@@ -97,7 +97,8 @@ impl Suite {
 }
 
 fn suite(reader: &mut Reader, path: &Path, tree: &Tree) -> Result<Suite, Failure> {
-    reader.members(tree, &["definition", "uses", "calls", "tasks", "workflows", "tests"]);
+    reader
+        .members(tree, &["definition", "uses", "calls", "tasks", "workflows", "secrets", "tests"]);
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let named = reader.text(tree.get("definition"));
     let definition = match named {
@@ -147,6 +148,7 @@ fn test(reader: &mut Reader, member: &Member, around: &Mocks) -> Test {
             "calls",
             "tasks",
             "workflows",
+            "secrets",
             "expect",
         ],
     );

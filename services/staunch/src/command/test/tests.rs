@@ -108,6 +108,17 @@ fn children_end_as_the_test_says() {
 }
 
 #[test]
+fn secrets_have_the_values_of_the_test() {
+    passes(
+        "[{type: SendHttpRequest, id: call, url: 'http://a.test/x', method: GET, \
+         authorization: {js: \"'Bearer ' + await getSecret('Pay.Key')\"}}]",
+        "secrets: {pay.key: abc}\n\
+         calls: {GET http://a.test/x: {status: 200}}\n\
+         expect: {calls: [{call: GET http://a.test/x, headers: {Authorization: Bearer abc}}]}",
+    );
+}
+
+#[test]
 fn a_call_without_an_answer_fails_the_test_and_says_which() {
     let definition = "{type: SendHttpRequest, id: s, url: 'https://x.example/a'}";
     let found = differences(definition, "calls: {'POST *': {}}\nexpect: {status: Finished}");

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use model::Timestamp;
 use store::{
-    Application, Error, Identity, LoginLimit, OpenSession, Renewal, Renewed, Role, RoleChange,
-    Session, Sessions, SigningKey, User, UserChange,
+    Application, Error, Identity, LoginLimit, OpenSession, Renewal, Renewed, Rewrapped, Role,
+    RoleChange, Secret, Secrets, Session, Sessions, SigningKey, User, UserChange,
 };
 
 use super::BrokenStore;
@@ -121,5 +121,32 @@ impl Sessions for BrokenStore {
 
     async fn forget_logins(&self, now: Timestamp, limit: u64) -> Result<u64, Error> {
         self.twin.forget_logins(now, limit).await
+    }
+}
+
+#[async_trait]
+impl Secrets for BrokenStore {
+    async fn create_secret(&self, secret: &Secret) -> Result<bool, Error> {
+        self.twin.create_secret(secret).await
+    }
+
+    async fn secrets(&self) -> Result<Vec<Secret>, Error> {
+        self.twin.secrets().await
+    }
+
+    async fn secret(&self, name: &str) -> Result<Option<Secret>, Error> {
+        self.twin.secret(name).await
+    }
+
+    async fn replace_secret(&self, before: &Secret, after: &Secret) -> Result<bool, Error> {
+        self.twin.replace_secret(before, after).await
+    }
+
+    async fn delete_secret(&self, name: &str) -> Result<bool, Error> {
+        self.twin.delete_secret(name).await
+    }
+
+    async fn rewrap_secrets(&self, changes: &[Rewrapped]) -> Result<bool, Error> {
+        self.twin.rewrap_secrets(changes).await
     }
 }

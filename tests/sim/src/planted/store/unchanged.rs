@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use model::{Definition, DefinitionId, InstanceId, Schedule, Timestamp, Token, Trigger, VersionId};
 use store::{
-    AlterationJob, AlterationPlan, ApiKey, Audit, Base, BookmarkFilter, Bookmarks, Claim,
-    DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest, Keys, Listed, Page,
-    PendingCommand, PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted,
+    AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Base, BookmarkFilter, Bookmarks,
+    Claim, DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest, Keys, Listed,
+    Page, PendingCommand, PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted,
     Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
 };
 
@@ -136,8 +136,8 @@ impl Keys for BrokenStore {
         self.twin.audit(entry).await
     }
 
-    async fn audits(&self, page: Page) -> Result<Listed<Audit>, Error> {
-        self.twin.audits(page).await
+    async fn audits(&self, filter: &AuditFilter, page: Page) -> Result<Listed<Audit>, Error> {
+        self.twin.audits(filter, page).await
     }
 }
 

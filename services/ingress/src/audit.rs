@@ -1,0 +1,81 @@
+//! The audit log: its entries, as they are kept, shown and sent.
+
+use std::sync::{Mutex, PoisonError};
+
+use model::Timestamp;
+use protocol::{Message, header, subject};
+use serde_json::{Value, json};
+use store::Audit;
+
+use crate::auth::caller::Caller;
+
+/// Refused requests per second that one node writes down: callers decide how many there are.
+const REFUSALS_PER_SECOND_MAX: u32 = 10;
+
+/// An entry about something that was done.
+pub(crate) fn entry(
+    at: Timestamp,
+    caller: &Caller,
+    what: &str,
+    target: &str,
+    details: Value,
+) -> Audit {
+    Audit {
+        at,
+        who: caller.who.clone(),
+        what: what.to_owned(),
+        target: target.to_owned(),
+        details,
+        address: caller.address.map(|address| address.to_canonical().to_string()),
+        is_refused: false,
+    }
+}
+
+/// The entry for readers.
+pub(crate) fn shown(entry: &Audit) -> Value {
+    json!({
+        "at": entry.at, "who": entry.who, "credential": Caller::credential(&entry.who),
+        "what": entry.what, "target": entry.target, "address": entry.address,
+        "outcome": if entry.is_refused { "refused" } else { "done" }, "details": entry.details
+    })
+}
+
+/// The entry for subscribers.
+pub(crate) fn event(entry: &Audit) -> Message {
+    let json = [(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())];
+    Message {
+        subject: subject::audit(&entry.what),
+        headers: json.into_iter().collect(),
+        payload: shown(entry).to_string().into_bytes(),
+    }
+}
+
+/// Decides which refused requests are written down.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(Mutex<(i64, u32)>);
+
+impl Refusals {
+    /// True for the first ones of each second.
+    pub(crate) fn takes(&self, now: Timestamp) -> bool {
+        let second = now.as_millis().div_euclid(1_000);
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.0 != second {
+            *seen = (second, 0);
+        }
+        seen.1 = seen.1.saturating_add(1);
+        seen.1 <= REFUSALS_PER_SECOND_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_flood_of_refusals_some_are_written_down() {
+        let refusals = Refusals::default();
+        let taken = (0..1_000).filter(|_| refusals.takes(Timestamp::from_millis(5))).count();
+        assert_eq!(taken, 10);
+        assert!(refusals.takes(Timestamp::from_millis(1_005)));
+    }
+}

@@ -1,0 +1,94 @@
+use engine::Vault as _;
+use store::Secrets as _;
+use store::memory::MemoryStore;
+
+use super::*;
+
+const NOW: i64 = 1_000;
+
+fn master(bytes: &[u8]) -> Master {
+    let key = |byte: &u8| format!("{byte:02x}").repeat(32);
+    Master::parse(&bytes.iter().map(key).collect::<Vec<_>>().join("\n")).unwrap()
+}
+
+fn about(name: &str) -> Secret {
+    let now = Timestamp::from_millis(NOW);
+    Secret {
+        name: name.to_owned(),
+        id: "id".to_owned(),
+        display_name: name.to_owned(),
+        description: None,
+        type_name: "Text".to_owned(),
+        scope: None,
+        tags: Vec::new(),
+        is_revoked: false,
+        version: 0,
+        created_at: now,
+        updated_at: None,
+        expires_at: None,
+        wrapped_key: String::new(),
+        ciphertext: String::new(),
+    }
+}
+
+fn store() -> MemoryStore {
+    MemoryStore::new(Arc::new(|| Timestamp::from_millis(NOW)))
+}
+
+async fn opened(keeper: &Keeper, millis: i64) -> Opened {
+    keeper.open(Timestamp::from_millis(millis)).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_value_is_read_by_its_name_in_any_case() {
+    let store = store();
+    let keeper = Keeper::new(Arc::new(store.clone()), master(&[1]));
+    keeper.create(about("Pay.Key"), "hunter2").await.unwrap();
+    assert_eq!(opened(&keeper, NOW).await.read(" PAY.key").unwrap(), "hunter2");
+    let rows = format!("{:?}", store.secrets().await.unwrap());
+    assert!(!rows.contains("hunter2"), "{rows}");
+    let taken = keeper.create(about("pay.key"), "other").await.unwrap_err();
+    assert!(matches!(taken, Error::Taken(_)), "{taken}");
+    for (name, value) in [("x", "v"), ("1ab", "v"), ("a b", "v"), (".sealing", "v"), ("ab", "")] {
+        assert!(
+            matches!(keeper.create(about(name), value).await, Err(Error::Invalid(_))),
+            "{name}"
+        );
+    }
+    keeper.rotate("pay.key", "hunter3", |_| ()).await.unwrap();
+    assert_eq!(opened(&keeper, NOW).await.read("pay.key").unwrap(), "hunter3");
+}
+
+#[tokio::test]
+async fn a_revoked_or_expired_secret_is_not_read() {
+    let keeper = Keeper::new(Arc::new(store()), master(&[1]));
+    keeper.create(about("pay.key"), "hunter2").await.unwrap();
+    let at = Timestamp::from_millis(NOW + 1);
+    keeper.describe("pay.key", |secret| secret.expires_at = Some(at)).await.unwrap();
+    assert!(opened(&keeper, NOW).await.read("pay.key").is_ok());
+    let late = opened(&keeper, NOW + 1).await.read("pay.key").unwrap_err();
+    assert!(late.contains("expired"), "{late}");
+    keeper.describe("pay.key", |secret| secret.is_revoked = true).await.unwrap();
+    let gone = opened(&keeper, NOW).await.read("pay.key").unwrap_err();
+    assert!(gone.contains("revoked") && !gone.contains("hunter2"), "{gone}");
+}
+
+#[tokio::test]
+async fn a_new_master_key_loses_nothing() {
+    let store = Arc::new(store());
+    let old = Keeper::new(store.clone(), master(&[1]));
+    for name in ["one", "two"] {
+        old.create(about(name), &format!("value {name}")).await.unwrap();
+    }
+    let sealed = opened(&old, NOW).await.seal("kept", "i", [9; 12]).unwrap();
+    let both = Keeper::new(store.clone(), master(&[2, 1]));
+    assert_eq!(opened(&both, NOW).await.read("two").unwrap(), "value two", "before the rekey");
+    assert_eq!(both.rekey().await.unwrap(), 3, "two secrets and the key that seals");
+    assert_eq!(both.rekey().await.unwrap(), 0);
+    let new = Keeper::new(store.clone(), master(&[2]));
+    assert_eq!(opened(&new, NOW).await.read("one").unwrap(), "value one");
+    assert_eq!(opened(&new, NOW).await.open(&sealed, "i").unwrap(), "kept");
+    assert_eq!(opened(&new, NOW).await.open(&sealed, "j"), None, "it is sealed for one instance");
+    assert!(old.open(Timestamp::from_millis(NOW)).await.is_err());
+    assert!(matches!(old.create(about("three"), "v").await, Err(Error::Locked(_))));
+}

@@ -1,0 +1,49 @@
+//! The secrets as they were when they were read, for turns and calls.
+
+use std::collections::BTreeMap;
+
+use engine::Vault;
+use model::Timestamp;
+
+use crate::aead::Key;
+use crate::keeper::normal;
+
+/// A value, or the reason why there is none.
+pub(crate) struct Entry {
+    pub(crate) value: Result<String, String>,
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+/// The secrets as they were when they were read.
+pub struct Opened {
+    pub(crate) entries: BTreeMap<String, Entry>,
+    pub(crate) sealing: Option<Key>,
+    pub(crate) at: Timestamp,
+}
+
+impl Vault for Opened {
+    fn read(&self, name: &str) -> Result<String, String> {
+        let name = normal(name);
+        let Some(entry) = self.entries.get(&name) else {
+            let advice = "make it with `staunch secret set`";
+            return Err(format!("there is no secret {name:?}: {advice}"));
+        };
+        if entry.expires_at.is_some_and(|at| at <= self.at) {
+            return Err(format!("the secret {name:?} has expired: rotate it"));
+        }
+        entry.value.clone()
+    }
+
+    fn values(&self) -> Vec<String> {
+        self.entries.values().filter_map(|entry| entry.value.clone().ok()).collect()
+    }
+
+    fn seal(&self, text: &str, owner: &str, nonce: [u8; 12]) -> Result<String, String> {
+        let key = self.sealing.as_ref().ok_or("there is no key to seal with")?;
+        key.encrypt_with(text.as_bytes(), owner, nonce).map_err(|error| error.to_string())
+    }
+
+    fn open(&self, sealed: &str, owner: &str) -> Option<String> {
+        String::from_utf8(self.sealing.as_ref()?.decrypt(sealed, owner)?).ok()
+    }
+}
