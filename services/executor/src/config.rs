@@ -118,6 +118,16 @@ impl From<&chassis::Settings> for Config {
 }
 
 impl Config {
+    /// The configuration in these settings, with the master keys of secrets.
+    ///
+    /// # Errors
+    /// When the master keys cannot be read.
+    pub fn from_settings(settings: &chassis::Settings) -> Result<Self, vault::Error> {
+        let text = settings.secrets_key.as_ref().map(chassis::Secret::expose);
+        let master = vault::Master::load(settings.secrets_key_file.as_deref(), text)?;
+        Ok(Self { master, ..Self::from(settings) })
+    }
+
     /// The pause between two progress messages for a delivery in progress.
     #[must_use]
     pub fn progress_every(&self) -> Duration {

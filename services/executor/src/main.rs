@@ -14,6 +14,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
+    let config = Config::from_settings(&settings)?;
     let node = Node::join(&settings, &["executor"]).await?;
     let _admin = node.admin(&settings, &life)?;
     let Node { name, store, bus, clock, chance, presence, .. } = node.clone();
@@ -24,7 +25,6 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     );
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
-    let config = Config::from(&settings);
     let calls = Arc::new(Connectors::new(&config.connectors));
     let cx = Context {
         node: name,

@@ -11,8 +11,10 @@ use crate::{api, pull};
 /// releases its leases. A kill drops everything at once.
 ///
 /// # Errors
-/// When the service cannot be registered with the bus, or the pauses cannot be read.
+/// When the service cannot be registered with the bus, the pauses cannot be read, or a master key of
+/// secrets is missing.
 pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
+    vault::check_start(&*cx.store, cx.config.master.as_ref()).await?;
     let executor = Executor::start(cx);
     let requests = api::serve(&executor).await?;
     let gate = Gate::start(&executor).await?;

@@ -50,7 +50,7 @@ pub(crate) struct App {
     /// One change of a definition at a time.
     pub(crate) edit_locks: EditLocks,
     /// Secrets, if there is a key for them.
-    pub(crate) keeper: Option<vault::Keeper>,
+    pub(crate) keeper: Option<Arc<vault::Keeper>>,
     pub(crate) metrics: Metrics,
     pub(crate) health: Health,
     /// Decides which refused requests are in the audit log.
@@ -80,17 +80,17 @@ impl App {
         let metrics = Metrics::new();
         let issuer = config.oidc.clone().filter(|_| config.auth.oidc);
         let issuer = issuer.map(|issuer| Arc::new(Oidc::new(issuer, metrics.clone())));
+        let master = config.master.clone();
+        let keeper =
+            master.map(|master| Arc::new(vault::Keeper::new(Arc::clone(&cx.store), master)));
         let app = Self {
             routes: Routes::following(cx.catalog.pointers()),
             expiry: Expiry::default(),
-            identity: Identity::default(),
+            identity: Identity::encrypted_by(keeper.clone()),
             refusals: Refusals::default(),
             plans: Wake::default(),
             edit_locks: EditLocks::default(),
-            keeper: config
-                .master
-                .clone()
-                .map(|master| vault::Keeper::new(Arc::clone(&cx.store), master)),
+            keeper,
             metrics,
             oidc: issuer,
             health: node::health(&cx.store, &cx.bus, &cx.presence),

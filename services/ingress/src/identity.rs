@@ -16,6 +16,8 @@ pub(crate) mod token;
 
 pub use config::IdentityConfig;
 
+use std::sync::Arc;
+
 use password::Hashing;
 use signing::SigningKeys;
 
@@ -26,4 +28,11 @@ pub(crate) struct Identity {
     pub(crate) keys: SigningKeys,
     /// Limits the passwords that are hashed at the same time.
     pub(crate) hashing: Hashing,
+}
+
+impl Identity {
+    /// Logins whose keys in the database are encrypted, if there is a master key.
+    pub(crate) fn encrypted_by(keeper: Option<Arc<vault::Keeper>>) -> Self {
+        Self { keys: SigningKeys::encrypted_by(keeper), ..Self::default() }
+    }
 }

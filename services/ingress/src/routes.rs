@@ -20,6 +20,7 @@ mod keys;
 mod letters;
 mod live;
 mod nodes;
+mod password;
 pub(crate) mod plans;
 mod publishing;
 mod resilience;
@@ -167,6 +168,7 @@ fn people() -> Routes {
         .routes(routes!(identity::login))
         .routes(routes!(identity::refresh))
         .routes(routes!(identity::logout))
+        .routes(routes!(password::change))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::update, users::delete))
         .routes(routes!(roles::list, roles::create))
@@ -181,7 +183,7 @@ fn secrets() -> Routes {
         .routes(routes!(secrets::list, secrets::create))
         .routes(routes!(secrets::picker))
         .routes(routes!(secrets::descriptors))
-        .routes(routes!(secrets::get, secrets::update, secrets::delete))
+        .routes(routes!(secrets::get, secrets::update, secrets::update_by_post, secrets::delete))
         .routes(routes!(secrets::rotate))
         .routes(routes!(secrets::revoke))
         .routes(routes!(secrets::test))

@@ -39,6 +39,9 @@ pub enum Error {
     /// The bus does not answer.
     #[error("cannot open the inbox for outcomes: {0}")]
     Bus(#[from] bus::Error),
+    /// A master key of secrets is missing.
+    #[error(transparent)]
+    Secrets(#[from] vault::Error),
 }
 
 /// Starts ingress in the background, and returns its address as soon as it listens. It runs until
@@ -49,6 +52,7 @@ pub enum Error {
 pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAddr, Error> {
     config.check()?;
     let tls = config.tls.clone().map(Tls::read).transpose()?;
+    vault::check_start(&*cx.store, config.master.as_ref()).await?;
     let listening = |source| Error::Listen { address: config.listen, source };
     let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;

@@ -204,6 +204,9 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
             on_store(&args.settings, looks, async |store| key::run(args.verb, store, format).await)
                 .await
         }
+        Command::User(user::UserArgs { verb: user::Verb::ChangePassword(change), .. }) => {
+            user::change_password(change, format).await
+        }
         Command::User(args) => {
             let looks = args.verb.only_looks();
             on_store(&args.settings, looks, async |store| user::run(args.verb, store, format).await)
@@ -220,14 +223,14 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
                 .await
         }
         Command::SigningKey(args) => {
-            let looks = args.verb.only_looks();
-            let run = async |store: &dyn Store| signing_key::run(args.verb, store, format).await;
-            on_store(&args.settings, looks, run).await
+            let (settings, store) = opened(&args.settings, args.verb.only_looks()).await?;
+            let shared = Arc::clone(&store);
+            let done = signing_key::run(args.verb, shared, &settings, format).await;
+            store.close().await;
+            done
         }
         Command::Secret(args) => {
-            let settings = client_settings(&args.settings, args.verb.only_looks())?;
-            database::must_exist(&settings)?;
-            let store = node::open_store(&settings).await?;
+            let (settings, store) = opened(&args.settings, args.verb.only_looks()).await?;
             let done = secret::run(args.verb, Arc::clone(&store), &settings, format).await;
             store.close().await;
             done
@@ -253,10 +256,19 @@ async fn on_store(
     only_looks: bool,
     run: impl AsyncFnOnce(&dyn Store) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let settings = client_settings(args, only_looks)?;
-    database::must_exist(&settings)?;
-    let store = node::open_store(&settings).await?;
+    let (_, store) = opened(args, only_looks).await?;
     let done = run(&*store).await;
     store.close().await;
     done
+}
+
+/// The settings of a command, and their database.
+async fn opened(
+    args: &chassis::Args,
+    only_looks: bool,
+) -> Result<(Settings, Arc<dyn Store>), Failure> {
+    let settings = client_settings(args, only_looks)?;
+    database::must_exist(&settings)?;
+    let store = node::open_store(&settings).await?;
+    Ok((settings, store))
 }

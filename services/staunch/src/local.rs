@@ -1,10 +1,12 @@
 //! The parts that `dev` and `demo` start themselves: a nats-server, with a SQLite file beside its
 //! data.
 
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use chassis::Settings;
+use chassis::{Chance as _, Settings, SystemChance};
 use nats_server::{Binary, Find, Options, Server, find};
 
 use crate::{Failure, say};
@@ -74,6 +76,29 @@ impl Local {
 /// The URL of the SQLite file in this folder.
 pub(crate) fn sqlite_in(folder: &Path) -> String {
     format!("sqlite://{}?mode=rwc", folder.join("staunch.db").display())
+}
+
+/// The file with the master key of secrets in this folder; it is made if there is none.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn master_key_in(folder: &Path) -> Result<PathBuf, Failure> {
+    let file = folder.join("secrets.key");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = match options.open(&file) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(file),
+        Err(error) => Err(error),
+        Ok(mut new) => {
+            let digits = SystemChance.seed().map(|byte| format!("{byte:02x}")).concat();
+            new.write_all(format!("{digits}\n").as_bytes()).and_then(|()| new.sync_all())
+        }
+    };
+    let shown = file.display();
+    written.map_err(|error| Failure::failed(format!("cannot write {shown}: {error}")))?;
+    Ok(file)
 }
 
 /// The defaults of a command for one machine: missing streams and tables are created, workflows may

@@ -201,9 +201,7 @@ async fn run(
     let Node { name: node, store, bus, clock, chance, presence, .. } = node;
     match role {
         "executor" => {
-            let master = crate::command::secret::master(&settings);
-            let master = master.map_err(|failure| anyhow::anyhow!(failure.message))?;
-            let config = executor::Config { master, ..executor::Config::from(&settings) };
+            let config = executor::Config::from_settings(&settings)?;
             let calls = Arc::new(Connectors::new(&config.connectors));
             let points = listen::points();
             let cx = executor::Context {

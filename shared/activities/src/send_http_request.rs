@@ -123,6 +123,11 @@ pub(crate) fn send(
     as_file: bool,
 ) -> Result<(), Failure> {
     let url = step.required("url")?;
+    if engine::is_sealed(&Value::String(url.clone())) {
+        let reason = "a URL is shown in many places, so that it cannot be made of a secret: use a \
+                      header or the content";
+        return Err(Failure::input("url", reason));
+    }
     if !url.starts_with("http://") && !url.starts_with("https://") {
         return Err(Failure::input("url", format!("{url:?} is not an absolute http(s) URL")));
     }

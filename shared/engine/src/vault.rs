@@ -1,5 +1,6 @@
 //! Secrets, as a turn sees them: read before the turn, and sealed before the turn keeps anything.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,8 +10,14 @@ use serde_json::Value;
 /// The beginning of a sealed text.
 const BEGIN: &str = "{sealed:";
 const END: char = '}';
+/// The shortest sealed text: a nonce of 12 bytes and a tag of 16, in base64.
+const SEALED_CHARS_MIN: usize = 38;
+/// What stands in the place of a value.
+const MASK: &str = "***";
 /// The shortest text that is masked.
 const MASKED_BYTES_MIN: usize = 4;
+/// The reason of a node that opens nothing.
+const NO_KEY: &str = "this node has no master key of secrets: give it secrets-key-file";
 
 /// The secrets of an installation, and the key that seals what is computed from them. The same
 /// values give the same answers: a vault does no I/O.
@@ -32,6 +39,11 @@ pub trait Vault: Send + Sync {
 
     /// The text that was sealed for this owner; none if it was not.
     fn open(&self, sealed: &str, owner: &str) -> Option<String>;
+
+    /// The reason why nothing that was sealed can be opened.
+    fn locked(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A vault, if there is one.
@@ -49,16 +61,22 @@ impl Secrets {
     pub(crate) fn read(&self, name: &str) -> Result<String, String> {
         match &self.0 {
             Some(vault) => vault.read(name),
-            None => Err("there are no secrets here: give the server secrets-key-file".to_owned()),
+            None => Err(NO_KEY.to_owned()),
         }
     }
 
     /// The text in its sealed form.
     pub(crate) fn seal(&self, text: &str, owner: &str, random: [u8; 32]) -> Result<String, String> {
-        let Some(vault) = &self.0 else { return Err("there is no key to seal with".to_owned()) };
+        let Some(vault) = &self.0 else { return Err(NO_KEY.to_owned()) };
         let mut nonce = [0; 12];
         nonce.copy_from_slice(&random[..12]);
         Ok(format!("{BEGIN}{}{END}", vault.seal(text, owner, nonce)?))
+    }
+
+    /// The reason why nothing that was sealed can be opened.
+    #[must_use]
+    pub fn locked(&self) -> Option<String> {
+        self.0.as_ref().map_or_else(|| Some(NO_KEY.to_owned()), |vault| vault.locked())
     }
 
     /// Every value, to be masked in what comes from outside.
@@ -135,10 +153,46 @@ impl PartialEq for Secrets {
 #[must_use]
 pub fn is_sealed(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.contains(BEGIN),
+        Value::String(text) => looks_sealed(text),
         Value::Array(items) => items.iter().any(is_sealed),
         Value::Object(map) => map.values().any(is_sealed),
         _ => false,
+    }
+}
+
+/// The JSON may contain a sealed text: a quick look for [`is_sealed`].
+#[must_use]
+pub fn may_be_sealed(json: &str) -> bool {
+    json.contains(BEGIN)
+}
+
+fn looks_sealed(text: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    text.split(BEGIN).skip(1).any(|rest| {
+        let after = rest.trim_start_matches(is_digit);
+        after.starts_with(END) && rest.len() - after.len() >= SEALED_CHARS_MIN
+    })
+}
+
+/// The input without sealed texts: what comes from outside is never opened, even if it was copied
+/// from the instance that gets it. Such a text stays, and is no sealed one any more.
+#[must_use]
+pub fn foreign(input: Map) -> Map {
+    if !input.values().any(is_sealed) {
+        return input;
+    }
+    input.into_iter().map(|(name, value)| (name, unmarked(value))).collect()
+}
+
+fn unmarked(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace(BEGIN, "{sealed elsewhere:")),
+        Value::Array(items) => Value::Array(items.into_iter().map(unmarked).collect()),
+        Value::Object(map) => {
+            let members = map.into_iter().map(|(name, value)| (name, unmarked(value)));
+            Value::Object(members.collect())
+        }
+        plain => plain,
     }
 }
 
@@ -146,27 +200,75 @@ pub fn is_sealed(value: &Value) -> bool {
 /// may be anything.
 #[must_use]
 pub fn without(value: Value, texts: &[String]) -> Value {
+    let texts = texts.iter().filter(|hidden| hidden.len() >= MASKED_BYTES_MIN);
+    let mut texts: Vec<_> = texts.map(String::as_str).collect();
+    // The longest first: one may be a part of another.
+    texts.sort_by_key(|hidden| Reverse(hidden.len()));
+    masked(value, &texts)
+}
+
+fn masked(value: Value, texts: &[&str]) -> Value {
     match value {
-        Value::String(text) => {
-            let mut kept = text;
-            for hidden in texts.iter().filter(|hidden| hidden.len() >= MASKED_BYTES_MIN) {
-                if kept.contains(hidden.as_str()) {
-                    kept = kept.replace(hidden.as_str(), "***");
-                }
-            }
-            Value::String(kept)
-        }
+        Value::String(text) => Value::String(masked_text(text, texts)),
+        Value::Number(number) if texts.contains(&number.to_string().as_str()) => MASK.into(),
         Value::Array(items) => {
-            Value::Array(items.into_iter().map(|item| without(item, texts)).collect())
+            Value::Array(items.into_iter().map(|item| masked(item, texts)).collect())
         }
         Value::Object(map) => {
-            let name = |name: String| match without(Value::String(name), texts) {
-                Value::String(name) => name,
-                _ => String::new(),
-            };
-            let members = map.into_iter().map(|(key, value)| (name(key), without(value, texts)));
+            let members = map.into_iter();
+            let members =
+                members.map(|(name, value)| (masked_text(name, texts), masked(value, texts)));
             Value::Object(members.collect::<Map>())
         }
         plain => plain,
+    }
+}
+
+fn masked_text(mut text: String, texts: &[&str]) -> String {
+    for hidden in texts {
+        if text.contains(hidden) {
+            text = text.replace(hidden, MASK);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_looks_sealed_is_found_and_never_opened_from_outside() {
+        let sealed = format!("{BEGIN}{}{END}", "Ab-_".repeat(10));
+        for (text, expected) in [
+            (sealed.clone(), true),
+            (format!("Bearer {sealed} and more"), true),
+            (format!("{BEGIN}short{END} {sealed}"), true),
+            ("{sealed:}".to_owned(), false),
+            ("{sealed:short}".to_owned(), false),
+            (sealed.replace('b', " "), false),
+            (sealed.replace(END, ""), false),
+        ] {
+            assert_eq!(is_sealed(&json!({"a": [1, text]})), expected, "{text}");
+        }
+        let input = json!({"a": {"b": [format!("x{sealed}"), 1]}, "c": "{sealed:short}"});
+        let Value::Object(input) = input else { panic!("an object") };
+        let taken = Value::Object(foreign(input));
+        assert!(!is_sealed(&taken), "{taken}");
+        assert_eq!(taken["a"]["b"][1], 1);
+        let plain: Map = [("a".to_owned(), json!("{sealed:short}"))].into_iter().collect();
+        assert_eq!(foreign(plain.clone()), plain);
+    }
+
+    #[test]
+    fn values_are_masked_wherever_they_are() {
+        let texts =
+            ["hunter2".to_owned(), "12345".to_owned(), "hunter2long".to_owned(), "abc".to_owned()];
+        let value =
+            json!({"hunter2": ["x hunter2 hunter2long", 12345, 123456, true, "abc"], "n": null});
+        let expected = json!({"***": ["x *** ***", "***", 123456, true, "abc"], "n": null});
+        assert_eq!(without(value, &texts), expected);
     }
 }

@@ -3,12 +3,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::Error;
 
 /// Bytes of a key.
 pub(crate) const KEY_BYTES: usize = 32;
+
+/// Begins every key that is made of another one.
+const SALT: &[u8] = b"staunch vault 1";
 
 /// A key; it is never shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,6 +27,17 @@ impl Key {
     /// A key of these bytes, if they are as many as a key has.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
+    }
+
+    /// The key of one use, made of this one: the number of texts that one key may encrypt is limited,
+    /// and no use opens what another has encrypted.
+    pub(crate) fn of_use(&self, what: &str) -> Result<Self, Error> {
+        let source = Salt::new(HKDF_SHA256, SALT).extract(&self.0);
+        let mut bytes = [0; KEY_BYTES];
+        let info = [what.as_bytes()];
+        let expanded = source.expand(&info, HKDF_SHA256);
+        let filled = expanded.and_then(|expanded| expanded.fill(&mut bytes));
+        filled.map(|()| Self(bytes)).map_err(|_unspecified| failed("make a key of another"))
     }
 
     fn cipher(&self) -> Result<LessSafeKey, Error> {
@@ -79,6 +94,14 @@ fn failed(what: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_use_has_its_own_key() {
+        let key = Key([7; KEY_BYTES]);
+        assert!(key.of_use("a").unwrap() == key.of_use("a").unwrap());
+        assert!(key.of_use("a").unwrap() != key.of_use("b").unwrap());
+        assert!(key.of_use("a").unwrap() != key);
+    }
 
     #[test]
     fn only_the_same_key_and_context_decrypt() {

@@ -55,10 +55,11 @@ impl Keeper {
 
     async fn open(&self, now: Timestamp) -> Result<Opened, Error> {
         let mut entries = BTreeMap::new();
-        let mut sealing = None;
+        let mut sealing = Ok(None);
         for row in self.store.secrets().await? {
             if row.name == SEALING {
-                sealing = Some(self.master.unwrap(&row.wrapped_key, SEALING)?);
+                let key = self.master.unwrap(&row.wrapped_key, SEALING);
+                sealing = key.map(Some).map_err(|error| error.to_string());
                 continue;
             }
             let value = match row.is_revoked {
@@ -181,6 +182,21 @@ impl Keeper {
         let ciphertext = key.encrypt(value.as_bytes(), &context(&secret))?;
         let wrapped_key = self.master.wrap(&key, &secret.name)?;
         Ok(Secret { ciphertext, wrapped_key, ..secret })
+    }
+
+    /// The key of the installation, made if there is none.
+    pub(crate) async fn installation_key(&self, now: Timestamp) -> Result<Key, Error> {
+        self.make_sealing_key(now).await?;
+        self.known_installation_key().await
+    }
+
+    /// The key of the installation.
+    pub(crate) async fn known_installation_key(&self) -> Result<Key, Error> {
+        let row = self.store.secret(SEALING).await?;
+        let row = row.ok_or_else(|| {
+            Error::Locked("the key of the installation is gone from the database".to_owned())
+        })?;
+        self.master.unwrap(&row.wrapped_key, SEALING)
     }
 
     /// Makes the key that seals, if there is none.

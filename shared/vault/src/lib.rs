@@ -10,8 +10,12 @@ mod error;
 mod keeper;
 mod master;
 mod opened;
+mod signing;
+mod start;
 
 pub use error::Error;
 pub use keeper::{Keeper, NAME_CHARS_MAX, SECRETS_MAX, VALUE_BYTES_MAX, normal, shown};
 pub use master::Master;
 pub use opened::Opened;
+pub use signing::is_encrypted_key;
+pub use start::check_start;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use engine::Vault;
 use model::Timestamp;
 
+use crate::Error;
 use crate::aead::Key;
 use crate::keeper::normal;
 
@@ -17,7 +18,8 @@ pub(crate) struct Entry {
 /// The secrets as they were when they were read.
 pub struct Opened {
     pub(crate) entries: BTreeMap<String, Entry>,
-    pub(crate) sealing: Option<Key>,
+    /// The key that seals, once there is one; or the reason why it cannot be used.
+    pub(crate) sealing: Result<Option<Key>, String>,
     pub(crate) at: Timestamp,
 }
 
@@ -39,11 +41,24 @@ impl Vault for Opened {
     }
 
     fn seal(&self, text: &str, owner: &str, nonce: [u8; 12]) -> Result<String, String> {
-        let key = self.sealing.as_ref().ok_or("there is no key to seal with")?;
-        key.encrypt_with(text.as_bytes(), owner, nonce).map_err(|error| error.to_string())
+        let sealing = self.sealing.as_ref().map_err(String::clone)?;
+        let sealing =
+            sealing.as_ref().ok_or("there is no key to seal with: make a secret first")?;
+        let sealed = of_owner(sealing, owner)
+            .and_then(|key| key.encrypt_with(text.as_bytes(), owner, nonce));
+        sealed.map_err(|error| error.to_string())
     }
 
     fn open(&self, sealed: &str, owner: &str) -> Option<String> {
-        String::from_utf8(self.sealing.as_ref()?.decrypt(sealed, owner)?).ok()
+        let sealing = self.sealing.as_ref().ok()?.as_ref()?;
+        String::from_utf8(of_owner(sealing, owner).ok()?.decrypt(sealed, owner)?).ok()
     }
+
+    fn locked(&self) -> Option<String> {
+        self.sealing.as_ref().err().cloned()
+    }
+}
+
+fn of_owner(sealing: &Key, owner: &str) -> Result<Key, Error> {
+    sealing.of_use(&format!("instance {owner}"))
 }

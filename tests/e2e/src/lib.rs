@@ -9,6 +9,10 @@ mod api;
 #[cfg(test)]
 mod contained;
 #[cfg(test)]
+mod other_side;
+#[cfg(test)]
+mod search;
+#[cfg(test)]
 mod stories;
 #[cfg(test)]
 mod workflow;

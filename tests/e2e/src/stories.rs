@@ -39,6 +39,9 @@ stories! {
     events: events_are_readable_json_in_order;
     publication: a_new_version_runs_everywhere_at_once_g10;
     refusals: bad_input_is_refused_at_every_door_with_a_reason;
+    secrets:
+        values_of_secrets_are_nowhere
+        the_master_key_is_replaced_under_load;
     services: separate_binaries_make_a_cluster;
     waiting:
         an_instance_waits_for_a_timer_and_for_a_resume

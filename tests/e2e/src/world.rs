@@ -54,7 +54,8 @@ impl World {
         node
     }
 
-    async fn start(&self, plan: NodePlan) -> Node {
+    /// Starts a node by its plan, and waits until it is ready.
+    pub(crate) async fn start(&self, plan: NodePlan) -> Node {
         let mut node = self.cluster.apart(plan).unwrap();
         node.wait_ready().await.unwrap();
         node

@@ -99,10 +99,11 @@ async fn open(
     owner: &InstanceId,
     hidden: &mut Vec<String>,
 ) -> Result<Option<Call>, String> {
-    if cx.keeper.is_none() {
+    let stored = serde_json::to_string(call).map_err(|error| error.to_string())?;
+    if !engine::may_be_sealed(&stored) {
         return Ok(None);
     }
-    let stored = serde_json::to_value(call).map_err(|error| error.to_string())?;
+    let stored: Value = serde_json::from_str(&stored).map_err(|error| error.to_string())?;
     if !engine::is_sealed(&stored) {
         return Ok(None);
     }
@@ -110,13 +111,29 @@ async fn open(
         match cx.secrets().await {
             Ok(secrets) => break secrets.unwrap_or_default(),
             // The tenure ends this wait when it gives its calls up.
-            Err(_) => tokio::time::sleep(AGAIN).await,
+            Err(stop) => {
+                tracing::warn!(instance = %owner, ?stop, "a call waits for its secrets");
+                tokio::time::sleep(AGAIN).await;
+            }
         }
     };
+    if let Some(reason) = secrets.locked() {
+        return Err(format!("the call has a secret: {reason}"));
+    }
     let open = secrets.opened(stored, owner.as_str(), hidden);
     // The other side may send back a part of what it got.
     hidden.extend(secrets.values());
+    let quoted: Vec<_> = hidden.iter().flat_map(|text| quoted(text)).collect();
+    hidden.extend(quoted);
     serde_json::from_value(open).map(Some).map_err(|_shows_values| UNFIT.to_owned())
+}
+
+/// The text as errors and JSON quote it, where that is not the same.
+fn quoted(text: &str) -> Vec<String> {
+    let json = serde_json::to_string(text).unwrap_or_default();
+    let inner = |quoted: &String| quoted.get(1..quoted.len().saturating_sub(1)).map(str::to_owned);
+    let quoted = [format!("{text:?}"), json];
+    quoted.iter().filter_map(inner).filter(|inner| inner != text).collect()
 }
 
 /// The result of a call without the secrets that the other side has sent back.

@@ -32,6 +32,7 @@ struct Slice {
 pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     cx.at(Point::BeforeRun).await;
     let Ready { before, program, input, work } = *ready;
+    let input = if cx.keeper.is_some() { from_outside(input) } else { input };
     let has_scripts = program.has_scripts();
     // Waits before the clock is read, because time goes on during the wait.
     let core =
@@ -68,6 +69,21 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     record.state = state;
     record.unfinished = rest == Rest::OutOfBudget;
     Ok(Ran { before, record, effects, journal, version, work, has_moved: true, now })
+}
+
+/// The input, in which nothing is opened that looks sealed.
+fn from_outside(input: Input) -> Input {
+    match input {
+        Input::Start(mut start) => {
+            start.input = engine::foreign(std::mem::take(&mut start.input));
+            Input::Start(start)
+        }
+        Input::Resume(mut resume) => {
+            resume.input = engine::foreign(std::mem::take(&mut resume.input));
+            Input::Resume(resume)
+        }
+        plain => plain,
+    }
 }
 
 /// Runs the first steps here, and the rest, if there is any, on another thread.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use store::{Instances as _, Outbox as _, Secret, Secrets as _};
 use vault::{Keeper, Master};
 
-use super::world::{Peculiar, World, sequence};
+use super::world::{Peculiar, World, event, sequence};
 use crate::Config;
 
 const URL: &str = "http://example.test/pay";
@@ -59,7 +59,8 @@ async fn kept(world: &World, instance: &str) -> String {
     let state = serde_json::to_string(&record.state).unwrap();
     let bytes = String::from_utf8_lossy(&loaded.instance.state).into_owned();
     let journal = format!("{:?}", world.journal(instance).await);
-    let rows = format!("{:?} {:?}", loaded, world.store.unpublished(world.now(), 1_000).await.unwrap());
+    let rows =
+        format!("{:?} {:?}", loaded, world.store.unpublished(world.now(), 1_000).await.unwrap());
     let secrets = format!("{:?}", world.store.secrets().await.unwrap());
     let mut messages = String::new();
     for stream in [Stream::Events, Stream::Tasks, Stream::Dead, Stream::Commands] {
@@ -76,8 +77,7 @@ async fn calls_have_the_values_of_secrets_and_nothing_that_is_kept_has() {
     // The other side sends the secret back.
     let content = json!({"echo": format!("Bearer {VALUE}"), "list": [VALUE]});
     world.calls.respond(URL, 200, content);
-    let place = "SQL on orders";
-    world.calls.answer(place, CallEnd::Done(model::Map::new()));
+    world.calls.answer("sql", CallEnd::Done(model::Map::new()));
     keep(&world, "pay.key", VALUE).await;
     let root = sequence(vec![
         json!({"type": "SetVariable", "id": "sets", "variable": {"id": "k", "name": "Key"},
@@ -149,4 +149,75 @@ async fn without_a_master_key_no_secret_is_read() {
     let outcome = world.start("pay", "i", json!({})).await;
     assert_eq!(outcome.sub_status, Some(SubStatus::Faulted));
     assert!(kept(&world, "i").await.contains("secrets-key-file"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_a_wrong_master_key_only_what_uses_secrets_faults() {
+    let world = World::new();
+    keep(&world, "pay.key", VALUE).await;
+    let wrong = Master::parse(&"6b".repeat(32)).unwrap();
+    let config = Config { master: Some(wrong), ..World::config() };
+    let _node = world.peculiar("a", Peculiar { config: Some(config), ..Peculiar::default() }).await;
+    for (id, script, status) in [
+        ("uses", "await getSecret('pay.key')", SubStatus::Faulted),
+        ("plain", "1 + 1", SubStatus::Finished),
+    ] {
+        let root = json!({"type": "RunJavaScript", "id": "script", "script": script});
+        world.publish(id, root, json!({})).await;
+        assert_eq!(world.start(id, id, json!({})).await.sub_status, Some(status), "{id}");
+    }
+    assert!(kept(&world, "uses").await.contains("no master key decrypts"));
+}
+
+/// An instance seals a secret, and waits; then it sends what an event brings, and its own key.
+async fn waiting_with_a_secret(world: &World) {
+    let root = sequence(vec![
+        json!({"type": "SetVariable", "id": "sets", "variable": {"id": "k", "name": "Key"},
+            "value": secret("pay.key")}),
+        json!({"type": "Event", "id": "wait", "eventName": "go"}),
+        json!({"type": "SendHttpRequest", "id": "call", "url": URL, "method": "POST",
+            "authorization": js("'Bearer ' + variables.Key"),
+            "content": js("getOutputFrom('wait')")}),
+    ]);
+    let variables = json!({"variables": [{"id": "k", "name": "Key", "typeName": "String"}]});
+    world.publish("waits", root, variables).await;
+    let outcome = world.start("waits", "i", json!({})).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Suspended), "{outcome:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sealed_text_from_outside_is_not_opened() {
+    let world = World::new();
+    world.calls.respond(URL, 200, json!(null));
+    keep(&world, "pay.key", VALUE).await;
+    let _node =
+        world.peculiar("a", Peculiar { config: Some(config()), ..Peculiar::default() }).await;
+    waiting_with_a_secret(&world).await;
+    // Whoever reads the instance sends back what it has sealed.
+    let state = serde_json::to_string(&world.record("i").await.state).unwrap();
+    let begin = state.find("{sealed:").unwrap();
+    let sealed = &state[begin..=begin + state[begin..].find('}').unwrap()];
+    world.send(&event("e", "go", json!(sealed))).await;
+    world.until_status("i", SubStatus::Finished).await;
+    let asked = world.calls.asked();
+    let Operation::Http(request) = &asked[0].operation else { panic!("{asked:?}") };
+    assert_eq!(request.headers["Authorization"], format!("Bearer {VALUE}"), "its own is opened");
+    let text = request.content.to_string();
+    assert!(text.contains("sealed elsewhere") && !text.contains(VALUE), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_with_a_secret_is_not_made_by_a_node_without_the_key() {
+    let world = World::new();
+    world.calls.respond(URL, 200, json!(null));
+    keep(&world, "pay.key", VALUE).await;
+    let node =
+        world.peculiar("a", Peculiar { config: Some(config()), ..Peculiar::default() }).await;
+    waiting_with_a_secret(&world).await;
+    node.stop().await;
+    let _without = world.node("b").await;
+    world.send(&event("e", "go", json!(1))).await;
+    world.until_status("i", SubStatus::Faulted).await;
+    assert!(world.calls.asked().is_empty());
+    assert!(kept(&world, "i").await.contains("this node has no master key"));
 }

@@ -199,6 +199,8 @@ const API: &[(&str, &str, Need)] = &[
     // The refresh token is the credential.
     ("POST", "/identity/refresh-token", Public),
     ("POST", "/identity/logout", Public),
+    // The password until now is its credential.
+    ("POST", "/identity/password", Public),
     ("GET", "/identity/users", P("read:user")),
     ("POST", "/identity/users", P("create:user")),
     ("PUT", "/identity/users/{id}", P("update:user")),
@@ -215,6 +217,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/secrets/picker", P("read:secrets")),
     ("GET", "/secrets/descriptors", P("read:secrets")),
     ("GET", "/secrets/{name}", P("read:secrets")),
+    ("POST", "/secrets/{name}", P("write:secrets")),
     ("PUT", "/secrets/{name}", P("write:secrets")),
     ("DELETE", "/secrets/{name}", P("delete:secrets")),
     ("POST", "/secrets/{name}/rotate", P("write:secrets")),

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use store::{OpenSession, Renewal, Renewed, Session, User};
+use store::{OpenSession, Renewal, Renewed, Session, User, UserChange};
 
 use super::guesses::Guess;
-use super::password::{BYTES_MAX, NAME_BYTES_MAX};
+use super::password::{self, BYTES_MAX, NAME_BYTES_MAX};
 use super::secret;
 use super::token::{self, Claims, Flaw, Use, one_or_many};
 use crate::auth::caller::Caller;
@@ -33,6 +33,44 @@ pub(crate) async fn login(
     password: &str,
     address: Option<IpAddr>,
 ) -> Result<Option<Tokens>, Problem> {
+    let Some(user) = verified(app, name, password, address).await? else { return Ok(None) };
+    let tokens = begin(app, &user).await?;
+    audit(app, Some(&user), "login", address).await;
+    Ok(Some(tokens))
+}
+
+/// Gives a user another password, and ends all its sessions.
+pub(crate) async fn change_password(
+    app: &Arc<App>,
+    name: &str,
+    current: &str,
+    new: &str,
+    address: Option<IpAddr>,
+) -> Result<(), Problem> {
+    // Before the guess: what can never be done is none.
+    password::check(new).map_err(Problem::bad_request)?;
+    if new == current {
+        return Err(Problem::bad_request("the two passwords are the same: use another"));
+    }
+    let Some(user) = verified(app, name, current, address).await? else {
+        return Err(Problem::forbidden("the name or the password until now is wrong"));
+    };
+    let hash = app.identity.hashing.hash(new, app.cx.chance.seed()).await?;
+    let change =
+        UserChange { password_hash: Some(hash), ends_sessions: true, ..UserChange::default() };
+    let changed = app.cx.store.change_user(&user.id, &change).await?;
+    let gone = || Problem::forbidden("the user was removed meanwhile");
+    audit(app, Some(&changed.ok_or_else(gone)?), "user.password", address).await;
+    Ok(())
+}
+
+/// The user with this name and password; `None` if one of them is wrong, or the user is disabled.
+async fn verified(
+    app: &Arc<App>,
+    name: &str,
+    password: &str,
+    address: Option<IpAddr>,
+) -> Result<Option<User>, Problem> {
     if name.len() > NAME_BYTES_MAX || password.len() > BYTES_MAX {
         return Err(Problem::bad_request(format!(
             "a username has at most {NAME_BYTES_MAX} bytes, a password {BYTES_MAX}"
@@ -58,17 +96,14 @@ pub(crate) async fn login(
             return Err(problem);
         }
     };
-    let known = user.as_ref();
-    match &user {
+    match user {
         Some(user) if is_right && !user.is_disabled => {
             guess.uncount(app, true).await?;
-            let tokens = begin(app, user).await?;
-            audit(app, known, "login", address).await;
-            Ok(Some(tokens))
+            Ok(Some(user))
         }
         // The same work for every refusal, so that its time says nothing.
-        _ => {
-            audit(app, known, "login.refuse", address).await;
+        user => {
+            audit(app, user.as_ref(), "login.refuse", address).await;
             Ok(None)
         }
     }

@@ -1,11 +1,12 @@
 //! The keys that sign tokens: in a file, or in the database. Each node reads them again from time
 //! to time, so that they are changed without a restart.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::Timestamp;
 use store::SigningKey;
+use vault::{Keeper, is_encrypted_key};
 
 use super::config::IdentityConfig;
 use super::key_file::{self, Key};
@@ -18,7 +19,11 @@ const READ_AGAIN: Duration = Duration::from_secs(10);
 const READ_AGAIN_MIN: Duration = Duration::from_secs(1);
 /// The keys as this node knows them.
 #[derive(Default)]
-pub(crate) struct SigningKeys(Mutex<Known>);
+pub(crate) struct SigningKeys {
+    known: Mutex<Known>,
+    /// Encrypts the keys in the database, if there is a master key.
+    keeper: Option<Arc<Keeper>>,
+}
 
 #[derive(Clone, Default)]
 struct Known {
@@ -35,6 +40,11 @@ impl Known {
 }
 
 impl SigningKeys {
+    /// Keys that are encrypted in the database, if there is a master key.
+    pub(super) fn encrypted_by(keeper: Option<Arc<Keeper>>) -> Self {
+        Self { keeper, ..Self::default() }
+    }
+
     /// The key that signs now; the first one is made when it is needed.
     pub(crate) async fn signer(
         &self,
@@ -48,12 +58,13 @@ impl SigningKeys {
         if let Some(key) = known.signer {
             return Ok(key);
         }
-        let made = SigningKey {
-            id: secret::short_id(&cx.chance.new_id()),
-            secret: cx.chance.seed().to_vec(),
-            created_at: cx.clock.now(),
-            retired_at: None,
+        let (id, created_at) = (secret::short_id(&cx.chance.new_id()), cx.clock.now());
+        let key = cx.chance.seed();
+        let secret = match &self.keeper {
+            Some(keeper) => keeper.encrypt_key(&id, &key, created_at).await?,
+            None => key.to_vec(),
         };
+        let made = SigningKey { id, secret, created_at, retired_at: None };
         cx.store.add_signing_key(&made).await?;
         tracing::info!(key = made.id, "a key that signs tokens is made");
         self.read(cx, config).await?.signer.ok_or_else(|| {
@@ -81,7 +92,7 @@ impl SigningKeys {
     }
 
     fn known(&self) -> Known {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     async fn read(&self, cx: &Context, config: &IdentityConfig) -> Result<Known, Problem> {
@@ -97,16 +108,42 @@ impl SigningKeys {
             }
             None => {
                 let rows = cx.store.signing_keys().await?;
-                let signer = rows.iter().find(|row| row.retired_at.is_none()).cloned().map(of_row);
-                (rows.into_iter().map(of_row).collect(), signer)
+                let signer = rows.iter().find(|row| row.retired_at.is_none());
+                let signer = signer.map(|row| row.id.clone());
+                let keys = self.decrypted(rows).await?;
+                let found = keys.iter().find(|key| Some(&key.id) == signer.as_ref()).cloned();
+                if signer.is_some() && found.is_none() {
+                    return Err(Problem::unavailable(
+                        "the key that signs tokens cannot be decrypted: see the log",
+                    ));
+                }
+                (keys, found)
             }
         };
         let known = Known { keys, signer, read_at: Some(now) };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = known.clone();
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known.clone();
         Ok(known)
     }
-}
 
-fn of_row(row: SigningKey) -> Key {
-    Key { id: row.id, secret: row.secret }
+    /// The keys in these rows. One that no master key decrypts is left out: its tokens are refused.
+    async fn decrypted(&self, rows: Vec<SigningKey>) -> Result<Vec<Key>, Problem> {
+        let mut keys = Vec::new();
+        for SigningKey { id, secret, .. } in rows {
+            let secret = match &self.keeper {
+                Some(keeper) => keeper.decrypt_key(&id, &secret).await,
+                None if is_encrypted_key(&secret) => Err(vault::Error::Locked(
+                    "this node has no master key: give it secrets-key-file".to_owned(),
+                )),
+                None => Ok(secret),
+            };
+            match secret {
+                Ok(secret) => keys.push(Key { id, secret }),
+                Err(vault::Error::Store(error)) => return Err(error.into()),
+                Err(error) => {
+                    tracing::error!(%error, key = id, "a key that signs tokens is locked")
+                }
+            }
+        }
+        Ok(keys)
+    }
 }

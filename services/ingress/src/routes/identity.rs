@@ -110,7 +110,7 @@ pub(super) async fn logout(
 }
 
 /// Without authentication a login is answered, too: a client may insist on one.
-fn must_be_on(app: &App) -> Result<(), Problem> {
+pub(super) fn must_be_on(app: &App) -> Result<(), Problem> {
     if app.config.auth.identity || app.config.auth == Auth::NONE {
         return Ok(());
     }

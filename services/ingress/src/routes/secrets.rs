@@ -217,6 +217,19 @@ pub(super) async fn update(
     Ok(Json(summary(&app, &changed)))
 }
 
+/// The same as PUT, for clients that send this one.
+#[utoipa::path(post, path = "/secrets/{name}", tag = "secrets", params(("name" = String, Path)), request_body = About,
+    responses((status = 200, body = SecretSummary), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn update_by_post(
+    state: State<Arc<App>>,
+    name: Path<String>,
+    caller: Caller,
+    about: Body<About>,
+) -> Result<Json<SecretSummary>, Problem> {
+    update(state, name, caller, about).await
+}
+
 /// Removes a secret. Workflows that name it fail from then on.
 #[utoipa::path(delete, path = "/secrets/{name}", tag = "secrets", params(("name" = String, Path)),
     responses((status = 204), (status = 403, body = ProblemBody), (status = 404, body = ProblemBody)))]
@@ -297,7 +310,7 @@ pub(super) async fn test(
 }
 
 fn keeper(app: &App) -> Result<&Keeper, Problem> {
-    app.keeper.as_ref().ok_or_else(|| {
+    app.keeper.as_deref().ok_or_else(|| {
         Problem::conflict(
             "no-master-key",
             "this server has no master key for secrets: give it secrets-key-file",

@@ -105,7 +105,8 @@ async fn keys_that_are_not_good_are_refused() {
     let removed = with_key("DELETE", &format!("/api/api-keys/{id}"), KEY, &list);
     assert_eq!(world.send(removed).await.status, 204);
     assert_eq!(world.send(get(key)).await.status, 401);
-    let audit = world.send(with_key("GET", "/api/audit?outcome=done", KEY, &list)).await.expect(200);
+    let audit =
+        world.send(with_key("GET", "/api/audit?outcome=done", KEY, &list)).await.expect(200);
     assert_eq!(audit["items"][0]["what"], "key.delete");
     assert!(!audit.to_string().contains(key), "keys are not written down");
 }

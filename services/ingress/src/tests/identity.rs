@@ -2,6 +2,7 @@
 
 mod attacks;
 mod guesses;
+mod own_password;
 mod people;
 
 use std::time::Duration;
@@ -71,6 +72,13 @@ impl Login {
         let answer = self.get(world, "/elsa/api/workflow-definitions").await;
         assert!([200, 401].contains(&answer.status.as_u16()), "{:#}", answer.body);
         answer.status == 200
+    }
+
+    /// Whether its session goes on, whatever its user may do.
+    async fn is_in_at(&self, world: &World) -> bool {
+        let answer = self.get(world, "/elsa/api/workflow-definitions").await;
+        assert!([200, 401, 403].contains(&answer.status.as_u16()), "{:#}", answer.body);
+        answer.status != 401
     }
 
     async fn post(&self, world: &World, path: &str, body: &Value) -> Answer {

@@ -10,6 +10,7 @@ use futures::StreamExt as _;
 use model::limits;
 use protocol::{Message, subject};
 use serde_json::{Value, json};
+use store::{AuditFilter, Keys as _, Page};
 use tower::ServiceExt as _;
 
 use super::world::{BOUND, World, waits_for, writes_line};
@@ -116,10 +117,19 @@ async fn lifecycle_events_come_as_they_happen_and_by_filter() {
     waits.expect("suspended").await;
 }
 
+/// Publishes the definition `line`; returns the number of the last event then, one of the audit log.
+async fn with_line(world: &World) -> u64 {
+    world.publish("line", writes_line()).await;
+    let entries = world.store.audits(&AuditFilter::default(), Page::first()).await.unwrap().total;
+    let sent = async || world.bus.stored(Stream::Events).len() as u64 == entries;
+    testkit::eventually("the audit log is sent", BOUND, sent).await;
+    entries
+}
+
 #[tokio::test]
 async fn a_reader_goes_on_at_another_node_with_what_it_missed() {
     let world = World::new().await;
-    world.publish("line", writes_line()).await;
+    let before = with_line(&world).await;
     let mut reader = Reader::open(world.router(), "/elsa/api/events", None).await;
     world.begin("line").await;
     reader.expect("started").await;
@@ -140,28 +150,28 @@ async fn a_reader_goes_on_at_another_node_with_what_it_missed() {
     let mut reader = Reader::open(&other, "/elsa/api/events?after=start", last).await;
     assert_eq!(reader.expect("started").await.id, last.map(|last| last + 1));
     let mut reader = Reader::open(&other, "/elsa/api/events?after=start", None).await;
-    assert_eq!(reader.expect("started").await.id, Some(1));
+    assert_eq!(reader.expect("started").await.id, Some(before + 1), "the audit log is not read");
 }
 
 #[tokio::test]
 async fn a_reader_is_told_of_events_that_are_not_kept_any_more() {
     let world = World::new().await;
-    world.publish("line", writes_line()).await;
+    let before = with_line(&world).await;
     let id = world.begin("line").await;
     world.until(&id, "Finished").await;
     world.begin("line").await;
-    testkit::eventually("four events", BOUND, async || world.bus.stored(Stream::Events).len() == 4)
-        .await;
-    for number in [1, 2] {
+    let stored = async || world.bus.stored(Stream::Events).len() as u64 == before + 4;
+    testkit::eventually("four events", BOUND, stored).await;
+    for number in 1..=before + 2 {
         assert!(bus::Queue::remove(&world.bus, Stream::Events, number).await.unwrap());
     }
     let mut reader = Reader::open(world.router(), "/elsa/api/events?after=0", None).await;
     let gap = reader.expect("gap").await;
-    assert_eq!((&gap.data["from"], &gap.data["to"]), (&json!(1), &json!(2)));
-    assert_eq!(reader.expect("started").await.id, Some(3));
+    assert_eq!((&gap.data["from"], &gap.data["to"]), (&json!(1), &json!(before + 2)));
+    assert_eq!(reader.expect("started").await.id, Some(before + 3));
     let mut reader = Reader::open(world.router(), "/elsa/api/events", Some(70)).await;
     assert_eq!(reader.expect("gap").await.data["to"], Value::Null);
-    assert_eq!(reader.expect("started").await.id, Some(3));
+    assert_eq!(reader.expect("started").await.id, Some(before + 3));
 }
 
 #[tokio::test]
@@ -265,7 +275,7 @@ async fn a_stream_of_a_deleted_instance_ends() {
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_is_too_slow_is_told_and_goes_on_after_its_last_event() {
     let world = World::new().await;
-    world.publish("line", writes_line()).await;
+    let before = with_line(&world).await;
     let mut reader = Reader::open(world.router(), "/elsa/api/events", None).await;
     let mut quick = Reader::open(world.router(), "/elsa/api/events", None).await;
     let count = limits::LIVE_EVENTS_BUFFERED_MAX / 2 + 20;
@@ -277,7 +287,7 @@ async fn a_reader_that_is_too_slow_is_told_and_goes_on_after_its_last_event() {
         quick.next().await.unwrap();
     }
     tokio::time::sleep(limits::LIVE_SLOW_TIME_MAX * 2).await;
-    let mut last = 0;
+    let mut last = before;
     let cut = loop {
         let got = reader.next().await.unwrap();
         match got.id {
@@ -290,9 +300,9 @@ async fn a_reader_that_is_too_slow_is_told_and_goes_on_after_its_last_event() {
     };
     assert_eq!(cut.name, "cut");
     assert!(reader.next().await.is_none());
-    assert!(last < count as u64 * 2, "{last}");
+    assert!(last < before + count as u64 * 2, "{last}");
     let mut reader = Reader::open(world.router(), "/elsa/api/events", Some(last)).await;
-    for id in last + 1..=count as u64 * 2 {
+    for id in last + 1..=before + count as u64 * 2 {
         assert_eq!(reader.next().await.unwrap().id, Some(id));
     }
 }

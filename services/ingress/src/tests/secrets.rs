@@ -1,10 +1,10 @@
 //! Secrets over the API, and what the audit log says about them.
 
 use serde_json::{Value, json};
-use store::Secrets as _;
+use store::{Secrets as _, Sessions as _};
 
 use super::world::{BOUND, World, json_request};
-use crate::{Auth, Config};
+use crate::{Auth, Config, IdentityConfig};
 
 const API: &str = "/elsa/api/secrets";
 const KEY: &str = "a-bootstrap-key-of-length";
@@ -69,6 +69,11 @@ async fn a_secret_is_made_changed_and_removed_and_its_value_is_never_answered() 
     assert_eq!(rotated["currentVersion"], 2);
     let changed = send(&world, "PUT", &one, &json!({"description": "other"}), 200).await;
     assert_eq!((&changed["description"], &changed["scope"]), (&json!("other"), &json!("Shop")));
+    let changed = send(&world, "POST", &one, &json!({"displayName": "The token"}), 200).await;
+    assert_eq!(
+        (&changed["displayName"], &changed["description"]),
+        (&json!("The token"), &json!("other"))
+    );
     let tested = send(&world, "POST", &format!("{one}/test"), &none, 200).await;
     assert_eq!(tested, json!({"succeeded": true, "error": null}));
     for (query, count) in [("", 1), ("?search=PAY", 1), ("?search=no", 0), ("?scope=Shop", 1)] {
@@ -98,7 +103,7 @@ async fn a_secret_is_made_changed_and_removed_and_its_value_is_never_answered() 
     let audit = "/elsa/api/audit?pageSize=50&target=pay.token";
     let audit = send(&world, "GET", audit, &none, 200).await;
     let what = audit["items"].as_array().unwrap().iter().map(|entry| entry["what"].clone());
-    let expected = ["delete", "test", "revoke", "test", "update", "rotate", "create"];
+    let expected = ["delete", "test", "revoke", "test", "update", "update", "rotate", "create"];
     assert_eq!(what.collect::<Vec<_>>(), expected.map(|what| json!(format!("secret.{what}"))));
     let sent = || {
         let events = world.bus.stored(bus::Stream::Events);
@@ -135,6 +140,36 @@ async fn a_refused_request_is_in_the_audit_log() {
         ]
     );
     send(&world, "GET", "/elsa/api/audit?outcome=maybe", &json!({}), 400).await;
+}
+
+#[tokio::test]
+async fn the_keys_that_sign_tokens_are_encrypted_by_the_same_key() {
+    let master = vault::Master::parse(&"5a".repeat(32)).unwrap();
+    let first = Some(("admin".to_owned(), chassis::Secret::new("correct horse battery")));
+    let config = Config {
+        auth: Auth::BOTH,
+        api_key: Some(KEY.to_owned()),
+        master: Some(master),
+        identity: IdentityConfig { first, ..IdentityConfig::default() },
+        ..Config::default()
+    };
+    let world = World::without_executor(config).await;
+    assert!(crate::identity::first::make(&world.app).await.unwrap());
+    let body = json!({"username": "admin", "password": "correct horse battery"});
+    let token = send_token(&world, &body).await;
+    let keys = world.store.signing_keys().await.unwrap();
+    assert_eq!(keys.len(), 1);
+    assert!(vault::is_encrypted_key(&keys[0].secret));
+    // A node that starts later reads it from the database.
+    let other = world.another().await;
+    let headers = [("authorization", token.as_str())];
+    let request = json_request("GET", API, &headers, &json!({}));
+    super::world::send_to(&other, request).await.expect(200);
+}
+
+async fn send_token(world: &World, body: &Value) -> String {
+    let answer = world.post("/elsa/api/identity/login", body).await.expect(200);
+    format!("Bearer {}", answer["accessToken"].as_str().unwrap())
 }
 
 #[tokio::test]

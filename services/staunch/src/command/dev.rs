@@ -54,6 +54,9 @@ pub(crate) async fn run(
     if settings.is_default("database-url") {
         settings.database_url = local::sqlite_in(data);
         say::progress(&format!("SQLite keeps the state in {}", data.display()));
+        if settings.secrets_key_file.is_none() && settings.secrets_key.is_none() {
+            settings.secrets_key_file = Some(local::master_key_in(data)?);
+        }
     }
     let hosted = Roles::start(&settings, &life).await?;
     if roles::ALL.iter().all(|role| settings.serves(role)) {

@@ -8,7 +8,7 @@ use chassis::{Chance as _, Clock as _, Settings, SystemChance, SystemClock};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use store::{Secret, Store};
-use vault::{Error, Keeper, Master, VALUE_BYTES_MAX, shown};
+use vault::{Error, Keeper, Master, VALUE_BYTES_MAX, is_encrypted_key, shown};
 
 use super::role::note;
 use crate::Failure;
@@ -45,7 +45,11 @@ pub(crate) enum Verb {
     /// Removes a secret
     Rm {
         /// Its name
-        name: String,
+        #[arg(required_unless_present = "all")]
+        name: Option<String>,
+        /// Removes all secrets, and the key that opens what was made of them; no master key is needed
+        #[arg(long, conflicts_with = "name")]
+        all: bool,
     },
     /// Encrypts all keys by the first master key, so that the others can be taken away
     Rekey,
@@ -80,7 +84,8 @@ pub(crate) async fn run(
             output::done(format, &sentence, &document(&secret))
         }
         Verb::Ls => list(&store.secrets().await?, format),
-        Verb::Rm { name } => {
+        Verb::Rm { name: None, .. } => remove_all(&*store, format).await,
+        Verb::Rm { name: Some(name), .. } => {
             let name = vault::normal(&name);
             let known = store.secret(&name).await?.filter(shown);
             if known.is_none() || !store.delete_secret(&name).await? {
@@ -97,6 +102,23 @@ pub(crate) async fn run(
             output::done(format, &sentence, &json!({"keys": keys}))
         }
     }
+}
+
+/// Removes all secrets, the key of the installation, and the signing keys that it encrypts.
+async fn remove_all(store: &dyn Store, format: Format) -> Result<(), Failure> {
+    let rows = store.secrets().await?;
+    for key in store.signing_keys().await? {
+        if is_encrypted_key(&key.secret) {
+            store.delete_signing_key(&key.id).await?;
+        }
+    }
+    for row in &rows {
+        store.delete_secret(&row.name).await?;
+    }
+    let count = rows.iter().filter(|row| shown(row)).count();
+    note(store, "secret.delete", "all", json!({"secrets": count})).await?;
+    let sentence = format!("{count} secrets are removed; what was made of them cannot be opened");
+    output::done(format, &sentence, &json!({"removed": count}))
 }
 
 async fn set(keeper: &Keeper, about: Secret, value: &str) -> Result<(Secret, bool), Failure> {
@@ -139,19 +161,29 @@ fn about(name: &str, description: Option<String>, scope: Option<String>) -> Secr
 ///
 /// # Errors
 /// When they cannot be read.
-pub(crate) fn master(settings: &Settings) -> Result<Option<Master>, Failure> {
+fn master(settings: &Settings) -> Result<Option<Master>, Failure> {
     let text = settings.secrets_key.as_ref().map(chassis::Secret::expose);
     Master::load(settings.secrets_key_file.as_deref(), text).map_err(failure)
 }
 
+/// The keeper of the secrets in this database, if the settings have master keys.
+///
+/// # Errors
+/// When they cannot be read.
+pub(crate) fn keeper_if_any(
+    store: &Arc<dyn Store>,
+    settings: &Settings,
+) -> Result<Option<Keeper>, Failure> {
+    Ok(master(settings)?.map(|master| Keeper::new(Arc::clone(store), master)))
+}
+
 fn keeper(store: &Arc<dyn Store>, settings: &Settings) -> Result<Keeper, Failure> {
-    let master = master(settings)?.ok_or_else(|| {
+    keeper_if_any(store, settings)?.ok_or_else(|| {
         Failure::usage(
             "there is no master key: give --secrets-key-file or STAUNCH_SECRETS_KEY, such as \
              `openssl rand -base64 32` makes",
         )
-    })?;
-    Ok(Keeper::new(Arc::clone(store), master))
+    })
 }
 
 /// The value, which is no argument: other processes could read it.
@@ -178,7 +210,8 @@ fn read(from: impl Read) -> Result<String, String> {
     Ok(value.strip_suffix('\r').unwrap_or(value).to_owned())
 }
 
-fn failure(error: Error) -> Failure {
+/// The failure of a command.
+pub(crate) fn failure(error: Error) -> Failure {
     match error {
         Error::Store(error) => error.into(),
         Error::Invalid(why) => Failure::usage(why),

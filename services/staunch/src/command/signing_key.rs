@@ -1,6 +1,8 @@
 //! `staunch signing-key …`: the keys in the database that sign the tokens of logins.
 
-use chassis::{Chance as _, Clock as _, SystemChance, SystemClock};
+use std::sync::Arc;
+
+use chassis::{Chance as _, Clock as _, Settings, SystemChance, SystemClock};
 use clap::{Args, Subcommand};
 use ingress::secret;
 use model::Timestamp;
@@ -8,6 +10,7 @@ use serde_json::{Value, json};
 use store::{SigningKey, Store};
 
 use super::role::note;
+use super::secret::{failure, keeper_if_any};
 use crate::Failure;
 use crate::failure::Kind;
 use crate::output::{self, Format};
@@ -43,17 +46,28 @@ impl Verb {
 /// Runs one of the `signing-key` commands.
 ///
 /// # Errors
-/// When the database does not answer, or there is no such key.
-pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result<(), Failure> {
+/// When the database does not answer, the master key is wrong, or there is no such key.
+pub(crate) async fn run(
+    verb: Verb,
+    shared: Arc<dyn Store>,
+    settings: &Settings,
+    format: Format,
+) -> Result<(), Failure> {
+    let store = &*shared;
     match verb {
         Verb::Rotate => {
             let now = SystemClock.now();
-            let key = SigningKey {
-                id: secret::short_id(&SystemChance.new_id()),
-                secret: SystemChance.seed().to_vec(),
-                created_at: now,
-                retired_at: None,
+            let id = secret::short_id(&SystemChance.new_id());
+            let drawn = SystemChance.seed();
+            let secret = match keeper_if_any(&shared, settings)? {
+                Some(keeper) => keeper.encrypt_key(&id, &drawn, now).await.map_err(failure)?,
+                // A key in clear must not come in by forgetting the master key.
+                None => {
+                    vault::check_start(store, None).await.map_err(failure)?;
+                    drawn.to_vec()
+                }
             };
+            let key = SigningKey { id, secret, created_at: now, retired_at: None };
             store.add_signing_key(&key).await?;
             store.retire_signing_keys(&key.id, now).await?;
             note(store, "signing-key.rotate", &key.id, Value::Null).await?;

@@ -14,6 +14,10 @@ use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
+mod own;
+
+pub(crate) use own::{Change, change_password};
+
 #[derive(Args, Debug)]
 pub(crate) struct UserArgs {
     #[command(subcommand)]
@@ -47,6 +51,8 @@ pub(crate) enum Verb {
         #[command(flatten)]
         from: From,
     },
+    /// Changes a password with the one until now, at a server and without its database
+    ChangePassword(Change),
     /// Sets a user's roles
     SetRoles {
         /// The user's name
@@ -105,6 +111,7 @@ pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result
             create(store, name, roles, admin, &from, format).await
         }
         Verb::Ls => list(&store.users().await?, format),
+        Verb::ChangePassword(change) => change_password(change, format).await,
         Verb::SetPassword { name, from } => set_password(store, &name, &from, format).await,
         Verb::SetRoles { name, mut roles } => {
             roles.retain(|role| !role.is_empty());
@@ -239,11 +246,12 @@ fn password_of(from: &From) -> Result<(String, bool), Failure> {
     Ok((given.map_err(Failure::usage)?, false))
 }
 
+fn ask(text: &str) -> Result<String, String> {
+    rpassword::prompt_password(text).map_err(|error| format!("nobody answers: {error}"))
+}
+
 /// Asks for a new password twice, without showing it.
 fn asked() -> Result<String, String> {
-    let ask = |text: &str| {
-        rpassword::prompt_password(text).map_err(|error| format!("nobody answers: {error}"))
-    };
     let password = ask("Password: ")?;
     match ask("The same again: ")? == password {
         true => Ok(password),

@@ -12,19 +12,19 @@ use crate::{COMMAND_MAX, command, json, run_in, stderr};
 const DATABASE: [&str; 4] = ["--database-url", "sqlite://users.db", "-o", "json"];
 
 /// A folder with an empty database.
-async fn folder() -> tempfile::TempDir {
+pub(crate) async fn folder() -> tempfile::TempDir {
     let here = tempfile::tempdir().unwrap();
     let migrated = run(here.path(), &["migrate"]).await;
     assert_eq!(migrated.status.code(), Some(0), "{}", stderr(&migrated));
     here
 }
 
-async fn run(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) async fn run(folder: &Path, arguments: &[&str]) -> Output {
     run_in(folder, &[arguments, &DATABASE].concat()).await
 }
 
 /// Runs a command with this standard input.
-async fn fed(folder: &Path, arguments: &[&str], input: &str) -> Output {
+pub(crate) async fn fed(folder: &Path, arguments: &[&str], input: &str) -> Output {
     let mut command = command(&[arguments, &DATABASE].concat());
     let mut child = command.current_dir(folder).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -34,7 +34,7 @@ async fn fed(folder: &Path, arguments: &[&str], input: &str) -> Output {
 }
 
 #[track_caller]
-fn refused(output: &Output, code: i32, text: &str) {
+pub(crate) fn refused(output: &Output, code: i32, text: &str) {
     let said = stderr(output);
     assert_eq!(output.status.code(), Some(code), "{said}");
     assert!(said.contains(text), "{text:?} is not in: {said}");

@@ -13,6 +13,7 @@ mod demo;
 mod dev;
 mod identity;
 mod operate;
+mod secret;
 mod tls;
 mod validate;
 mod workflow;

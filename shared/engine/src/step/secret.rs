@@ -6,8 +6,8 @@ use model::Map;
 use serde_json::Value;
 
 use super::Step;
-use crate::Flaw;
 use crate::decision::Failure;
+use crate::{Flaw, is_sealed};
 
 /// What the evaluation in progress has read.
 #[derive(Default)]
@@ -15,18 +15,24 @@ pub(crate) struct Reading {
     /// Sealed texts are opened for it.
     opens: Cell<bool>,
     values: RefCell<Vec<String>>,
+    /// The reason why a sealed text that it has read could not be opened.
+    locked: RefCell<Option<String>>,
 }
 
 impl Step<'_, '_> {
     /// Begins an evaluation; `opens` is for languages that compute with what they read.
     pub(crate) fn begin_reading(&mut self, opens: bool) {
-        self.reading = Reading { opens: Cell::new(opens), values: RefCell::default() };
+        self.reading = Reading { opens: Cell::new(opens), ..Reading::default() };
     }
 
     /// Ends the evaluation: its value is sealed if it has read a secret, and its error says nothing
     /// then.
     pub(crate) fn end_reading(&mut self, end: Result<Value, Flaw>) -> Result<Value, Flaw> {
         let has_read = self.has_read_secret();
+        if let Some(reason) = self.reading.locked.take() {
+            self.reading = Reading::default();
+            return Err(silent(reason));
+        }
         let end = match end {
             Ok(value) if has_read => self.sealed(value).map_err(silent),
             Err(flaw) if has_read => {
@@ -87,9 +93,16 @@ impl Step<'_, '_> {
         if !self.reading.opens.get() {
             return value;
         }
+        let secrets = &self.draft.env.installation.secrets;
+        if let Some(reason) = secrets.locked() {
+            if is_sealed(&value) {
+                self.reading.locked.replace(Some(reason));
+            }
+            return value;
+        }
         let owner = self.draft.state.instance_id.as_str();
         let mut found = Vec::new();
-        let value = self.draft.env.installation.secrets.opened(value, owner, &mut found);
+        let value = secrets.opened(value, owner, &mut found);
         if !found.is_empty() {
             self.read_hidden();
             self.reading.values.borrow_mut().append(&mut found);

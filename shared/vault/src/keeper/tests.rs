@@ -3,6 +3,7 @@ use store::Secrets as _;
 use store::memory::MemoryStore;
 
 use super::*;
+use crate::{check_start, is_encrypted_key};
 
 const NOW: i64 = 1_000;
 
@@ -89,6 +90,41 @@ async fn a_new_master_key_loses_nothing() {
     assert_eq!(opened(&new, NOW).await.read("one").unwrap(), "value one");
     assert_eq!(opened(&new, NOW).await.open(&sealed, "i").unwrap(), "kept");
     assert_eq!(opened(&new, NOW).await.open(&sealed, "j"), None, "it is sealed for one instance");
-    assert!(old.open(Timestamp::from_millis(NOW)).await.is_err());
+    let locked = opened(&old, NOW).await;
+    for why in [locked.read("one").unwrap_err(), locked.locked().unwrap()] {
+        assert!(why.contains("no master key decrypts"), "{why}");
+    }
+    assert!(locked.seal("x", "i", [9; 12]).unwrap_err().contains("no master key decrypts"));
     assert!(matches!(old.create(about("three"), "v").await, Err(Error::Locked(_))));
+}
+
+#[tokio::test]
+async fn a_node_starts_with_the_right_keys_alone() {
+    let store = store();
+    assert!(check_start(&store, None).await.is_ok(), "there are no secrets");
+    assert!(check_start(&store, Some(&master(&[1]))).await.is_ok());
+    let keeper = Keeper::new(Arc::new(store.clone()), master(&[1]));
+    keeper.create(about("pay.key"), "hunter2").await.unwrap();
+    assert!(check_start(&store, Some(&master(&[2, 1]))).await.is_ok());
+    let why = check_start(&store, Some(&master(&[2]))).await.unwrap_err().to_string();
+    assert!(why.contains("no master key decrypts"), "{why}");
+    let why = check_start(&store, None).await.unwrap_err().to_string();
+    assert!(why.contains("1 secret") && why.contains("secrets-key-file"), "{why}");
+}
+
+#[tokio::test]
+async fn keys_of_others_are_encrypted_for_their_id() {
+    let store = Arc::new(store());
+    let now = Timestamp::from_millis(NOW);
+    let keeper = Keeper::new(store.clone(), master(&[1]));
+    let kept = keeper.encrypt_key("k1", &[5; 32], now).await.unwrap();
+    assert!(is_encrypted_key(&kept) && !is_encrypted_key(&[5; 32]));
+    assert!(!kept.windows(4).any(|part| part == [5; 4]));
+    assert_eq!(keeper.decrypt_key("k1", &kept).await.unwrap(), [5; 32]);
+    assert!(keeper.decrypt_key("k2", &kept).await.is_err(), "it is another key's");
+    assert_eq!(keeper.decrypt_key("k2", &[6; 32]).await.unwrap(), [6; 32], "it is in clear");
+    Keeper::new(store.clone(), master(&[2, 1])).rekey().await.unwrap();
+    let new = Keeper::new(store.clone(), master(&[2]));
+    assert_eq!(new.decrypt_key("k1", &kept).await.unwrap(), [5; 32], "after a rekey");
+    assert!(matches!(keeper.decrypt_key("k1", &kept).await, Err(Error::Locked(_))));
 }
