@@ -33,6 +33,7 @@ impl Whole {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "a longer run shows its findings and its seed")]
 async fn check(url: &str, packages: &Path, key: Option<&str>) {
     let whole = Whole::asked();
     let here = tempfile::tempdir().unwrap();
