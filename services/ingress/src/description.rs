@@ -72,7 +72,7 @@ fn name_issuer(document: &mut Value, config: &OidcConfig) {
 
 /// The document as the handlers' annotations have it.
 #[cfg(test)]
-fn plain() -> serde_json::Value {
+fn plain() -> Value {
     json!(document())
 }
 

@@ -59,12 +59,7 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
 
 /// Makes one committed call, and returns the input that resumes its bookmark. After a crash the
 /// call is repeated, with the same key.
-async fn make(
-    cx: Cx,
-    call: Call,
-    whose: Whose,
-    traceparent: Option<String>,
-) -> (BookmarkId, Map) {
+async fn make(cx: Cx, call: Call, whose: Whose, traceparent: Option<String>) -> (BookmarkId, Map) {
     if let Some(not_before) = call.tries.as_ref().and_then(|tries| tries.not_before) {
         tokio::time::sleep(not_before.since(cx.now())).await;
     }

@@ -39,7 +39,7 @@ impl Caller {
 
     /// The caller that an issuer vouches for, with the permissions of its claims and its roles.
     pub(super) fn of_issuer(who: String, permissions: Vec<String>) -> Self {
-        Self { who, permissions }
+        Self { who, permissions, address: None }
     }
 
     /// The configuration, which makes the first user.

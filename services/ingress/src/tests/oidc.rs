@@ -125,7 +125,7 @@ async fn the_audit_log_names_the_subject() {
     let body = json!({"name": "Clerk", "permissions": ["read:user"]});
     send(&world, "POST", "/elsa/api/identity/roles", &token, &body).await.expect(200);
     testkit::eventually("the change is audited", BOUND, async || {
-        let page = world.store.audits(Page::first()).await.unwrap();
+        let page = world.store.audits(&store::AuditFilter::default(), Page::first()).await.unwrap();
         page.items.iter().any(|entry| entry.who == "oidc:42 (ann@example.com)")
     })
     .await;
