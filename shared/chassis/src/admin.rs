@@ -200,8 +200,8 @@ impl Desk {
 #[must_use]
 pub fn is_loopback(host: &str) -> bool {
     let bare = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, _)) => address,
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+        Some((address, rest)) if rest.is_empty() || rest.starts_with(':') => address,
+        _ => host.rsplit_once(':').map_or(host, |(name, _)| name),
     };
     let bare = bare.trim_end_matches('.').to_ascii_lowercase();
     let address: Result<IpAddr, _> = bare.parse();
@@ -288,6 +288,8 @@ mod tests {
             ("app.localhost:1", true),
             ("evil.example", false),
             ("localhost.evil.example:5001", false),
+            ("[::1].evil.example", false),
+            ("[::1].evil.example:5001", false),
             ("10.0.0.1", false),
             ("", false),
         ] {
