@@ -11,7 +11,7 @@ use crate::dev::Dev;
 
 const PACKAGE: &str = "schemathesis";
 const VERSION: &str = "4.32.5";
-const KEY: &str = "an-api-key-for-schemathesis";
+const KEY: &str = "an-api-key-for-schemathesis-of-32-characters";
 /// Streams do not end, and the hub is no REST.
 const LEFT_OUT: &str = "hubs|/events$|/docs";
 /// The longest run of the phases that are bounded by the document.
