@@ -199,5 +199,9 @@ fn security(operation: &mut Map<String, Value>, need: &Need, auth: Auth) {
         operation.remove("security");
     } else if matches!(need, Need::Public) {
         operation.insert("security".to_owned(), json!([]));
+    } else if matches!(need, Need::Inside) {
+        // A server that only this machine can reach wants none.
+        let some = json!([{}, {"apiKey": []}, {"bearer": []}]);
+        operation.insert("security".to_owned(), some);
     }
 }
