@@ -186,13 +186,10 @@ impl App {
         if let Err(error) = self.cx.store.audit(entry).await {
             tracing::error!(%error, what, target, "the audit log could not be written");
         }
-        let bus = Arc::clone(&self.cx.bus);
-        let publishing = async move {
-            if let Err(error) = bus.publish(message).await {
-                tracing::warn!(%error, what, target, "an entry of the audit log was not sent");
-            }
-        };
-        self.spawn("ingress audit", publishing);
+        // The log is the truth: nobody waits until the event is stored.
+        if let Err(error) = self.cx.bus.send(message).await {
+            tracing::warn!(%error, what, target, "an entry of the audit log was not sent");
+        }
     }
 
     /// Drains as soon as `stop` is cancelled.

@@ -154,10 +154,11 @@ async fn without_a_master_key_no_secret_is_read() {
 #[tokio::test(start_paused = true)]
 async fn with_a_wrong_master_key_only_what_uses_secrets_faults() {
     let world = World::new();
-    keep(&world, "pay.key", VALUE).await;
     let wrong = Master::parse(&"6b".repeat(32)).unwrap();
     let config = Config { master: Some(wrong), ..World::config() };
     let _node = world.peculiar("a", Peculiar { config: Some(config), ..Peculiar::default() }).await;
+    // With the secret there, it would not start.
+    keep(&world, "pay.key", VALUE).await;
     for (id, script, status) in [
         ("uses", "await getSecret('pay.key')", SubStatus::Faulted),
         ("plain", "1 + 1", SubStatus::Finished),
@@ -215,6 +216,10 @@ async fn a_call_with_a_secret_is_not_made_by_a_node_without_the_key() {
         world.peculiar("a", Peculiar { config: Some(config()), ..Peculiar::default() }).await;
     waiting_with_a_secret(&world).await;
     node.stop().await;
+    // With the secret there, the other one would not start.
+    for row in world.store.secrets().await.unwrap() {
+        assert!(world.store.delete_secret(&row.name).await.unwrap());
+    }
     let _without = world.node("b").await;
     world.send(&event("e", "go", json!(1))).await;
     world.until_status("i", SubStatus::Faulted).await;

@@ -52,7 +52,7 @@ async fn secrets_and_their_master_key_come_and_go() {
 
     refused(&run(here, &["secret", "rm", "nobody"]).await, 3, "no secret");
     refused(&run(here, &["secret", "rm", ".sealing"]).await, 3, "no secret");
-    refused(&run(here, &["secret", "rm"]).await, 2, "--all");
+    refused(&run(here, &["secret", "rm"]).await, 2, "<NAME>");
     assert_eq!(json(&run(here, &["secret", "rm", "--all"]).await)["removed"], 1);
     assert_eq!(json(&run(here, &["secret", "ls"]).await), value!([]));
     assert_eq!(json(&run(here, &["signing-key", "ls"]).await), value!([]));

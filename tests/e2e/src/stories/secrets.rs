@@ -11,7 +11,7 @@ use testkit::eventually;
 use crate::api::Api;
 use crate::other_side::OtherSide;
 use crate::search::{Wire, database, files, forms, must_not_have, streams};
-use crate::workflow::{event, sequence, set_output};
+use crate::workflow::{event, line, sequence, set_output};
 use crate::world::World;
 
 const SOON: Duration = Duration::from_secs(30);
@@ -63,7 +63,7 @@ fn pay(url: &str) -> Value {
         call("again", "/fails"),
         activity("raises", "PublishEvent", json!({"eventName": text("paid"), "payload": js("Object",
             "({key: variables.Key, echo: getOutputFrom('call', 'ParsedContent')})")})),
-        activity("child", "DispatchWorkflow", json!({"workflowDefinitionId": text("nowhere"),
+        activity("child", "DispatchWorkflow", json!({"workflowDefinitionId": text("quiet"),
             "input": js("ObjectDictionary", "({key: await getSecret('pay.key')})")})),
         set_output("out", "Result", "'r ' + await getSecret('pay.key')"),
         activity("throws", "RunJavaScript",
@@ -134,7 +134,8 @@ pub(crate) async fn values_of_secrets_are_nowhere(world: World) {
         let body = json!({"value": value});
         said.push(api.post(&format!("/secrets/{name}/rotate"), &body).await.ok());
     }
-    for definition in [pay(&other.url()), asks(), answers()] {
+    let quiet = sequence("quiet", &[line("line", "JSON.stringify(getInput('key'))")]);
+    for definition in [quiet, pay(&other.url()), asks(), answers()] {
         said.push(api.publish(&definition).await);
     }
     let id = api.start("pay", json!({})).await;
@@ -154,7 +155,12 @@ pub(crate) async fn values_of_secrets_are_nowhere(world: World) {
     let url = world.cluster.nats_url();
     let list = ["dead", "ls", "-o", "json", "--nats-url", &url];
     let mut dead = String::new();
-    eventually("the child without a definition is a dead letter", SOON, async || {
+    // A command that nobody can apply brings along what the instance has sealed.
+    let state = api.instance(&id).await.to_string();
+    let sealed = &state[state.find("{sealed:").unwrap()..][..80];
+    let start = json!({"input": {"key": sealed}}).to_string();
+    client.publish("staunch.cmd.start.nowhere", start.into()).await.unwrap();
+    eventually("the command is a dead letter", SOON, async || {
         dead = world.cluster.command(&list).await.unwrap();
         dead.contains("nowhere")
     })
