@@ -61,7 +61,7 @@ impl Caller {
     pub(crate) fn credential(who: &str) -> Option<&'static str> {
         match who {
             "local" | ANONYMOUS | "configuration" | "command line" => None,
-            user if user.starts_with("user:") => Some("token"),
+            who if who.starts_with("user:") || who.starts_with("oidc:") => Some("token"),
             _ => Some("api-key"),
         }
     }
@@ -120,6 +120,20 @@ pub(super) fn no_credentials() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_audit_log_names_the_kind_of_a_credential() {
+        for (who, expected) in [
+            ("user:ann", Some("token")),
+            ("oidc:42 (ann@example.com)", Some("token")),
+            ("app:shop", Some("api-key")),
+            ("bootstrap", Some("api-key")),
+            ("local", None),
+            (ANONYMOUS, None),
+        ] {
+            assert_eq!(Caller::credential(who), expected, "{who}");
+        }
+    }
 
     #[test]
     fn permissions_are_held_by_name_verb_or_all() {
