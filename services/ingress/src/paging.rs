@@ -34,14 +34,15 @@ impl Part {
         })
     }
 
-    /// This part, and what it does not say from another one.
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self {
+    /// This part, and what it does not say from another one, which must be a part, too.
+    pub(crate) fn or(self, other: Self) -> Result<Self, Problem> {
+        other.page()?;
+        Ok(Self {
             page: self.page.or(other.page),
             page_size: self.page_size.or(other.page_size),
             skip: self.skip.or(other.skip),
             take: self.take.or(other.take),
-        }
+        })
     }
 
     /// The page of the list. A page has at most [`limits::PAGE_ITEMS_MAX`] items; the total in the

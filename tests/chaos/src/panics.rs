@@ -159,8 +159,7 @@ fn fate(task: &str) -> Fate {
 /// runs again, readiness names the task until then, and what was accepted is done once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whichever_task_panics_nothing_is_lost_and_nothing_ends_unseen_g1_g2_g7_g9() {
-    let environment = || guarded("api-key");
-    let survivor = || vec![NodePlan { environment: environment(), ..all_roles(SURVIVOR) }];
+    let survivor = || vec![guarded("api-key", all_roles(SURVIVOR))];
     story(World::start_on_sqlite(survivor()).await).await;
     if is_full()
         && let Some(world) = World::start(1, survivor()).await

@@ -150,9 +150,9 @@ impl ListRequest {
     }
 
     /// The same list, of the part that the query names.
-    pub(super) fn within(self, asked: Part) -> Self {
-        let Part { page, page_size, skip, take } = asked.or(self.part());
-        Self { page, page_size, skip, take, ..self }
+    pub(super) fn within(self, asked: Part) -> Result<Self, Problem> {
+        let Part { page, page_size, skip, take } = asked.or(self.part())?;
+        Ok(Self { page, page_size, skip, take, ..self })
     }
 
     /// Refuses lists and names that are too long.

@@ -125,7 +125,7 @@ pub(super) async fn journal_filtered(
 ) -> Result<Json<Value>, Problem> {
     let seen = record::get(&app, &record::id(&id)?).await?;
     let JournalRequest { filter, page: number, page_size, skip, take } = request;
-    let part = Part::of(&params)?.or(Part { page: number, page_size, skip, take });
+    let part = Part::of(&params)?.or(Part { page: number, page_size, skip, take })?;
     let filter = filter.unwrap_or_default();
     filter.check()?;
     let shown = part.page()?;

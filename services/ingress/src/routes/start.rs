@@ -132,7 +132,7 @@ pub(super) async fn start_or_list(
     caller.must("read:workflow-instances")?;
     let request: ListRequest = lenient::from_value(body)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
-    let list: Json<Paged<InstanceSummary>> = listed(&app, request.within(part)).await?;
+    let list: Json<Paged<InstanceSummary>> = listed(&app, request.within(part)?).await?;
     Ok(list.into_response())
 }
 
@@ -162,7 +162,7 @@ pub(super) async fn query(
     params: Params,
     Body(request): Body<ListRequest>,
 ) -> Result<Json<Paged<InstanceSummary>>, Problem> {
-    listed(&app, request.within(Part::of(&params)?)).await
+    listed(&app, request.within(Part::of(&params)?)?).await
 }
 
 async fn start(

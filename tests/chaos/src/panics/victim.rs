@@ -63,17 +63,17 @@ impl Figures {
     }
 }
 
-/// Settings of a node with these schemes of authentication, so that their tasks run. The issuer is
-/// away. Callers have the same name at every node that takes their API key.
-pub(super) fn guarded(schemes: &str) -> Vec<(String, String)> {
+/// The plan with these schemes of authentication, so that their tasks run. The issuer is away.
+/// Callers have the same name at every node that takes their API key.
+pub(super) fn guarded(schemes: &str, plan: NodePlan) -> NodePlan {
     let settings = [
-        ("STAUNCH_AUTH", schemes),
         ("STAUNCH_API_KEY", KEY),
         ("STAUNCH_OIDC_ISSUER", "http://127.0.0.1:9"),
         ("STAUNCH_OIDC_AUDIENCE", "chaos"),
         ("STAUNCH_OIDC_HTTP", "true"),
     ];
-    settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+    let environment = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    NodePlan { auth: schemes.to_owned(), environment, ..plan }
 }
 
 /// The node.
@@ -94,9 +94,9 @@ impl Victim {
         let [address, admin] = [(); 2].map(|()| format!("127.0.0.1:{}", testkit::free_port()));
         let mut arguments = plan.arguments.clone();
         arguments.extend(["--admin-listen".to_owned(), admin.clone()]);
-        let mut environment = guarded("api-key,identity,oidc");
-        environment.push(("STAUNCH_PANICS".to_owned(), address.clone()));
-        world.cluster.begin(NodePlan { arguments, environment, ..plan }).unwrap();
+        let mut plan = guarded("api-key,identity,oidc", NodePlan { arguments, ..plan });
+        plan.environment.push(("STAUNCH_PANICS".to_owned(), address.clone()));
+        world.cluster.begin(plan).unwrap();
         let (api, admin) = (world.api(place), format!("http://{admin}"));
         let victim = Self { place, api, admin, address, tasks: BTreeSet::new() };
         world.cluster.node_mut(place).wait_ready().await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures::StreamExt as _;
+use futures::{StreamExt as _, TryStreamExt as _};
 use serde_json::{Value, json};
 use testkit::within;
 
@@ -39,6 +39,12 @@ pub(crate) async fn events_are_readable_json_in_order(world: World) {
         assert!(body["entries"].as_array().is_some_and(|all| !all.is_empty()), "{body}");
     }
     let jetstream = async_nats::jetstream::new(client);
-    let mut stream = jetstream.get_stream("STAUNCH_EVENTS").await.unwrap();
-    assert_eq!(stream.info().await.unwrap().state.messages, 3, "the stream has events alone");
+    let stream = jetstream.get_stream("STAUNCH_EVENTS").await.unwrap();
+    let subjects: Vec<_> =
+        stream.info_with_subjects(">").await.unwrap().try_collect().await.unwrap();
+    let (of_instance, others): (Vec<_>, Vec<_>) =
+        subjects.iter().partition(|(subject, _)| subject.contains(".told."));
+    assert_eq!(of_instance.iter().map(|(_, count)| count).sum::<usize>(), 3, "{subjects:?}");
+    let is_audit = |subject: &str| subject.starts_with("staunch.event.audit.");
+    assert!(others.iter().all(|(subject, _)| is_audit(subject)), "events alone: {subjects:?}");
 }
