@@ -29,6 +29,11 @@ bench-peers *args:
 graphs count="100000":
     GRAPHS={{count}} cargo test -p activities --test random -- --nocapture
 
+# Every decoder of what comes from outside, fed with wrong bytes, so many seconds each; an hour for all
+# seven unless said otherwise. Needs a C++ compiler. `just fuzz 60 template`
+fuzz seconds="515" *targets:
+    bash tests/fuzz/run.sh {{seconds}} {{targets}}
+
 # Whole clusters that are killed, paused, cut off and overloaded; then the results are counted. `just chaos storm`
 chaos *args:
     STAUNCH_CHAOS=full cargo test -p chaos {{args}} -- --nocapture

@@ -1,0 +1,119 @@
+//! Templates and scripts, with all values that they can reach.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use engine::{Identity, Language, Scope};
+use expressions::{JavaScript, Liquid};
+use model::{Map, Timestamp};
+use serde_json::{Value, json};
+
+/// The longest evaluation. Longer ones are ended by Staunch.
+const TIME_MAX: Duration = Duration::from_millis(100);
+/// The time by which an evaluation has ended, on a machine that does other things.
+const END: Duration = Duration::from_secs(10);
+
+static LIQUID: LazyLock<Liquid> = LazyLock::new(|| Liquid::with_time(TIME_MAX));
+static JAVASCRIPT: LazyLock<JavaScript> = LazyLock::new(|| JavaScript::with_time(TIME_MAX));
+
+/// Liquid.
+pub(crate) fn template(bytes: &[u8]) -> Result<()> {
+    evaluate(&*LIQUID, bytes)
+}
+
+/// JavaScript.
+pub(crate) fn script(bytes: &[u8]) -> Result<()> {
+    evaluate(&*JAVASCRIPT, bytes)
+}
+
+fn evaluate(language: &dyn Language, bytes: &[u8]) -> Result<()> {
+    let Ok(source) = str::from_utf8(bytes) else { return Ok(()) };
+    let begun = Instant::now();
+    let checked = language.check(source).is_ok();
+    drop(language.mentions(source));
+    let mut scope = Values::default();
+    let ended = language.evaluate(source, &mut scope);
+    ensure!(begun.elapsed() < END, "it took {:?}", begun.elapsed());
+    ensure!(checked || ended.is_err(), "the check refuses what has a value: {ended:?}");
+    Ok(())
+}
+
+/// One of everything that an expression can see.
+#[derive(Default)]
+struct Values {
+    arguments: Map,
+    draws: u8,
+}
+
+impl Scope for Values {
+    fn variable(&self, name: &str) -> Option<Value> {
+        match name {
+            "Order" => Some(json!({"id": 7, "lines": [{"sku": "a", "price": 1.5}], "note": null})),
+            "Name" => Some(json!("Ada")),
+            "Count" => Some(json!(3)),
+            _ => None,
+        }
+    }
+
+    fn set_variable(&mut self, name: &str, _: Value) -> bool {
+        self.variable(name).is_some()
+    }
+
+    fn variable_names(&self) -> Vec<String> {
+        ["Order", "Name", "Count"].map(str::to_owned).to_vec()
+    }
+
+    fn input(&self, name: &str) -> Option<Value> {
+        (name == "Amount").then(|| json!(12.25))
+    }
+
+    fn activity_input(&self, name: &str) -> Option<Value> {
+        (name == "text").then(|| json!("text"))
+    }
+
+    fn input_names(&self) -> Vec<String> {
+        vec!["Amount".to_owned()]
+    }
+
+    fn output_from(&self, activity: &str, _: Option<&str>) -> Option<Value> {
+        (activity == "call").then(|| json!({"statusCode": 200, "headers": {"a": ["b"]}}))
+    }
+
+    fn output_names(&self) -> Vec<(String, String)> {
+        vec![("call".to_owned(), "Result".to_owned())]
+    }
+
+    fn arguments(&self) -> &Map {
+        &self.arguments
+    }
+
+    fn last_result(&self) -> Option<Value> {
+        Some(json!([1, 2, 3]))
+    }
+
+    fn identity(&self) -> Identity {
+        Identity { definition_id: "orders".to_owned(), version: 1, ..Identity::default() }
+    }
+
+    fn set_correlation_id(&mut self, _: Option<String>) {}
+
+    fn set_instance_name(&mut self, _: Option<String>) {}
+
+    fn set_outcomes(&mut self, _: Vec<String>) -> bool {
+        true
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(1_795_000_000_000)
+    }
+
+    fn random(&mut self) -> [u8; 16] {
+        self.draws = self.draws.wrapping_add(1);
+        [self.draws; 16]
+    }
+
+    fn event_url(&mut self, event_name: &str, _: Option<Duration>) -> String {
+        format!("http://localhost/bookmarks/resume?t={event_name}")
+    }
+}
