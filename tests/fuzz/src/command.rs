@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use protocol::{Command, Headers, Message, header, subject};
 
-use crate::choice;
+use crate::choice::choice;
 
 /// The first byte chooses the encoding and the kind of command.
 pub(crate) fn run(bytes: &[u8]) -> Result<()> {

@@ -8,7 +8,7 @@ use model::Definition;
 use serde_json::Value;
 use shortform::{Notation, Vocabulary, read, write};
 
-use crate::choice;
+use crate::choice::choice;
 
 static ENGINE: LazyLock<Engine> =
     LazyLock::new(|| Engine::new(activities::all(), expressions::all()));

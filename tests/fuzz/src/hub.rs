@@ -6,7 +6,7 @@ use ingress::Config;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::choice;
+use crate::choice::choice;
 use crate::node::Place;
 
 const HANDSHAKE: &str = "{\"protocol\":\"json\",\"version\":1}\u{1e}";

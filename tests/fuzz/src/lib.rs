@@ -4,6 +4,7 @@
 //! `libfuzzer`, libFuzzer looks for such bytes, guided by the code that they reach
 //! (`just fuzz`, `run.sh`); the tests replay what is kept in `corpus/`, one folder for each target.
 
+mod choice;
 mod command;
 mod definition;
 mod expression;
@@ -46,11 +47,6 @@ impl Target {
     pub fn feed(&self, bytes: &[u8]) -> Result<()> {
         (self.run)(bytes)
     }
-}
-
-/// The first byte, which chooses among several ways, and the rest.
-fn choice(bytes: &[u8]) -> (u8, &[u8]) {
-    bytes.split_first().map_or((0, bytes), |(first, rest)| (*first, rest))
 }
 
 #[cfg(test)]

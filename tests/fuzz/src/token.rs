@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use ingress::{Auth, Config};
 use serde_json::Value;
 
-use crate::choice;
+use crate::choice::choice;
 use crate::node::{Node, Place, status};
 
 const KEY: &str = "a-bootstrap-key-of-length";
