@@ -17,6 +17,7 @@ use tokio_util::task::task_tracker::TrackedFuture;
 
 use crate::audit::{self, Refusals, entry};
 use crate::auth::caller::Caller;
+use crate::auth::reads::Reads;
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::context::Context;
@@ -45,6 +46,8 @@ pub(crate) struct App {
     pub(crate) expiry: Expiry,
     /// Logins, and the keys of their tokens.
     pub(crate) identity: Identity,
+    /// Reads of credentials.
+    pub(crate) reads: Reads,
     /// The issuer whose tokens are accepted, if that scheme is on.
     pub(crate) oidc: Option<Arc<Oidc>>,
     /// One change of a definition at a time.
@@ -87,6 +90,7 @@ impl App {
             routes: Routes::following(cx.catalog.pointers()),
             expiry: Expiry::default(),
             identity: Identity::encrypted_by(keeper.clone()),
+            reads: Reads::default(),
             refusals: Refusals::default(),
             plans: Wake::default(),
             edit_locks: EditLocks::default(),

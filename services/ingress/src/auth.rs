@@ -10,6 +10,8 @@ pub(crate) mod caller;
 pub(crate) mod origin;
 pub(crate) mod permission;
 mod query_token;
+pub(crate) mod reads;
+mod together;
 
 use std::net::IpAddr;
 
@@ -212,17 +214,21 @@ async fn with_key(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
             address: None,
         }));
     }
-    let Some(found) = app.cx.store.key(&hash).await? else {
-        return with_key_of_application(app, &hash).await;
+    Ok(app.reads.keys.get(&hash, with_kept_key(app, &hash)).await?)
+}
+
+async fn with_kept_key(app: &App, hash: &str) -> Result<Option<Caller>, store::Error> {
+    let Some(found) = app.cx.store.key(hash).await? else {
+        return with_key_of_application(app, hash).await;
     };
     let has_expired = found.expires_at.is_some_and(|at| at <= app.now());
-    if has_expired || !same(&found.hash, &hash) {
+    if has_expired || !same(&found.hash, hash) {
         return Ok(None);
     }
     Ok(Some(Caller { who: found.id, permissions: found.permissions, address: None }))
 }
 
-async fn with_key_of_application(app: &App, hash: &str) -> Result<Option<Caller>, Problem> {
+async fn with_key_of_application(app: &App, hash: &str) -> Result<Option<Caller>, store::Error> {
     let found = app.cx.store.application_with_key(hash).await?;
     let Some(found) = found.filter(|found| same(&found.key_hash, hash)) else { return Ok(None) };
     let roles = app.cx.store.roles_of(&found.roles).await?;

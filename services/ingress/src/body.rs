@@ -31,7 +31,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let content_type = content_type(request.headers());
         let bytes = bytes(request).await?;
-        if bytes.trim_ascii().is_empty() {
+        if bytes.is_empty() {
             return parse(b"{}").map(Self);
         }
         if !content_type.as_deref().is_none_or(is_json) {

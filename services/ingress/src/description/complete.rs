@@ -35,6 +35,7 @@ pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
     for (name, schema) in schemas.into_iter().flatten() {
         if requests.contains(name) {
             nullable(schema);
+            any(schema);
         }
     }
     let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
@@ -93,11 +94,50 @@ fn nullable(schema: &mut Value) {
     }
 }
 
-/// A parameter that is needed is not empty.
+/// What has no schema is any JSON within the limits of numbers: members that are not listed, and values
+/// of the caller.
+fn any(schema: &mut Value) {
+    let json = || json!({"$ref": "#/components/schemas/Json"});
+    match schema {
+        Value::Object(members) => {
+            if members.keys().all(|name| name == "description") {
+                members.extend(json().as_object().cloned().unwrap_or_default());
+                return;
+            }
+            let is_object = members.get("type").is_some_and(|kind| {
+                kind == "object"
+                    || kind.as_array().is_some_and(|kinds| kinds.contains(&"object".into()))
+            });
+            let is_open = members.get("additionalProperties").is_none_or(|others| *others == true);
+            if is_object && is_open {
+                members.insert("additionalProperties".to_owned(), json());
+            }
+            for (name, member) in members {
+                match (name.as_str(), member) {
+                    ("properties", Value::Object(properties)) => {
+                        properties.values_mut().for_each(any);
+                    }
+                    ("items" | "additionalProperties", schema) => any(schema),
+                    ("oneOf" | "anyOf" | "allOf", Value::Array(forms)) => {
+                        forms.iter_mut().for_each(any);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        other if *other == true => *other = json(),
+        _ => {}
+    }
+}
+
+/// A parameter that is needed is not empty; one that is empty is as good as absent otherwise.
 fn parameters(operation: &mut Map<String, Value>) {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     for parameter in parameters.into_iter().flatten() {
         let is_needed = parameter["required"] == true;
+        if !is_needed && parameter["in"] == "query" {
+            parameter["allowEmptyValue"] = json!(true);
+        }
         let name = parameter["name"].as_str().unwrap_or_default().to_owned();
         let Some(schema) = parameter.get_mut("schema") else { continue };
         bounds(&name, schema);
@@ -109,17 +149,15 @@ fn parameters(operation: &mut Map<String, Value>) {
 
 /// A page is of any size, and has at most 1000 items; it begins within the first items of a list.
 fn bounds(name: &str, schema: &mut Value) {
-    let first_max = match name {
-        "page" => Some(PAGE_MAX),
-        "skip" => Some(limits::PAGE_SKIP_MAX),
-        "pageSize" | "take" => None,
+    let max = match name {
+        "page" => PAGE_MAX,
+        "skip" => limits::PAGE_SKIP_MAX,
+        "pageSize" | "take" => u64::MAX,
         _ => return,
     };
     if let Some(schema) = schema.as_object_mut() {
         schema.remove("format");
-        if let Some(max) = first_max {
-            schema.insert("maximum".to_owned(), json!(max));
-        }
+        schema.insert("maximum".to_owned(), json!(max));
     }
 }
 

@@ -49,7 +49,8 @@ fn parameters(operation: &mut Value, constraints: &Value) {
         let own = &constraints[&name];
         if own == "json" {
             // A JSON object as text.
-            let content = json!({"application/json": {"schema": {"type": "object"}}});
+            let content = json!({"application/json": {"schema": {"type": "object",
+                "additionalProperties": {"$ref": "#/components/schemas/Json"}}}});
             parameter["content"] = content;
             parameter.as_object_mut().map(|members| members.remove("schema"));
         } else {

@@ -169,7 +169,8 @@ pub(crate) async fn logout(app: &Arc<App>, given: &str) -> Result<(), Problem> {
 /// The session of an access token, with its user's permissions as they are now.
 pub(crate) async fn session(app: &App, given: &str) -> Result<OpenSession, Problem> {
     let claims = read(app, given, Some(Use::Access)).await?;
-    let open = app.cx.store.session(&claims.sid, app.now()).await?;
+    let found = async { app.cx.store.session(&claims.sid, app.now()).await };
+    let open = app.reads.sessions.get(&claims.sid, found).await?;
     open.filter(|open| open.user.id == claims.sub).ok_or_else(|| refusal(Flaw::Over))
 }
 

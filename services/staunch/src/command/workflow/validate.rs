@@ -58,11 +58,21 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
     match (lines.len(), unread) {
         (0, _) if format == Format::Json => Ok(()),
         (0, _) => {
-            say::message(&format!("{} files are valid", paths.len()));
+            say::message(&match paths.len() {
+                1 => "1 file is valid".to_owned(),
+                count => format!("{count} files are valid"),
+            });
             Ok(())
         }
-        (count, 0) => Err(Failure::failed(format!("there are {count} problems"))),
-        (count, _) => Err(Failure::usage(format!("there are {count} problems"))),
+        (count, 0) => Err(Failure::failed(found(count))),
+        (count, _) => Err(Failure::usage(found(count))),
+    }
+}
+
+fn found(problems: usize) -> String {
+    match problems {
+        1 => "there is 1 problem".to_owned(),
+        count => format!("there are {count} problems"),
     }
 }
 
