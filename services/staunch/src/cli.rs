@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
-    app, apply, bench, config, dead, demo, dev, instance, key, migrate, provision, role, run,
-    runtime, secret, server, signing_key, test, user, validate, workflow,
+    app, apply, bench, config, dead, demo, dev, health, instance, key, migrate, provision, role,
+    run, runtime, secret, server, signing_key, test, user, validate, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -44,6 +44,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Shows every setting and where its value comes from
     Config(SettingsArgs),
+    /// Asks a node for its health
+    Health(health::HealthArgs),
     /// Starts an instance
     Run(run::RunArgs),
     /// Imports definitions from files and publishes them
@@ -186,6 +188,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
     match command {
         Command::Validate(args) => validate::run(args, format).await,
         Command::Bench(args) => bench::run(args, format).await,
+        Command::Health(args) => health::run(args, format).await,
         Command::Run(args) => run::run(args, format).await,
         Command::Apply(args) => apply::run(args, format).await,
         Command::Workflow(args) => workflow::run(args, format).await,

@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod dead;
 pub(crate) mod demo;
 pub(crate) mod dev;
+pub(crate) mod health;
 pub(crate) mod instance;
 pub(crate) mod key;
 pub(crate) mod migrate;

@@ -82,6 +82,7 @@ async fn one_reason_has_one_exit_code() {
     let unavailable = [
         &["run", "x", "--server", &http][..],
         &["instance", "ls", "--server", &http],
+        &["health", &http],
         &["dead", "ls", "--nats-url", &nats],
         &["provision", "--nats-url", &nats],
         &["migrate", "--database-url", &postgres],
@@ -100,6 +101,8 @@ async fn one_reason_has_one_exit_code() {
         &["run"],
         &["run", "x", "-i", "[1]"],
         &["run", "x", "--server", "localhost:5001"],
+        &["health", "127.0.0.1:5002"],
+        &["health", "http://127.0.0.1:5002", "--seconds", "0"],
         &["server", "--role", "pilot"],
         &["server", "--lease-ttl", "soon"],
         &["key", "ls", "--database-url", "mysql://root@db/x"],
