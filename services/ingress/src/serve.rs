@@ -11,7 +11,6 @@ use futures::StreamExt as _;
 use hyper_util::service::TowerToHyperService;
 use protocol::{ContentType, Headers, Message, encode_body, header, subject};
 use serde_json::json;
-use tokio::net::TcpListener;
 
 use crate::config::Invalid;
 use crate::{App, Config, Context, identity, plans, router};
@@ -54,7 +53,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     let tls = config.tls.clone().map(Tls::read).transpose()?;
     vault::check_start(&*cx.store, config.master.as_ref()).await?;
     let listening = |source| Error::Listen { address: config.listen, source };
-    let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
+    let listener = http::listen(config.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     let config = Config { listen: address, ..config };
     let requests = register(&cx).await?;

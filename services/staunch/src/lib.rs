@@ -20,6 +20,8 @@ mod output;
 mod process;
 mod roles;
 mod say;
+#[cfg(unix)]
+mod systemd;
 
 pub use cli::main;
 pub(crate) use failure::Failure;

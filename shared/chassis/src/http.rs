@@ -7,6 +7,7 @@
 
 mod connection;
 mod linger;
+mod socket;
 mod stall;
 mod tls;
 
@@ -26,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use connection::Front;
+pub use socket::listen;
 pub use tls::{BadFiles, Tls, TlsFiles};
 
 /// Pause after an accept that failed for lack of a resource, such as a file descriptor.
