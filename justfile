@@ -51,6 +51,10 @@ upgrade *commit:
 compat *versions:
     bash tests/chaos/compat.sh {{versions}}
 
+# Everything below compose/: against schemas and the binary, and as processes on loopback.
+compose-check *args:
+    cargo test -p deploy {{args}}
+
 fmt:
     cargo fmt --all
 
