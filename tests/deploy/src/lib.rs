@@ -8,4 +8,6 @@
 #[cfg(test)]
 mod compose;
 #[cfg(test)]
+mod kubernetes;
+#[cfg(test)]
 mod script;
