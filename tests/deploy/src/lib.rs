@@ -10,4 +10,6 @@ mod compose;
 #[cfg(test)]
 mod kubernetes;
 #[cfg(test)]
+mod machine;
+#[cfg(test)]
 mod script;
