@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
-    app, apply, bench, config, dead, demo, dev, health, instance, key, migrate, provision, role,
-    run, runtime, secret, server, signing_key, test, user, validate, workflow,
+    app, apply, bench, config, dead, demo, dev, health, instance, key, migrate, nats_permissions,
+    provision, role, run, runtime, secret, server, signing_key, test, user, validate, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -36,6 +36,8 @@ enum Command {
     Server(SettingsArgs),
     /// Creates the streams and buckets on NATS
     Provision(provision::ProvisionArgs),
+    /// Prints users for NATS: one for each role and each kind of client, with what it needs alone
+    NatsPermissions(nats_permissions::NatsPermissionsArgs),
     /// Brings the database's schema up to date
     Migrate(migrate::MigrateArgs),
     /// Checks a cluster, a running one or a new one, against its guarantees
@@ -193,6 +195,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Apply(args) => apply::run(args, format).await,
         Command::Workflow(args) => workflow::run(args, format).await,
         Command::Test(args) => test::run(&args, format),
+        Command::NatsPermissions(args) => nats_permissions::run(&args, format),
         Command::Instance(args) => instance::run(args, format).await,
         Command::Runtime(args) => runtime::run(args, format).await,
         Command::Dead(args) => {
@@ -240,7 +243,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         }
         Command::Provision(args) => {
             let settings = client_settings(&args.settings, args.check)?;
-            provision::run(args.replicas, args.check, &settings, format).await
+            provision::run(&args, &settings, format).await
         }
         Command::Migrate(args) => {
             let settings = client_settings(&args.settings, args.check)?;

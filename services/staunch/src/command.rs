@@ -11,6 +11,7 @@ pub(crate) mod health;
 pub(crate) mod instance;
 pub(crate) mod key;
 pub(crate) mod migrate;
+pub(crate) mod nats_permissions;
 pub(crate) mod provision;
 pub(crate) mod role;
 pub(crate) mod run;

@@ -38,7 +38,7 @@ impl Node {
     /// When the broker or the database does not answer, or is not prepared.
     pub async fn join(settings: &Settings, roles: &[&str]) -> anyhow::Result<Self> {
         let store = open_store(settings).await.context("open the database")?;
-        let nats = open_bus(settings).await.context("connect to NATS")?;
+        let nats = open_bus(settings, roles).await.context("connect to NATS")?;
         let bus: Arc<dyn Bus> = Arc::new(nats.clone());
         let me = Member {
             node: settings.node.clone(),
@@ -74,13 +74,14 @@ pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, store::Er
     Ok(Arc::new(store_sql::connect(&settings.database_url, options).await?))
 }
 
-/// Connects to the broker and verifies its topology. If the settings say so, creates missing
-/// streams and buckets, now and whenever the broker loses them.
+/// Connects to the broker, checks the permissions for these roles, and verifies the topology. If the
+/// settings say so, creates missing streams and buckets, now and whenever the broker loses them.
 ///
 /// # Errors
-/// When it does not answer, is too old, or is not provisioned.
-pub async fn open_bus(settings: &Settings) -> Result<NatsBus, bus::Error> {
+/// When it does not answer, is too old, refuses what the roles need, or is not provisioned.
+pub async fn open_bus(settings: &Settings, roles: &[&str]) -> Result<NatsBus, bus::Error> {
     let bus = connect(settings).await?;
+    bus.check_permissions(roles).await?;
     match bus.verify().await {
         Err(bus::Error::NotProvisioned(_)) if settings.provision => bus.provision(1).await?,
         verified => verified?,

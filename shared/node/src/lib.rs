@@ -6,5 +6,6 @@
 mod health;
 mod join;
 
+pub use bus_nats::permissions;
 pub use health::health;
 pub use join::{Node, connect, nonces, open_bus, open_store};

@@ -23,6 +23,10 @@ pub(crate) struct ProvisionArgs {
     /// Changes nothing; fails if something is missing or differs, and names it
     #[arg(long)]
     pub(crate) check: bool,
+    /// A type of tasks (`taskName`): also creates the consumer from which its workers pull; may be
+    /// repeated
+    #[arg(long, value_name = "TASK", conflicts_with = "check")]
+    pub(crate) worker: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
@@ -33,14 +37,17 @@ pub(crate) struct ProvisionArgs {
 /// # Errors
 /// When the broker does not answer, or a stream or bucket cannot be created or differs.
 pub(crate) async fn run(
-    replicas: u64,
-    check: bool,
+    args: &ProvisionArgs,
     settings: &Settings,
     format: Format,
 ) -> Result<(), Failure> {
     let bus = node::connect(settings).await?;
-    if !check {
-        bus.provision(usize::try_from(replicas).unwrap_or(usize::MAX)).await?;
+    if !args.check {
+        bus.provision(usize::try_from(args.replicas).unwrap_or(usize::MAX)).await?;
+    }
+    let mut consumers = Vec::new();
+    for worker in &args.worker {
+        consumers.push(bus.provision_worker(worker).await?);
     }
     bus.verify().await?;
     let status = bus.status().await?;
@@ -50,7 +57,9 @@ pub(crate) async fn run(
             json!({"name": stream.name, "replicas": stream.replicas, "messages": stream.messages})
         });
         let streams: Vec<Value> = streams.collect();
-        return output::json(&json!({"version": status.version, "streams": streams}));
+        return output::json(
+            &json!({"version": status.version, "streams": streams, "workers": consumers}),
+        );
     }
     let rows = status.streams.iter().map(|stream| {
         let (replicas, messages) = (stream.replicas.to_string(), stream.messages.to_string());
@@ -58,6 +67,9 @@ pub(crate) async fn run(
     });
     let rows: Vec<_> = rows.collect();
     output::table(&["STREAM", "REPLICAS", "MESSAGES"], &rows)?;
+    for consumer in consumers {
+        say::message(&format!("workers pull from the consumer {consumer} of STAUNCH_TASKS"));
+    }
     say::message(&format!("nats-server {} has everything that Staunch needs", status.version));
     Ok(())
 }
