@@ -9,6 +9,7 @@ mod archive;
 mod audit;
 mod auth;
 mod backlog;
+mod below;
 mod body;
 mod bounds;
 mod config;

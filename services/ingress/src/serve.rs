@@ -12,6 +12,7 @@ use hyper_util::service::TowerToHyperService;
 use protocol::{ContentType, Headers, Message, encode_body, header, subject};
 use serde_json::json;
 
+use crate::below::Below;
 use crate::config::Invalid;
 use crate::{App, Config, Context, identity, plans, router};
 
@@ -75,8 +76,9 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
         // connection.
         let router: Router = router::router(Arc::clone(&app)).with_state(());
         let connections_max = http::connections_max(app.config.connections_max);
-        let service = TowerToHyperService::new(router);
-        http::serve(listener, tls, service, connections_max, stopping).await;
+        let base = app.config.base_path.as_deref();
+        let service = Below::new(TowerToHyperService::new(router), base);
+        http::serve(listener, tls, service, connections_max, ending).await;
         app.close().await;
     });
     Ok(address)

@@ -1,8 +1,8 @@
 //! The port for health and metrics of one process: `--admin-listen`.
 //!
 //! It has its own thread and runtime, so that load on the process does not affect it. Health is
-//! answered to every caller. Metrics are answered on loopback; elsewhere they need the configured
-//! API key.
+//! answered to every caller. Metrics are answered on loopback; elsewhere they need the key for
+//! metrics, or the API key of the configuration.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
@@ -37,14 +37,14 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// Opens the port. `key` is the API key that gives the metrics to callers off loopback. Called
-    /// on the runtime of the process, where the checks run.
+    /// Opens the port. `keys` give the metrics to callers off loopback: the API key of the
+    /// configuration, and the key for metrics alone. Called on the runtime of the process, where the checks run.
     ///
     /// # Errors
     /// When the address cannot be used.
     pub fn start(
         address: SocketAddr,
-        key: Option<Secret>,
+        keys: Vec<Secret>,
         life: &Life,
         health: Health,
     ) -> anyhow::Result<Self> {
@@ -59,7 +59,7 @@ impl Admin {
         let stop = CancellationToken::new();
         let desk = Arc::new(Desk {
             is_loopback: address.ip().is_loopback(),
-            key,
+            keys,
             life: life.clone(),
             health,
             process: Handle::current(),
@@ -107,7 +107,7 @@ async fn answer_all(
 /// The state from which the admin port answers.
 struct Desk {
     is_loopback: bool,
-    key: Option<Secret>,
+    keys: Vec<Secret>,
     life: Life,
     health: Health,
     /// The runtime of the process.
@@ -166,6 +166,11 @@ impl Desk {
         }
     }
 
+    fn knows(&self, given: &str) -> bool {
+        let mut keys = self.keys.iter();
+        keys.any(|key| bool::from(given.as_bytes().ct_eq(key.expose().as_bytes())))
+    }
+
     /// The refusal of a caller that may not see the metrics.
     fn refusal(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
         if self.is_loopback {
@@ -173,23 +178,22 @@ impl Desk {
             let detail = "the Host header names no loopback address: use http://127.0.0.1";
             return (!is_loopback(host)).then(|| problem(StatusCode::FORBIDDEN, detail));
         }
-        let Some(key) = &self.key else {
+        if self.keys.is_empty() {
             return Some(problem(
                 StatusCode::FORBIDDEN,
-                "metrics are not for everybody: configure api-key and send it, or set \
+                "metrics are not for everybody: configure metrics-key and send it, or set \
                  admin-listen to a loopback address",
             ));
-        };
+        }
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let given = given.and_then(|text| text.trim().split_once(' '));
         let is_known = given.is_some_and(|(scheme, given)| {
-            scheme.eq_ignore_ascii_case("ApiKey")
-                && bool::from(given.trim().as_bytes().ct_eq(key.expose().as_bytes()))
+            scheme.eq_ignore_ascii_case("ApiKey") && self.knows(given.trim())
         });
         if is_known {
             return None;
         }
-        let detail = "metrics need the configured API key: send Authorization: ApiKey <key>";
+        let detail = "metrics need the metrics-key, or the configured API key: send Authorization: ApiKey <key>";
         let mut refused = problem(StatusCode::UNAUTHORIZED, detail);
         refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey"));
         Some(refused)
@@ -234,10 +238,11 @@ fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Fu
 mod tests {
     use super::*;
 
-    fn desk(is_loopback: bool, key: Option<&str>) -> Desk {
+    fn desk(is_loopback: bool, keys: &[&str]) -> Desk {
         let life = Life::new(Duration::from_secs(1));
         let (health, process) = (Health::new(), Handle::current());
-        Desk { is_loopback, key: key.map(Secret::new), life, health, process }
+        let keys = keys.iter().map(|key| Secret::new(*key)).collect();
+        Desk { is_loopback, keys, life, health, process }
     }
 
     async fn ask(desk: &Desk, path: &str, headers: &[(&str, &str)]) -> u16 {
@@ -254,14 +259,16 @@ mod tests {
         let given = [("authorization", "ApiKey a-key-that-is-configured")];
         let wrong = [("authorization", "ApiKey another")];
         let (local, own, page) =
-            ([("host", "127.0.0.1:9"), ("x", "y")], desk(true, None), [("host", "evil.example")]);
+            ([("host", "127.0.0.1:9"), ("x", "y")], desk(true, &[]), [("host", "evil.example")]);
         assert_eq!(ask(&own, "/metrics", &local).await, 200);
         assert_eq!(ask(&own, "/metrics", &page).await, 403);
-        let open = desk(false, None);
+        let open = desk(false, &[]);
         assert_eq!(ask(&open, "/metrics", &given).await, 403);
         assert_eq!(ask(&open, "/health/live", &[]).await, 200);
-        let keyed = desk(false, Some(KEY));
+        let keyed = desk(false, &["a-key-for-metrics-alone", KEY]);
         assert_eq!(ask(&keyed, "/metrics", &given).await, 200);
+        let metrics = [("authorization", "ApiKey a-key-for-metrics-alone")];
+        assert_eq!(ask(&keyed, "/metrics", &metrics).await, 200);
         assert_eq!(ask(&keyed, "/metrics", &wrong).await, 401);
         assert_eq!(ask(&keyed, "/metrics", &[]).await, 401);
         assert_eq!(ask(&keyed, "/elsewhere", &[]).await, 404);
@@ -269,7 +276,7 @@ mod tests {
 
     #[tokio::test]
     async fn ready_says_starting_then_ready_then_why_not() {
-        let desk = desk(true, None);
+        let desk = desk(true, &[]);
         assert_eq!(ask(&desk, "/health/ready", &[]).await, 503);
         desk.life.ready();
         assert_eq!(ask(&desk, "/health/ready", &[]).await, 200);

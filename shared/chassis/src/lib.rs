@@ -39,9 +39,9 @@ pub use build_info::{commit, version};
 pub use chance::{SeededChance, SystemChance};
 pub use clock::{SystemClock, TokioClock};
 pub use config::{
-    Args, Auth, ClaimRoles, ClientAuth, ConfigError, Entries, FlowchartMode, HostLists,
-    IncidentStrategy, LogFormat, LogPersistence, MailServer, NamedUrls, Networks, Origin, Rate,
-    Secret, Setting, Settings,
+    Args, Auth, BasePath, ClaimRoles, ClientAuth, ConfigError, Delay, Entries, FlowchartMode,
+    HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NamedUrls, Networks,
+    Origin, Rate, Secret, Setting, Settings, reachable,
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;

@@ -39,6 +39,8 @@ impl Node {
     pub fn admin(&self, settings: &Settings, life: &Life) -> anyhow::Result<Option<Admin>> {
         let Some(address) = settings.admin_listen else { return Ok(None) };
         let health = health(&self.store, &self.bus, &self.presence);
-        Admin::start(address, settings.api_key.clone(), life, health).map(Some)
+        let keys = [&settings.api_key, &settings.metrics_key];
+        let keys = keys.into_iter().flatten().cloned().collect();
+        Admin::start(address, keys, life, health).map(Some)
     }
 }

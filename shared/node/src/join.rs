@@ -1,16 +1,13 @@
 //! Opens and closes the connections of a process.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use bus::{Bucket, Bus, Member, Presence};
 use bus_nats::NatsBus;
 use chassis::{Chance, Clock, Settings, SystemChance, SystemClock};
 use store::Store;
-
-/// A node that does not renew its presence for this long counts as gone.
-const PRESENCE_TTL: Duration = Duration::from_secs(3);
+use store_sql::SqlStore;
 
 /// The connections that all roles of one process share. Cheap to clone.
 #[derive(Clone)]
@@ -46,7 +43,8 @@ impl Node {
             started_at: SystemClock.now(),
             address: roles.contains(&"ingress").then(|| settings.public_url()),
         };
-        let presence = Presence::join(bus.kv(Bucket::Nodes), me, PRESENCE_TTL, nonces()).await?;
+        let presence =
+            Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await?;
         let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
         Ok(Self { name: settings.node.clone(), store, bus, clock, chance, presence, nats })
     }
@@ -70,8 +68,34 @@ pub fn nonces() -> bus::Nonces {
 /// # Errors
 /// When it does not answer, or its schema does not fit.
 pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, store::Error> {
-    let options = store_sql::Options { migrate: settings.provision, ..Default::default() };
-    Ok(Arc::new(store_sql::connect(&settings.database_url, options).await?))
+    Ok(Arc::new(open(settings).await?))
+}
+
+async fn open(settings: &Settings) -> Result<SqlStore, store::Error> {
+    let options = store_sql::Options {
+        migrate: settings.provision,
+        max_connections: settings.database_connections,
+        ..Default::default()
+    };
+    store_sql::connect(&settings.database_url, options).await
+}
+
+async fn home(store: &SqlStore, bus: &dyn Bus) -> Result<Home, store::Error> {
+    let id = store.cluster_id(SystemChance.new_id()).await?;
+    Ok(Home::new(bus.kv(Bucket::Runtime), &id, nonces()))
+}
+
+/// Makes the broker belong to the database of these settings, whichever it belonged to before;
+/// returns the id of the cluster, and the one before.
+///
+/// # Errors
+/// When the database or the broker does not answer.
+pub async fn claim(settings: &Settings, bus: &NatsBus) -> anyhow::Result<(String, Option<String>)> {
+    let store = open(settings).await.context("open the database")?;
+    let id = store.cluster_id(SystemChance.new_id()).await?;
+    let before = Home::new(bus.kv(Bucket::Runtime), &id, nonces()).claim().await;
+    store.close().await;
+    Ok((id, before?))
 }
 
 /// Connects to the broker, checks the permissions for these roles, and verifies the topology. If the

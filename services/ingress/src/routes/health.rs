@@ -45,6 +45,9 @@ pub(super) async fn metrics() -> impl IntoResponse {
 #[utoipa::path(get, path = "/openapi.json", tag = "health",
     responses((status = 200, body = Value, description = "OpenAPI")))]
 pub(super) async fn openapi(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let text = crate::description::openapi(app.config.auth, app.oidc.as_deref());
+    let mut text = crate::description::openapi(app.config.auth, app.oidc.as_deref());
+    if let Some(base) = &app.config.base_path {
+        text = crate::description::below(&text, base);
+    }
     ([(CONTENT_TYPE, "application/json")], text)
 }

@@ -92,6 +92,13 @@ pub(super) fn safety(settings: &Settings) -> Result<(), ConfigError> {
             "the api-key {fault}, so it can be guessed; use one from `openssl rand -hex 32`"
         ));
     }
+    if let Some(key) = &settings.metrics_key
+        && let Some(fault) = key_fault(key.expose())
+    {
+        return refuse(format!(
+            "the metrics-key {fault}, so it can be guessed; use one from `openssl rand -hex 32`"
+        ));
+    }
     let is_flag =
         |name| settings.all().iter().any(|one| one.name == name && one.origin == Origin::Flag);
     if is_flag("admin-password") {
@@ -123,6 +130,14 @@ pub(super) fn gate(settings: &Settings) -> Result<(), ConfigError> {
     if cert != key {
         let (given, missing) = if cert { ("tls-cert", "tls-key") } else { ("tls-key", "tls-cert") };
         return refuse(format!("{given} is set and {missing} is not: TLS needs both files"));
+    }
+    let base = settings.base_url.as_deref().unwrap_or_default();
+    if settings.require_https && !cert && !base.starts_with("https://") {
+        return refuse(
+            "require-https is set, and links would begin with http://: set tls-cert and tls-key, \
+             or base-url to the https:// address of the proxy (and trusted-proxies to its network)"
+                .to_owned(),
+        );
     }
     if settings.tls_client_ca.is_some() && !cert {
         return refuse(
