@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::Health;
+use chassis::{Health, Life};
 use engine::{Env, Installation};
 use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
@@ -70,6 +70,7 @@ pub(crate) struct App {
     pub(crate) backlog: Backlog,
     /// The streams of live updates.
     pub(crate) streams: Streams,
+    leaving: CancellationToken,
     draining: CancellationToken,
     stop: CancellationToken,
     tasks: TaskTracker,
@@ -103,6 +104,7 @@ impl App {
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),
+            leaving: CancellationToken::new(),
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -196,11 +198,13 @@ impl App {
         }
     }
 
-    /// Drains as soon as `stop` is cancelled.
-    pub(crate) fn drain_with(self: &Arc<Self>, stop: CancellationToken) {
-        let app = Arc::clone(self);
+    /// Leaves and drains with this life.
+    pub(crate) fn drain_with(self: &Arc<Self>, life: &Life) {
+        let (app, life) = (Arc::clone(self), life.clone());
         let draining = async move {
-            stop.cancelled().await;
+            life.leaving().cancelled().await;
+            app.leaving.cancel();
+            life.stop().cancelled().await;
             app.drain();
         };
         self.spawn("ingress drain", draining);
@@ -208,6 +212,7 @@ impl App {
 
     /// Refuses every new request from now on.
     pub(crate) fn drain(&self) {
+        self.leaving.cancel();
         self.draining.cancel();
     }
 
@@ -219,6 +224,11 @@ impl App {
     /// A task that another one runs, and that must end before ingress ends.
     pub(crate) fn tracked<F: Future>(&self, task: F) -> TrackedFuture<F> {
         self.tasks.track_future(task)
+    }
+
+    /// True when this server is not ready any more; it may still answer.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.is_cancelled()
     }
 
     /// True when every new request is refused.

@@ -62,7 +62,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     plans::begin(&app);
     identity::first::at_start(&app).await;
     tracing::info!(%address, auth = ?app.config.auth, tls = tls.is_some(), "ingress listens");
-    app.drain_with(life.stop());
+    app.drain_with(life);
     let stop = life.stop();
     life.spawn("ingress status", {
         let app = Arc::clone(&app);
@@ -70,7 +70,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
             stop.run_until_cancelled(status(&app, requests)).await;
         }
     });
-    let stopping = life.stop();
+    let ending = http::Ending::with(life);
     life.spawn("ingress connections", async move {
         // The router gets its state once here: otherwise it would be built anew for each
         // connection.
@@ -111,6 +111,7 @@ async fn status(app: &App, mut requests: Subscription) {
             "requestsMax": app.config.requests_max,
             "waiting": app.waiters.count(),
             "streams": app.streams.count(),
+            "leaving": app.is_leaving(),
             "draining": app.is_draining(),
         });
         let Ok(payload) = encode_body(ContentType::Json, &body) else { continue };

@@ -155,6 +155,11 @@ impl Client {
         self.read(answer).await
     }
 
+    /// Whether the server says that it is ready.
+    pub(crate) async fn is_ready(&self) -> bool {
+        self.open(&format!("{}/health/ready", self.server)).await.is_ok()
+    }
+
     /// The metrics of the server, with the caller's API key.
     ///
     /// # Errors

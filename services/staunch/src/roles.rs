@@ -52,7 +52,7 @@ impl Roles {
         let holding = hold_back(life.stop(), answered.clone(), later.clone().drop_guard());
         hosted.running.spawn(stopping_if_it_panics("hold back the roles", holding, life.clone()));
         for role in roles {
-            let own = Life::new(life.drain_time());
+            let own = life.of_part();
             let running = run(role, settings.clone(), hosted.process.clone(), own.clone());
             let stop = if role == GATEWAY { life.stop() } else { later.clone() };
             let hosting = host(role, running, own.clone(), life.clone(), stop);

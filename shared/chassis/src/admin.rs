@@ -100,7 +100,8 @@ async fn answer_all(
         let desk = Arc::clone(&desk);
         async move { Ok::<_, Infallible>(desk.answer(&request).await) }
     });
-    http::serve(listener, None, service, limits::ADMIN_CONNECTIONS_MAX, stop).await;
+    let ending = http::Ending::at_once(stop);
+    http::serve(listener, None, service, limits::ADMIN_CONNECTIONS_MAX, ending).await;
     Ok(())
 }
 
@@ -151,7 +152,7 @@ impl Desk {
     /// Whether the process has started, is not stopping, and passes all its checks.
     async fn ready(&self) -> Response<Full<Bytes>> {
         if !self.life.is_ready() {
-            let why = if self.life.is_draining() { "stopping" } else { "starting" };
+            let why = if self.life.is_leaving() { "stopping" } else { "starting" };
             return problem(StatusCode::SERVICE_UNAVAILABLE, &format!("this process is {why}"));
         }
         let health = self.health.clone();
@@ -280,6 +281,11 @@ mod tests {
         assert_eq!(ask(&desk, "/health/ready", &[]).await, 503);
         desk.life.ready();
         assert_eq!(ask(&desk, "/health/ready", &[]).await, 200);
+        desk.life.begin_leaving();
+        assert_eq!(ask(&desk, "/health/ready", &[]).await, 503);
+        assert_eq!(ask(&desk, "/health/live", &[]).await, 200);
+        let desk = self::desk(true, &[]);
+        desk.life.ready();
         desk.health.add("database", || async { Err("gone".to_owned()) });
         assert_eq!(ask(&desk, "/health/ready", &[]).await, 503);
     }

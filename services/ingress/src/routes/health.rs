@@ -22,7 +22,7 @@ pub(super) async fn live() -> Json<Value> {
     responses((status = 200, body = Value, description = "`{status, checks}`"),
         (status = 503, body = crate::problem::ProblemBody, description = "With `checks`")))]
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
-    if app.is_draining() {
+    if app.is_leaving() {
         return Err(Problem::unavailable("this server is stopping"));
     }
     let report = app.health.check().await;

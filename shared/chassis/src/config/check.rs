@@ -17,6 +17,10 @@ const LEASE_TTL_MIN: Duration = Duration::from_secs(1);
 /// A longer lease would keep the work of a killed node from the others.
 const LEASE_TTL_MAX: Duration = Duration::from_secs(60);
 
+/// More connections of one node than a PostgreSQL server has for all.
+const CONNECTIONS_MAX: u32 = 1_000;
+/// A longer delay would keep a release from its end.
+const DRAIN_DELAY_MAX: Duration = Duration::from_secs(300);
 /// A shorter wait would lose events to the clocks of two nodes.
 const EVENT_WAIT_MIN: Duration = Duration::from_secs(1);
 /// Rows that wait for longer would fill the database.
@@ -44,6 +48,22 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     if settings.executor_steps_max == 0 {
         let reason = "must be at least 1: no instance could run".to_owned();
         return Err(out_of_bounds(settings, "executor-steps-max", reason));
+    }
+    if !(LEASE_TTL_MIN..=LEASE_TTL_MAX).contains(&settings.presence_ttl) {
+        let reason = format!("must be between {LEASE_TTL_MIN:?} and {LEASE_TTL_MAX:?}");
+        return Err(out_of_bounds(settings, "presence-ttl", reason));
+    }
+    if settings.lease_wait > LEASE_TTL_MAX {
+        let reason = format!("must be at most {LEASE_TTL_MAX:?}");
+        return Err(out_of_bounds(settings, "lease-wait", reason));
+    }
+    if !(1..=CONNECTIONS_MAX).contains(&settings.database_connections) {
+        let reason = format!("must be between 1 and {CONNECTIONS_MAX}");
+        return Err(out_of_bounds(settings, "database-connections", reason));
+    }
+    if settings.drain_delay.0 > DRAIN_DELAY_MAX {
+        let reason = "must be at most 5m".to_owned();
+        return Err(out_of_bounds(settings, "drain-delay", reason));
     }
     if !(EVENT_WAIT_MIN..=EVENT_WAIT_MAX).contains(&settings.event_wait) {
         let reason = "must be between 1s and 720h".to_owned();

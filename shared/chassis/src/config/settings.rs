@@ -177,6 +177,9 @@ settings! {
     ack_wait: Duration = "3s", "TIME";
     /// Seconds in which a stopping process may finish its work in progress
     drain_seconds: u64 = "30", "SECONDS";
+    /// How long a process with HTTP callers still answers them after SIGTERM, while readiness says
+    /// 503 and every answer ends its connection; for load balancers that learn late, at most 5m
+    drain_delay: Delay = "5s", "TIME";
     /// Milliseconds that one script may run
     script_time_ms: u64 = limits::SCRIPT_TIME_MAX.as_millis(), "MILLISECONDS";
     /// Values that scripts may read with `getConfig` and `Configuration`, such as
@@ -274,6 +277,12 @@ impl Settings {
     #[must_use]
     pub fn drain(&self) -> Duration {
         Duration::from_secs(self.drain_seconds)
+    }
+
+    /// How long this process answers after it was asked to stop. No time where nobody calls it.
+    #[must_use]
+    pub fn drain_delay(&self) -> Duration {
+        if self.serves("ingress") { self.drain_delay.0 } else { Duration::ZERO }
     }
 
     /// How long one script may run.

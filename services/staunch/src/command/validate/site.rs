@@ -127,6 +127,11 @@ impl Site {
         self.members[member].is_out.store(is_out, Ordering::Relaxed);
     }
 
+    /// Whether a node is out of use.
+    pub(super) fn is_out(&self, member: usize) -> bool {
+        self.members[member].is_out.load(Ordering::Relaxed)
+    }
+
     /// The client of the `number`th node in use; counts on from the first after the last.
     pub(super) fn any(&self, number: usize) -> &Client {
         let inside: Vec<_> =
