@@ -29,6 +29,7 @@ mod m0014_deleted_versions;
 mod m0015_alterations;
 mod m0016_identity;
 mod m0017_secrets;
+mod m0019_cluster;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::{MigrationTrait, async_trait};
@@ -59,6 +60,7 @@ impl MigratorTrait for Migrator {
             ("m0015_alterations", m0015_alterations::STATEMENTS),
             ("m0016_identity", m0016_identity::STATEMENTS),
             ("m0017_secrets", m0017_secrets::STATEMENTS),
+            ("m0019_cluster", m0019_cluster::STATEMENTS),
         ];
         steps
             .into_iter()

@@ -42,7 +42,7 @@ impl Roles {
     pub(crate) async fn start(settings: &Settings, life: &Life) -> Result<Self, Failure> {
         let roles = chosen(settings)?;
         let process = Process::join(settings, &roles).await?;
-        let admin = process.node.admin(settings, life)?;
+        let admin = process.node.watch(settings, life)?;
         let mut hosted =
             Self { process, running: JoinSet::new(), lives: Vec::new(), _admin: admin };
         let (answered, later) = (CancellationToken::new(), CancellationToken::new());

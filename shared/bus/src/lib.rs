@@ -10,6 +10,7 @@ mod claim;
 pub mod conformance;
 mod error;
 mod follow;
+mod home;
 mod kv;
 mod lease;
 mod lock;
@@ -25,6 +26,7 @@ mod wire;
 
 pub use claim::{Claim, Claimed, Claims};
 pub use error::Error;
+pub use home::{Home, NoHome, Stranger};
 pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Lease, Leases, Terms};
 pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};

@@ -22,21 +22,23 @@ pub fn health(store: &Arc<dyn Store>, bus: &Arc<dyn Bus>, presence: &Presence) -
         let bus = Arc::clone(&bus);
         async move { bus.ping().await.map_err(|error| error.to_string()) }
     });
-    let presence = presence.clone();
+    let standing = presence.clone();
     health.add("cluster", move || {
-        let is_cut_off = presence.is_cut_off();
+        let is_cut_off = standing.is_cut_off();
         async move { if is_cut_off { Err("cut off from the other nodes".to_owned()) } else { Ok(()) } }
     });
     health
 }
 
 impl Node {
-    /// Answers health and metrics on the port that `admin-listen` names, until the result is
+    /// Watches over this process until it ends: stops it when the broker becomes another cluster's,
+    /// and answers health and metrics on the port that `admin-listen` names, until the result is
     /// dropped; `None` if it is not set.
     ///
     /// # Errors
     /// When the address cannot be used.
-    pub fn admin(&self, settings: &Settings, life: &Life) -> anyhow::Result<Option<Admin>> {
+    pub fn watch(&self, settings: &Settings, life: &Life) -> anyhow::Result<Option<Admin>> {
+        self.stay_home(life);
         let Some(address) = settings.admin_listen else { return Ok(None) };
         let health = health(&self.store, &self.bus, &self.presence);
         let keys = [&settings.api_key, &settings.metrics_key];

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use bus::{Bucket, Bus, Member, Presence};
+use bus::{Bucket, Bus, Home, Member, Presence};
 use bus_nats::NatsBus;
-use chassis::{Chance, Clock, Settings, SystemChance, SystemClock};
+use chassis::{Chance, Clock, Life, Settings, SystemChance, SystemClock};
 use store::Store;
 use store_sql::SqlStore;
 
@@ -24,6 +24,7 @@ pub struct Node {
     pub chance: Arc<dyn Chance>,
     /// The live nodes, this one among them.
     pub presence: Presence,
+    home: Home,
     nats: NatsBus,
 }
 
@@ -32,11 +33,15 @@ impl Node {
     /// settings say so, and joins the live nodes with these roles.
     ///
     /// # Errors
-    /// When the broker or the database does not answer, or is not prepared.
+    /// When the broker or the database does not answer, is not prepared, or the broker belongs to
+    /// another database.
     pub async fn join(settings: &Settings, roles: &[&str]) -> anyhow::Result<Self> {
-        let store = open_store(settings).await.context("open the database")?;
+        let store = open(settings).await.context("open the database")?;
         let nats = open_bus(settings, roles).await.context("connect to NATS")?;
         let bus: Arc<dyn Bus> = Arc::new(nats.clone());
+        let home = home(&store, &*bus).await.context("read the id of the cluster")?;
+        home.settle().await?;
+        let store: Arc<dyn Store> = Arc::new(store);
         let me = Member {
             node: settings.node.clone(),
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
@@ -46,7 +51,22 @@ impl Node {
         let presence =
             Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await?;
         let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
-        Ok(Self { name: settings.node.clone(), store, bus, clock, chance, presence, nats })
+        Ok(Self { name: settings.node.clone(), store, bus, clock, chance, presence, home, nats })
+    }
+
+    /// Stops the process when the broker turns out to be another cluster's: this node would take
+    /// commands of instances that its database does not have.
+    pub(crate) fn stay_home(&self, life: &Life) {
+        let (home, of) = (self.home.clone(), life.clone());
+        life.supervise("cluster id: watch", move || {
+            let (home, life) = (home.clone(), of.clone());
+            async move {
+                if let Some(stranger) = home.guard(&life.stop()).await {
+                    tracing::error!(%stranger, "this node stays out of the cluster");
+                    life.fail(stranger.to_string());
+                }
+            }
+        });
     }
 
     /// Leaves the live nodes and closes everything, in order.

@@ -8,4 +8,4 @@ mod join;
 
 pub use bus_nats::permissions;
 pub use health::health;
-pub use join::{Node, connect, nonces, open_bus, open_store};
+pub use join::{Node, claim, connect, nonces, open_bus, open_store};

@@ -8,6 +8,7 @@ pub(crate) mod api_key;
 pub(crate) mod application;
 pub(crate) mod audit;
 pub(crate) mod bookmark;
+pub(crate) mod cluster;
 pub(crate) mod definition;
 pub(crate) mod instance;
 pub(crate) mod journal;

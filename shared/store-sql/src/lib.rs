@@ -11,6 +11,7 @@
 
 mod bookmarks;
 mod cell;
+mod cluster;
 mod codec;
 mod columns;
 mod connect;

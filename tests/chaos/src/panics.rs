@@ -58,13 +58,14 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 57] = [
+const TASKS: [(&str, Fate); 59] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
     ("bus: make a stream again", Passes),
     ("bus: watch a bucket", Restarts),
     ("cache-notifier", Ends),
+    ("cluster id: watch", Restarts),
     ("committer", Restarts),
     ("compile", Passes),
     ("connectors: file", Passes),
@@ -87,6 +88,7 @@ const TASKS: [(&str, Fate); 57] = [
     ("host a role", FailsStop),
     ("http connection", Passes),
     ("ingress", FailsStop),
+    ("ingress audit", Restarts),
     ("ingress backlog", Passes),
     ("ingress connections", Ends),
     ("ingress drain", PassesStop),
@@ -128,8 +130,8 @@ const STREAMS: &str = "ingress stream";
 const EVENTS: &str = "/elsa/api/events";
 /// Runs while someone is connected to the hub.
 const HUB: &str = "ingress hub";
-/// Runs when a pause changes.
-const PAUSES: &str = "pauses: watch";
+/// They run when a key of the bucket of pauses changes.
+const PAUSES: [&str; 2] = ["pauses: watch", "cluster id: watch"];
 /// A key that is no pause.
 const NO_PAUSE: &str = "$KV.staunch_runtime.nobody";
 /// Runs when a bucket is gone.
@@ -309,7 +311,7 @@ impl Occasions {
         if left.contains(&HUB) {
             drop(timeout(OCCASION_EVERY, visit_the_hub(world)).await);
         }
-        if left.contains(&PAUSES) {
+        if PAUSES.iter().any(|task| left.contains(task)) {
             // The bucket may be out of reach for a moment.
             drop(world.jetstream().await.publish(NO_PAUSE, "".into()).await);
         }

@@ -1,4 +1,4 @@
-//! `staunch provision`: creates the streams, the consumer and the buckets.
+//! `staunch provision`: creates the streams, the consumer and the buckets, and says whose they are.
 
 use chassis::Settings;
 use clap::Args;
@@ -27,12 +27,16 @@ pub(crate) struct ProvisionArgs {
     /// repeated
     #[arg(long, value_name = "TASK", conflicts_with = "check")]
     pub(crate) worker: Vec<String>,
+    /// Makes this NATS belong to the database of `database-url`, instead of another one that is gone
+    /// for good
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) claim: bool,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
 
 /// Creates streams, consumers and buckets that are missing, and updates those that differ; with
-/// `check`, only compares.
+/// `check`, only compares. With `claim`, makes the broker belong to the database.
 ///
 /// # Errors
 /// When the broker does not answer, or a stream or bucket cannot be created or differs.
@@ -50,6 +54,12 @@ pub(crate) async fn run(
         consumers.push(bus.provision_worker(worker).await?);
     }
     bus.verify().await?;
+    if args.claim {
+        let (id, before) = node::claim(settings, &bus).await?;
+        let before = before.filter(|before| *before != id);
+        let of = before.map(|before| format!(" instead of {before}")).unwrap_or_default();
+        say::message(&format!("this NATS belongs to the cluster {id} from now on{of}"));
+    }
     let status = bus.status().await?;
     bus.close().await;
     if format == Format::Json {

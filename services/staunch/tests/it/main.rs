@@ -14,6 +14,7 @@ mod dev;
 mod identity;
 mod operate;
 mod secret;
+mod stranger;
 mod tls;
 mod validate;
 mod workflow;
