@@ -11,6 +11,7 @@ use sea_orm::{
     TransactionOptions, TransactionTrait as _,
 };
 use store::Error;
+use tokio::time::Instant;
 
 use crate::failure::{Failure, is_answer};
 use crate::joined::Texts;
@@ -136,11 +137,19 @@ impl Database {
     {
         let limit = self.options.statement_timeout.saturating_mul(3);
         let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
+        // SQLite is a file: what holds it up is another process, which will be done.
+        let retry_max = match self.pools {
+            Pools::Sqlite { .. } => Duration::MAX,
+            Pools::Postgres { .. } => self.options.retry_max,
+        };
         let mut tries = 1;
+        let began = Instant::now();
         loop {
             let result = tokio::time::timeout(limit, attempt()).await;
             let result = result.unwrap_or_else(|_elapsed| Err(Failure::timeout()));
-            let may_try = tries < self.options.tries_max && !self.is_closing.load(Relaxed);
+            let may_try = tries < self.options.tries_max
+                && began.elapsed() < retry_max
+                && !self.is_closing.load(Relaxed);
             match result {
                 Err(Failure::Passing(error)) if may_try => {
                     tracing::debug!(%error, tries, "trying again");

@@ -96,7 +96,7 @@ pub(crate) fn sqlite_settings(url: &str, options: &Options) -> Result<SqliteConn
         .create_if_missing(!url.contains("mode=ro"))
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
-        .busy_timeout(options.acquire_timeout)
+        .busy_timeout(options.busy_timeout)
         .foreign_keys(true)
         .statement_cache_capacity(STATEMENTS_MAX)
         .disable_statement_logging())
@@ -111,7 +111,7 @@ async fn open_sqlite(url: &str, options: &Options) -> Result<Pools, Error> {
     let pool = |connections| {
         SqlitePoolOptions::new()
             .max_connections(connections)
-            .acquire_timeout(options.acquire_timeout)
+            .acquire_timeout(options.busy_timeout)
             .test_before_acquire(false)
             // A database in memory lives as long as its connection.
             .idle_timeout(None)
