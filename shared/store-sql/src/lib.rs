@@ -24,6 +24,7 @@ mod inbox;
 mod instances;
 mod joined;
 mod keys;
+mod leftovers;
 mod loads;
 mod notes;
 mod options;

@@ -16,6 +16,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod leftovers;
 mod outbox;
 mod plans;
 mod requests;
@@ -47,6 +48,7 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     timers::exercise(&make).await;
     outbox::exercise(&make).await;
     tokens::exercise(&make).await;
+    leftovers::exercise(&make).await;
     keys::exercise(&make).await;
     identity::exercise(&make).await;
     sessions::exercise(&make).await;

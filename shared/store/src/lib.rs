@@ -14,6 +14,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod leftovers;
 pub mod memory;
 mod outbox;
 mod page;
@@ -43,6 +44,7 @@ pub use instances::{
     NewInstance, TimeColumn, TimeFilter, TimeOperator,
 };
 pub use keys::{ApiKey, Audit, AuditFilter, Keys};
+pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
@@ -71,6 +73,7 @@ pub trait Store:
     + Secrets
     + Requests
     + Plans
+    + Leftovers
     + Salvage
     + 'static
 {

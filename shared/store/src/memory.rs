@@ -11,6 +11,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod leftovers;
 mod outbox;
 mod plans;
 mod requests;

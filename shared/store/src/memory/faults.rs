@@ -41,6 +41,7 @@ pub enum Operation {
     Unapplied,
     Wakeable,
     Overdue,
+    Clear,
     Bury,
     Clock,
     DueTimers,
@@ -125,6 +126,7 @@ impl Operation {
                 | Self::Route
                 | Self::ForgetRouted
                 | Self::Bury
+                | Self::Clear
                 | Self::Fire
                 | Self::Published
                 | Self::Grant

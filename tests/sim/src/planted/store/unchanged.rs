@@ -4,14 +4,21 @@ use async_trait::async_trait;
 use model::{Definition, DefinitionId, InstanceId, Schedule, Timestamp, Token, Trigger, VersionId};
 use store::{
     AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Base, BookmarkFilter, Bookmarks,
-    Claim, DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest, Keys, Listed,
-    Page, PendingCommand, PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted,
-    Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
+    Claim, DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest, Keys, Leftover,
+    Leftovers, Listed, Page, PendingCommand, PlanStatus, Plans, Progress, Publication, Published,
+    Requests, Retracted, Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
 };
 
 use super::BrokenStore;
 
 impl Salvage for BrokenStore {}
+
+#[async_trait]
+impl Leftovers for BrokenStore {
+    async fn clear(&self, what: Leftover, before: Timestamp, limit: u64) -> Result<u64, Error> {
+        self.twin.clear(what, before, limit).await
+    }
+}
 
 #[async_trait]
 impl Store for BrokenStore {
