@@ -8,7 +8,13 @@ use store::Store;
 
 use crate::Node;
 
-/// Checks of the database, the broker, and this node's place among the live nodes.
+/// The role that fires timers and repairs what crashes left behind.
+const SWEEPER: &str = "timer";
+const NO_SWEEP: &str = "no live node has the role timer: no timer fires, and what crashes leave \
+    behind is not repaired; start one node with it, even beside an external scheduler";
+
+/// Checks of the database, the broker, and this node's place among the live nodes; and the advice
+/// to have a node that sweeps.
 #[must_use]
 pub fn health(store: &Arc<dyn Store>, bus: &Arc<dyn Bus>, presence: &Presence) -> Health {
     let health = Health::new();
@@ -26,6 +32,11 @@ pub fn health(store: &Arc<dyn Store>, bus: &Arc<dyn Bus>, presence: &Presence) -
     health.add("cluster", move || {
         let is_cut_off = standing.is_cut_off();
         async move { if is_cut_off { Err("cut off from the other nodes".to_owned()) } else { Ok(()) } }
+    });
+    let presence = presence.clone();
+    health.advise("sweep", move || {
+        let sweeps = presence.live().iter().any(|member| member.roles.iter().any(|r| r == SWEEPER));
+        async move { if sweeps { Ok(()) } else { Err(NO_SWEEP.to_owned()) } }
     });
     health
 }

@@ -42,7 +42,9 @@ stories! {
     secrets:
         values_of_secrets_are_nowhere
         the_master_key_is_replaced_under_load;
-    services: separate_binaries_make_a_cluster;
+    services:
+        separate_binaries_make_a_cluster
+        a_cluster_without_a_timer_says_what_it_lacks;
     waiting:
         an_instance_waits_for_a_timer_and_for_a_resume
         two_hundred_timers_fire_once_and_not_early_after_their_node_died_g6;

@@ -29,7 +29,8 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
     if report.is_healthy() {
         return Ok(Json(json!(report)));
     }
-    let bad = report.checks.iter().filter(|check| check.reason.is_some()).map(|check| check.name);
+    let bad = report.checks.iter().filter(|check| check.status == "Unhealthy");
+    let bad = bad.map(|check| check.name);
     let names = bad.collect::<Vec<_>>().join(", ");
     Err(Problem::unavailable(format!("not ready: {names}")).with("checks", json!(report.checks)))
 }
