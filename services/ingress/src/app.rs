@@ -10,7 +10,7 @@ use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
 use serde_json::Value;
 use store::Audit;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TrackedFuture;
@@ -74,6 +74,14 @@ pub(crate) struct App {
     draining: CancellationToken,
     stop: CancellationToken,
     tasks: TaskTracker,
+    /// Entries of the audit log that are written together.
+    audits: mpsc::Sender<Audit>,
+}
+
+/// The line of the log about an entry of the audit log. `target` would be that of the line itself.
+fn log(entry: &Audit) {
+    let Audit { who, what, target, is_refused, .. } = entry;
+    tracing::info!(who, what, of = target, is_refused, "audit");
 }
 
 impl App {
@@ -82,6 +90,7 @@ impl App {
         let (waiters, subscription) = Waiters::open(&*cx.bus).await?;
         cx.catalog.trust_while(&cx.presence);
         let metrics = Metrics::new();
+        let (audits, entries) = mpsc::channel(audit::WAITING_MAX);
         let issuer = config.oidc.clone().filter(|_| config.auth.oidc);
         let issuer = issuer.map(|issuer| Arc::new(Oidc::new(issuer, metrics.clone())));
         let master = config.master.clone();
@@ -108,6 +117,7 @@ impl App {
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            audits,
             cx,
             config,
             waiters: waiters.clone(),
@@ -122,6 +132,13 @@ impl App {
             stop.clone().run_until_cancelled_owned(listening).map(drop)
         });
         app.spawn("ingress outcomes", listening);
+        let (store, bus) = (Arc::clone(&app.cx.store), Arc::clone(&app.cx.bus));
+        let (entries, stop) = (Arc::new(Mutex::new(entries)), app.stop.clone());
+        let writing = tasks::supervised("ingress audit", app.stop.clone(), move || {
+            let (store, bus) = (Arc::clone(&store), Arc::clone(&bus));
+            audit::write_together(store, bus, Arc::clone(&entries), stop.clone())
+        });
+        app.spawn("ingress audit", writing);
         Ok(Arc::new(app))
     }
 
@@ -185,16 +202,36 @@ impl App {
         self.keep_audit(Audit { is_refused: true, ..entry }).await;
     }
 
+    /// Writes an entry of the audit log about a change that is made often: many entries together,
+    /// beside the request. A crash loses those of the last moment.
+    pub(crate) async fn audit_later(
+        &self,
+        caller: &Caller,
+        what: &str,
+        target: &str,
+        details: Value,
+    ) {
+        let entry = entry(self.now(), caller, what, target, details);
+        log(&entry);
+        if let Err(full) = self.audits.try_send(entry) {
+            self.write_audit(full.into_inner()).await;
+        }
+    }
+
     async fn keep_audit(&self, entry: Audit) {
-        let Audit { who, what, target, is_refused, .. } = entry.clone();
-        tracing::info!(who, what, target, is_refused, "audit");
+        log(&entry);
+        self.write_audit(entry).await;
+    }
+
+    async fn write_audit(&self, entry: Audit) {
+        let Audit { what, target, .. } = entry.clone();
         let message = audit::event(&entry);
         if let Err(error) = self.cx.store.audit(entry).await {
-            tracing::error!(%error, what, target, "the audit log could not be written");
+            tracing::error!(%error, what, of = target, "the audit log could not be written");
         }
         // The log is the truth: nobody waits until the event is stored.
         if let Err(error) = self.cx.bus.send(message).await {
-            tracing::warn!(%error, what, target, "an entry of the audit log was not sent");
+            tracing::warn!(%error, what, of = target, "an entry of the audit log was not sent");
         }
     }
 

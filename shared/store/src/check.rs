@@ -5,7 +5,9 @@
 
 use model::{Definition, Instance, Token, Trigger, limits, route_shape};
 
-use crate::{Burst, Error, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark};
+use crate::{
+    Audit, Burst, Error, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark,
+};
 
 /// Bytes of a text that is a key: an id, a hash, a correlation id.
 pub const KEY_BYTES_MAX: usize = 1024;
@@ -122,6 +124,15 @@ pub fn token(token: &Token) -> Result<(), Error> {
 /// [`Error::Refused`] names the broken rule.
 pub fn outbox_row(row: &OutboxRow) -> Result<(), Error> {
     keys([Some(row.id.as_str()), Some(row.instance_id.as_str())])
+}
+
+/// Checks an entry of the audit log.
+///
+/// # Errors
+/// [`Error::Refused`] names the broken rule.
+pub fn audit(entry: &Audit) -> Result<(), Error> {
+    texts([Some(entry.who.as_str()), Some(&entry.what), Some(&entry.target)])?;
+    texts([entry.address.as_deref()])
 }
 
 /// Checks all changes of a burst.

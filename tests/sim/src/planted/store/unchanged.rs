@@ -143,6 +143,10 @@ impl Keys for BrokenStore {
         self.twin.audit(entry).await
     }
 
+    async fn audit_all(&self, entries: Vec<Audit>) -> Result<(), Error> {
+        self.twin.audit_all(entries).await
+    }
+
     async fn audits(&self, filter: &AuditFilter, page: Page) -> Result<Listed<Audit>, Error> {
         self.twin.audits(filter, page).await
     }
