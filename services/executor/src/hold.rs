@@ -66,16 +66,16 @@ async fn acquire(cx: &Cx, id: &InstanceId) -> Result<Lease, Stop> {
             METRICS.lease_waited(waited, lease.contended());
             let waited_ms = waited.as_millis() as u64;
             if lease.contended() {
-                tracing::info!(key = %id, waited_ms, "lease acquired");
+                tracing::info!(instance = %id, waited_ms, "lease acquired");
             } else {
-                tracing::debug!(key = %id, waited_ms, "lease acquired");
+                tracing::debug!(instance = %id, waited_ms, "lease acquired");
             }
             cx.at(Point::Locked).await;
             Ok(lease)
         }
         Err(Busy::Held { by }) => {
             METRICS.lease_failed("held");
-            tracing::info!(key = %id, holder = %by, "lease busy");
+            tracing::info!(instance = %id, holder = %by, "lease busy");
             Err(Stop::soon(format!("the lease on instance {id} is held by {by}")))
         }
         Err(Busy::Unavailable(error)) => {

@@ -1,5 +1,7 @@
 //! Logs, traces and metrics of a process.
 
+mod lines;
+
 use std::collections::HashMap;
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
@@ -17,11 +19,13 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use prometheus::{Registry, TextEncoder};
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::{LogFormat, Settings};
+use lines::Lines;
 
 /// The buckets of histograms of times, in seconds. The defaults of OpenTelemetry are meant for
 /// milliseconds.
@@ -115,9 +119,12 @@ fn subscribe(settings: &Settings, tracer: Option<&SdkTracerProvider>) -> anyhow:
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("read the log filter {:?}", settings.log))?;
     let logs = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let node = settings.node.clone();
     let logs = match settings.log_format {
         LogFormat::Text => logs.boxed(),
-        LogFormat::Json => logs.json().flatten_event(true).boxed(),
+        LogFormat::Json => {
+            logs.with_ansi(false).event_format(Lines { node }).fmt_fields(JsonFields::new()).boxed()
+        }
     };
     // The exporter's own client is not traced: its spans would cause more spans.
     let traced = EnvFilter::new("info,opentelemetry=off,hyper=off,hyper_util=off,reqwest=off");
@@ -172,6 +179,12 @@ pub fn link(span: &Span, traceparent: Option<&str>) {
     }
 }
 
+/// The id of the trace that a `traceparent` names: the field `trace` of log lines.
+#[must_use]
+pub fn trace_id(traceparent: &str) -> Option<&str> {
+    traceparent.split('-').nth(1).filter(|id| id.len() == 32)
+}
+
 fn extract(traceparent: &str) -> Option<Context> {
     let headers = HashMap::from([("traceparent".to_owned(), traceparent.to_owned())]);
     let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &headers);
@@ -204,6 +217,8 @@ mod tests {
     fn without_tracing_nothing_travels_and_nonsense_is_ignored() {
         assert_eq!(inject(), None);
         assert!(extract("nonsense").is_none());
+        assert_eq!((trace_id("nonsense"), trace_id("a-b")), (None, None));
+        assert_eq!(trace_id(PARENT), Some("4bf92f3577b34da6a3ce929d0e0e4736"));
         set_parent(&Span::none(), Some("00-0-0-0"));
         link(&Span::none(), None);
     }
