@@ -85,7 +85,7 @@ impl Client {
         };
         // A node closes a connection that is idle for longer, perhaps while a request is sent.
         let idle = model::limits::HEADERS_TIME_MAX / 2;
-        let builder = reqwest::Client::builder()
+        let builder = roots::trusted_by(reqwest::Client::builder())
             .connect_timeout(Duration::from_secs(5))
             .pool_idle_timeout(idle);
         // A proxy cannot reach the loopback of this machine.
