@@ -92,6 +92,12 @@ impl Histogram {
         if self.count() > 0.0 { below / self.count() } else { 1.0 }
     }
 
+    /// The first bound that is not below this value.
+    pub(super) fn rounded_up(&self, value: f64) -> f64 {
+        let mut bounds = self.0.iter().map(|(bound, _)| *bound);
+        bounds.find(|bound| *bound >= value).unwrap_or(f64::INFINITY)
+    }
+
     /// The two bounds between which this quantile lies.
     pub(super) fn at(&self, part: f64) -> (f64, f64) {
         let wanted = part * self.count();
@@ -150,6 +156,7 @@ mod tests {
         assert_eq!(waits.at(0.99), (0.001, 0.1));
         assert_eq!(waits.at(1.0), (0.1, f64::INFINITY));
         assert_eq!(waits.within(0.1), 0.99);
+        assert_eq!((waits.rounded_up(0.1), waits.rounded_up(0.2)), (0.1, f64::INFINITY));
         let twice = waits.clone().and(&waits);
         assert_eq!((twice.count(), twice.within(0.1)), (200.0, 0.99));
         assert_eq!(Histogram::default().at(0.99), (0.0, 0.0));
