@@ -25,6 +25,7 @@ mod letters;
 mod links;
 mod live;
 mod oidc;
+mod operated;
 mod placeholder;
 mod resume;
 mod runs;
