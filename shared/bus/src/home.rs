@@ -13,9 +13,6 @@ use crate::follow::follow;
 use crate::retry::{BUDGET, Pace};
 use crate::{Change, Entry, Error, Kv, Nonces, Put, Revision};
 
-/// The key of the id, in the bucket of pauses: no pause has this key.
-const KEY: &str = "cluster-id";
-
 /// The bus is the home of another cluster.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -50,6 +47,9 @@ pub struct Home {
 }
 
 impl Home {
+    /// The key of the id, in the bucket of pauses: no pause has this key.
+    pub const KEY: &str = "cluster-id";
+
     /// The home of the cluster with this id, in the bucket of pauses.
     #[must_use]
     pub fn new(kv: Arc<dyn Kv>, id: &str, nonces: Nonces) -> Self {
@@ -96,7 +96,7 @@ impl Home {
         };
         let following = follow(&*self.kv, stop, |change| match change {
             Change::Synced => news.notify_one(),
-            Change::Set { key, .. } if key == KEY => news.notify_one(),
+            Change::Set { key, .. } if key == Self::KEY => news.notify_one(),
             Change::Set { .. } | Change::Reset => {}
         });
         tokio::select! {
@@ -116,7 +116,7 @@ impl Home {
                 Ok((found, _)) if !wants(found.as_deref()) => return Ok(found),
                 Ok((found, revision)) => {
                     let value = Bytes::copy_from_slice(self.id.as_bytes());
-                    match self.kv.put_if(KEY, value, revision, None, &nonce).await {
+                    match self.kv.put_if(Self::KEY, value, revision, None, &nonce).await {
                         Ok(Put::Won(_)) => return Ok(found),
                         Ok(Put::Lost(_)) => {
                             nonce = (self.nonces)();
@@ -135,11 +135,11 @@ impl Home {
 
     /// The id that is there, as the leader of the bucket has it, and the revision of its key.
     async fn found(&self) -> Result<(Option<String>, Revision), Error> {
-        let found = self.kv.entries().await?.into_iter().find(|(key, _)| key == KEY);
+        let found = self.kv.entries().await?.into_iter().find(|(key, _)| key == Self::KEY);
         if let Some((_, Entry { value: Some(value), revision })) = found {
             return Ok((Some(String::from_utf8_lossy(&value).into_owned()), revision));
         }
-        Ok((None, self.kv.get(KEY).await?.map_or(0, |entry| entry.revision)))
+        Ok((None, self.kv.get(Self::KEY).await?.map_or(0, |entry| entry.revision)))
     }
 }
 

@@ -135,7 +135,7 @@ fn parameters(operation: &mut Map<String, Value>) {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     for parameter in parameters.into_iter().flatten() {
         let is_needed = parameter["required"] == true;
-        if !is_needed && parameter["in"] == "query" {
+        if !is_needed && parameter["in"] == "query" && parameter["schema"].is_object() {
             parameter["allowEmptyValue"] = json!(true);
         }
         let name = parameter["name"].as_str().unwrap_or_default().to_owned();

@@ -11,8 +11,9 @@ pub(super) fn add(document: &mut Value) {
     let constraints: Value = serde_json::from_str(CONSTRAINTS).unwrap_or_default();
     merge(&mut document["components"]["schemas"], &constraints["schemas"]);
     let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
-    for schema in schemas.into_iter().flat_map(Map::values_mut) {
-        alterations(schema);
+    for schemas in schemas {
+        dry_run(schemas);
+        schemas.values_mut().for_each(alterations);
     }
     let paths = document.get_mut("paths").and_then(Value::as_object_mut);
     for (path, item) in paths.into_iter().flatten() {
@@ -23,6 +24,13 @@ pub(super) fn add(document: &mut Value) {
             named(operation, path, &constraints["names"]);
         }
     }
+}
+
+/// A dry run has the members of a filter, and alterations beside them.
+fn dry_run(schemas: &mut Map<String, Value>) {
+    let mut request = schemas.get("PlanFilter").cloned().unwrap_or_default();
+    request["properties"]["alterations"] = json!({"type": "array"});
+    schemas.insert("DryRunRequest".to_owned(), request);
 }
 
 /// Lists of alterations are not empty.

@@ -1,6 +1,6 @@
 //! What each role publishes and hears.
 
-use bus::Error;
+use bus::{Error, Home};
 use protocol::subject::{self, INBOX};
 
 use super::Grant;
@@ -69,8 +69,8 @@ pub(super) fn admin() -> Grant {
     grant
 }
 
-/// What every process does: it compares the topology, is among the live nodes, follows the published
-/// versions, and is a service of the Services API.
+/// What every process does: it compares the topology and the id of the cluster, is among the live nodes,
+/// follows the published versions, and is a service of the Services API.
 fn every(grant: &mut Grant, topology: &Topology) {
     grant.publishes([USER_INFO, "$JS.API.STREAM.NAMES"]);
     let streams = topology.stream.iter().map(|spec| spec.name.clone());
@@ -89,6 +89,8 @@ fn every(grant: &mut Grant, topology: &Topology) {
     follows(grant, subject::NODES_BUCKET);
     writes(grant, subject::NODES_BUCKET);
     follows(grant, subject::DEFINITIONS_BUCKET);
+    follows(grant, subject::RUNTIME_BUCKET);
+    grant.publishes([format!("$KV.{}.{}", subject::RUNTIME_BUCKET, Home::KEY)]);
 }
 
 /// Commands of every kind (also those that are replayed), the audit log, live events, dead letters,
@@ -110,7 +112,6 @@ fn ingress(grant: &mut Grant) {
         lifecycles(),
         journals(),
     ]);
-    follows(grant, subject::RUNTIME_BUCKET);
     writes(grant, subject::RUNTIME_BUCKET);
 }
 
@@ -134,7 +135,6 @@ fn executor(grant: &mut Grant) {
         follows(grant, bucket);
         writes(grant, bucket);
     }
-    follows(grant, subject::RUNTIME_BUCKET);
 }
 
 /// Publishes what is due, and what a crashed executor left in the outbox.
