@@ -8,7 +8,6 @@ use async_nats::Request;
 use bus::Error;
 use serde::Deserialize;
 
-use super::Grant;
 use super::pattern::covers;
 use super::role::{self, USER_INFO};
 use crate::NatsBus;

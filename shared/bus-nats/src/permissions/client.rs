@@ -5,8 +5,8 @@ use model::limits::SUBJECT_BYTES_MAX;
 use protocol::subject::{self, INBOX};
 use serde_json::{Value, json};
 
-use super::Grant;
-use super::accounts::{Export, Flow};
+use super::account::{Export, Flow};
+use super::grant::Grant;
 use super::role::{journals, lifecycles, one, pulls};
 use crate::api::nanos;
 

@@ -3,7 +3,7 @@
 use bus::{Error, Home};
 use protocol::subject::{self, INBOX};
 
-use super::Grant;
+use super::grant::Grant;
 use crate::options::INBOX_PREFIX;
 use crate::topology::Topology;
 
@@ -103,6 +103,7 @@ fn ingress(grant: &mut Grant) {
         subject::CACHE_CHANGED.to_owned(),
         format!("$JS.API.DIRECT.GET.{}", subject::EVENTS_STREAM),
         format!("$JS.API.DIRECT.GET.{}", subject::DEAD_STREAM),
+        format!("$JS.API.STREAM.MSG.GET.{}", subject::DEAD_STREAM),
         format!("$JS.API.STREAM.MSG.DELETE.{}", subject::DEAD_STREAM),
     ]);
     grant.subscribes([

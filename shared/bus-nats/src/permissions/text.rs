@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::accounts::{Account, Accounts, Export, Flow, User};
+use super::account::{Account, Export, Flow, User};
+use super::accounts::Accounts;
 
 const HEAD: &str = "\
 # The users of NATS for Staunch: for each role and each kind of client one that may do its work and
