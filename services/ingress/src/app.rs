@@ -89,7 +89,7 @@ impl App {
     pub(crate) async fn start(cx: Context, config: Config) -> Result<Arc<Self>, bus::Error> {
         let (waiters, subscription) = Waiters::open(&*cx.bus).await?;
         cx.catalog.trust_while(&cx.presence);
-        let metrics = Metrics::new();
+        let metrics = Metrics;
         let (audits, entries) = mpsc::channel(audit::WAITING_MAX);
         let issuer = config.oidc.clone().filter(|_| config.auth.oidc);
         let issuer = issuer.map(|issuer| Arc::new(Oidc::new(issuer, metrics.clone())));

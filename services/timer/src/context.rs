@@ -45,7 +45,7 @@ impl Context {
             presence,
             claims,
             versions: Arc::default(),
-            metrics: Metrics::new(),
+            metrics: Metrics,
             config,
             trail: Trail::default(),
         }

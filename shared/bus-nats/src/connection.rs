@@ -163,18 +163,30 @@ fn settings(options: &Options, inbox: &str, heard: Heard) -> ConnectOptions {
 
 impl Heard {
     fn note(&self, event: &Event) {
-        let purpose = &self.purpose;
+        let purpose = self.purpose.as_str();
         match event {
             Event::Connected => {
+                meter::NATS_CONNECTED.set(&[purpose], 1);
+                if *self.epoch.borrow() > 0 {
+                    meter::NATS_RECONNECTS.inc(&[purpose]);
+                }
                 self.epoch.send_modify(|epoch| *epoch += 1);
                 tracing::info!(purpose, "connected to NATS");
             }
             // The disconnect that this process has asked for.
             Event::Disconnected | Event::Draining | Event::Closed if self.closed.is_cancelled() => {
+                meter::NATS_CONNECTED.set(&[purpose], 0);
             }
-            Event::Disconnected => tracing::warn!(purpose, "the connection to NATS is lost"),
-            Event::LameDuckMode => tracing::warn!(purpose, "the NATS server is about to stop"),
+            Event::Disconnected => {
+                meter::NATS_CONNECTED.set(&[purpose], 0);
+                tracing::warn!(purpose, "the connection to NATS is lost");
+            }
+            Event::LameDuckMode => {
+                meter::NATS_ERRORS.inc(&[purpose]);
+                tracing::warn!(purpose, "the NATS server is about to stop");
+            }
             Event::SlowConsumer(subscription) => {
+                meter::NATS_SLOW_CONSUMERS.inc(&[purpose]);
                 tracing::warn!(
                     purpose,
                     subscription,
@@ -182,13 +194,17 @@ impl Heard {
                 );
             }
             Event::ServerError(ServerError::Other(text)) if Refusals::is_one(text) => {
+                meter::NATS_ERRORS.inc(&[purpose]);
                 self.refusals.add(text);
                 tracing::error!(
                     purpose,
                     "NATS refuses: {text}; `staunch nats-permissions` prints what each role needs"
                 );
             }
-            other => tracing::warn!(purpose, "NATS says: {other}"),
+            other => {
+                meter::NATS_ERRORS.inc(&[purpose]);
+                tracing::warn!(purpose, "NATS says: {other}");
+            }
         }
     }
 }

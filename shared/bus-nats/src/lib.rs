@@ -28,5 +28,5 @@ mod wire;
 
 pub use nats::{NatsBus, connect};
 pub use options::{MINIMUM_VERSION, Options, Tls};
-pub use status::{Status, StreamStatus};
+pub use status::{Lag, Status, StreamStatus};
 pub use topology::Topology;

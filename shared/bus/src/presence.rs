@@ -391,7 +391,10 @@ async fn renew(inner: Arc<Inner>) {
         match written {
             Ok(()) => {}
             Err(Error::Closed) => return,
-            Err(error) => tracing::warn!(%error, "this node's presence could not be renewed"),
+            Err(error) => {
+                meter::PRESENCE_RENEWALS_FAILED.inc(&[]);
+                tracing::warn!(%error, "this node's presence could not be renewed");
+            }
         }
     }
 }

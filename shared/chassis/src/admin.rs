@@ -125,7 +125,7 @@ impl Desk {
             "/health/ready" => self.ready().await,
             "/metrics" => self.refusal(request.headers()).unwrap_or_else(|| {
                 let kind = "text/plain; version=0.0.4; charset=utf-8";
-                response(StatusCode::OK, kind, crate::metrics_text())
+                response(StatusCode::OK, kind, meter::text())
             }),
             "/" => {
                 let text = "Staunch: /health/live, /health/ready and /metrics of this process\n";

@@ -48,4 +48,4 @@ pub use lifecycle::Life;
 pub use model::{Chance, Clock};
 pub use point::{Point, Points, Trail};
 pub use run::{host, main};
-pub use telemetry::{SECONDS, Telemetry, inject, link, metrics_text, set_parent, trace_id};
+pub use telemetry::{Telemetry, inject, link, set_parent, trace_id};

@@ -9,6 +9,8 @@ use chassis::{Chance, Clock, Life, Settings, SystemChance, SystemClock};
 use store::Store;
 use store_sql::SqlStore;
 
+use crate::observe::{self, Observing};
+
 /// The connections that all roles of one process share. Cheap to clone.
 #[derive(Clone)]
 pub struct Node {
@@ -26,6 +28,7 @@ pub struct Node {
     pub presence: Presence,
     home: Home,
     nats: NatsBus,
+    observing: Arc<Observing>,
 }
 
 impl Node {
@@ -51,7 +54,9 @@ impl Node {
         let presence =
             Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await?;
         let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
-        Ok(Self { name: settings.node.clone(), store, bus, clock, chance, presence, home, nats })
+        let observing = observe::start(Arc::clone(&store), nats.clone(), &presence, roles);
+        let (name, observing) = (settings.node.clone(), Arc::new(observing));
+        Ok(Self { name, store, bus, clock, chance, presence, home, nats, observing })
     }
 
     /// Stops the process when the broker turns out to be another cluster's: this node would take
@@ -71,6 +76,7 @@ impl Node {
 
     /// Leaves the live nodes and closes everything, in order.
     pub async fn leave(self) {
+        self.observing.end();
         self.presence.leave().await;
         self.store.close().await;
         self.nats.close().await;

@@ -5,6 +5,7 @@
 
 mod health;
 mod join;
+mod observe;
 
 pub use bus_nats::permissions;
 pub use health::health;

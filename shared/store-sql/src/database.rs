@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::failure::{Failure, is_answer};
 use crate::joined::Texts;
+use crate::measure::{self, Wait};
 use crate::options::Options;
 use crate::pools::Pools;
 use crate::stats::Counters;
@@ -52,10 +53,12 @@ pub(crate) struct Database {
 impl Database {
     pub(crate) async fn open(url: &str, options: Options) -> Result<Self, Error> {
         let pools = Pools::open(url, &options).await?;
-        let (writer, reader) = match &pools {
+        let (mut writer, mut reader): (DatabaseConnection, DatabaseConnection) = match &pools {
             Pools::Sqlite { writer, reader } => (writer.clone().into(), reader.clone().into()),
             Pools::Postgres { writer, reader } => (writer.clone().into(), reader.clone().into()),
         };
+        measure::statements(&mut writer);
+        measure::statements(&mut reader);
         Ok(Self {
             pools,
             writer,
@@ -78,10 +81,13 @@ impl Database {
 
     /// Begins a transaction of the pipeline.
     pub(crate) async fn begin(&self) -> Result<Tx, Failure> {
-        Ok(match &self.pools {
+        let wait = Wait::begin();
+        let tx = match &self.pools {
             Pools::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
             Pools::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
-        })
+        };
+        wait.over();
+        Ok(tx)
     }
 
     /// Begins a transaction that writes, for statements outside the pipeline.
@@ -103,7 +109,9 @@ impl Database {
         let Pools::Postgres { writer, .. } = &self.pools else {
             return Err(Error::Unavailable("this is not PostgreSQL".to_owned()).into());
         };
+        let wait = Wait::begin();
         let mut session = writer.acquire().await?;
+        wait.over();
         // The texts consist of constants; see `joined`.
         let query = sqlx::query_scalar_with(sqlx::AssertSqlSafe(text), arguments);
         query.fetch_all(&mut *session).await.map_err(|error| {
@@ -119,10 +127,13 @@ impl Database {
 
     /// A connection that sees all committed rows, for statements that find their rows by key.
     pub(crate) async fn read(&self) -> Result<Tx, Failure> {
-        Ok(match &self.pools {
+        let wait = Wait::begin();
+        let session = match &self.pools {
             Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
             Pools::Postgres { writer, .. } => Tx::PostgresReader(writer.acquire().await?),
-        })
+        };
+        wait.over();
+        Ok(session)
     }
 
     /// Repeats an attempt while it fails with a temporary error: a limited number of times, each
@@ -154,6 +165,7 @@ impl Database {
                 Err(Failure::Passing(error)) if may_try => {
                     tracing::debug!(%error, tries, "trying again");
                     Counters::add(&self.counters.retries, 1);
+                    meter::DATABASE_RETRIES.inc(&[]);
                     tokio::time::sleep(backoff.next()).await;
                     tries += 1;
                 }

@@ -11,6 +11,7 @@
 
 mod bookmarks;
 mod cell;
+mod census;
 mod cluster;
 mod codec;
 mod columns;
@@ -26,6 +27,7 @@ mod joined;
 mod keys;
 mod leftovers;
 mod loads;
+mod measure;
 mod notes;
 mod options;
 mod outbox;
@@ -37,6 +39,7 @@ mod schema;
 mod search;
 mod secrets;
 mod sessions;
+mod shown;
 mod sql;
 mod statements;
 mod stats;

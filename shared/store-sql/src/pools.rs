@@ -47,6 +47,25 @@ pub(crate) enum Pools {
     Postgres { writer: PgPool, reader: PgPool },
 }
 
+/// The connections of one pool.
+pub(crate) struct Figures {
+    /// Its name.
+    pub(crate) pool: &'static str,
+    /// Open connections.
+    pub(crate) size: u32,
+    /// Those of them that nobody uses.
+    pub(crate) idle: usize,
+    /// The largest number of connections.
+    pub(crate) max: u32,
+}
+
+impl Figures {
+    fn of<D: sqlx::Database>(name: &'static str, pool: &sqlx::Pool<D>) -> Self {
+        let max = pool.options().get_max_connections();
+        Self { pool: name, size: pool.size(), idle: pool.num_idle(), max }
+    }
+}
+
 impl Pools {
     /// Opens the pools for `sqlite:…` or `postgres://…`.
     pub(crate) async fn open(url: &str, options: &Options) -> Result<Self, Error> {
@@ -64,12 +83,18 @@ impl Pools {
 
     /// The number of open connections, and how many of them are idle.
     pub(crate) fn connections(&self) -> (u32, usize) {
+        let [writer, reader] = self.figures();
+        (writer.size + reader.size, writer.idle + reader.idle)
+    }
+
+    /// The figures of each pool.
+    pub(crate) fn figures(&self) -> [Figures; 2] {
         match self {
             Self::Sqlite { writer, reader } => {
-                (writer.size() + reader.size(), writer.num_idle() + reader.num_idle())
+                [Figures::of("writer", writer), Figures::of("reader", reader)]
             }
             Self::Postgres { writer, reader } => {
-                (writer.size() + reader.size(), writer.num_idle() + reader.num_idle())
+                [Figures::of("writer", writer), Figures::of("reader", reader)]
             }
         }
     }

@@ -9,6 +9,7 @@
 
 mod bookmarks;
 mod case;
+mod census;
 mod commits;
 mod definitions;
 mod deletions;
@@ -55,4 +56,5 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     secrets::exercise(&make).await;
     requests::exercise(&make).await;
     plans::exercise(&make).await;
+    census::exercise(&make).await;
 }

@@ -5,6 +5,7 @@
 //! burst are one transaction with its version check. Callers take only the traits that they use.
 
 mod bookmarks;
+mod census;
 pub mod check;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -29,6 +30,7 @@ mod unreadable;
 use async_trait::async_trait;
 
 pub use bookmarks::{BookmarkFilter, Bookmarks, StoredBookmark, shard_of};
+pub use census::{Census, Counts};
 pub use definitions::{
     Base, DefinitionColumn, DefinitionFilter, DefinitionOrder, Definitions, Deleted, Publication,
     Published, PublishedVersion, Retracted, Saved, VersionOption,
@@ -74,6 +76,7 @@ pub trait Store:
     + Requests
     + Plans
     + Leftovers
+    + Counts
     + Salvage
     + 'static
 {

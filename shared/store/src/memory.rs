@@ -5,6 +5,7 @@
 //! [`Faults`] hook waits. Its contents end with the process.
 
 mod bookmarks;
+mod census;
 mod definitions;
 mod faults;
 mod identity;

@@ -58,7 +58,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 59] = [
+const TASKS: [(&str, Fate); 60] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -106,6 +106,7 @@ const TASKS: [(&str, Fate); 59] = [
     ("leases: watch", Restarts),
     ("lookup", Passes),
     ("main", FailsStop),
+    ("observe", Restarts),
     ("pauses: watch", Restarts),
     ("pointers: watch", Restarts),
     ("presence: renew", Restarts),

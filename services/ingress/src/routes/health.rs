@@ -39,7 +39,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
 #[utoipa::path(get, path = "/metrics", tag = "health",
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn metrics() -> impl IntoResponse {
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], chassis::metrics_text())
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], meter::text())
 }
 
 /// This description.

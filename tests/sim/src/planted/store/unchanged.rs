@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use model::{Definition, DefinitionId, InstanceId, Schedule, Timestamp, Token, Trigger, VersionId};
 use store::{
     AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Base, BookmarkFilter, Bookmarks,
-    Claim, DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest, Keys, Leftover,
-    Leftovers, Listed, Page, PendingCommand, PlanStatus, Plans, Progress, Publication, Published,
-    Requests, Retracted, Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
+    Census, Claim, Counts, DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest,
+    Keys, Leftover, Leftovers, Listed, Page, PendingCommand, PlanStatus, Plans, Progress,
+    Publication, Published, Requests, Retracted, Salvage, Saved, Store, StoredBookmark, Tokens,
+    VersionOption,
 };
 
 use super::BrokenStore;
@@ -17,6 +18,13 @@ impl Salvage for BrokenStore {}
 impl Leftovers for BrokenStore {
     async fn clear(&self, what: Leftover, before: Timestamp, limit: u64) -> Result<u64, Error> {
         self.twin.clear(what, before, limit).await
+    }
+}
+
+#[async_trait]
+impl Counts for BrokenStore {
+    async fn census(&self, overdue: Timestamp, at_most: u64) -> Result<Census, Error> {
+        self.twin.census(overdue, at_most).await
     }
 }
 
