@@ -8,7 +8,7 @@
 //! that no query searches share one document column: JSON if people read it, MessagePack on the
 //! path of every command.
 //!
-//! To add one: 1. `m0018_what.rs` with its statements, 2. a line in [`Migrator::migrations`]. For a
+//! To add one: 1. `m0019_what.rs` with its statements, 2. a line in [`Migrator::migrations`]. For a
 //! column, also change the table's entity in `shared/store-sql/src/entity`.
 
 mod ddl;
@@ -29,6 +29,7 @@ mod m0014_deleted_versions;
 mod m0015_alterations;
 mod m0016_identity;
 mod m0017_secrets;
+mod m0018_searchable_values;
 mod m0019_cluster;
 
 pub use sea_orm_migration::MigratorTrait;
@@ -60,6 +61,7 @@ impl MigratorTrait for Migrator {
             ("m0015_alterations", m0015_alterations::STATEMENTS),
             ("m0016_identity", m0016_identity::STATEMENTS),
             ("m0017_secrets", m0017_secrets::STATEMENTS),
+            ("m0018_searchable_values", m0018_searchable_values::STATEMENTS),
             ("m0019_cluster", m0019_cluster::STATEMENTS),
         ];
         steps

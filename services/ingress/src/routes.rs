@@ -30,6 +30,7 @@ mod run;
 mod runtime;
 mod saving;
 mod scripting;
+mod searching;
 mod secrets;
 mod start;
 mod tasks;

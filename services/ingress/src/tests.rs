@@ -30,6 +30,7 @@ mod placeholder;
 mod resume;
 mod runs;
 mod runtime;
+mod searching;
 mod secrets;
 mod signalr;
 mod studio;

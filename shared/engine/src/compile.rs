@@ -19,6 +19,7 @@ mod log_persistence;
 mod planning;
 mod raw;
 mod retry;
+mod searchable;
 mod unknown;
 mod visible;
 
@@ -70,7 +71,8 @@ pub(crate) fn compile(
     compiler.unique_names("outputs", &definition.outputs);
     let activation = compiler.activation(definition);
     let continues_with_incidents = compiler.continues_with_incidents(definition);
-    let variables = compiler.variables(None, &definition.variables);
+    let mut variables = compiler.variables(None, &definition.variables);
+    compiler.searchable(&definition.variables, &mut variables);
     compiler.findings.visible = Visible::of(&definition.variables, &definition.inputs);
     let custom = camel_cased(&definition.custom_properties);
     compiler.scope.keeps = log_persistence::said(&mut compiler.findings, None, &custom).by_default;
@@ -97,6 +99,7 @@ pub(crate) fn compile(
     let (nodes, index) = keyed(compiler.nodes);
     let inner = nodes.iter().flat_map(|node| &node.variables);
     let hides = variables.iter().chain(inner).any(|variable| variable.is_hidden);
+    let is_searchable = variables.iter().any(|variable| variable.searchable.is_some());
     let outline = Outline {
         definition_id: definition.definition_id.clone(),
         version_id: definition.id.clone(),
@@ -107,6 +110,7 @@ pub(crate) fn compile(
         continues_with_incidents,
         has_scripts,
         hides,
+        is_searchable,
         variables,
         inputs: definition.inputs.clone(),
         outputs: definition.outputs.clone(),

@@ -22,6 +22,7 @@ mod retry;
 mod route;
 mod schedule;
 mod script_library;
+mod searchable;
 pub mod span;
 mod stimulus;
 mod time;
@@ -44,6 +45,7 @@ pub use retry::{Growth, On, Retries, Retry};
 pub use route::route_shape;
 pub use schedule::{Misfire, Recurrence, Schedule};
 pub use script_library::ScriptLibrary;
+pub use searchable::{SearchKey, Searchable};
 pub use stimulus::{Stimulus, Trigger};
 pub use time::{InvalidTimestamp, Timestamp};
 

@@ -195,6 +195,17 @@ pub const PAGE_SKIP_MAX: u64 = 1_000_000_000;
 pub const REQUEST_ITEMS_MAX: usize = 1_000;
 /// Bytes of a name, a correlation id or a search term in a request.
 pub const NAME_BYTES_MAX: usize = 1_024;
+/// Searchable variables of one definition.
+pub const SEARCHABLE_MAX: usize = 16;
+/// Bytes of the name of a searchable variable.
+pub const SEARCHABLE_NAME_BYTES_MAX: usize = 128;
+/// Bytes of a text in the index of searchable values. A longer text is found by its first bytes, and
+/// as a whole.
+pub const SEARCHABLE_TEXT_BYTES_MAX: usize = 256;
+/// Bytes of a beginning of texts that a filter looks for: less than the index has of a long text.
+pub const SEARCHED_PREFIX_BYTES_MAX: usize = 250;
+/// Comparisons with searchable values in one filter.
+pub const VALUE_FILTERS_MAX: usize = 8;
 /// How long an `Idempotency-Key` belongs to the request that used it first.
 pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of an answer that is kept for requests repeated under the same `Idempotency-Key`.

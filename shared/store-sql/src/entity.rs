@@ -25,3 +25,4 @@ pub(crate) mod signing_key;
 pub(crate) mod token;
 pub(crate) mod trigger;
 pub(crate) mod user;
+pub(crate) mod value;

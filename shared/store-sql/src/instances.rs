@@ -1,7 +1,9 @@
 //! Instances and their journals.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
-use model::{Entry, Instance, InstanceId, SubStatus, Timestamp};
+use model::{Entry, Instance, InstanceId, SearchKey, SubStatus, Timestamp};
 use protocol::Message;
 use sea_orm::sea_query::{Expr, ExprTrait as _, IntoCondition as _, NullOrdering};
 use sea_orm::{
@@ -21,6 +23,7 @@ use crate::failure::Failure;
 use crate::pipeline::{Work, WorkEnd};
 use crate::search::{bounded, contains};
 use crate::unreadable::Named;
+use crate::values;
 
 /// Tries of a start whose id exists at the insert but is deleted before the load.
 const ACCEPTS_MAX: usize = 3;
@@ -108,6 +111,10 @@ impl Instances for SqlStore {
         Ok(Listed { items, total: u64::try_from(total).unwrap_or_default() })
     }
 
+    async fn values(&self, id: &InstanceId) -> Result<BTreeMap<String, SearchKey>, Error> {
+        self.values_of(id).await
+    }
+
     async fn delete(&self, id: &InstanceId) -> Result<bool, Error> {
         self.tried(|| self.delete_once(id.as_str())).await
     }
@@ -178,7 +185,7 @@ fn without_documents(query: Select<Entity>) -> Select<Entity> {
         .expr_as(Expr::value(None::<Vec<u8>>), Column::StartCommand.as_str())
 }
 
-fn condition(filter: &InstanceFilter) -> Condition {
+pub(crate) fn condition(filter: &InstanceFilter) -> Condition {
     let ids = |ids: &[String]| (!ids.is_empty()).then(|| ids.to_vec());
     let instance_ids: Vec<String> = filter.ids.iter().map(ToString::to_string).collect();
     let definition_ids: Vec<String> =
@@ -203,6 +210,7 @@ fn condition(filter: &InstanceFilter) -> Condition {
         .add_option(filter.has_incidents.map(incidents))
         .add_option(filter.search.as_ref().map(|text| contains(Column::Search, text)))
         .add(times.fold(Condition::all(), Condition::add))
+        .add(values::condition(filter))
 }
 
 fn time_condition(filter: &TimeFilter) -> Condition {

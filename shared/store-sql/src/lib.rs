@@ -47,6 +47,7 @@ mod timers;
 mod tokens;
 mod tx;
 mod unreadable;
+mod values;
 mod writes;
 
 pub use connect::{SqlStore, connect};

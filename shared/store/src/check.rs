@@ -7,6 +7,7 @@ use model::{Definition, Instance, Token, Trigger, limits, route_shape};
 
 use crate::{
     Audit, Burst, Error, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark,
+    ValueChanges,
 };
 
 /// Bytes of a text that is a key: an id, a hash, a correlation id.
@@ -135,6 +136,15 @@ pub fn audit(entry: &Audit) -> Result<(), Error> {
     texts([entry.address.as_deref()])
 }
 
+/// Checks changes of searchable values.
+///
+/// # Errors
+/// [`Error::Refused`] names the broken rule.
+pub fn values(changes: &ValueChanges) -> Result<(), Error> {
+    let names = changes.set.keys().chain(&changes.removed).map(|name| Some(name.as_str()));
+    keys(names.chain(changes.set.values().map(|key| Some(key.as_str()))))
+}
+
 /// Checks all changes of a burst.
 ///
 /// # Errors
@@ -146,6 +156,7 @@ pub fn burst(burst: &Burst) -> Result<(), Error> {
     burst.starts.iter().try_for_each(start)?;
     burst.commands.iter().try_for_each(command)?;
     burst.outbox.iter().try_for_each(outbox_row)?;
+    values(&burst.values)?;
     burst.tokens.iter().try_for_each(token)
 }
 

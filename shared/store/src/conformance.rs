@@ -27,6 +27,7 @@ mod secrets;
 mod sessions;
 mod timers;
 mod tokens;
+mod values;
 
 use std::sync::Arc;
 
@@ -57,4 +58,5 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     requests::exercise(&make).await;
     plans::exercise(&make).await;
     census::exercise(&make).await;
+    values::exercise(&make).await;
 }

@@ -26,6 +26,7 @@ mod sessions;
 mod timers;
 mod tokens;
 mod unreadable;
+mod values;
 
 use async_trait::async_trait;
 
@@ -58,6 +59,9 @@ pub use sessions::{
 pub use timers::{DueTimer, Firing, Timers};
 pub use tokens::Tokens;
 pub use unreadable::{Salvage, Table, Unreadable};
+pub use values::{
+    KeyRange, SearchableFilter, SearchableNames, ValueChanges, ValueFilter, ValueOperator,
+};
 
 /// The whole port.
 #[async_trait]

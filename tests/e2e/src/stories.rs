@@ -39,6 +39,7 @@ stories! {
     events: events_are_readable_json_in_order;
     publication: a_new_version_runs_everywhere_at_once_g10;
     refusals: bad_input_is_refused_at_every_door_with_a_reason;
+    searchable: instances_are_found_by_the_values_of_their_variables;
     secrets:
         values_of_secrets_are_nowhere
         the_master_key_is_replaced_under_load;

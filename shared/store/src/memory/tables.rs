@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     BookmarkId, CommandId, Definition, Entry, Instance, InstanceId, Schedule, ScheduleId,
-    Timestamp, Token, Trigger, VersionId,
+    SearchKey, Timestamp, Token, Trigger, VersionId,
 };
 use protocol::Message;
 
@@ -41,6 +41,8 @@ pub(super) struct PlanRow {
 pub(super) struct Tables {
     pub(super) instances: BTreeMap<InstanceId, InstanceRow>,
     pub(super) journals: BTreeMap<InstanceId, Vec<Entry>>,
+    /// Searchable values by instance and name.
+    pub(super) values: BTreeMap<InstanceId, BTreeMap<String, SearchKey>>,
     pub(super) bookmarks: BTreeMap<(InstanceId, BookmarkId), StoredBookmark>,
     pub(super) pending: BTreeMap<CommandId, PendingCommand>,
     /// Events that were handed out, each with its time.

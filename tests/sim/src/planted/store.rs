@@ -3,10 +3,11 @@
 mod identity;
 mod unchanged;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use model::{CommandId, Entry, Instance, InstanceId, Schedule, Timestamp};
+use model::{CommandId, Entry, Instance, InstanceId, Schedule, SearchKey, Timestamp};
 use protocol::Message;
 use store::memory::MemoryStore;
 use store::{
@@ -148,6 +149,10 @@ impl Instances for BrokenStore {
 
     async fn journal(&self, id: &InstanceId, page: Page) -> Result<Listed<Entry>, Error> {
         self.twin.journal(id, page).await
+    }
+
+    async fn values(&self, id: &InstanceId) -> Result<BTreeMap<String, SearchKey>, Error> {
+        self.twin.values(id).await
     }
 
     async fn delete(&self, id: &InstanceId) -> Result<bool, Error> {

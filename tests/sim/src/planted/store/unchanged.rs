@@ -6,8 +6,8 @@ use store::{
     AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Base, BookmarkFilter, Bookmarks,
     Census, Claim, Counts, DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest,
     Keys, Leftover, Leftovers, Listed, Page, PendingCommand, PlanStatus, Plans, Progress,
-    Publication, Published, Requests, Retracted, Salvage, Saved, Store, StoredBookmark, Tokens,
-    VersionOption,
+    Publication, Published, Requests, Retracted, Salvage, Saved, SearchableFilter, SearchableNames,
+    Store, StoredBookmark, Tokens, VersionOption,
 };
 
 use super::BrokenStore;
@@ -79,6 +79,10 @@ impl Definitions for BrokenStore {
         page: Page,
     ) -> Result<Listed<Definition>, Error> {
         self.twin.definitions(filter, page).await
+    }
+
+    async fn searchable(&self, filter: &SearchableFilter) -> Result<SearchableNames, Error> {
+        self.twin.searchable(filter).await
     }
 
     async fn triggers(&self, hash: &str) -> Result<Vec<Trigger>, Error> {
