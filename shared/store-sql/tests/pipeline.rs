@@ -301,9 +301,10 @@ async fn a_database_that_is_gone_is_reported_within_a_few_seconds() {
     assert_eq!(store.commit(burst("a", 0)).await.unwrap(), done());
     server.kill().unwrap();
     let began = Instant::now();
+    let (instance, definition) = ("a".into(), "d".into());
     let (read, looked, wrote) = tokio::join!(
-        store.load(&"a".into()),
-        store.definition(&"d".into(), VersionOption::Latest),
+        store.load(&instance),
+        store.definition(&definition, VersionOption::Latest),
         store.commit(burst("a", 1)),
     );
     let took = began.elapsed();

@@ -8,6 +8,7 @@ use async_nats::Request;
 use bus::Error;
 use serde::Deserialize;
 
+use super::grant::Grant;
 use super::pattern::covers;
 use super::role::{self, USER_INFO};
 use crate::NatsBus;
