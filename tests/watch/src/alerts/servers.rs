@@ -26,6 +26,25 @@ pub(super) const ALERTS: &[Alert] = &[
         },
     },
     Alert {
+        name: "StaunchNoNode",
+        severity: "critical",
+        expr: r#"absent(up{job=~".*staunch.*"} == 1)"#,
+        hold: "1m",
+        summary: "No node of Staunch answers",
+        means: "Nothing runs, or Prometheus cannot reach any node. What was accepted waits in the \
+                database and in NATS.",
+        look: &[
+            "the log of a node: without NATS or the database it does not start",
+            "the way from Prometheus to the nodes, and its API key",
+        ],
+        act: "Bring NATS and the database back first, then the nodes; what is overdue is done at once.",
+        test: Test {
+            series: &[(r#"up{job="staunch",instance="a:5002"}"#, "1 0x10")],
+            at: "5m",
+            labels: &[],
+        },
+    },
+    Alert {
         name: "StaunchRoleMissing",
         severity: "critical",
         expr: "max by (role) (staunch_nodes) == 0",
