@@ -95,6 +95,5 @@ fn list(out: &mut String, name: &str, subjects: &BTreeSet<String>) {
 }
 
 fn line(out: &mut String, depth: usize, text: &str) {
-    // Writing to a text never fails.
-    drop(writeln!(out, "{:width$}{text}", "", width = depth * 2));
+    out.push_str(&format!("{:width$}{text}\n", "", width = depth * 2));
 }
