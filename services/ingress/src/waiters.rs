@@ -148,7 +148,7 @@ mod tests {
         let listening =
             tokio::spawn(waiters.clone().listen(Arc::new(bus.clone()), Some(subscription)));
         let id = CommandId::new("c1");
-        let (first, second) = (waiters.expect(&id), waiters.expect(&id));
+        let (mut first, mut second) = (waiters.expect(&id), waiters.expect(&id));
         let mut other = waiters.expect(&CommandId::new("c2"));
         assert!(first.has_company() && !other.has_company());
         let outcome = Outcome { affected: Some(3), ..Outcome::default() };

@@ -11,7 +11,7 @@ pub(super) fn add(document: &mut Value) {
     let constraints: Value = serde_json::from_str(CONSTRAINTS).unwrap_or_default();
     merge(&mut document["components"]["schemas"], &constraints["schemas"]);
     let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
-    for schemas in schemas {
+    if let Some(schemas) = schemas {
         dry_run(schemas);
         schemas.values_mut().for_each(alterations);
     }

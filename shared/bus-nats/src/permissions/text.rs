@@ -1,7 +1,6 @@
 //! The accounts in the form of nats-server's configuration.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use super::account::{Account, Export, Flow, User};
 use super::accounts::Accounts;
@@ -95,5 +94,5 @@ fn list(out: &mut String, name: &str, subjects: &BTreeSet<String>) {
 }
 
 fn line(out: &mut String, depth: usize, text: &str) {
-    out.push_str(&format!("{:width$}{text}\n", "", width = depth * 2));
+    out.extend([" ".repeat(depth * 2).as_str(), text, "\n"]);
 }
