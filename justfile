@@ -55,6 +55,10 @@ compat *versions:
 compose-check *args:
     cargo test -p deploy {{args}}
 
+# Hot queries on a database of ten million instances, or another number; needs PostgreSQL and 20 GB.
+scale rows="10000000":
+    SCALE_ROWS={{rows}} cargo test -p store-sql --test scale -- --nocapture
+
 fmt:
     cargo fmt --all
 

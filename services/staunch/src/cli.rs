@@ -8,8 +8,9 @@ use clap::{Args, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
-    app, apply, bench, config, dead, demo, dev, health, instance, key, migrate, nats_permissions,
-    provision, role, run, runtime, secret, server, signing_key, test, user, validate, workflow,
+    app, apply, archive, bench, config, dead, demo, dev, health, instance, key, migrate,
+    nats_permissions, provision, retention, role, run, runtime, secret, server, signing_key, test,
+    user, validate, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -60,6 +61,10 @@ enum Command {
     Instance(instance::InstanceArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
+    /// Removes ended instances after their time, or says which would be removed
+    Retention(retention::RetentionArgs),
+    /// Lists and reads archived instances
+    Archive(archive::ArchiveArgs),
     /// Shows, pauses, resumes and drains executors
     Runtime(runtime::RuntimeArgs),
     /// Creates, lists and removes API keys
@@ -205,6 +210,16 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
             bus.close().await;
             done
         }
+        Command::Retention(args) => {
+            let (settings, store) = opened(&args.settings, args.verb.only_looks()).await?;
+            let done = retention::run(args.verb, Arc::clone(&store), &settings, format).await;
+            store.close().await;
+            done
+        }
+        Command::Archive(args) => {
+            let settings = client_settings(&args.settings, true)?;
+            archive::run(args.verb, &settings, format).await
+        }
         Command::Key(args) => {
             let looks = args.verb.only_looks();
             on_store(&args.settings, looks, async |store| key::run(args.verb, store, format).await)
@@ -246,9 +261,13 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
             provision::run(&args, &settings, format).await
         }
         Command::Migrate(args) => {
-            let settings = client_settings(&args.settings, args.check)?;
-            if args.check {
+            let only_looks = args.check || args.plan;
+            let settings = client_settings(&args.settings, only_looks)?;
+            if only_looks {
                 database::must_exist(&settings)?;
+            }
+            if args.plan {
+                return migrate::plan(&settings, format).await;
             }
             migrate::run(args.check, &settings, format).await
         }

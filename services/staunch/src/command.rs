@@ -2,6 +2,7 @@
 
 pub(crate) mod app;
 pub(crate) mod apply;
+pub(crate) mod archive;
 pub(crate) mod bench;
 pub(crate) mod config;
 pub(crate) mod dead;
@@ -13,6 +14,7 @@ pub(crate) mod key;
 pub(crate) mod migrate;
 pub(crate) mod nats_permissions;
 pub(crate) mod provision;
+pub(crate) mod retention;
 pub(crate) mod role;
 pub(crate) mod run;
 pub(crate) mod runtime;

@@ -220,7 +220,7 @@ async fn run(
             executor::run(cx, life).await
         }
         "timer" => {
-            let config = timer::Config::from_settings(&settings);
+            let config = timer::Config::from_settings(&settings)?;
             let cx = timer::Context::new(&node, store, bus, presence, nonces(), config);
             timer::run(cx.watched(listen::points()), life).await
         }

@@ -32,6 +32,10 @@ impl Metrics {
         meter::ROWS_UNREADABLE.inc(&[table]);
     }
 
+    pub(crate) fn retired(&self, what: &'static str, count: u64) {
+        meter::RETENTION_REMOVED.add(&[what], count);
+    }
+
     pub(crate) fn mended(&self, what: &'static str, count: u64) {
         meter::SWEEP_MENDED.add(&[what], count);
     }

@@ -26,7 +26,7 @@ mod visible;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{ActivityId, Definition, DefinitionId, Map, limits};
+use model::{ActivityId, Definition, DefinitionId, Map, Retention, limits};
 use serde_json::Value;
 
 pub(crate) use findings::Oversights;
@@ -78,6 +78,9 @@ pub(crate) fn compile(
     compiler.scope.keeps = log_persistence::said(&mut compiler.findings, None, &custom).by_default;
     let options = &definition.options.extra;
     elsewhere::warn_of_settings(&mut compiler.findings, None, options, &custom);
+    if let Err(reason) = Retention::default().said_by(&custom) {
+        compiler.findings.oversight(None, Some("customProperties"), reason);
+    }
     let mut root = None;
     if definition.root.is_null() {
         compiler.findings.problem(

@@ -18,6 +18,7 @@ mod instance;
 mod journal;
 pub mod json;
 pub mod limits;
+mod retention;
 mod retry;
 mod route;
 mod schedule;
@@ -41,6 +42,7 @@ pub use id::{
 pub use incident::Incident;
 pub use instance::{Instance, Parent, Status, SubStatus};
 pub use journal::{Changed, Entry, Recorded, What, execution_id, instance_of};
+pub use retention::{After, RETENTION, Retention};
 pub use retry::{Growth, On, Retries, Retry};
 pub use route::route_shape;
 pub use schedule::{Misfire, Recurrence, Schedule};

@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+/// The shortest time for which an ended instance is kept: a start that is delivered again within it
+/// finds its instance and does not run twice.
+pub const RETENTION_MIN: Duration = Duration::from_secs(60 * 60);
 /// Characters of an id that comes from outside.
 pub const ID_CHARS_MAX: usize = 128;
 /// Nesting depth of lists and objects in one value: inputs, payloads, results, variables, outputs.
@@ -210,6 +213,9 @@ pub const VALUE_FILTERS_MAX: usize = 8;
 pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of an answer that is kept for requests repeated under the same `Idempotency-Key`.
 pub const KEPT_ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Instances up to which a list says how many there are: counting reads each of them. A longer list
+/// says this number.
+pub const LIST_COUNT_MAX: u64 = 1_000_000;
 /// Items on one page of a list.
 pub const PAGE_ITEMS_MAX: u64 = 1_000;
 /// Items that a list can have. A page that begins after them is empty.

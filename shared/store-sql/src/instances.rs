@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use model::{Entry, Instance, InstanceId, SearchKey, SubStatus, Timestamp};
+use model::{Entry, Instance, InstanceId, SearchKey, SubStatus, Timestamp, limits};
 use protocol::Message;
-use sea_orm::sea_query::{Expr, ExprTrait as _, IntoCondition as _, NullOrdering};
+use sea_orm::sea_query::{Expr, ExprTrait as _, IntoCondition as _, NullOrdering, SelectStatement};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait as _, IdenStatic as _, Iterable as _, Order,
-    PaginatorTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
+    ColumnTrait, Condition, ConnectionTrait as _, DatabaseConnection, DbErr, EntityTrait as _,
+    IdenStatic as _, Iterable as _, Order, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    QueryTrait as _, Select,
 };
 use store::{
     Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, Instances, Listed, Loaded,
@@ -69,7 +70,7 @@ impl Instances for SqlStore {
         let query = Entity::find().filter(condition(filter));
         let (total, rows) = self
             .tried(|| async {
-                let total = query.clone().count(database).await?;
+                let total = counted(database, &query).await?;
                 let rows = without_documents(ordered(query.clone(), filter.order))
                     .offset(page.skip())
                     .limit(page.take())
@@ -172,6 +173,17 @@ impl SqlStore {
         commit(tx).await?;
         Ok(gone.rows_affected > 0)
     }
+}
+
+/// The number of instances, at most [`limits::LIST_COUNT_MAX`].
+async fn counted(database: &DatabaseConnection, query: &Select<Entity>) -> Result<u64, DbErr> {
+    let mut found = query.clone().into_query();
+    found.clear_selects().expr(Expr::cust("1")).limit(limits::LIST_COUNT_MAX);
+    let mut count = SelectStatement::new();
+    count.expr(Expr::cust("COUNT(*)")).from_subquery(found, "found");
+    let row = database.query_one(&count).await?;
+    let total: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+    Ok(total.unwrap_or_default().unsigned_abs())
 }
 
 /// The columns of the instances without those that only bursts need: these are read as empty.

@@ -47,10 +47,11 @@ mod timers;
 mod tokens;
 mod tx;
 mod unreadable;
+mod upkeep;
 mod values;
 mod writes;
 
 pub use connect::{SqlStore, connect};
 pub use options::Options;
-pub use schema::{migrate, pending_migrations};
+pub use schema::{Planned, PlannedStatement, migrate, pending_migrations, plan};
 pub use stats::{Buckets, Stats};

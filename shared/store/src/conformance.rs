@@ -27,6 +27,7 @@ mod secrets;
 mod sessions;
 mod timers;
 mod tokens;
+mod upkeep;
 mod values;
 
 use std::sync::Arc;
@@ -59,4 +60,5 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     plans::exercise(&make).await;
     census::exercise(&make).await;
     values::exercise(&make).await;
+    upkeep::exercise(&make).await;
 }

@@ -26,6 +26,7 @@ mod sessions;
 mod timers;
 mod tokens;
 mod unreadable;
+mod upkeep;
 mod values;
 
 use async_trait::async_trait;
@@ -59,6 +60,7 @@ pub use sessions::{
 pub use timers::{DueTimer, Firing, Timers};
 pub use tokens::Tokens;
 pub use unreadable::{Salvage, Table, Unreadable};
+pub use upkeep::{Ended, EndedFilter, Owned, Upkeep, Walked};
 pub use values::{
     KeyRange, SearchableFilter, SearchableNames, ValueChanges, ValueFilter, ValueOperator,
 };
@@ -82,6 +84,7 @@ pub trait Store:
     + Leftovers
     + Counts
     + Salvage
+    + Upkeep
     + 'static
 {
     /// Asks the database for an answer. While its last write has failed, also writes a row and

@@ -21,6 +21,7 @@ mod sessions;
 mod tables;
 mod timers;
 mod tokens;
+mod upkeep;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -58,7 +58,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 60] = [
+const TASKS: [(&str, Fate); 61] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -114,6 +114,7 @@ const TASKS: [(&str, Fate); 60] = [
     ("reader", Restarts),
     ("reconcile", Restarts),
     ("report positions", Restarts),
+    ("retention", Restarts),
     ("signals", PassesStop),
     ("sweep", Restarts),
     ("timer", Ends),
@@ -146,8 +147,16 @@ const FOLLOWS: &str = "executor: presence";
 /// Tasks that panic at their first poll only. Some run too seldom for a later one. The others are
 /// supervised, and spawned under the same name: a later poll may be that of the spawned task, which
 /// has no code of its own.
-const FIRST_POLL: [&str; 7] =
-    [FOLLOWS, FORGETS, GIVES_BACK, HEALS, "ingress oidc", "ingress outcomes", "report positions"];
+const FIRST_POLL: [&str; 8] = [
+    FOLLOWS,
+    FORGETS,
+    GIVES_BACK,
+    HEALS,
+    "ingress oidc",
+    "ingress outcomes",
+    "report positions",
+    "retention",
+];
 
 fn tasks_that(fates: &[Fate]) -> Vec<&'static str> {
     let tasks = TASKS.into_iter().filter(|(_, fate)| fates.contains(fate));

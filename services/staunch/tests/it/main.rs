@@ -13,6 +13,7 @@ mod demo;
 mod dev;
 mod identity;
 mod operate;
+mod retention;
 mod secret;
 mod stranger;
 mod tls;

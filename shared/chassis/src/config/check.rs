@@ -65,6 +65,18 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
         let reason = "must be at most 5m".to_owned();
         return Err(out_of_bounds(settings, "drain-delay", reason));
     }
+    let retained = [
+        ("retain-finished", settings.retain_finished),
+        ("retain-cancelled", settings.retain_cancelled),
+        ("retain-faulted", settings.retain_faulted),
+        ("retain-audit", settings.retain_audit),
+        ("retain-dead", settings.retain_dead),
+    ];
+    let min = limits::RETENTION_MIN;
+    if let Some((name, _)) = retained.into_iter().find(|(_, time)| time.is_some_and(|t| t < min)) {
+        let reason = "must be at least 1h; leave it out to keep all".to_owned();
+        return Err(out_of_bounds(settings, name, reason));
+    }
     if !(EVENT_WAIT_MIN..=EVENT_WAIT_MAX).contains(&settings.event_wait) {
         let reason = "must be between 1s and 720h".to_owned();
         return Err(out_of_bounds(settings, "event-wait", reason));

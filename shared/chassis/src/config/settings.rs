@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::{Retries, ScriptLibrary, limits};
+use model::{After, Retention, Retries, ScriptLibrary, limits};
 
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
@@ -211,6 +211,20 @@ settings! {
     files_folder: Option<PathBuf> = "", "FOLDER";
     /// Not supported: Timer and Cron have an input `misfire`, one for each schedule
     misfire: Option<MisfireOfAll> = "", "POLICY", hide = true;
+    /// How long finished instances are kept, such as `30d`, at least 1h; for ever if not set. A
+    /// definition says it for its own instances with `customProperties.retention`
+    retain_finished: Option<Duration> = "", "TIME";
+    /// How long cancelled instances are kept; for ever if not set
+    retain_cancelled: Option<Duration> = "", "TIME";
+    /// How long faulted instances are kept; for ever if not set
+    retain_faulted: Option<Duration> = "", "TIME";
+    /// Where instances are written before they are removed: a folder, or `s3://bucket/prefix` with
+    /// the usual AWS_… variables; they are removed without a copy if not set
+    archive_to: Option<String> = "", "PLACE";
+    /// How long entries of the audit log are kept; for ever if not set
+    retain_audit: Option<Duration> = "", "TIME";
+    /// How long dead letters are kept, if that is shorter than the 30 days of their stream
+    retain_dead: Option<Duration> = "", "TIME";
     /// Seconds between two scans for timers that were not announced
     timer_scan_seconds: u64 = "5", "SECONDS";
 }
@@ -283,6 +297,18 @@ impl Settings {
     #[must_use]
     pub fn drain_delay(&self) -> Duration {
         if self.serves("ingress") { self.drain_delay.0 } else { Duration::ZERO }
+    }
+
+    /// How long ended instances are kept, where their definition does not say it.
+    #[must_use]
+    pub fn retention(&self) -> Retention {
+        let after = if self.archive_to.is_some() { After::Archive } else { After::Delete };
+        Retention {
+            finished: self.retain_finished,
+            cancelled: self.retain_cancelled,
+            faulted: self.retain_faulted,
+            after,
+        }
     }
 
     /// How long one script may run.

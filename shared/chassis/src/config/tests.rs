@@ -161,6 +161,8 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { ack_wait: some("4s"), ..Args::default() }, "at most 3s"),
         (Args { lease_ttl: some("61s"), ..Args::default() }, "between 1s and 60s"),
         (Args { event_wait: some("721h"), ..Args::default() }, "between 1s and 720h"),
+        (Args { retain_faulted: some("59m"), ..Args::default() }, "at least 1h"),
+        (Args { retain_finished: some("month"), ..Args::default() }, "1h or 30d"),
         (Args { lease_ttl: some("500ms"), ..Args::default() }, "between 1s and 60s"),
         (Args { misfire: some("skip"), ..Args::default() }, "the input `misfire`"),
         (Args { auth: some("jwt"), ..Args::default() }, "`auth` = oidc"),
@@ -195,6 +197,7 @@ fn the_defaults_are_what_is_in_force() {
     assert_eq!(settings.ack_wait, limits::ACK_WAIT);
     assert_eq!(settings.lease_ttl, Duration::from_secs(4));
     assert_eq!(settings.event_wait, limits::EVENT_WAIT);
+    assert!(settings.retention().keeps_all() && settings.retain_audit.is_none());
     assert_eq!((shown("allow-private-addresses"), shown("misfire")), ("false".into(), "".into()));
 }
 

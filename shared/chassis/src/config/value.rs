@@ -277,7 +277,7 @@ impl Parse for u32 {
 
 impl Parse for Duration {
     fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || "must be a time such as 500ms, 30s, 5m or 1h".to_owned();
+        let wrong = || "must be a time such as 500ms, 30s, 5m, 1h or 30d".to_owned();
         let unit_at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at(unit_at);
         let Ok(number) = number.parse::<u64>() else { return Err(wrong()) };
@@ -286,6 +286,7 @@ impl Parse for Duration {
             "s" => Some(Self::from_secs(number)),
             "m" => number.checked_mul(60).map(Self::from_secs),
             "h" => number.checked_mul(3_600).map(Self::from_secs),
+            "d" => number.checked_mul(86_400).map(Self::from_secs),
             _ => None,
         };
         time.filter(|time| !time.is_zero()).ok_or_else(wrong)

@@ -34,6 +34,11 @@ crate::declare::meters! {
         "Steps of the sweep that failed; the next sweep tries again",
         "0 but while NATS or the database is away",
         "the log has the error, at debug: `--log timer=debug`";
+    Counter RETENTION_REMOVED = "staunch_retention_removed_total" in Count
+        { what: ["finished", "cancelled", "faulted", "bookmarks", "journal", "tokens", "sessions", "requests", "audit", "letters"] }
+        "What retention has removed: ended instances by their state, rows without their instance, and what has expired",
+        "as many instances as end, after their time",
+        "0 while old instances stay: `staunch retention run --dry-run`";
     Counter ROWS_UNREADABLE = "staunch_rows_unreadable_total" in Count
         { table: ["start", "command", "outbox", "schedule", "instance"] }
         "Rows that could not be read and were moved aside",

@@ -105,6 +105,12 @@ pub enum Operation {
     EndPlan,
     Jobs,
     Progress,
+    EndedDefinition,
+    Ended,
+    RemoveEnded,
+    Orphans,
+    RemoveOrphans,
+    ForgetAudit,
     Ping,
 }
 
@@ -168,6 +174,9 @@ impl Operation {
                 | Self::BeginJobs
                 | Self::EndJob
                 | Self::EndPlan
+                | Self::RemoveEnded
+                | Self::RemoveOrphans
+                | Self::ForgetAudit
         )
     }
 }

@@ -100,12 +100,9 @@ impl Instances for MemoryStore {
 
     async fn delete(&self, id: &InstanceId) -> Result<bool, Error> {
         self.run(Operation::DeleteInstance, |tables| {
-            tables.bookmarks.retain(|_, bookmark| bookmark.instance_id != *id);
-            tables.pending.retain(|_, command| command.instance_id.as_ref() != Some(id));
-            tables.tokens.retain(|_, token| token.instance_id != *id);
-            tables.journals.remove(id);
-            tables.values.remove(id);
-            Ok(tables.instances.remove(id).is_some())
+            let is_there = tables.instances.contains_key(id);
+            tables.remove_instance(id);
+            Ok(is_there)
         })
         .await
     }

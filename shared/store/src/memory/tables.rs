@@ -108,6 +108,16 @@ impl Tables {
         self.instances.insert(id, InstanceRow { instance, command: Some(command), activation_key });
     }
 
+    /// Removes an instance with its bookmarks, journal, tokens and kept commands.
+    pub(super) fn remove_instance(&mut self, id: &InstanceId) {
+        self.bookmarks.retain(|_, bookmark| bookmark.instance_id != *id);
+        self.pending.retain(|_, command| command.instance_id.as_ref() != Some(id));
+        self.tokens.retain(|_, token| token.instance_id != *id);
+        self.journals.remove(id);
+        self.values.remove(id);
+        self.instances.remove(id);
+    }
+
     /// Keeps a command; false when its id is there already.
     pub(super) fn accept_command(&mut self, command: PendingCommand) -> bool {
         if self.pending.contains_key(&command.id) {

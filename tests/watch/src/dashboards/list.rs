@@ -125,6 +125,7 @@ pub(super) const DASHBOARDS: &[Dashboard] = &[
                         &[
                             Rate("staunch_sweep_failed_steps_total", &["step"]),
                             Rate("staunch_rows_unreadable_total", &["table"]),
+                            Rate("staunch_retention_removed_total", &["what"]),
                         ],
                     ),
                     panel(

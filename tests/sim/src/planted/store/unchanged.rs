@@ -4,10 +4,11 @@ use async_trait::async_trait;
 use model::{Definition, DefinitionId, InstanceId, Schedule, Timestamp, Token, Trigger, VersionId};
 use store::{
     AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Base, BookmarkFilter, Bookmarks,
-    Census, Claim, Counts, DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest,
-    Keys, Leftover, Leftovers, Listed, Page, PendingCommand, PlanStatus, Plans, Progress,
-    Publication, Published, Requests, Retracted, Salvage, Saved, SearchableFilter, SearchableNames,
-    Store, StoredBookmark, Tokens, VersionOption,
+    Census, Claim, Counts, DefinitionFilter, Definitions, Deleted, Ended, EndedFilter, Error,
+    JobStatus, KeyedRequest, Keys, Leftover, Leftovers, Listed, Owned, Page, PendingCommand,
+    PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted, Salvage, Saved,
+    SearchableFilter, SearchableNames, Store, StoredBookmark, Tokens, Upkeep, VersionOption,
+    Walked,
 };
 
 use super::BrokenStore;
@@ -18,6 +19,50 @@ impl Salvage for BrokenStore {}
 impl Leftovers for BrokenStore {
     async fn clear(&self, what: Leftover, before: Timestamp, limit: u64) -> Result<u64, Error> {
         self.twin.clear(what, before, limit).await
+    }
+}
+
+#[async_trait]
+impl Upkeep for BrokenStore {
+    async fn ended_definition(
+        &self,
+        after: Option<&DefinitionId>,
+    ) -> Result<Option<DefinitionId>, Error> {
+        self.twin.ended_definition(after).await
+    }
+
+    async fn ended(
+        &self,
+        filter: &EndedFilter,
+        after: Option<&Ended>,
+        limit: u64,
+    ) -> Result<Vec<Ended>, Error> {
+        self.twin.ended(filter, after, limit).await
+    }
+
+    async fn remove_ended(
+        &self,
+        ids: &[InstanceId],
+        before: Timestamp,
+    ) -> Result<Vec<InstanceId>, Error> {
+        self.twin.remove_ended(ids, before).await
+    }
+
+    async fn orphans(
+        &self,
+        table: Owned,
+        after: Option<&InstanceId>,
+        limit: u64,
+    ) -> Result<Walked, Error> {
+        self.twin.orphans(table, after, limit).await
+    }
+
+    async fn remove_orphans(&self, table: Owned, ids: &[InstanceId]) -> Result<u64, Error> {
+        self.twin.remove_orphans(table, ids).await
+    }
+
+    async fn forget_audit(&self, before: Timestamp, limit: u64) -> Result<u64, Error> {
+        self.twin.forget_audit(before, limit).await
     }
 }
 
