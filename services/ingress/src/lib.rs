@@ -52,6 +52,7 @@ mod tests;
 mod trace;
 mod waiters;
 mod wake;
+mod why;
 
 pub use auth::permission::permissions;
 pub use chassis::Auth;

@@ -38,5 +38,6 @@ mod table;
 mod tools;
 mod transfers;
 mod upload;
+mod why;
 mod world;
 mod wrong;

@@ -8,9 +8,9 @@ use clap::{Args, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
-    app, apply, archive, bench, config, dead, demo, dev, health, instance, key, migrate,
-    nats_permissions, provision, retention, role, run, runtime, secret, server, signing_key, test,
-    user, validate, workflow,
+    app, apply, archive, bench, config, dead, demo, dev, doctor, health, instance, key, log_level,
+    migrate, nats_permissions, provision, retention, role, run, runtime, secret, server,
+    signing_key, support_bundle, test, top, user, validate, why, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -41,6 +41,14 @@ enum Command {
     NatsPermissions(nats_permissions::NatsPermissionsArgs),
     /// Brings the database's schema up to date
     Migrate(migrate::MigrateArgs),
+    /// Shows what the nodes do, each second: rates, the queue, leases, timers, slow definitions
+    Top(top::TopArgs),
+    /// Says what is wrong with an installation, and what to do
+    Doctor(doctor::DoctorArgs),
+    /// Writes a zip file for someone who helps: settings, versions, checks, metrics; no secrets
+    SupportBundle(support_bundle::SupportBundleArgs),
+    /// Shows or changes what a running process logs
+    LogLevel(log_level::LogLevelArgs),
     /// Checks a cluster, a running one or a new one, against its guarantees
     Validate(validate::ValidateArgs),
     /// Measures the speed of a cluster, or the bounds that NATS and the database set
@@ -59,6 +67,8 @@ enum Command {
     Test(test::TestArgs),
     /// Lists, shows, watches, cancels and resumes instances
     Instance(instance::InstanceArgs),
+    /// Says why an instance is where it is, and what would move it
+    Why(why::WhyArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
     /// Removes ended instances after their time, or says which would be removed
@@ -203,6 +213,8 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::NatsPermissions(args) => nats_permissions::run(&args, format),
         Command::Instance(args) => instance::run(args, format).await,
         Command::Runtime(args) => runtime::run(args, format).await,
+        Command::Why(args) => why::run(args, format).await,
+        Command::Top(args) => top::run(args, format).await,
         Command::Dead(args) => {
             let settings = client_settings(&args.settings, args.verb.only_looks())?;
             let bus = node::connect(&settings).await?;
@@ -219,6 +231,15 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Archive(args) => {
             let settings = client_settings(&args.settings, true)?;
             archive::run(args.verb, &settings, format).await
+        }
+        Command::LogLevel(args) => log_level::run(args, format).await,
+        Command::SupportBundle(args) => {
+            let settings = client_settings(&args.settings, true)?;
+            support_bundle::run(args.file, args.server, &settings, format).await
+        }
+        Command::Doctor(args) => {
+            let settings = client_settings(&args.settings, true)?;
+            doctor::run(args.server, args.quiet, &settings, format).await
         }
         Command::Key(args) => {
             let looks = args.verb.only_looks();

@@ -18,6 +18,7 @@ mod listen;
 mod local;
 mod output;
 mod process;
+mod reading;
 mod roles;
 mod say;
 #[cfg(unix)]

@@ -11,6 +11,7 @@ mod connection;
 mod ensure;
 mod heal;
 mod hub;
+mod inspect;
 mod kv;
 mod login;
 mod nats;
@@ -26,6 +27,7 @@ mod status;
 mod topology;
 mod wire;
 
+pub use inspect::{ConsumerSeen, Inspection, StreamSeen};
 pub use nats::{NatsBus, connect};
 pub use options::{MINIMUM_VERSION, Options, Tls};
 pub use status::{Lag, Status, StreamStatus};

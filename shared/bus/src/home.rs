@@ -38,6 +38,16 @@ pub enum NoHome {
     Bus(#[from] Error),
 }
 
+/// The id of the cluster that a bus belongs to, from the bucket of pauses; none before its first node.
+///
+/// # Errors
+/// When the bus cannot be asked.
+pub async fn home_of(kv: &dyn Kv) -> Result<Option<String>, Error> {
+    let found = kv.entries().await?.into_iter().find(|(key, _)| key == Home::KEY);
+    let value = found.and_then(|(_, entry)| entry.value);
+    Ok(value.map(|value| String::from_utf8_lossy(&value).into_owned()))
+}
+
 /// The home of one cluster. Cheap to clone.
 #[derive(Clone)]
 pub struct Home {

@@ -26,14 +26,14 @@ mod wire;
 
 pub use claim::{Claim, Claimed, Claims};
 pub use error::Error;
-pub use home::{Home, NoHome, Stranger};
+pub use home::{Home, NoHome, Stranger, home_of};
 pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
-pub use lease::{Busy, Lease, Leases, Terms};
+pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all};
 pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};
 pub use pause::{Drain, Pause, Pauses, Scope};
 pub use pointer::{Pointer, Pointers};
 pub use port::{Bus, Nonces};
-pub use presence::{Member, Presence, Standing};
+pub use presence::{Member, Presence, Standing, members};
 pub use queue::{Delivery, Queue, Receipt, SELECT_BYTES_MAX, Settle, Span, Stream};
 pub use rendezvous::owner_of;
 pub use wire::{Endpoint, Incoming, Subscription, Wire};

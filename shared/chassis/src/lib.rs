@@ -26,6 +26,7 @@ mod config;
 mod health;
 pub mod http;
 mod lifecycle;
+mod log_filter;
 mod point;
 mod run;
 mod telemetry;
@@ -34,7 +35,7 @@ mod telemetry;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-pub use admin::{Admin, is_loopback};
+pub use admin::{Admin, AdminKeys, is_loopback};
 pub use build_info::{commit, version};
 pub use chance::{SeededChance, SystemChance};
 pub use clock::{SystemClock, TokioClock};

@@ -18,8 +18,9 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, fmt};
+use tracing_subscriber::{EnvFilter, fmt, reload};
 
+use crate::log_filter::LogFilter;
 use crate::{Clock as _, LogFormat, Settings, SystemClock};
 use lines::Lines;
 
@@ -113,10 +114,14 @@ fn subscribe(settings: &Settings, tracer: Option<&SdkTracerProvider>) -> anyhow:
     let traces = tracer.map(|provider| {
         tracing_opentelemetry::layer().with_tracer(provider.tracer("staunch")).with_filter(traced)
     });
+    let (filter, handle) = reload::Layer::new(filter);
     let subscriber = tracing_subscriber::registry().with(traces).with(logs.with_filter(filter));
     if subscriber.try_init().is_err() {
         tracing::debug!("logging was set up already");
+        return Ok(());
     }
+    let apply = move |filter: EnvFilter| handle.reload(filter).map_err(|error| error.to_string());
+    LogFilter::keep(&settings.log, Box::new(apply));
     Ok(())
 }
 

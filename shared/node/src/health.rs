@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bus::{Bus, Presence};
-use chassis::{Admin, Health, Life, Settings};
+use chassis::{Admin, AdminKeys, Health, Life, Settings};
 use store::Store;
 
 use crate::Node;
@@ -52,8 +52,8 @@ impl Node {
         self.stay_home(life);
         let Some(address) = settings.admin_listen else { return Ok(None) };
         let health = health(&self.store, &self.bus, &self.presence);
-        let keys = [&settings.api_key, &settings.metrics_key];
-        let keys = keys.into_iter().flatten().cloned().collect();
+        let keys =
+            AdminKeys { api: settings.api_key.clone(), metrics: settings.metrics_key.clone() };
         Admin::start(address, keys, life, health).map(Some)
     }
 }

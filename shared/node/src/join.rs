@@ -124,6 +124,14 @@ pub async fn claim(settings: &Settings, bus: &NatsBus) -> anyhow::Result<(String
     Ok((id, before?))
 }
 
+/// Looks at the database of the settings, whatever its schema is. Changes nothing.
+///
+/// # Errors
+/// When it does not answer.
+pub async fn inspect_database(settings: &Settings) -> Result<store_sql::Inspection, store::Error> {
+    store_sql::inspect(&settings.database_url).await
+}
+
 /// Connects to the broker, checks the permissions for these roles, and verifies the topology. If the
 /// settings say so, creates missing streams and buckets, now and whenever the broker loses them.
 ///

@@ -203,6 +203,13 @@ pub fn journal(definition_id: &DefinitionId, instance_id: &InstanceId) -> String
     format!("{JOURNAL}.{}.{}", token(definition_id.as_str()), token(instance_id.as_str()))
 }
 
+/// Matches the dead letters of commands whose subject names this instance: resumes, cancels,
+/// alterations and calls to carry out.
+#[must_use]
+pub fn dead_of(instance_id: &InstanceId) -> String {
+    format!("{DEAD}.cmd.*.{}", token(instance_id.as_str()))
+}
+
 /// The subject of the dead letter of a command that was published on this subject.
 #[must_use]
 pub fn dead(command_subject: &str) -> String {
@@ -322,6 +329,8 @@ mod tests {
         }
         assert!(!fits(&lifecycles(None, Some("started")), &event));
         assert!(!fits(&lifecycles(Some(&DefinitionId::new("Other")), None), &event));
+        assert!(fits(&dead_of(&instance), &dead(&resume(&instance))));
+        assert!(!fits(&dead_of(&InstanceId::new("i-2")), &dead(&cancel(&instance))));
         assert!(fits(&journals(&instance), &journal(&definition, &instance)));
         assert!(!fits(&journals(&InstanceId::new("i-2")), &journal(&definition, &instance)));
     }

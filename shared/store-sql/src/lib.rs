@@ -22,6 +22,7 @@ mod entity;
 mod failure;
 mod identity;
 mod inbox;
+mod inspect;
 mod instances;
 mod joined;
 mod keys;
@@ -52,6 +53,7 @@ mod values;
 mod writes;
 
 pub use connect::{SqlStore, connect};
+pub use inspect::{Inspection, inspect};
 pub use options::Options;
 pub use schema::{Planned, PlannedStatement, migrate, pending_migrations, plan};
 pub use stats::{Buckets, Stats};

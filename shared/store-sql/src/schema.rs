@@ -93,7 +93,7 @@ pub(crate) async fn bring_up(database: &DatabaseConnection) -> Result<Vec<String
     Ok(missing)
 }
 
-async fn applied(database: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
+pub(crate) async fn applied(database: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
     let backend = database.get_database_backend();
     let exists = match backend {
         DatabaseBackend::Postgres => "SELECT 1 WHERE to_regclass('seaql_migrations') IS NOT NULL",

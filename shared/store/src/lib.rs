@@ -42,7 +42,7 @@ pub use identity::{
     Application, Identity, Role, RoleChange, User, UserChange, check_application, check_role,
     check_user,
 };
-pub use inbox::{Inbox, PendingCommand};
+pub use inbox::{CommandFilter, Inbox, PendingCommand};
 pub use instances::{
     Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, Instances, Loaded,
     NewInstance, TimeColumn, TimeFilter, TimeOperator,

@@ -13,7 +13,6 @@ mod failover;
 mod figure;
 mod load;
 mod lock;
-mod metrics;
 mod report;
 mod runtime;
 mod site;

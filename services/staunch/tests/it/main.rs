@@ -11,6 +11,7 @@ mod bench;
 mod cli;
 mod demo;
 mod dev;
+mod diagnose;
 mod identity;
 mod operate;
 mod retention;

@@ -114,6 +114,8 @@ fn ingress(grant: &mut Grant) {
         journals(),
     ]);
     writes(grant, subject::RUNTIME_BUCKET);
+    // It says who works on an instance.
+    reads(grant, subject::LEASES_BUCKET);
 }
 
 /// Takes commands and requests; publishes what a burst leads to, and outcomes to whoever waits.
@@ -178,10 +180,15 @@ fn follows(grant: &mut Grant, bucket: &str) {
     grant.publishes([
         format!("$JS.API.CONSUMER.CREATE.{stream}"),
         format!("$JS.API.CONSUMER.DELETE.{stream}.*"),
-        format!("$JS.API.STREAM.MSG.GET.{stream}"),
         format!("$JS.FC.{stream}.>"),
         format!("$JS.FC._.*.{stream}.>"),
     ]);
+    reads(grant, bucket);
+}
+
+/// Reads single keys of a bucket.
+fn reads(grant: &mut Grant, bucket: &str) {
+    grant.publishes([format!("$JS.API.STREAM.MSG.GET.KV_{bucket}")]);
 }
 
 fn writes(grant: &mut Grant, bucket: &str) {

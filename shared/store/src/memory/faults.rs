@@ -40,6 +40,7 @@ pub enum Operation {
     Route,
     IsRouted,
     ForgetRouted,
+    Accepted,
     Unapplied,
     Wakeable,
     Overdue,

@@ -11,8 +11,9 @@ use model::{CommandId, Entry, Instance, InstanceId, Schedule, SearchKey, Timesta
 use protocol::Message;
 use store::memory::MemoryStore;
 use store::{
-    Accepted, Burst, Commit, DueTimer, Error, Expected, Firing, Inbox, InstanceFilter, Instances,
-    Listed, Loaded, NewInstance, Outbox, OutboxRow, Page, PendingCommand, Timers,
+    Accepted, Burst, CommandFilter, Commit, DueTimer, Error, Expected, Firing, Inbox,
+    InstanceFilter, Instances, Listed, Loaded, NewInstance, Outbox, OutboxRow, Page,
+    PendingCommand, Timers,
 };
 
 /// How far the clock with the bug is ahead.
@@ -190,6 +191,14 @@ impl Inbox for BrokenStore {
         commands: Vec<PendingCommand>,
     ) -> Result<(), Error> {
         self.twin.settle(id, starts, commands).await
+    }
+
+    async fn accepted(
+        &self,
+        filter: &CommandFilter,
+        limit: u64,
+    ) -> Result<Vec<PendingCommand>, Error> {
+        self.twin.accepted(filter, limit).await
     }
 
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {

@@ -12,11 +12,11 @@ use crate::failure::Kind;
 use crate::{Failure, output};
 
 use super::figure::Times;
-use super::metrics::Histogram;
 use super::report::Report;
 use super::runtime::{count_of, nodes_of, shares};
 use super::site::Site;
 use super::workflow;
+use crate::reading::Histogram;
 
 /// The number of simultaneous resumes of one instance.
 const CALLERS: usize = 50;

@@ -15,7 +15,7 @@ use crate::command::run_name;
 use crate::failure::Kind;
 use crate::{Failure, output, say};
 
-use super::metrics::Reading;
+use crate::reading::Reading;
 
 /// Longest wait for one answer: longer than an execution waits for its end.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
