@@ -12,6 +12,5 @@ mod order;
 mod panic;
 mod request;
 mod runaway;
-mod searchable;
 mod secret;
 mod world;

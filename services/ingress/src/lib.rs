@@ -9,7 +9,6 @@ mod archive;
 mod audit;
 mod auth;
 mod backlog;
-mod below;
 mod body;
 mod bounds;
 mod config;
@@ -52,7 +51,6 @@ mod tests;
 mod trace;
 mod waiters;
 mod wake;
-mod why;
 
 pub use auth::permission::permissions;
 pub use chassis::Auth;

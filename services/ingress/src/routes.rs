@@ -30,7 +30,6 @@ mod run;
 mod runtime;
 mod saving;
 mod scripting;
-mod searching;
 mod secrets;
 mod start;
 mod tasks;
@@ -40,7 +39,6 @@ mod transfer;
 mod transfers;
 mod urls;
 mod users;
-mod why;
 
 use std::sync::Arc;
 
@@ -90,7 +88,6 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(start::query))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
-        .routes(routes!(why::why))
         .routes(routes!(journal::journal, journal::journal_filtered))
         .routes(routes!(journal::newest))
         .routes(routes!(journal::state))

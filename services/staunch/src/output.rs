@@ -58,8 +58,7 @@ pub(crate) fn pairs(pairs: &[(&str, String)]) -> Result<(), Failure> {
     })
 }
 
-/// Rows under their headings, as lines.
-pub(crate) fn aligned(headings: &[&str], rows: &[Vec<String>]) -> Vec<String> {
+fn aligned(headings: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     let heading: Vec<String> = headings.iter().map(|text| (*text).to_owned()).collect();
     let one_line = |row: &Vec<String>| row.iter().map(|cell| say::one_line(cell).into()).collect();
     let lines: Vec<Vec<String>> =

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::Rules;
-
 /// Settings of the timer service.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -38,8 +36,6 @@ pub struct Config {
     pub inbox_after: Duration,
     /// Instances that have been executing for longer than this get a command to go on.
     pub unfinished_after: Duration,
-    /// What is kept, and for how long.
-    pub rules: Rules,
     /// The longest wait for work in progress when the service stops.
     pub drain: Duration,
 }
@@ -62,7 +58,6 @@ impl Default for Config {
             outbox_after: Duration::from_secs(5),
             inbox_after: Duration::from_secs(10),
             unfinished_after: Duration::from_secs(20),
-            rules: Rules::default(),
             drain: Duration::from_secs(5),
         }
     }
@@ -70,12 +65,8 @@ impl Default for Config {
 
 impl Config {
     /// The settings of the process, as far as it has any for timers.
-    ///
-    /// # Errors
-    /// When the archive that they name cannot be opened.
-    pub fn from_settings(settings: &chassis::Settings) -> Result<Self, archive::Error> {
-        let rules = Rules::from_settings(settings)?;
-        let (scan_every, drain) = (settings.timer_scan(), settings.drain());
-        Ok(Self { scan_every, drain, rules, ..Self::default() })
+    #[must_use]
+    pub fn from_settings(settings: &chassis::Settings) -> Self {
+        Self { scan_every: settings.timer_scan(), drain: settings.drain(), ..Self::default() }
     }
 }

@@ -57,7 +57,6 @@ mod recorder;
 mod registry;
 mod restart;
 mod run;
-mod searchable;
 mod sites;
 mod state;
 mod step;

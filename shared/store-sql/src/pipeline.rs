@@ -26,7 +26,6 @@ pub(crate) use job::{Work, WorkEnd};
 pub(crate) use queue::Queue;
 
 use crate::database::Database;
-use crate::shown;
 
 /// The queue and its committers.
 pub(crate) struct Pipeline {
@@ -41,7 +40,6 @@ impl Pipeline {
     /// Starts the committers.
     pub(crate) fn start(database: &Arc<Database>) -> Self {
         let queue = Arc::new(Queue::new(&database.options));
-        shown::connections(database, &queue);
         let stop = CancellationToken::new();
         let committers = (0..database.committers())
             .map(|_| {

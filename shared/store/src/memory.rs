@@ -5,14 +5,12 @@
 //! [`Faults`] hook waits. Its contents end with the process.
 
 mod bookmarks;
-mod census;
 mod definitions;
 mod faults;
 mod identity;
 mod inbox;
 mod instances;
 mod keys;
-mod leftovers;
 mod outbox;
 mod plans;
 mod requests;
@@ -21,7 +19,6 @@ mod sessions;
 mod tables;
 mod timers;
 mod tokens;
-mod upkeep;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -166,8 +166,7 @@ async fn nodes_behind_proxies(world: &mut World) -> Vec<Vec<Proxy>> {
     proxies
 }
 
-/// Waits until this many more voyages are over.
-pub(crate) async fn progress(traffic: &Traffic, voyages: usize) {
+async fn progress(traffic: &Traffic, voyages: usize) {
     let wanted = traffic.finished() + voyages;
     eventually(&format!("{voyages} more voyages are over"), PROGRESS_MAX, async || {
         traffic.finished() >= wanted

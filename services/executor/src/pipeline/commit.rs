@@ -9,7 +9,6 @@ use model::Timestamp;
 use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject};
 use store::{Burst, Commit, StoredBookmark};
 use tokio::time::Instant;
-use tracing::Instrument as _;
 
 use super::draft::{Draft, draft};
 use super::load;
@@ -55,8 +54,6 @@ pub(crate) struct Outgoing {
     /// Timers that are due soon.
     pub(super) armed: Vec<Message>,
     pub(super) journal: Option<Message>,
-    /// The trace of the burst.
-    pub(super) traceparent: Option<String>,
 }
 
 /// Writes the burst, if the instance is still at the version that was loaded. An instance that goes
@@ -73,11 +70,9 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
     if !tenure.hold.is_good() {
         return Err(Stop::Fenced);
     }
-    let traceparent = ran.work.traceparent.clone();
-    let outgoing = outgoing(&burst, journal, cx.now(), traceparent);
+    let outgoing = outgoing(&burst, journal, cx.now());
     let began = Instant::now();
-    let span = tracing::debug_span!(target: "spans", "commit", otel.kind = "client");
-    let committed = cx.store.commit(burst).instrument(span).await;
+    let committed = cx.store.commit(burst).await;
     METRICS.committed(began.elapsed());
     match committed {
         Ok(Commit::Done { waiting: woken }) => {
@@ -137,12 +132,7 @@ fn log_lines(effects: &[Effect], instance: &model::InstanceId) {
 }
 
 /// The messages that the burst allows, once it is committed.
-fn outgoing(
-    burst: &Burst,
-    journal: Option<Message>,
-    now: Timestamp,
-    traceparent: Option<String>,
-) -> Outgoing {
+fn outgoing(burst: &Burst, journal: Option<Message>, now: Timestamp) -> Outgoing {
     let starts = burst.starts.iter().map(|start| start.command.clone());
     let commands = burst.commands.iter().map(|kept| kept.command.clone());
     Outgoing {
@@ -150,7 +140,6 @@ fn outgoing(
         commands: starts.chain(commands).collect(),
         armed: armed(&burst.created, now.after(ARMED_WITHIN)),
         journal,
-        traceparent,
     }
 }
 

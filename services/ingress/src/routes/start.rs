@@ -26,7 +26,7 @@ use crate::record;
 use crate::{App, Problem, respond};
 
 /// Members that only a list has: a body with one of them is a filter.
-const LIST_MEMBERS: [&str; 20] = [
+const LIST_MEMBERS: [&str; 19] = [
     "page",
     "pageSize",
     "skip",
@@ -45,7 +45,6 @@ const LIST_MEMBERS: [&str; 20] = [
     "orderBy",
     "orderDirection",
     "timestampFilters",
-    "variableFilters",
     "isExecuting",
 ];
 

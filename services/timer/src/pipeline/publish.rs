@@ -23,7 +23,5 @@ fn resume(timer: &DueTimer) -> Command {
         due_at: Some(*due_at),
         ..Resume::default()
     };
-    let mut command = Command::new(CommandId::new(id), Body::Resume(resume));
-    command.traceparent = chassis::inject();
-    command
+    Command::new(CommandId::new(id), Body::Resume(resume))
 }

@@ -28,7 +28,6 @@ impl Compiler<'_> {
                 }
             }
         }
-        self.refuse_searchable(id, &variables);
         variables
     }
 
@@ -60,8 +59,7 @@ impl Compiler<'_> {
                 Value::Null
             });
             let is_hidden = self.is_hidden(activity, variable);
-            let (id, name) = (id.clone(), name.clone());
-            declared.push(Declared { id, name, ty, default, is_hidden, searchable: None });
+            declared.push(Declared { id: id.clone(), name: name.clone(), ty, default, is_hidden });
         }
         declared
     }

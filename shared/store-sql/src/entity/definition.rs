@@ -16,7 +16,6 @@ pub struct Model {
     pub is_system: bool,
     pub created_at: Option<i64>,
     pub document: String,
-    pub searchable: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]

@@ -63,7 +63,7 @@ async fn schedules_come_with_their_definition(store: Subject) {
     assert_eq!(store.schedules().await.unwrap(), []);
 }
 
-pub(super) fn all() -> Vec<i32> {
+fn all() -> Vec<i32> {
     (0..model::limits::TIMER_SHARDS).collect()
 }
 

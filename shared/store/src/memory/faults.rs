@@ -16,7 +16,6 @@ pub enum Operation {
     Commit,
     List,
     Journal,
-    Values,
     DeleteInstance,
     Unstarted,
     Unfinished,
@@ -28,7 +27,6 @@ pub enum Operation {
     Version,
     Definition,
     Definitions,
-    Searchable,
     Triggers,
     TriggersNamed,
     Schedules,
@@ -40,11 +38,9 @@ pub enum Operation {
     Route,
     IsRouted,
     ForgetRouted,
-    Accepted,
     Unapplied,
     Wakeable,
     Overdue,
-    Clear,
     Bury,
     Clock,
     DueTimers,
@@ -106,12 +102,6 @@ pub enum Operation {
     EndPlan,
     Jobs,
     Progress,
-    EndedDefinition,
-    Ended,
-    RemoveEnded,
-    Orphans,
-    RemoveOrphans,
-    ForgetAudit,
     Ping,
 }
 
@@ -135,7 +125,6 @@ impl Operation {
                 | Self::Route
                 | Self::ForgetRouted
                 | Self::Bury
-                | Self::Clear
                 | Self::Fire
                 | Self::Published
                 | Self::Grant
@@ -175,9 +164,6 @@ impl Operation {
                 | Self::BeginJobs
                 | Self::EndJob
                 | Self::EndPlan
-                | Self::RemoveEnded
-                | Self::RemoveOrphans
-                | Self::ForgetAudit
         )
     }
 }
