@@ -51,6 +51,14 @@ upgrade *commit:
 compat *versions:
     bash tests/chaos/compat.sh {{versions}}
 
+# Everything below compose/: against schemas and the binary, and as processes on loopback.
+compose-check *args:
+    cargo test -p deploy {{args}}
+
+# Hot queries on a database of ten million instances, or another number; needs PostgreSQL and 20 GB.
+scale rows="10000000":
+    SCALE_ROWS={{rows}} cargo test -p store-sql --test scale -- --nocapture
+
 fmt:
     cargo fmt --all
 

@@ -41,7 +41,7 @@ impl Context {
         config: Config,
     ) -> Result<Self, Error> {
         let pointers = Pointers::start(bus.kv(Bucket::Definitions), nonces).await?;
-        let metrics = Metrics::new();
+        let metrics = Metrics;
         let (node, trail) = (Arc::from(node), Trail::default());
         Ok(Self { node, store, bus, presence, pointers, metrics, config, trail })
     }

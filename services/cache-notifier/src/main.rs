@@ -12,7 +12,7 @@ fn main() -> ExitCode {
 
 async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let node = Node::join(&settings, &[cache_notifier::ROLE]).await?;
-    let _admin = node.admin(&settings, &life)?;
+    let _admin = node.watch(&settings, &life)?;
     let Node { name, store, bus, presence, .. } = node.clone();
     let cx = Context::start(&name, store, bus, presence, nonces(), Config::default()).await?;
     let ended = cache_notifier::run(cx, life).await;

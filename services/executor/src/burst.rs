@@ -1,12 +1,12 @@
 //! A burst between load and commit: the instance as the tenure knows it, and the changes of the
 //! burst. Nothing here waits or writes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Effect, State};
 use model::{
-    ActivityId, BookmarkId, CommandId, Entry, Incident, Instance, SubStatus, Timestamp, VersionId,
-    What,
+    ActivityId, BookmarkId, CommandId, Entry, Incident, Instance, SearchKey, SubStatus, Timestamp,
+    VersionId, What,
 };
 use protocol::{Body, Refusal};
 use store::Expected;
@@ -77,6 +77,8 @@ pub(crate) struct Ran {
     pub(crate) record: Record,
     pub(crate) effects: Vec<Effect>,
     pub(crate) journal: Vec<Entry>,
+    /// The searchable values after the burst; none if it changes none.
+    pub(crate) values: Option<BTreeMap<String, SearchKey>>,
     /// The version that runs, once it is known.
     pub(crate) version: Option<(VersionId, u32)>,
     pub(crate) work: Work,
@@ -156,8 +158,17 @@ impl Ran {
         let (before, mut record) = split(before);
         remember(&mut record, work);
         let work = work.clone();
-        let (effects, journal) = (Vec::new(), Vec::new());
-        Self { before, record, effects, journal, version: None, work, has_moved: false, now }
+        Self {
+            before,
+            record,
+            effects: Vec::new(),
+            journal: Vec::new(),
+            values: None,
+            version: None,
+            work,
+            has_moved: false,
+            now,
+        }
     }
 
     /// An instance that ends without the engine.
@@ -180,8 +191,17 @@ impl Ran {
             state.name = row.name.clone();
         }
         let journal = halt(state, end, now);
-        let (effects, work) = (Vec::new(), work.clone());
-        Self { before, record, effects, journal, version: None, work, has_moved: true, now }
+        Self {
+            before,
+            record,
+            effects: Vec::new(),
+            journal,
+            values: None,
+            version: None,
+            work: work.clone(),
+            has_moved: true,
+            now,
+        }
     }
 }
 

@@ -88,7 +88,7 @@ impl From<&chassis::Settings> for Config {
             concurrency: settings.executor_concurrency,
             in_hand_max: settings.executor_concurrency.saturating_mul(4),
             ack_wait: settings.ack_wait,
-            terms: bus::Terms { ttl, guard, ..default.terms },
+            terms: bus::Terms { ttl, guard, wait_max: settings.lease_wait },
             connectors: connectors::Config {
                 allow_private_addresses: settings.allow_private_addresses,
                 hosts: settings.call_hosts.0.clone(),

@@ -13,7 +13,7 @@ use crate::stop::Stop;
 /// can know runs without a lease: the two writes would cost more than they save, and if another
 /// node runs the same start after all, only one of the two commits.
 #[derive(Debug, Default)]
-pub(crate) struct Hold(Option<(Lease, Instant)>);
+pub(crate) struct Hold(Option<(Lease, Instant, InstanceId)>);
 
 impl Hold {
     /// The lease is taken.
@@ -25,35 +25,37 @@ impl Hold {
     /// terms allow.
     pub(crate) async fn take(&mut self, cx: &Cx, id: &InstanceId) -> Result<(), Stop> {
         if self.0.is_none() {
-            self.0 = Some((acquire(cx, id).await?, Instant::now()));
+            self.0 = Some((acquire(cx, id).await?, Instant::now(), id.clone()));
         }
         Ok(())
     }
 
     /// Another node held the lease when it was asked for, and released it later.
     pub(crate) fn was_contended(&self) -> bool {
-        self.0.as_ref().is_some_and(|(lease, _)| lease.contended())
+        self.0.as_ref().is_some_and(|(lease, ..)| lease.contended())
     }
 
     /// No other node has taken the lease, as far as this node knows.
     pub(crate) fn is_good(&self) -> bool {
-        self.0.as_ref().is_none_or(|(lease, _)| lease.is_held())
+        self.0.as_ref().is_none_or(|(lease, ..)| lease.is_held())
     }
 
     /// Completes when another node has taken the lease.
     pub(crate) async fn lost(&self) {
         match &self.0 {
-            Some((lease, _)) => lease.lost().await,
+            Some((lease, ..)) => lease.lost().await,
             None => std::future::pending().await,
         }
     }
 
     /// Releases the lease, if there is one.
     pub(crate) async fn release(self, cx: &Cx) {
-        let Some((lease, since)) = self.0 else { return };
+        let Some((lease, since, id)) = self.0 else { return };
         cx.at(Point::BeforeRelease).await;
         lease.release().await;
-        METRICS.lease_held(since.elapsed());
+        let held = since.elapsed();
+        METRICS.lease_held(held);
+        tracing::debug!(instance = %id, held_ms = held.as_millis() as u64, "lease released");
         cx.at(Point::Released).await;
     }
 }
@@ -66,16 +68,16 @@ async fn acquire(cx: &Cx, id: &InstanceId) -> Result<Lease, Stop> {
             METRICS.lease_waited(waited, lease.contended());
             let waited_ms = waited.as_millis() as u64;
             if lease.contended() {
-                tracing::info!(key = %id, waited_ms, "lease acquired");
+                tracing::info!(instance = %id, waited_ms, "lease acquired");
             } else {
-                tracing::debug!(key = %id, waited_ms, "lease acquired");
+                tracing::debug!(instance = %id, waited_ms, "lease acquired");
             }
             cx.at(Point::Locked).await;
             Ok(lease)
         }
         Err(Busy::Held { by }) => {
             METRICS.lease_failed("held");
-            tracing::info!(key = %id, holder = %by, "lease busy");
+            tracing::info!(instance = %id, holder = %by, "lease busy");
             Err(Stop::soon(format!("the lease on instance {id} is held by {by}")))
         }
         Err(Busy::Unavailable(error)) => {

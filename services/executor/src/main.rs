@@ -16,7 +16,7 @@ fn main() -> ExitCode {
 async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let config = Config::from_settings(&settings)?;
     let node = Node::join(&settings, &["executor"]).await?;
-    let _admin = node.admin(&settings, &life)?;
+    let _admin = node.watch(&settings, &life)?;
     let Node { name, store, bus, clock, chance, presence, .. } = node.clone();
     let engine = catalog::engine(
         settings.script_time(),

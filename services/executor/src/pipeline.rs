@@ -96,7 +96,8 @@ pub(crate) async fn apply(
 /// One burst, with one of the node's permits for bursts, within its own span.
 async fn burst(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Stop> {
     let began = Instant::now();
-    let span = tracing::info_span!("burst", instance = %tenure.id, command = %work.id);
+    let trace = work.trace();
+    let span = tracing::info_span!("burst", instance = %tenure.id, command = %work.id, trace);
     chassis::link(&span, work.traceparent.as_deref());
     let advanced = async {
         // This permit comes before the permit for the burst: bursts that continue others wait for
@@ -108,11 +109,15 @@ async fn burst(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Stop>
         let permit = cx.burst_permit().await?;
         let traced = chassis::inject();
         let work = Work { traceparent: traced.or(work.traceparent.clone()), ..work.clone() };
+        // What follows from this burst, such as its calls, belongs to it.
+        tenure.traceparent.clone_from(&work.traceparent);
         let advanced = advance(cx, tenure, &work).await;
         drop((permit, long));
         advanced
     };
-    let advanced = advanced.instrument(span).await;
+    let advanced = advanced.instrument(span.clone()).await;
+    // Its lines belong to the trace, too.
+    let _within = span.enter();
     match &advanced {
         Ok(Burst::Committed(done)) => observe::committed(tenure, done.was, work, began.elapsed()),
         Ok(Burst::Unchanged(_)) => {}

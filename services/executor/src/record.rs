@@ -2,12 +2,13 @@
 //! redelivered command is recognised. MessagePack with named fields, so that a reader may read
 //! `state` alone, and a newer version may add fields.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use engine::State;
-use model::{BookmarkId, CommandId, InstanceId, limits};
+use model::{BookmarkId, CommandId, InstanceId, SearchKey, limits};
 use protocol::{ContentType, Garbled, HttpAnswer, Lineage, Sequence, decode_body};
 use serde::{Deserialize, Serialize};
+use store::ValueChanges;
 
 /// The number of senders whose order one instance remembers.
 const SENDERS_MAX: usize = 1_000;
@@ -40,6 +41,10 @@ pub struct Record {
     /// The descent of the instance.
     #[serde(skip_serializing_if = "is_root")]
     pub lineage: Lineage,
+    /// The searchable values in the database, by the names of their variables. None if no burst has
+    /// written them, or if the newest burst was of a program that does not know them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub indexed: Option<BTreeMap<String, SearchKey>>,
 }
 
 /// An event that a bookmark of this instance has taken.
@@ -174,6 +179,24 @@ impl Record {
     pub(crate) fn answer_for(&self, command: &CommandId) -> Option<&HttpAnswer> {
         let kept = self.answer.as_ref()?;
         kept.commands.contains(command).then_some(&kept.answer)
+    }
+
+    /// Takes over the searchable values after a burst; returns what changes in the database. A new
+    /// instance has none there.
+    pub(crate) fn index(
+        &mut self,
+        after: BTreeMap<String, SearchKey>,
+        is_new: bool,
+    ) -> ValueChanges {
+        let replaces = self.indexed.is_none() && !is_new;
+        let before = self.indexed.take().unwrap_or_default();
+        let is_gone = |name: &&String| !after.contains_key(*name);
+        let removed = before.keys().filter(is_gone).cloned().collect();
+        let is_other = |(name, key): &(&String, &SearchKey)| before.get(*name) != Some(*key);
+        let set = after.iter().filter(is_other);
+        let set = set.map(|(name, key)| (name.clone(), key.clone())).collect();
+        self.indexed = Some(after);
+        ValueChanges { replaces, set, removed }
     }
 
     /// Bookmarks that others may resume: all but those of calls. A paused instance has none, so

@@ -14,6 +14,7 @@ use crate::{api, pull};
 /// When the service cannot be registered with the bus, the pauses cannot be read, or a master key of
 /// secrets is missing.
 pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
+    crate::metrics::watch_expressions();
     vault::check_start(&*cx.store, cx.config.master.as_ref()).await?;
     let executor = Executor::start(cx);
     let requests = api::serve(&executor).await?;

@@ -112,7 +112,8 @@ impl From<store::Error> for Stop {
             // An operator has to correct a schema that does not fit; the command can wait for that.
             store::Error::Unavailable(_)
             | store::Error::Overloaded(_)
-            | store::Error::Schema(_) => Self::Later(reason),
+            | store::Error::Schema(_)
+            | store::Error::TooNew(_) => Self::Later(reason),
             store::Error::Corrupt(_) => Self::Dead(Refusal::Dead, reason),
             store::Error::Refused(_) => Self::Refused(Refusal::Garbled, reason),
         }

@@ -12,5 +12,6 @@ mod order;
 mod panic;
 mod request;
 mod runaway;
+mod searchable;
 mod secret;
 mod world;

@@ -50,6 +50,11 @@ impl Work {
         }
     }
 
+    /// The id of the trace that it belongs to, for log lines.
+    pub(crate) fn trace(&self) -> Option<&str> {
+        self.traceparent.as_deref().and_then(chassis::trace_id)
+    }
+
     pub(crate) fn own(id: CommandId, cause: Cause, traceparent: Option<String>) -> Self {
         Self {
             id,

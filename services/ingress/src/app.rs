@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::Health;
+use chassis::{Health, Life};
 use engine::{Env, Installation};
 use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
 use serde_json::Value;
 use store::Audit;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TrackedFuture;
@@ -70,9 +70,18 @@ pub(crate) struct App {
     pub(crate) backlog: Backlog,
     /// The streams of live updates.
     pub(crate) streams: Streams,
+    leaving: CancellationToken,
     draining: CancellationToken,
     stop: CancellationToken,
     tasks: TaskTracker,
+    /// Entries of the audit log that are written together.
+    audits: mpsc::Sender<Audit>,
+}
+
+/// The line of the log about an entry of the audit log. `target` would be that of the line itself.
+fn log(entry: &Audit) {
+    let Audit { who, what, target, is_refused, .. } = entry;
+    tracing::info!(who, what, of = target, is_refused, "audit");
 }
 
 impl App {
@@ -80,7 +89,8 @@ impl App {
     pub(crate) async fn start(cx: Context, config: Config) -> Result<Arc<Self>, bus::Error> {
         let (waiters, subscription) = Waiters::open(&*cx.bus).await?;
         cx.catalog.trust_while(&cx.presence);
-        let metrics = Metrics::new();
+        let metrics = Metrics;
+        let (audits, entries) = mpsc::channel(audit::WAITING_MAX);
         let issuer = config.oidc.clone().filter(|_| config.auth.oidc);
         let issuer = issuer.map(|issuer| Arc::new(Oidc::new(issuer, metrics.clone())));
         let master = config.master.clone();
@@ -103,9 +113,11 @@ impl App {
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),
+            leaving: CancellationToken::new(),
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            audits,
             cx,
             config,
             waiters: waiters.clone(),
@@ -120,6 +132,13 @@ impl App {
             stop.clone().run_until_cancelled_owned(listening).map(drop)
         });
         app.spawn("ingress outcomes", listening);
+        let (store, bus) = (Arc::clone(&app.cx.store), Arc::clone(&app.cx.bus));
+        let (entries, stop) = (Arc::new(Mutex::new(entries)), app.stop.clone());
+        let writing = tasks::supervised("ingress audit", app.stop.clone(), move || {
+            let (store, bus) = (Arc::clone(&store), Arc::clone(&bus));
+            audit::write_together(store, bus, Arc::clone(&entries), stop.clone())
+        });
+        app.spawn("ingress audit", writing);
         Ok(Arc::new(app))
     }
 
@@ -183,24 +202,46 @@ impl App {
         self.keep_audit(Audit { is_refused: true, ..entry }).await;
     }
 
-    async fn keep_audit(&self, entry: Audit) {
-        let Audit { who, what, target, is_refused, .. } = entry.clone();
-        tracing::info!(who, what, target, is_refused, "audit");
-        let message = audit::event(&entry);
-        if let Err(error) = self.cx.store.audit(entry).await {
-            tracing::error!(%error, what, target, "the audit log could not be written");
-        }
-        // The log is the truth: nobody waits until the event is stored.
-        if let Err(error) = self.cx.bus.send(message).await {
-            tracing::warn!(%error, what, target, "an entry of the audit log was not sent");
+    /// Writes an entry of the audit log about a change that is made often: many entries together,
+    /// beside the request. A crash loses those of the last moment.
+    pub(crate) async fn audit_later(
+        &self,
+        caller: &Caller,
+        what: &str,
+        target: &str,
+        details: Value,
+    ) {
+        let entry = entry(self.now(), caller, what, target, details);
+        log(&entry);
+        if let Err(full) = self.audits.try_send(entry) {
+            self.write_audit(full.into_inner()).await;
         }
     }
 
-    /// Drains as soon as `stop` is cancelled.
-    pub(crate) fn drain_with(self: &Arc<Self>, stop: CancellationToken) {
-        let app = Arc::clone(self);
+    async fn keep_audit(&self, entry: Audit) {
+        log(&entry);
+        self.write_audit(entry).await;
+    }
+
+    async fn write_audit(&self, entry: Audit) {
+        let Audit { what, target, .. } = entry.clone();
+        let message = audit::event(&entry);
+        if let Err(error) = self.cx.store.audit(entry).await {
+            tracing::error!(%error, what, of = target, "the audit log could not be written");
+        }
+        // The log is the truth: nobody waits until the event is stored.
+        if let Err(error) = self.cx.bus.send(message).await {
+            tracing::warn!(%error, what, of = target, "an entry of the audit log was not sent");
+        }
+    }
+
+    /// Leaves and drains with this life.
+    pub(crate) fn drain_with(self: &Arc<Self>, life: &Life) {
+        let (app, life) = (Arc::clone(self), life.clone());
         let draining = async move {
-            stop.cancelled().await;
+            life.leaving().cancelled().await;
+            app.leaving.cancel();
+            life.stop().cancelled().await;
             app.drain();
         };
         self.spawn("ingress drain", draining);
@@ -208,6 +249,7 @@ impl App {
 
     /// Refuses every new request from now on.
     pub(crate) fn drain(&self) {
+        self.leaving.cancel();
         self.draining.cancel();
     }
 
@@ -219,6 +261,11 @@ impl App {
     /// A task that another one runs, and that must end before ingress ends.
     pub(crate) fn tracked<F: Future>(&self, task: F) -> TrackedFuture<F> {
         self.tasks.track_future(task)
+    }
+
+    /// True when this server is not ready any more; it may still answer.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.is_cancelled()
     }
 
     /// True when every new request is refused.

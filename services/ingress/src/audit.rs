@@ -1,16 +1,65 @@
 //! The audit log: its entries, as they are kept, shown and sent.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use bus::Bus;
 use model::Timestamp;
 use protocol::{Message, header, subject};
 use serde_json::{Value, json};
-use store::Audit;
+use store::{Audit, Store};
+use tokio::sync::mpsc::Receiver;
+use tokio_util::sync::CancellationToken;
 
 use crate::auth::caller::Caller;
 
 /// Refused requests per second that one node writes down: callers decide how many there are.
 const REFUSALS_PER_SECOND_MAX: u32 = 10;
+
+/// Entries of frequent changes that wait to be written; while there are more, requests wait.
+pub(crate) const WAITING_MAX: usize = 10_000;
+/// Entries of one write.
+const TOGETHER_MAX: usize = 500;
+/// How long entries are collected for one write.
+const COLLECT_TIME: Duration = Duration::from_millis(200);
+
+/// Writes the entries of frequent changes, many together, until `stop`; then those that are left.
+pub(crate) async fn write_together(
+    store: Arc<dyn Store>,
+    bus: Arc<dyn Bus>,
+    waiting: Arc<tokio::sync::Mutex<Receiver<Audit>>>,
+    stop: CancellationToken,
+) {
+    let mut waiting = waiting.lock().await;
+    loop {
+        let mut entries = Vec::new();
+        if stop.is_cancelled() {
+            waiting.close();
+        }
+        tokio::select! {
+            count = waiting.recv_many(&mut entries, TOGETHER_MAX) => if count == 0 { return },
+            () = stop.cancelled(), if !waiting.is_closed() => continue,
+        }
+        if entries.len() < TOGETHER_MAX {
+            stop.run_until_cancelled(tokio::time::sleep(COLLECT_TIME)).await;
+        }
+        while entries.len() < TOGETHER_MAX
+            && let Ok(entry) = waiting.try_recv()
+        {
+            entries.push(entry);
+        }
+        let messages: Vec<_> = entries.iter().map(event).collect();
+        let count = entries.len();
+        if let Err(error) = store.audit_all(entries).await {
+            tracing::error!(%error, count, "entries of the audit log could not be written");
+        }
+        for message in messages {
+            if let Err(error) = bus.send(message).await {
+                tracing::warn!(%error, "an entry of the audit log was not sent");
+            }
+        }
+    }
+}
 
 /// An entry about something that was done.
 pub(crate) fn entry(

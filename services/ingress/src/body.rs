@@ -159,6 +159,11 @@ impl Params {
             .collect()
     }
 
+    /// All values, as they are: with their commas and spaces.
+    pub(crate) fn whole(&self, name: &str) -> Vec<&str> {
+        self.named(name).collect()
+    }
+
     /// The value, parsed.
     pub(crate) fn read<T: FromStr>(&self, name: &str) -> Result<Option<T>, Problem>
     where

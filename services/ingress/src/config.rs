@@ -48,6 +48,10 @@ pub struct Config {
     pub connections_max: usize,
     /// The beginning of URLs in answers; if none, the address that it listens on.
     pub base_url: Option<String>,
+    /// The path below which it is served beside the root, such as `/staunch`.
+    pub base_path: Option<String>,
+    /// Links and workflow endpoints are refused without https.
+    pub requires_https: bool,
     /// Networks of proxies that are believed about the addresses of their clients.
     pub trusted_proxies: Networks,
     /// Certificate and key; plain HTTP if none.
@@ -97,6 +101,8 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 5001)),
             connections_max: limits::CONNECTIONS_MAX,
             base_url: None,
+            base_path: None,
+            requires_https: false,
             trusted_proxies: Networks::default(),
             tls: None,
             limit_address: None,
@@ -131,6 +137,8 @@ impl Config {
             listen: settings.listen,
             connections_max: settings.max_connections,
             base_url: settings.base_url.clone(),
+            base_path: settings.base_path(),
+            requires_https: settings.require_https,
             trusted_proxies: settings.trusted_proxies.clone(),
             tls: TlsFiles::from_settings(settings),
             limit_address: settings.limit_address,
@@ -197,8 +205,11 @@ impl Config {
     pub fn base_url(&self) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None if self.tls.is_some() => format!("https://{}", self.listen),
-            None => format!("http://{}", self.listen),
+            None => {
+                let scheme = if self.tls.is_some() { "https" } else { "http" };
+                let path = self.base_path.as_deref().unwrap_or_default();
+                format!("{scheme}://{}{path}", chassis::reachable(self.listen))
+            }
         }
     }
 }
@@ -231,6 +242,11 @@ mod tests {
     #[test]
     fn urls_begin_with_what_is_configured() {
         assert_eq!(Config::default().base_url(), "http://127.0.0.1:5001");
+        let everywhere = "0.0.0.0:5001".parse().unwrap();
+        let open = Config { listen: everywhere, ..Config::default() };
+        assert_eq!(open.base_url(), "http://localhost:5001", "nobody can call 0.0.0.0");
+        let below = Config { base_path: Some("/staunch".to_owned()), ..Config::default() };
+        assert_eq!(below.base_url(), "http://127.0.0.1:5001/staunch");
         let url = Some("https://flow.example/".to_owned());
         assert_eq!(
             Config { base_url: url, ..Config::default() }.base_url(),

@@ -50,6 +50,13 @@ pub(crate) fn openapi(auth: Auth, oidc: Option<&Oidc>) -> Bytes {
     text.clone()
 }
 
+/// The description of a server that is served below a path of a proxy.
+pub(crate) fn below(text: &Bytes, base: &str) -> Bytes {
+    let mut document: Value = serde_json::from_slice(text).unwrap_or_default();
+    document["servers"] = json!([{"url": base}]);
+    printed(&document).into()
+}
+
 fn printed(document: &Value) -> String {
     format!("{document:#}\n")
 }

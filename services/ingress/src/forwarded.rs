@@ -42,7 +42,8 @@ impl Site {
         match &self.host {
             Some(host) if config.base_url.is_none() => {
                 let scheme = if self.is_encrypted { "https" } else { "http" };
-                format!("{scheme}://{host}")
+                let path = config.base_path.as_deref().unwrap_or_default();
+                format!("{scheme}://{host}{path}")
             }
             _ => config.base_url(),
         }

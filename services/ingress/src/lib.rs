@@ -9,6 +9,7 @@ mod archive;
 mod audit;
 mod auth;
 mod backlog;
+mod below;
 mod body;
 mod bounds;
 mod config;
@@ -51,6 +52,7 @@ mod tests;
 mod trace;
 mod waiters;
 mod wake;
+mod why;
 
 pub use auth::permission::permissions;
 pub use chassis::Auth;

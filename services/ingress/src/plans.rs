@@ -132,12 +132,15 @@ async fn round(
 /// Finds some of the instances of a plan, oldest first, and makes their jobs.
 async fn find(app: &App, plan: &AlterationPlan) -> Result<(), Problem> {
     let filter = serde_json::from_value::<PlanFilter>(plan.filter.clone());
-    let filter = filter.map_err(|error| error.to_string());
-    let filter =
-        filter.and_then(|filter| filter.filter().map_err(|problem| problem.detail().to_owned()));
+    let filter = match filter {
+        Ok(filter) => filter.filter(app).await,
+        Err(error) => Err(Problem::bad_request(error.to_string())),
+    };
     let filter = match filter {
         Ok(filter) => filter,
-        Err(error) => {
+        Err(problem) if !problem.status().is_client_error() => return Err(problem),
+        Err(problem) => {
+            let error = problem.detail();
             tracing::error!(plan = plan.id, error, "the filter of a plan cannot be read");
             app.cx.store.end_plan(&plan.id, PlanStatus::Failed, app.now()).await?;
             return Ok(());

@@ -281,7 +281,7 @@ impl From<store::Error> for Problem {
                 tracing::warn!(reason, "the database is unavailable");
                 Self::unavailable("the database does not answer: try again in a moment")
             }
-            store::Error::Corrupt(_) | store::Error::Schema(_) => {
+            store::Error::Corrupt(_) | store::Error::Schema(_) | store::Error::TooNew(_) => {
                 tracing::error!(%error, "the database does not fit this server");
                 Self::internal()
             }

@@ -44,7 +44,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         router = router.nest(mount, api.clone());
     }
     // The description is sent to no other server: Swagger's online validator is off.
-    let docs = SwaggerConfig::from("/openapi.json").validator_url("none");
+    // Its address is relative: the page may be below a path of a proxy.
+    let docs = SwaggerConfig::from("../openapi.json").validator_url("none");
     let docs = SwaggerUi::new("/docs").config(docs);
     let broken = Arc::clone(&app);
     let panicked = move |panic: Box<dyn Any + Send>| finish::panicked(&broken, &*panic);
@@ -81,6 +82,9 @@ pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: 
 /// Lets a request in: its origin is allowed, there is room for it, and its caller is known.
 async fn enter(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     if let Err(problem) = auth::origin::guard(&app, &request) {
+        return problem.into_response();
+    }
+    if let Err(problem) = shield::must_be_secure(&app.config, &request) {
         return problem.into_response();
     }
     if load::is_about_the_server(request.uri().path()) {

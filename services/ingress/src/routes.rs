@@ -30,6 +30,7 @@ mod run;
 mod runtime;
 mod saving;
 mod scripting;
+mod searching;
 mod secrets;
 mod start;
 mod tasks;
@@ -39,6 +40,7 @@ mod transfer;
 mod transfers;
 mod urls;
 mod users;
+mod why;
 
 use std::sync::Arc;
 
@@ -88,6 +90,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(start::query))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
+        .routes(routes!(why::why))
         .routes(routes!(journal::journal, journal::journal_filtered))
         .routes(routes!(journal::newest))
         .routes(routes!(journal::state))

@@ -11,8 +11,8 @@ use futures::StreamExt as _;
 use hyper_util::service::TowerToHyperService;
 use protocol::{ContentType, Headers, Message, encode_body, header, subject};
 use serde_json::json;
-use tokio::net::TcpListener;
 
+use crate::below::Below;
 use crate::config::Invalid;
 use crate::{App, Config, Context, identity, plans, router};
 
@@ -54,7 +54,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     let tls = config.tls.clone().map(Tls::read).transpose()?;
     vault::check_start(&*cx.store, config.master.as_ref()).await?;
     let listening = |source| Error::Listen { address: config.listen, source };
-    let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
+    let listener = http::listen(config.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     let config = Config { listen: address, ..config };
     let requests = register(&cx).await?;
@@ -62,7 +62,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     plans::begin(&app);
     identity::first::at_start(&app).await;
     tracing::info!(%address, auth = ?app.config.auth, tls = tls.is_some(), "ingress listens");
-    app.drain_with(life.stop());
+    app.drain_with(life);
     let stop = life.stop();
     life.spawn("ingress status", {
         let app = Arc::clone(&app);
@@ -70,14 +70,15 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
             stop.run_until_cancelled(status(&app, requests)).await;
         }
     });
-    let stopping = life.stop();
+    let ending = http::Ending::with(life);
     life.spawn("ingress connections", async move {
         // The router gets its state once here: otherwise it would be built anew for each
         // connection.
         let router: Router = router::router(Arc::clone(&app)).with_state(());
         let connections_max = http::connections_max(app.config.connections_max);
-        let service = TowerToHyperService::new(router);
-        http::serve(listener, tls, service, connections_max, stopping).await;
+        let base = app.config.base_path.as_deref();
+        let service = Below::new(TowerToHyperService::new(router), base);
+        http::serve(listener, tls, service, connections_max, ending).await;
         app.close().await;
     });
     Ok(address)
@@ -110,6 +111,7 @@ async fn status(app: &App, mut requests: Subscription) {
             "requestsMax": app.config.requests_max,
             "waiting": app.waiters.count(),
             "streams": app.streams.count(),
+            "leaving": app.is_leaving(),
             "draining": app.is_draining(),
         });
         let Ok(payload) = encode_body(ContentType::Json, &body) else { continue };

@@ -49,22 +49,26 @@ pub(crate) async fn observe<F: Future<Output = Response>>(
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "unmatched".to_owned());
     let incoming = incoming(request.headers()).map(str::to_owned);
-    let span = tracing::info_span!("http", %method, route);
+    let empty = tracing::field::Empty;
+    let span = tracing::info_span!("http", %method, route, trace = empty, status = empty);
     chassis::set_parent(&span, incoming.as_deref());
     let own = span.in_scope(chassis::inject);
     // Without a tracer, the trace of the caller is passed on as it is; if there is none, a new one
     // begins.
     let trace = Trace(own.or(incoming).unwrap_or_else(|| fresh(app)));
+    span.record("trace", chassis::trace_id(&trace.0));
     request.extensions_mut().insert(trace.clone());
     let began = Instant::now();
-    let mut response = run(request).instrument(span).await;
+    let mut response = run(request).instrument(span.clone()).await;
     let (took, status) = (began.elapsed(), response.status().as_u16());
+    span.record("status", status);
     app.metrics.answered(method.as_str(), &route, status, took);
-    let ms = took.as_millis();
+    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let trace_id = chassis::trace_id(&trace.0);
     if status >= 500 {
-        tracing::warn!(%method, path, status, ms, %trace, "answered");
+        tracing::warn!(%method, path, status, ms, trace = trace_id, "answered");
     } else {
-        tracing::debug!(%method, path, status, ms, %trace, "answered");
+        tracing::debug!(%method, path, status, ms, trace = trace_id, "answered");
     }
     if let Ok(value) = HeaderValue::from_str(&trace.0) {
         response.headers_mut().insert(TRACEPARENT, value);

@@ -107,11 +107,6 @@ impl Waiters {
 }
 
 impl Wait {
-    /// The outcome; `None` when it does not come within that time.
-    pub(crate) async fn within(mut self, time: std::time::Duration) -> Option<Outcome> {
-        self.for_a_moment(time).await
-    }
-
     /// The outcome, if it comes within that time; otherwise the wait goes on.
     pub(crate) async fn for_a_moment(&mut self, time: std::time::Duration) -> Option<Outcome> {
         tokio::time::timeout(time, &mut self.receiver).await.ok().and_then(Result::ok)
@@ -153,16 +148,16 @@ mod tests {
         let listening =
             tokio::spawn(waiters.clone().listen(Arc::new(bus.clone()), Some(subscription)));
         let id = CommandId::new("c1");
-        let (first, second) = (waiters.expect(&id), waiters.expect(&id));
-        let other = waiters.expect(&CommandId::new("c2"));
+        let (mut first, mut second) = (waiters.expect(&id), waiters.expect(&id));
+        let mut other = waiters.expect(&CommandId::new("c2"));
         assert!(first.has_company() && !other.has_company());
         let outcome = Outcome { affected: Some(3), ..Outcome::default() };
         let payload = encode_body(ContentType::Json, &outcome).unwrap();
         let headers = Headers::new();
         bus.send(Message { subject: waiters.subject(&id), headers, payload }).await.unwrap();
-        assert_eq!(first.within(Duration::from_secs(1)).await, Some(outcome.clone()));
-        assert_eq!(second.within(Duration::from_secs(1)).await, Some(outcome));
-        assert_eq!(other.within(Duration::from_secs(1)).await, None);
+        assert_eq!(first.for_a_moment(Duration::from_secs(1)).await, Some(outcome.clone()));
+        assert_eq!(second.for_a_moment(Duration::from_secs(1)).await, Some(outcome));
+        assert_eq!(other.for_a_moment(Duration::from_secs(1)).await, None);
         assert_eq!(waiters.count(), 0);
         listening.abort();
     }

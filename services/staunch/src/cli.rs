@@ -8,8 +8,9 @@ use clap::{Args, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
-    app, apply, bench, config, dead, demo, dev, instance, key, migrate, provision, role, run,
-    runtime, secret, server, signing_key, test, user, validate, workflow,
+    app, apply, archive, bench, config, dead, demo, dev, doctor, health, instance, key, log_level,
+    migrate, nats_permissions, provision, retention, role, run, runtime, secret, server,
+    signing_key, support_bundle, test, top, user, validate, why, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -36,14 +37,26 @@ enum Command {
     Server(SettingsArgs),
     /// Creates the streams and buckets on NATS
     Provision(provision::ProvisionArgs),
+    /// Prints users for NATS: one for each role and each kind of client, with what it needs alone
+    NatsPermissions(nats_permissions::NatsPermissionsArgs),
     /// Brings the database's schema up to date
     Migrate(migrate::MigrateArgs),
+    /// Shows what the nodes do, each second: rates, the queue, leases, timers, slow definitions
+    Top(top::TopArgs),
+    /// Says what is wrong with an installation, and what to do
+    Doctor(doctor::DoctorArgs),
+    /// Writes a zip file for someone who helps: settings, versions, checks, metrics; no secrets
+    SupportBundle(support_bundle::SupportBundleArgs),
+    /// Shows or changes what a running process logs
+    LogLevel(log_level::LogLevelArgs),
     /// Checks a cluster, a running one or a new one, against its guarantees
     Validate(validate::ValidateArgs),
     /// Measures the speed of a cluster, or the bounds that NATS and the database set
     Bench(bench::BenchArgs),
     /// Shows every setting and where its value comes from
     Config(SettingsArgs),
+    /// Asks a node for its health
+    Health(health::HealthArgs),
     /// Starts an instance
     Run(run::RunArgs),
     /// Imports definitions from files and publishes them
@@ -54,8 +67,14 @@ enum Command {
     Test(test::TestArgs),
     /// Lists, shows, watches, cancels and resumes instances
     Instance(instance::InstanceArgs),
+    /// Says why an instance is where it is, and what would move it
+    Why(why::WhyArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
+    /// Removes ended instances after their time, or says which would be removed
+    Retention(retention::RetentionArgs),
+    /// Lists and reads archived instances
+    Archive(archive::ArchiveArgs),
     /// Shows, pauses, resumes and drains executors
     Runtime(runtime::RuntimeArgs),
     /// Creates, lists and removes API keys
@@ -186,18 +205,41 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
     match command {
         Command::Validate(args) => validate::run(args, format).await,
         Command::Bench(args) => bench::run(args, format).await,
+        Command::Health(args) => health::run(args, format).await,
         Command::Run(args) => run::run(args, format).await,
         Command::Apply(args) => apply::run(args, format).await,
         Command::Workflow(args) => workflow::run(args, format).await,
         Command::Test(args) => test::run(&args, format),
+        Command::NatsPermissions(args) => nats_permissions::run(&args, format),
         Command::Instance(args) => instance::run(args, format).await,
         Command::Runtime(args) => runtime::run(args, format).await,
+        Command::Why(args) => why::run(args, format).await,
+        Command::Top(args) => top::run(args, format).await,
         Command::Dead(args) => {
             let settings = client_settings(&args.settings, args.verb.only_looks())?;
             let bus = node::connect(&settings).await?;
             let done = dead::run(args.verb, &bus, format).await;
             bus.close().await;
             done
+        }
+        Command::Retention(args) => {
+            let (settings, store) = opened(&args.settings, args.verb.only_looks()).await?;
+            let done = retention::run(args.verb, Arc::clone(&store), &settings, format).await;
+            store.close().await;
+            done
+        }
+        Command::Archive(args) => {
+            let settings = client_settings(&args.settings, true)?;
+            archive::run(args.verb, &settings, format).await
+        }
+        Command::LogLevel(args) => log_level::run(args, format).await,
+        Command::SupportBundle(args) => {
+            let settings = client_settings(&args.settings, true)?;
+            support_bundle::run(args.file, args.server, &settings, format).await
+        }
+        Command::Doctor(args) => {
+            let settings = client_settings(&args.settings, true)?;
+            doctor::run(args.server, args.quiet, &settings, format).await
         }
         Command::Key(args) => {
             let looks = args.verb.only_looks();
@@ -237,12 +279,16 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         }
         Command::Provision(args) => {
             let settings = client_settings(&args.settings, args.check)?;
-            provision::run(args.replicas, args.check, &settings, format).await
+            provision::run(&args, &settings, format).await
         }
         Command::Migrate(args) => {
-            let settings = client_settings(&args.settings, args.check)?;
-            if args.check {
+            let only_looks = args.check || args.plan;
+            let settings = client_settings(&args.settings, only_looks)?;
+            if only_looks {
                 database::must_exist(&settings)?;
+            }
+            if args.plan {
+                return migrate::plan(&settings, format).await;
             }
             migrate::run(args.check, &settings, format).await
         }

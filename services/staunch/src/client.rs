@@ -42,6 +42,16 @@ pub(crate) struct ClientArgs {
     api_key: Option<String>,
 }
 
+impl ClientArgs {
+    /// A client of another server of the same cluster, with the same key.
+    ///
+    /// # Errors
+    /// When it is not a valid address.
+    pub(crate) fn of(&self, server: &str) -> Result<Client, Failure> {
+        Client::to(server, self.api_key.clone())
+    }
+}
+
 /// A client of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
@@ -85,7 +95,7 @@ impl Client {
         };
         // A node closes a connection that is idle for longer, perhaps while a request is sent.
         let idle = model::limits::HEADERS_TIME_MAX / 2;
-        let builder = reqwest::Client::builder()
+        let builder = roots::trusted_by(reqwest::Client::builder())
             .connect_timeout(Duration::from_secs(5))
             .pool_idle_timeout(idle);
         // A proxy cannot reach the loopback of this machine.
@@ -155,6 +165,11 @@ impl Client {
         self.read(answer).await
     }
 
+    /// Whether the server says that it is ready.
+    pub(crate) async fn is_ready(&self) -> bool {
+        self.open(&format!("{}/health/ready", self.server)).await.is_ok()
+    }
+
     /// The metrics of the server, with the caller's API key.
     ///
     /// # Errors
@@ -167,6 +182,24 @@ impl Client {
         }
         let answer = request.send().await.map_err(|error| self.silent(&error))?;
         self.read(answer).await
+    }
+
+    /// Asks the admin port of a process, or changes something there.
+    ///
+    /// # Errors
+    /// The refusal of the process; unavailable if it does not answer.
+    pub(crate) async fn admin(&self, path: &str, change: Option<&Value>) -> Result<Value, Failure> {
+        let url = format!("{}{path}", self.server);
+        let request = match change {
+            Some(change) => self.http.put(url).json(change),
+            None => self.http.get(url),
+        };
+        let mut request = request.timeout(self.answer_time_max);
+        if let Some(api_key) = &self.api_key {
+            request = request.header("Authorization", format!("ApiKey {api_key}"));
+        }
+        let answer = request.send().await.map_err(|error| self.silent(&error))?;
+        Ok(self.read(answer).await?.body)
     }
 
     async fn send(

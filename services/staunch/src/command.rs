@@ -2,24 +2,33 @@
 
 pub(crate) mod app;
 pub(crate) mod apply;
+pub(crate) mod archive;
 pub(crate) mod bench;
 pub(crate) mod config;
 pub(crate) mod dead;
 pub(crate) mod demo;
 pub(crate) mod dev;
+pub(crate) mod doctor;
+pub(crate) mod health;
 pub(crate) mod instance;
 pub(crate) mod key;
+pub(crate) mod log_level;
 pub(crate) mod migrate;
+pub(crate) mod nats_permissions;
 pub(crate) mod provision;
+pub(crate) mod retention;
 pub(crate) mod role;
 pub(crate) mod run;
 pub(crate) mod runtime;
 pub(crate) mod secret;
 pub(crate) mod server;
 pub(crate) mod signing_key;
+pub(crate) mod support_bundle;
 pub(crate) mod test;
+pub(crate) mod top;
 pub(crate) mod user;
 pub(crate) mod validate;
+pub(crate) mod why;
 pub(crate) mod workflow;
 
 use chassis::{Chance as _, SystemChance};

@@ -49,7 +49,7 @@ pub(crate) fn must_exist(settings: &Settings) -> Result<(), Failure> {
 }
 
 /// The file of a SQLite database that is not in memory.
-fn file(url: &str) -> Option<PathBuf> {
+pub(crate) fn file(url: &str) -> Option<PathBuf> {
     let rest = url.strip_prefix("sqlite:")?;
     let rest = rest.strip_prefix("//").unwrap_or(rest);
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));

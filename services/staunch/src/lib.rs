@@ -18,8 +18,11 @@ mod listen;
 mod local;
 mod output;
 mod process;
+mod reading;
 mod roles;
 mod say;
+#[cfg(unix)]
+mod systemd;
 
 pub use cli::main;
 pub(crate) use failure::Failure;

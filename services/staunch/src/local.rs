@@ -102,10 +102,15 @@ pub(crate) fn master_key_in(folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The defaults of a command for one machine: missing streams and tables are created, workflows may
-/// call this machine, and only warnings are logged. Settings that are given take precedence.
-pub(crate) fn defaults() -> [(&'static str, String); 3] {
-    [("provision", "true"), ("allow-private-addresses", "true"), ("log", "warn")]
-        .map(|(name, value)| (name, value.to_owned()))
+/// call this machine, only warnings are logged, and nobody sends requests late. Settings that are given take precedence.
+pub(crate) fn defaults() -> [(&'static str, String); 4] {
+    [
+        ("provision", "true"),
+        ("allow-private-addresses", "true"),
+        ("log", "warn"),
+        ("drain-delay", "0s"),
+    ]
+    .map(|(name, value)| (name, value.to_owned()))
 }
 
 /// Chooses another port for HTTP if the default port is taken and no address was given.

@@ -58,7 +58,8 @@ pub(crate) fn pairs(pairs: &[(&str, String)]) -> Result<(), Failure> {
     })
 }
 
-fn aligned(headings: &[&str], rows: &[Vec<String>]) -> Vec<String> {
+/// Rows under their headings, as lines.
+pub(crate) fn aligned(headings: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     let heading: Vec<String> = headings.iter().map(|text| (*text).to_owned()).collect();
     let one_line = |row: &Vec<String>| row.iter().map(|cell| say::one_line(cell).into()).collect();
     let lines: Vec<Vec<String>> =

@@ -42,7 +42,7 @@ impl Roles {
     pub(crate) async fn start(settings: &Settings, life: &Life) -> Result<Self, Failure> {
         let roles = chosen(settings)?;
         let process = Process::join(settings, &roles).await?;
-        let admin = process.node.admin(settings, life)?;
+        let admin = process.node.watch(settings, life)?;
         let mut hosted =
             Self { process, running: JoinSet::new(), lives: Vec::new(), _admin: admin };
         let (answered, later) = (CancellationToken::new(), CancellationToken::new());
@@ -52,7 +52,7 @@ impl Roles {
         let holding = hold_back(life.stop(), answered.clone(), later.clone().drop_guard());
         hosted.running.spawn(stopping_if_it_panics("hold back the roles", holding, life.clone()));
         for role in roles {
-            let own = Life::new(life.drain_time());
+            let own = life.of_part();
             let running = run(role, settings.clone(), hosted.process.clone(), own.clone());
             let stop = if role == GATEWAY { life.stop() } else { later.clone() };
             let hosting = host(role, running, own.clone(), life.clone(), stop);
@@ -220,7 +220,7 @@ async fn run(
             executor::run(cx, life).await
         }
         "timer" => {
-            let config = timer::Config::from_settings(&settings);
+            let config = timer::Config::from_settings(&settings)?;
             let cx = timer::Context::new(&node, store, bus, presence, nonces(), config);
             timer::run(cx.watched(listen::points()), life).await
         }

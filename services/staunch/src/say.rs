@@ -52,6 +52,47 @@ fn print(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::failed(format!("standard output is closed: {error}")))
 }
 
+/// Shows lines in the place of those shown before, from the top of the terminal.
+///
+/// # Errors
+/// When standard output is closed.
+pub(crate) fn screen(lines: &[String]) -> Result<(), Failure> {
+    const HOME: &str = "\u{1b}[H";
+    const CLEAR_LINE: &str = "\u{1b}[K\n";
+    const CLEAR_BELOW: &str = "\u{1b}[J";
+    let lines = lines.iter().map(|line| format!("{}{CLEAR_LINE}", one_line(line)));
+    write_all(&format!("{HOME}{}{CLEAR_BELOW}", lines.collect::<String>()))
+}
+
+/// A page of the terminal of its own; the page before comes back when it is dropped.
+pub(crate) struct Page(());
+
+impl Page {
+    /// Opens the page, without a cursor.
+    ///
+    /// # Errors
+    /// When standard output is closed.
+    pub(crate) fn open() -> Result<Self, Failure> {
+        write_all("\u{1b}[?1049h\u{1b}[?25l")?;
+        Ok(Self(()))
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        if write_all("\u{1b}[?25h\u{1b}[?1049l").is_err() {
+            tracing::debug!("standard output is closed");
+        }
+    }
+}
+
+fn write_all(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::failed(format!("standard output is closed: {error}")))
+}
+
 /// Writes a line for people to standard error. A closed terminal is no reason to stop.
 pub(crate) fn message(text: &str) {
     let mut err = io::stderr().lock();

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::Rules;
+
 /// Settings of the timer service.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -36,6 +38,8 @@ pub struct Config {
     pub inbox_after: Duration,
     /// Instances that have been executing for longer than this get a command to go on.
     pub unfinished_after: Duration,
+    /// What is kept, and for how long.
+    pub rules: Rules,
     /// The longest wait for work in progress when the service stops.
     pub drain: Duration,
 }
@@ -58,6 +62,7 @@ impl Default for Config {
             outbox_after: Duration::from_secs(5),
             inbox_after: Duration::from_secs(10),
             unfinished_after: Duration::from_secs(20),
+            rules: Rules::default(),
             drain: Duration::from_secs(5),
         }
     }
@@ -65,8 +70,12 @@ impl Default for Config {
 
 impl Config {
     /// The settings of the process, as far as it has any for timers.
-    #[must_use]
-    pub fn from_settings(settings: &chassis::Settings) -> Self {
-        Self { scan_every: settings.timer_scan(), drain: settings.drain(), ..Self::default() }
+    ///
+    /// # Errors
+    /// When the archive that they name cannot be opened.
+    pub fn from_settings(settings: &chassis::Settings) -> Result<Self, archive::Error> {
+        let rules = Rules::from_settings(settings)?;
+        let (scan_every, drain) = (settings.timer_scan(), settings.drain());
+        Ok(Self { scan_every, drain, rules, ..Self::default() })
     }
 }

@@ -18,6 +18,7 @@ pub struct Context {
     pub(crate) bus: Arc<dyn Bus>,
     pub(crate) presence: Presence,
     pub(crate) claims: Claims,
+    pub(crate) nonces: Nonces,
     pub(crate) versions: Arc<Versions>,
     pub(crate) metrics: Metrics,
     pub(crate) config: Config,
@@ -37,15 +38,17 @@ impl Context {
         config: Config,
     ) -> Self {
         let timers = bus.kv(Bucket::Timers);
-        let claims = Claims::new(timers, node, nonces, config.claim_ttl, config.done_ttl);
+        let claims =
+            Claims::new(timers, node, Arc::clone(&nonces), config.claim_ttl, config.done_ttl);
         Self {
             node: Arc::from(node),
             store,
             bus,
             presence,
             claims,
+            nonces,
             versions: Arc::default(),
-            metrics: Metrics::new(),
+            metrics: Metrics,
             config,
             trail: Trail::default(),
         }

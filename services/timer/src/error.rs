@@ -9,6 +9,9 @@ pub enum Error {
     /// The message bus failed.
     #[error(transparent)]
     Bus(#[from] bus::Error),
+    /// The archive failed.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
     /// A command cannot be written.
     #[error("a command of the timer service cannot be written: {0}")]
     Garbled(#[from] protocol::Garbled),
@@ -23,6 +26,7 @@ impl Error {
                 matches!(error, store::Error::Unavailable(_) | store::Error::Overloaded(_))
             }
             Self::Bus(error) => error.is_passing(),
+            Self::Archive(error) => matches!(error, archive::Error::Unavailable(_)),
             Self::Garbled(_) => false,
         }
     }

@@ -12,9 +12,9 @@ fn main() -> ExitCode {
 
 async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let node = Node::join(&settings, &[timer::ROLE]).await?;
-    let _admin = node.admin(&settings, &life)?;
+    let _admin = node.watch(&settings, &life)?;
     let Node { name, store, bus, presence, .. } = node.clone();
-    let config = Config::from_settings(&settings);
+    let config = Config::from_settings(&settings)?;
     let cx = Context::new(&name, store, bus, presence, nonces(), config);
     let ended = timer::run(cx, life).await;
     node.leave().await;

@@ -13,6 +13,7 @@ use chassis::Point;
 use model::{Schedule, Timestamp};
 use store::DueTimer;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use crate::memory::Try;
 use crate::schedule::{self, Fired};
@@ -51,7 +52,10 @@ pub(crate) async fn fire_timer(
         },
     };
     cx.trail.at(Point::Claimed).await;
-    if let Err(error) = publish::publish(cx, due).await {
+    let span = tracing::debug_span!(
+        target: "spans", "timer", otel.kind = "producer", instance = %due.instance_id
+    );
+    if let Err(error) = publish::publish(cx, due).instrument(span).await {
         settle::give_back(cx, claimed, &error).await;
         return Err(error);
     }
@@ -71,7 +75,10 @@ pub(crate) async fn fire_schedule(
     now: Timestamp,
 ) -> Result<Fired, Error> {
     let began = Instant::now();
-    let fired = schedule::fire(cx, schedule, now).await?;
+    let span = tracing::debug_span!(
+        target: "spans", "schedule", otel.kind = "producer", schedule = %schedule.id
+    );
+    let fired = schedule::fire(cx, schedule, now).instrument(span).await?;
     if let Fired::Done { schedule, started, .. } = &fired {
         for nominal in started {
             let lateness = now.after(began.elapsed()).since(*nominal);

@@ -2,9 +2,9 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{Context, Sweep, Timer};
+use crate::{Context, Retention, Sweep, Timer};
 
-/// Fires due timers and sweeps, until the process is asked to stop; then finishes the work in
+/// Fires due timers, sweeps, and removes what is kept no longer, until the process is asked to stop; then finishes the work in
 /// progress.
 ///
 /// # Errors
@@ -20,6 +20,11 @@ pub async fn run(cx: Context, life: chassis::Life) -> anyhow::Result<()> {
         let _until_the_last_run = &swept;
         let (sweep, stop) = (Sweep::new(of.clone()), sweeping.clone());
         async move { sweep.serve(&stop).await }
+    });
+    let (retaining, of) = (stop.clone(), cx.clone());
+    life.supervise("retention", move || {
+        let (retention, stop) = (Retention::of(&of), retaining.clone());
+        async move { retention.serve(&stop).await }
     });
     life.ready();
     Timer::new(cx).serve(&stop).await?;

@@ -108,7 +108,9 @@ fn start(
         trigger_activity_id: Some(schedule.activity_id.clone()),
         ..Start::default()
     };
-    let command = Command::new(CommandId::new(id), Body::Start(body)).encode()?;
+    let mut command = Command::new(CommandId::new(id), Body::Start(body));
+    command.traceparent = chassis::inject();
+    let command = command.encode()?;
     let (definition_id, version_id) = (schedule.definition_id.clone(), schedule.version_id.clone());
     let instance = Instance::new(instance_id, definition_id, version_id, number, now);
     // The first burst checks the activation strategy.

@@ -1,6 +1,7 @@
 //! The sweep: publishes messages that a crash left behind, wakes commands whose bookmark now
-//! exists, and moves expired commands to the dead letters. The replica that owns shard 0 sweeps for
-//! all. Two sweeps at once do no harm, because every message keeps its id.
+//! exists, moves expired commands to the dead letters, and removes rows that are of no use any
+//! more. The replica that owns shard 0 sweeps for all. Two sweeps at once do no harm, because every
+//! message keeps its id.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use chassis::Point;
 use futures::StreamExt as _;
 use model::{CommandId, InstanceId, Timestamp, derived, limits};
 use protocol::{Body, Command, Message, Perform, header, subject};
-use store::{InstanceFilter, OutboxRow, Page, PendingCommand};
+use store::{InstanceFilter, Leftover, OutboxRow, Page, PendingCommand};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::memory::{Memory, Try};
@@ -21,11 +23,14 @@ const PUBLISHING_MAX: usize = 32;
 const ROWS_MAX: u64 = 10_000;
 /// The pause before the same row is handled again; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
+/// The time between two removals of rows that are of no use: they do no harm meanwhile.
+const CLEAR_EVERY: Duration = Duration::from_secs(60);
 
 /// The sweeper of one replica.
 pub struct Sweep {
     cx: Context,
     lately: Memory<String>,
+    cleared_at: Option<Instant>,
 }
 
 /// The numbers of items that one sweep has handled.
@@ -45,6 +50,8 @@ pub struct Mended {
     pub expired: u64,
     /// Rows that cannot be read and are moved to the dead letters.
     pub unreadable: u64,
+    /// Rows of no use: expired tokens, timers without an instance, schedules without a definition.
+    pub cleared: u64,
 }
 
 impl Mended {
@@ -59,7 +66,7 @@ impl Sweep {
     /// A sweeper that has handled nothing yet.
     #[must_use]
     pub fn new(cx: Context) -> Self {
-        Self { cx, lately: Memory::new(FIRST_PAUSE) }
+        Self { cx, lately: Memory::new(FIRST_PAUSE), cleared_at: None }
     }
 
     /// Sweeps every few seconds until `stop`, while this node owns shard 0.
@@ -110,10 +117,13 @@ impl Sweep {
         let expired = self.ended("expired", expired, &mut failed);
         let forgotten = self.forget_routed(now).await;
         self.ended("routed", forgotten, &mut failed);
+        let cleared = self.clear(now).await;
+        let cleared = self.ended("cleared", cleared, &mut failed);
         // The last step: it moves the rows that the steps before it could not read.
         let unreadable = unreadable::bury(&self.cx, now).await;
         let unreadable = self.ended("unreadable", unreadable, &mut failed);
-        let mended = Mended { published, started, applied, woken, performed, expired, unreadable };
+        let mended =
+            Mended { published, started, applied, woken, performed, expired, unreadable, cleared };
         self.report(mended);
         failed.map_or(Ok(mended), Err)
     }
@@ -138,7 +148,8 @@ impl Sweep {
         if mended.is_empty() {
             return;
         }
-        let Mended { published, started, applied, woken, performed, expired, unreadable } = mended;
+        let Mended { published, started, applied, woken, performed, expired, unreadable, cleared } =
+            mended;
         let counts = [
             ("outbox", published),
             ("start", started),
@@ -147,9 +158,16 @@ impl Sweep {
             ("unfinished", performed),
             ("expired", expired),
             ("unreadable", unreadable),
+            ("cleared", cleared),
         ];
         for (what, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
             self.cx.metrics.mended(what, count);
+        }
+        if cleared > 0 {
+            tracing::info!(cleared, "the sweep removed rows that are of no use any more");
+        }
+        if mended == (Mended { cleared, ..Mended::default() }) {
+            return;
         }
         tracing::warn!(
             published,
@@ -265,6 +283,30 @@ impl Sweep {
     async fn forget_routed(&self, now: Timestamp) -> Result<u64, Error> {
         let before = now.before(limits::ROUTED_KEPT);
         Ok(self.cx.store.forget_routed(before, self.cx.config.sweep_rows).await?)
+    }
+
+    /// Removes rows that are of no use any more, once in a while and at most as many as one sweep
+    /// may; the next one goes on.
+    async fn clear(&mut self, now: Timestamp) -> Result<u64, Error> {
+        if self.cleared_at.is_some_and(|at| at.elapsed() < CLEAR_EVERY) {
+            return Ok(0);
+        }
+        let (store, limit) = (&self.cx.store, self.cx.config.sweep_rows);
+        // A timer that is fired again finds no instance a second time.
+        let overdue = now.before(self.cx.config.refire_after);
+        let mut cleared = 0;
+        let mut is_rest = false;
+        for (what, before) in
+            [(Leftover::Tokens, now), (Leftover::Timers, overdue), (Leftover::Schedules, now)]
+        {
+            let count = store.clear(what, before, limit).await?;
+            is_rest |= count >= limit;
+            cleared += count;
+        }
+        if !is_rest {
+            self.cleared_at = Some(Instant::now());
+        }
+        Ok(cleared)
     }
 
     /// Publishes messages; returns the keys of those that the stream has stored, and the temporary

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::Options;
 use crate::connection::Link;
 use crate::options::ANSWER_MAX;
+use crate::refusals::Refusals;
 
 /// The key is at another sequence; the text ends with that sequence.
 pub(crate) const WRONG_LAST_SEQUENCE: u64 = 10071;
@@ -31,6 +32,7 @@ const FULL: [u64; 5] = [10077, 10002, 10023, 10028, 10047];
 #[derive(Clone)]
 pub(crate) struct Api {
     client: Client,
+    refusals: Refusals,
     prefix: String,
 }
 
@@ -50,6 +52,8 @@ pub(crate) enum ApiError {
     Timeout,
     /// The client did not send it.
     TooLarge(String),
+    /// The user of this process has no permission for the request.
+    Denied(String),
     /// JetStream answered with an error.
     Refused { code: u64, text: String },
     /// Any other failure.
@@ -70,6 +74,7 @@ impl ApiError {
             Self::NoResponders => Error::Unavailable(format!("{what}: nobody answers")),
             Self::Timeout => Error::Unknown(what.to_owned()),
             Self::TooLarge(text) => Error::TooLarge(format!("{what}: {text}")),
+            Self::Denied(text) => Error::Denied(format!("{what}: NATS says {text}")),
             Self::Refused { code, text } => {
                 let text = format!("{what}: {text} ({code})");
                 match code {
@@ -91,7 +96,7 @@ impl Api {
             Some(domain) => format!("$JS.{domain}.API"),
             None => "$JS.API".to_owned(),
         };
-        Self { client: link.client.clone(), prefix }
+        Self { client: link.client.clone(), refusals: link.refusals.clone(), prefix }
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -136,10 +141,12 @@ impl Api {
         if !headers.is_empty() {
             request = request.headers(headers);
         }
-        let answer = self.client.send_request(subject, request).await;
+        let answer = self.client.send_request(subject.clone(), request).await;
         let answer = answer.map_err(|error| match error.kind() {
             RequestErrorKind::NoResponders => ApiError::NoResponders,
-            RequestErrorKind::TimedOut => ApiError::Timeout,
+            RequestErrorKind::TimedOut => {
+                self.refusals.about(&subject).map_or(ApiError::Timeout, ApiError::Denied)
+            }
             RequestErrorKind::MaxPayloadExceeded => {
                 ApiError::TooLarge(too_large(&self.client, size))
             }

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use bus::Error;
 use model::Backoff;
+use protocol::subject;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Options;
-use crate::login::Target;
+use crate::login::{Login, Target};
 use crate::options::{ANSWER_MAX, MINIMUM_VERSION};
+use crate::refusals::Refusals;
 
 /// A half-open connection is noticed after two of these.
 const PING_INTERVAL: Duration = Duration::from_secs(3);
@@ -28,6 +30,12 @@ const SENDER_CAPACITY: usize = 8_192;
 #[derive(Clone)]
 pub(crate) struct Link {
     pub(crate) client: Client,
+    /// Prefix of the subjects on which answers arrive.
+    pub(crate) inbox: String,
+    /// The user, for errors.
+    pub(crate) user: String,
+    /// The operations that the server has refused.
+    pub(crate) refusals: Refusals,
     /// Grows with every connect and reconnect.
     epoch: Arc<watch::Sender<u64>>,
 }
@@ -39,10 +47,17 @@ impl Link {
         closed: &CancellationToken,
     ) -> Result<Self, Error> {
         let target = Target::read(options)?;
-        let epoch = Arc::new(watch::Sender::new(0));
+        let inbox = inbox(options, &target.login);
+        let heard = Heard {
+            purpose: purpose.to_owned(),
+            epoch: Arc::new(watch::Sender::new(0)),
+            refusals: Refusals::default(),
+            closed: closed.clone(),
+        };
         let give_up = Instant::now() + options.connect_max;
         let client = loop {
-            let settings = target.login.apply(settings(options, purpose, &epoch, closed))?;
+            let settings = settings(options, &inbox, heard.clone());
+            let settings = target.login.apply(settings)?;
             match settings.connect(&target.servers[..]).await {
                 Ok(client) => break client,
                 Err(error) if is_denial(error.kind()) => return Err(denied(&target)),
@@ -56,7 +71,8 @@ impl Link {
             }
             tokio::time::sleep(CONNECT_AGAIN).await;
         };
-        let link = Self { client, epoch };
+        let Heard { refusals, epoch, .. } = heard;
+        let link = Self { client, inbox, user: target.login.to_string(), refusals, epoch };
         check_version(&link.server_version())?;
         Ok(link)
     }
@@ -99,28 +115,38 @@ fn denied(target: &Target) -> Error {
     ))
 }
 
-fn settings(
-    options: &Options,
-    purpose: &str,
-    epoch: &Arc<watch::Sender<u64>>,
-    closed: &CancellationToken,
-) -> ConnectOptions {
-    let (epoch, closed) = (Arc::clone(epoch), closed.clone());
-    let shown = purpose.to_owned();
+/// The prefix of the subjects on which answers for this login arrive.
+fn inbox(options: &Options, login: &Login) -> String {
+    match login.user() {
+        Some(user) => format!("{}.{}", options.inbox_prefix, subject::token(user)),
+        None => options.inbox_prefix.clone(),
+    }
+}
+
+/// Takes the events of one connection.
+#[derive(Clone)]
+struct Heard {
+    purpose: String,
+    epoch: Arc<watch::Sender<u64>>,
+    refusals: Refusals,
+    closed: CancellationToken,
+}
+
+fn settings(options: &Options, inbox: &str, heard: Heard) -> ConnectOptions {
     let mut settings = ConnectOptions::new()
-        .name(format!("{} {purpose}", options.name))
+        .name(format!("{} {}", options.name, heard.purpose))
         .ping_interval(PING_INTERVAL)
         .connection_timeout(CONNECT_TIMEOUT)
         .request_timeout(Some(ANSWER_MAX))
         .client_capacity(SENDER_CAPACITY)
-        .custom_inbox_prefix(&options.inbox_prefix)
+        .custom_inbox_prefix(inbox)
         .reconnect_delay_callback(|attempts| {
             let backoff = Backoff::new(RECONNECT_FIRST, RECONNECT_MAX);
             let tries = u32::try_from(attempts).unwrap_or(u32::MAX);
             backoff.after(tries, u64::from(std::process::id()))
         })
         .event_callback(move |event| {
-            note(&event, &shown, &epoch, &closed);
+            heard.note(&event);
             async {}
         });
     if options.tls.is_required {
@@ -135,24 +161,51 @@ fn settings(
     settings
 }
 
-fn note(event: &Event, purpose: &str, epoch: &watch::Sender<u64>, closed: &CancellationToken) {
-    match event {
-        Event::Connected => {
-            epoch.send_modify(|epoch| *epoch += 1);
-            tracing::info!(purpose, "connected to NATS");
+impl Heard {
+    fn note(&self, event: &Event) {
+        let purpose = self.purpose.as_str();
+        match event {
+            Event::Connected => {
+                meter::NATS_CONNECTED.set(&[purpose], 1);
+                if *self.epoch.borrow() > 0 {
+                    meter::NATS_RECONNECTS.inc(&[purpose]);
+                }
+                self.epoch.send_modify(|epoch| *epoch += 1);
+                tracing::info!(purpose, "connected to NATS");
+            }
+            // The disconnect that this process has asked for.
+            Event::Disconnected | Event::Draining | Event::Closed if self.closed.is_cancelled() => {
+                meter::NATS_CONNECTED.set(&[purpose], 0);
+            }
+            Event::Disconnected => {
+                meter::NATS_CONNECTED.set(&[purpose], 0);
+                tracing::warn!(purpose, "the connection to NATS is lost");
+            }
+            Event::LameDuckMode => {
+                meter::NATS_ERRORS.inc(&[purpose]);
+                tracing::warn!(purpose, "the NATS server is about to stop");
+            }
+            Event::SlowConsumer(subscription) => {
+                meter::NATS_SLOW_CONSUMERS.inc(&[purpose]);
+                tracing::warn!(
+                    purpose,
+                    subscription,
+                    "messages were dropped: the subscriber is too slow"
+                );
+            }
+            Event::ServerError(ServerError::Other(text)) if Refusals::is_one(text) => {
+                meter::NATS_ERRORS.inc(&[purpose]);
+                self.refusals.add(text);
+                tracing::error!(
+                    purpose,
+                    "NATS refuses: {text}; `staunch nats-permissions` prints what each role needs"
+                );
+            }
+            other => {
+                meter::NATS_ERRORS.inc(&[purpose]);
+                tracing::warn!(purpose, "NATS says: {other}");
+            }
         }
-        // The disconnect that this process has asked for.
-        Event::Disconnected | Event::Draining | Event::Closed if closed.is_cancelled() => {}
-        Event::Disconnected => tracing::warn!(purpose, "the connection to NATS is lost"),
-        Event::LameDuckMode => tracing::warn!(purpose, "the NATS server is about to stop"),
-        Event::SlowConsumer(subscription) => {
-            tracing::warn!(
-                purpose,
-                subscription,
-                "messages were dropped: the subscriber is too slow"
-            );
-        }
-        other => tracing::warn!(purpose, "NATS says: {other}"),
     }
 }
 

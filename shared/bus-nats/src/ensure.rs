@@ -44,15 +44,16 @@ pub(crate) async fn stream_config(api: &Api, name: &str) -> Result<Option<Value>
 
 pub(crate) async fn consumer_config(
     api: &Api,
-    spec: &ConsumerSpec,
+    stream: &str,
+    name: &str,
 ) -> Result<Option<Value>, Error> {
-    let subject = format!("CONSUMER.INFO.{}.{}", spec.stream, spec.name);
+    let subject = format!("CONSUMER.INFO.{stream}.{name}");
     match call(api, &subject, &Value::Null).await {
         Ok(info) => Ok(Some(info["config"].clone())),
         Err(failure) if matches!(failure.code(), Some(STREAM_NOT_FOUND | CONSUMER_NOT_FOUND)) => {
             Ok(None)
         }
-        Err(failure) => Err(unanswered(failure, &spec.name)),
+        Err(failure) => Err(unanswered(failure, name)),
     }
 }
 
@@ -73,8 +74,17 @@ pub(crate) async fn ensure_stream(api: &Api, name: &str, wanted: &Value) -> Resu
 }
 
 pub(crate) async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<(), Error> {
-    let wanted = spec.config();
-    let config = match consumer_config(api, spec).await? {
+    ensure_named(api, &spec.stream, &spec.name, spec.config()).await
+}
+
+/// Creates or changes a consumer.
+pub(crate) async fn ensure_named(
+    api: &Api,
+    stream: &str,
+    name: &str,
+    wanted: Value,
+) -> Result<(), Error> {
+    let config = match consumer_config(api, stream, name).await? {
         None => wanted,
         Some(there) => {
             let merged = merge(&there, &wanted);
@@ -84,12 +94,9 @@ pub(crate) async fn ensure_consumer(api: &Api, spec: &ConsumerSpec) -> Result<()
             merged
         }
     };
-    let body = json!({ "stream_name": spec.stream, "config": config });
-    let subject = format!("CONSUMER.CREATE.{}.{}", spec.stream, spec.name);
-    let done = call(api, &subject, &body).await;
-    done.map(drop).map_err(|failure| {
-        refused(failure, &format!("the consumer {} of {}", spec.name, spec.stream))
-    })
+    let body = json!({ "stream_name": stream, "config": config });
+    let done = call(api, &format!("CONSUMER.CREATE.{stream}.{name}"), &body).await;
+    done.map(drop).map_err(|failure| refused(failure, &format!("the consumer {name} of {stream}")))
 }
 
 /// The existing configuration, overwritten by all wanted settings.

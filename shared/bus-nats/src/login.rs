@@ -100,6 +100,17 @@ impl Login {
     }
 }
 
+impl Login {
+    /// The user's name in configurations of nats-server: a name, or the public key of an NKey.
+    pub(crate) fn user(&self) -> Option<&str> {
+        match self {
+            Self::User { name, .. } => Some(name),
+            Self::NKey { public, .. } => Some(public),
+            Self::Nobody | Self::Token(_) | Self::Credentials { .. } => None,
+        }
+    }
+}
+
 /// For errors and logs.
 impl fmt::Display for Login {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

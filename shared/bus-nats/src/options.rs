@@ -10,7 +10,7 @@ pub const MINIMUM_VERSION: (u32, u32, u32) = (2, 11, 0);
 /// The longest wait for one answer of the server.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(3);
 /// Prefix of the subjects on which answers to Staunch's own processes arrive.
-const INBOX_PREFIX: &str = "_INBOX_staunch";
+pub(crate) const INBOX_PREFIX: &str = "_INBOX_staunch";
 
 /// The settings of a connection.
 #[derive(Clone, Debug)]
@@ -29,7 +29,8 @@ pub struct Options {
     /// The JetStream domain, if it is not the server's own.
     pub domain: Option<String>,
     /// Prefix of the subjects on which answers to this process arrive, pulled commands and watches
-    /// among them. Users of NATS with fewer permissions listen below `_INBOX.`, so ours differs.
+    /// among them. The name of the user follows, if the login has one: so each user may be allowed
+    /// its own answers alone. Clients of Staunch listen below `_INBOX.`, so ours differs.
     pub inbox_prefix: String,
     /// The server's streams, buckets and consumer are created again when it has lost them, with
     /// this many replicas: for development and tests. If none, only the buckets in memory are.

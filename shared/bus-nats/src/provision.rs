@@ -1,9 +1,13 @@
 //! Creates and verifies the streams, consumers and buckets of the topology.
 
 use bus::Error;
+use protocol::subject;
 
 use crate::NatsBus;
-use crate::ensure::{compare, consumer_config, ensure_consumer, ensure_stream, stream_config};
+use crate::ensure::{
+    compare, consumer_config, ensure_consumer, ensure_named, ensure_stream, stream_config,
+};
+use crate::permissions::Worker;
 use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
 
 impl NatsBus {
@@ -35,6 +39,18 @@ impl NatsBus {
         Ok(())
     }
 
+    /// Creates the consumer from which the workers for the tasks of one type pull; returns its name.
+    ///
+    /// # Errors
+    /// [`Error::NotProvisioned`] when another consumer has these tasks, or the server has no room;
+    /// [`Error::Corrupt`] when no name can be made of the type.
+    pub async fn provision_worker(&self, task_name: &str) -> Result<String, Error> {
+        let worker = Worker::of(task_name)?;
+        let api = &self.open()?.data_api;
+        ensure_named(api, subject::TASKS_STREAM, &worker.name, worker.consumer()).await?;
+        Ok(worker.name)
+    }
+
     /// Compares the server's streams, consumers and buckets with the embedded topology. Limits and
     /// replicas may differ. Buckets in memory that a single server has lost in a restart are
     /// created again first.
@@ -60,7 +76,7 @@ impl NatsBus {
             compare(&name, there, &spec.config(1), &BucketSpec::CHECKED, &mut faults);
         }
         for spec in &topology.consumer {
-            let there = consumer_config(api, spec).await?;
+            let there = consumer_config(api, &spec.stream, &spec.name).await?;
             let name = format!("consumer {} of {}", spec.name, spec.stream);
             compare(&name, there, &spec.config(), &ConsumerSpec::CHECKED, &mut faults);
         }

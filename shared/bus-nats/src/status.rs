@@ -43,14 +43,56 @@ pub struct StreamStatus {
     pub leader: Option<String>,
 }
 
+/// The lag of the executors' consumer, and the streams.
+#[derive(Clone, Debug, Default)]
+pub struct Lag {
+    /// Commands that were not delivered yet.
+    pub pending: u64,
+    /// Commands that are delivered and not answered.
+    pub in_hand: u64,
+    /// Of those, the ones that were delivered before.
+    pub redelivered: u64,
+    /// Each stream, with its messages and bytes.
+    pub streams: Vec<(&'static str, u64, u64)>,
+}
+
+/// The streams; the others of the topology are buckets.
+const STREAMS: [&str; 4] =
+    [subject::COMMANDS_STREAM, subject::EVENTS_STREAM, subject::TASKS_STREAM, subject::DEAD_STREAM];
+
 impl NatsBus {
+    /// The lag of the executors' consumer, and the sizes of the streams.
+    ///
+    /// # Errors
+    /// When JetStream does not answer, or a stream is not provisioned.
+    pub async fn lag(&self) -> Result<Lag, Error> {
+        let api = &self.open()?.control_api;
+        let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
+        let info = api.call(&format!("CONSUMER.INFO.{stream}.{consumer}"), &Value::Null).await;
+        let info =
+            info.map_err(|failure| failure.into_error(&format!("the consumer {consumer}")))?;
+        let count = |name: &str| info[name].as_u64().unwrap_or_default();
+        let (pending, in_hand) = (count("num_pending"), count("num_ack_pending"));
+        let mut lag =
+            Lag { pending, in_hand, redelivered: count("num_redelivered"), ..Lag::default() };
+        for name in STREAMS {
+            let info = api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await;
+            let info = info.map_err(|failure| failure.into_error(&format!("the stream {name}")))?;
+            let state = |name: &str| info["state"][name].as_u64().unwrap_or_default();
+            lag.streams.push((name, state("messages"), state("bytes")));
+        }
+        Ok(lag)
+    }
+
     /// The time of a request to JetStream and its answer, on the connection that renews leases.
     ///
     /// # Errors
     /// When JetStream does not answer.
     pub async fn rtt(&self) -> Result<Duration, Error> {
         let started = Instant::now();
-        let asked = self.open()?.control_api.call("INFO", &Value::Null).await;
+        // Every role may ask this question.
+        let question = format!("STREAM.INFO.{}", subject::COMMANDS_STREAM);
+        let asked = self.open()?.control_api.call(&question, &Value::Null).await;
         asked.map_err(|failure| failure.into_error("JetStream"))?;
         Ok(started.elapsed())
     }
@@ -93,18 +135,12 @@ impl NatsBus {
 }
 
 fn names() -> Vec<String> {
-    let streams = [
-        subject::COMMANDS_STREAM,
-        subject::EVENTS_STREAM,
-        subject::TASKS_STREAM,
-        subject::DEAD_STREAM,
-    ];
     let buckets = [
         subject::LEASES_BUCKET,
         subject::TIMERS_BUCKET,
         subject::DEFINITIONS_BUCKET,
         subject::NODES_BUCKET,
     ];
-    let streams = streams.map(str::to_owned).into_iter();
+    let streams = STREAMS.map(str::to_owned).into_iter();
     streams.chain(buckets.map(|bucket| format!("KV_{bucket}"))).collect()
 }

@@ -118,6 +118,13 @@ impl Pauses {
         self.known.borrow().as_ref().is_none_or(|known| holds(known, node))
     }
 
+    /// The whole cluster is paused.
+    #[must_use]
+    pub fn is_cluster_paused(&self) -> bool {
+        let has = |known: &Known| known.contains_key(&Scope::Cluster);
+        self.known.borrow().as_ref().is_none_or(has)
+    }
+
     /// Completes when the node is not paused.
     pub async fn over(&self, node: &str) {
         let is_over = |known: &Option<Known>| known.as_ref().is_some_and(|it| !holds(it, node));

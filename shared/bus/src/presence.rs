@@ -362,6 +362,18 @@ impl Inner {
     }
 }
 
+/// The live nodes, as the leader of the bucket has them, for one who is none of them.
+///
+/// # Errors
+/// When the bus cannot be asked.
+pub async fn members(kv: &dyn Kv) -> Result<Vec<Member>, Error> {
+    let entries = kv.entries().await?.into_iter();
+    let mut members: Vec<_> =
+        entries.filter_map(|(key, entry)| read(&key, &entry.value?)).collect();
+    members.sort();
+    Ok(members)
+}
+
 fn read(key: &str, bytes: &[u8]) -> Option<Member> {
     serde_json::from_slice(bytes)
         .inspect_err(|error| tracing::warn!(%error, key, "a node's presence cannot be read"))
@@ -391,7 +403,10 @@ async fn renew(inner: Arc<Inner>) {
         match written {
             Ok(()) => {}
             Err(Error::Closed) => return,
-            Err(error) => tracing::warn!(%error, "this node's presence could not be renewed"),
+            Err(error) => {
+                meter::PRESENCE_RENEWALS_FAILED.inc(&[]);
+                tracing::warn!(%error, "this node's presence could not be renewed");
+            }
         }
     }
 }

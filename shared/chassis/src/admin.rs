@@ -1,8 +1,8 @@
-//! The port for health and metrics of one process: `--admin-listen`.
+//! The port for health, metrics and the log filter of one process: `--admin-listen`.
 //!
 //! It has its own thread and runtime, so that load on the process does not affect it. Health is
-//! answered to every caller. Metrics are answered on loopback; elsewhere they need the configured
-//! API key.
+//! answered to every caller. Metrics and the log filter are answered on loopback. Elsewhere metrics
+//! need the key for metrics or the API key of the configuration, and the log filter that API key.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, WWW_AUTHENTICATE};
 use hyper::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
@@ -23,12 +23,26 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::log_filter::LogFilter;
 use crate::{Health, Life, Secret, http};
 
 /// The time in which the process's own runtime has to answer a check.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(5);
+/// The path of the log filter.
+const LOG_LEVEL: &str = "/log-level";
+/// Bytes of a change of the log filter.
+const CHANGE_BYTES_MAX: usize = 8 * 1024;
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
+
+/// The keys of callers off loopback.
+#[derive(Clone, Debug, Default)]
+pub struct AdminKeys {
+    /// The API key of the configuration: gives everything.
+    pub api: Option<Secret>,
+    /// The key for metrics alone.
+    pub metrics: Option<Secret>,
+}
 
 /// The port for health and metrics; dropping it closes the port.
 pub struct Admin {
@@ -37,14 +51,14 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// Opens the port. `key` is the API key that gives the metrics to callers off loopback. Called
-    /// on the runtime of the process, where the checks run.
+    /// Opens the port. `keys` are for callers off loopback. Called on the runtime of the process,
+    /// where the checks run.
     ///
     /// # Errors
     /// When the address cannot be used.
     pub fn start(
         address: SocketAddr,
-        key: Option<Secret>,
+        keys: AdminKeys,
         life: &Life,
         health: Health,
     ) -> anyhow::Result<Self> {
@@ -59,7 +73,7 @@ impl Admin {
         let stop = CancellationToken::new();
         let desk = Arc::new(Desk {
             is_loopback: address.ip().is_loopback(),
-            key,
+            keys,
             life: life.clone(),
             health,
             process: Handle::current(),
@@ -98,16 +112,24 @@ async fn answer_all(
     let listener = TcpListener::from_std(listener?)?;
     let service = service_fn(move |request: Request<Incoming>| {
         let desk = Arc::clone(&desk);
-        async move { Ok::<_, Infallible>(desk.answer(&request).await) }
+        async move {
+            let is_change = *request.method() == Method::PUT && request.uri().path() == LOG_LEVEL;
+            let answer = match is_change {
+                true => desk.change_log(request).await,
+                false => desk.answer(&request).await,
+            };
+            Ok::<_, Infallible>(answer)
+        }
     });
-    http::serve(listener, None, service, limits::ADMIN_CONNECTIONS_MAX, stop).await;
+    let ending = http::Ending::at_once(stop);
+    http::serve(listener, None, service, limits::ADMIN_CONNECTIONS_MAX, ending).await;
     Ok(())
 }
 
 /// The state from which the admin port answers.
 struct Desk {
     is_loopback: bool,
-    key: Option<Secret>,
+    keys: AdminKeys,
     life: Life,
     health: Health,
     /// The runtime of the process.
@@ -124,15 +146,17 @@ impl Desk {
             "/health/ready" => self.ready().await,
             "/metrics" => self.refusal(request.headers()).unwrap_or_else(|| {
                 let kind = "text/plain; version=0.0.4; charset=utf-8";
-                response(StatusCode::OK, kind, crate::metrics_text())
+                response(StatusCode::OK, kind, meter::text())
             }),
+            LOG_LEVEL => self.refusal_of_log(request.headers()).unwrap_or_else(log_level),
             "/" => {
-                let text = "Staunch: /health/live, /health/ready and /metrics of this process\n";
+                let text = "Staunch: /health/live, /health/ready, /metrics and /log-level of this \
+                            process\n";
                 response(StatusCode::OK, TEXT, text.to_owned())
             }
             _ => problem(
                 StatusCode::NOT_FOUND,
-                "this port has /health/live, /health/ready and /metrics only",
+                "this port has /health/live, /health/ready, /metrics and /log-level only",
             ),
         }
     }
@@ -151,7 +175,7 @@ impl Desk {
     /// Whether the process has started, is not stopping, and passes all its checks.
     async fn ready(&self) -> Response<Full<Bytes>> {
         if !self.life.is_ready() {
-            let why = if self.life.is_draining() { "stopping" } else { "starting" };
+            let why = if self.life.is_leaving() { "stopping" } else { "starting" };
             return problem(StatusCode::SERVICE_UNAVAILABLE, &format!("this process is {why}"));
         }
         let health = self.health.clone();
@@ -166,31 +190,82 @@ impl Desk {
         }
     }
 
+    /// Changes what this process logs: `{"set": "executor=debug"}`, or `{}` for the filter of its
+    /// settings.
+    async fn change_log<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: hyper::body::Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if let Some(refused) = self.refusal_of_log(request.headers()) {
+            return refused;
+        }
+        let body = Limited::new(request.into_body(), CHANGE_BYTES_MAX).collect().await;
+        let body = match body {
+            Ok(body) => body.to_bytes(),
+            Err(error) => {
+                let detail = format!("the body cannot be read: {error}");
+                return problem(StatusCode::BAD_REQUEST, &detail);
+            }
+        };
+        let changed = match serde_json::from_slice::<Value>(&body) {
+            Ok(Value::Object(members)) => match members.get("set") {
+                None | Some(Value::Null) => LogFilter::reset(),
+                Some(Value::String(text)) => LogFilter::set(text),
+                Some(_) => Err("`set` is no text".to_owned()),
+            },
+            _ => Err("the body is no JSON object such as {\"set\": \"executor=debug\"}".to_owned()),
+        };
+        match changed {
+            Ok(()) => log_level(),
+            Err(detail) => problem(StatusCode::BAD_REQUEST, &detail),
+        }
+    }
+
     /// The refusal of a caller that may not see the metrics.
     fn refusal(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
+        let AdminKeys { api, metrics } = &self.keys;
+        self.refused(headers, &[api, metrics], "metrics", "metrics-key, or the api-key")
+    }
+
+    /// The refusal of a caller that may not see and change the log filter.
+    fn refusal_of_log(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
+        self.refused(headers, &[&self.keys.api], "the log filter", "api-key")
+    }
+
+    fn refused(
+        &self,
+        headers: &HeaderMap,
+        keys: &[&Option<Secret>],
+        what: &str,
+        settings: &str,
+    ) -> Option<Response<Full<Bytes>>> {
         if self.is_loopback {
             let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
             let detail = "the Host header names no loopback address: use http://127.0.0.1";
             return (!is_loopback(host)).then(|| problem(StatusCode::FORBIDDEN, detail));
         }
-        let Some(key) = &self.key else {
-            return Some(problem(
-                StatusCode::FORBIDDEN,
-                "metrics are not for everybody: configure api-key and send it, or set \
-                 admin-listen to a loopback address",
-            ));
-        };
+        let keys: Vec<&Secret> = keys.iter().copied().flatten().collect();
+        if keys.is_empty() {
+            let detail = format!(
+                "{what}: not for everybody; configure the {settings} and send it, or set \
+                 admin-listen to a loopback address"
+            );
+            return Some(problem(StatusCode::FORBIDDEN, &detail));
+        }
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let given = given.and_then(|text| text.trim().split_once(' '));
         let is_known = given.is_some_and(|(scheme, given)| {
-            scheme.eq_ignore_ascii_case("ApiKey")
-                && bool::from(given.trim().as_bytes().ct_eq(key.expose().as_bytes()))
+            let is_it =
+                |key: &&Secret| bool::from(given.trim().as_bytes().ct_eq(key.expose().as_bytes()));
+            scheme.eq_ignore_ascii_case("ApiKey") && keys.iter().any(is_it)
         });
         if is_known {
             return None;
         }
-        let detail = "metrics need the configured API key: send Authorization: ApiKey <key>";
-        let mut refused = problem(StatusCode::UNAUTHORIZED, detail);
+        let detail =
+            format!("{what}: needs the {settings}; send it as Authorization: ApiKey <key>");
+        let mut refused = problem(StatusCode::UNAUTHORIZED, &detail);
         refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey"));
         Some(refused)
     }
@@ -208,6 +283,13 @@ pub fn is_loopback(host: &str) -> bool {
     address.is_ok_and(|address| address.is_loopback())
         || bare == "localhost"
         || bare.ends_with(".localhost")
+}
+
+fn log_level() -> Response<Full<Bytes>> {
+    status(
+        StatusCode::OK,
+        &json!({"filter": LogFilter::text(), "configured": LogFilter::configured()}),
+    )
 }
 
 fn status(status: StatusCode, body: &Value) -> Response<Full<Bytes>> {
@@ -234,10 +316,12 @@ fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Fu
 mod tests {
     use super::*;
 
-    fn desk(is_loopback: bool, key: Option<&str>) -> Desk {
+    fn desk(is_loopback: bool, keys: &[&str]) -> Desk {
         let life = Life::new(Duration::from_secs(1));
         let (health, process) = (Health::new(), Handle::current());
-        Desk { is_loopback, key: key.map(Secret::new), life, health, process }
+        let mut keys = keys.iter().map(|key| Secret::new(*key));
+        let keys = AdminKeys { api: keys.next(), metrics: keys.next() };
+        Desk { is_loopback, keys, life, health, process }
     }
 
     async fn ask(desk: &Desk, path: &str, headers: &[(&str, &str)]) -> u16 {
@@ -254,25 +338,65 @@ mod tests {
         let given = [("authorization", "ApiKey a-key-that-is-configured")];
         let wrong = [("authorization", "ApiKey another")];
         let (local, own, page) =
-            ([("host", "127.0.0.1:9"), ("x", "y")], desk(true, None), [("host", "evil.example")]);
+            ([("host", "127.0.0.1:9"), ("x", "y")], desk(true, &[]), [("host", "evil.example")]);
         assert_eq!(ask(&own, "/metrics", &local).await, 200);
         assert_eq!(ask(&own, "/metrics", &page).await, 403);
-        let open = desk(false, None);
+        let open = desk(false, &[]);
         assert_eq!(ask(&open, "/metrics", &given).await, 403);
         assert_eq!(ask(&open, "/health/live", &[]).await, 200);
-        let keyed = desk(false, Some(KEY));
+        let keyed = desk(false, &["a-key-for-metrics-alone", KEY]);
         assert_eq!(ask(&keyed, "/metrics", &given).await, 200);
+        let metrics = [("authorization", "ApiKey a-key-for-metrics-alone")];
+        assert_eq!(ask(&keyed, "/metrics", &metrics).await, 200);
         assert_eq!(ask(&keyed, "/metrics", &wrong).await, 401);
         assert_eq!(ask(&keyed, "/metrics", &[]).await, 401);
         assert_eq!(ask(&keyed, "/elsewhere", &[]).await, 404);
     }
 
     #[tokio::test]
+    async fn the_log_filter_is_changed_with_the_api_key_and_not_with_that_for_metrics() {
+        const KEY: &str = "a-key-that-is-configured";
+        const METRICS: &str = "a-key-for-metrics-alone";
+        let change = async |desk: &Desk, headers: &[(&str, &str)], body: &str| {
+            let mut request = Request::builder().method(Method::PUT).uri(LOG_LEVEL);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let body = Full::new(Bytes::from(body.to_owned()));
+            desk.change_log(request.body(body).unwrap()).await.status().as_u16()
+        };
+        let (own, keyed) = (desk(true, &[]), desk(false, &[KEY, METRICS]));
+        let local = [("host", "127.0.0.1:9")];
+        assert_eq!(change(&own, &[("host", "evil.example")], "{}").await, 403);
+        assert_eq!(change(&keyed, &[], "{}").await, 401);
+        let metrics = [("authorization", "ApiKey a-key-for-metrics-alone")];
+        assert_eq!(change(&keyed, &metrics, "{}").await, 401);
+        assert_eq!(
+            (ask(&keyed, "/metrics", &metrics).await, ask(&keyed, LOG_LEVEL, &metrics).await),
+            (200, 401)
+        );
+        let given = [("authorization", "ApiKey a-key-that-is-configured")];
+        assert_eq!(ask(&keyed, LOG_LEVEL, &given).await, 200);
+        for body in ["", "[]", r#"{"set": 7}"#, r#"{"set": "executor=loud"}"#] {
+            assert_eq!(change(&own, &local, body).await, 400, "{body}");
+        }
+        let long = format!(r#"{{"set": "{}"}}"#, "a".repeat(CHANGE_BYTES_MAX));
+        assert_eq!(change(&own, &local, &long).await, 400);
+        assert_eq!(ask(&keyed, LOG_LEVEL, &[]).await, 401);
+        assert_eq!(ask(&own, LOG_LEVEL, &local).await, 200);
+    }
+
+    #[tokio::test]
     async fn ready_says_starting_then_ready_then_why_not() {
-        let desk = desk(true, None);
+        let desk = desk(true, &[]);
         assert_eq!(ask(&desk, "/health/ready", &[]).await, 503);
         desk.life.ready();
         assert_eq!(ask(&desk, "/health/ready", &[]).await, 200);
+        desk.life.begin_leaving();
+        assert_eq!(ask(&desk, "/health/ready", &[]).await, 503);
+        assert_eq!(ask(&desk, "/health/live", &[]).await, 200);
+        let desk = self::desk(true, &[]);
+        desk.life.ready();
         desk.health.add("database", || async { Err("gone".to_owned()) });
         assert_eq!(ask(&desk, "/health/ready", &[]).await, 503);
     }

@@ -2,7 +2,8 @@
 //! values.
 //!
 //! A value comes from the command line, else from a variable `STAUNCH_<NAME>`, else from a TOML
-//! file, else from its default. Every setting has one name: `nats-url` is the flag `--nats-url`,
+//! file, else from its default. `STAUNCH_<NAME>_FILE` names a file with the value, as containers get
+//! secrets. Every setting has one name: `nats-url` is the flag `--nats-url`,
 //! the variable `STAUNCH_NATS_URL` and the key `nats-url`. To add a setting: see `settings.rs`.
 
 mod check;
@@ -19,11 +20,11 @@ mod value;
 pub use error::{ConfigError, Origin};
 pub use gate::{ClientAuth, HostLists, Networks, Rate};
 pub use oidc::ClaimRoles;
-pub use settings::{Args, Settings};
+pub use settings::{Args, Settings, reachable};
 pub use source::Setting;
 pub use value::{
-    Auth, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence, MailServer,
-    NamedUrls, Secret,
+    Auth, BasePath, Delay, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence,
+    MailServer, NamedUrls, Secret,
 };
 
 use settings::NAMES;

@@ -10,6 +10,10 @@ use tokio::time::timeout;
 /// How long one check may take.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(2);
 
+const HEALTHY: &str = "Healthy";
+const DEGRADED: &str = "Degraded";
+const UNHEALTHY: &str = "Unhealthy";
+
 /// The result of a check: `Ok`, or the reason of its failure.
 pub type CheckResult = Result<(), String>;
 
@@ -17,12 +21,20 @@ type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = CheckResult> + Send>> +
 
 /// The checks of one process; clones share them.
 #[derive(Clone, Default)]
-pub struct Health(Arc<Mutex<Vec<(&'static str, Check)>>>);
+pub struct Health(Arc<Mutex<Vec<Named>>>);
+
+#[derive(Clone)]
+struct Named {
+    name: &'static str,
+    check: Check,
+    /// The process can do its work although the check fails.
+    is_advice: bool,
+}
 
 /// The results of all checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HealthReport {
-    /// `Healthy` or `Unhealthy`
+    /// `Healthy`, `Unhealthy`, or `Degraded` if only advice failed
     pub status: &'static str,
     /// Each check by name, in the order in which they were added.
     pub checks: Vec<CheckReport>,
@@ -33,7 +45,7 @@ pub struct HealthReport {
 pub struct CheckReport {
     /// Its name, such as `nats`.
     pub name: &'static str,
-    /// `Healthy` or `Unhealthy`
+    /// `Healthy`, `Unhealthy`, or `Degraded`: the process works, and something is missing
     pub status: &'static str,
     /// The reason of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,10 +53,10 @@ pub struct CheckReport {
 }
 
 impl HealthReport {
-    /// True if no check failed.
+    /// True if no check failed that the work of the process depends on.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
-        self.checks.iter().all(|check| check.reason.is_none())
+        self.status != UNHEALTHY
     }
 }
 
@@ -67,35 +79,55 @@ impl Health {
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future<Output = CheckResult> + Send + 'static,
     {
+        self.push(name, false, check);
+    }
+
+    /// Adds a check whose failure leaves the process ready: the report has its reason.
+    pub fn advise<F, Fut>(&self, name: &'static str, check: F)
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = CheckResult> + Send + 'static,
+    {
+        self.push(name, true, check);
+    }
+
+    fn push<F, Fut>(&self, name: &'static str, is_advice: bool, check: F)
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = CheckResult> + Send + 'static,
+    {
         let check: Check = Arc::new(move || Box::pin(check()));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((name, check));
+        let named = Named { name, check, is_advice };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(named);
     }
 
     /// Runs all checks at the same time.
     pub async fn check(&self) -> HealthReport {
         let checks = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut running = Vec::new();
-        for (name, check) in checks {
+        for Named { name, check, is_advice } in checks {
             let outcome = tasks::spawn("health check", timeout(CHECK_TIME_MAX, check()));
-            running.push((name, outcome));
+            running.push((name, is_advice, outcome));
         }
         let mut reports = Vec::new();
-        for (name, outcome) in running {
+        for (name, is_advice, outcome) in running {
             let reason = match outcome.await {
                 Ok(Ok(Ok(outcome))) => outcome.err(),
                 Ok(Ok(Err(_))) => Some(format!("no answer within {} s", CHECK_TIME_MAX.as_secs())),
                 Ok(Err(panicked)) => Some(format!("the check failed: {panicked}")),
                 Err(error) => Some(format!("the check failed: {error}")),
             };
-            reports.push(CheckReport { name, status: word(reason.is_none()), reason });
+            let status = match (&reason, is_advice) {
+                (None, _) => HEALTHY,
+                (Some(_), true) => DEGRADED,
+                (Some(_), false) => UNHEALTHY,
+            };
+            reports.push(CheckReport { name, status, reason });
         }
-        let healthy = reports.iter().all(|report| report.reason.is_none());
-        HealthReport { status: word(healthy), checks: reports }
+        let has = |status| reports.iter().any(|report| report.status == status);
+        let status = [UNHEALTHY, DEGRADED].into_iter().find(|status| has(*status));
+        HealthReport { status: status.unwrap_or(HEALTHY), checks: reports }
     }
-}
-
-fn word(healthy: bool) -> &'static str {
-    if healthy { "Healthy" } else { "Unhealthy" }
 }
 
 #[cfg(test)]
@@ -113,6 +145,19 @@ mod tests {
         assert_eq!(report.status, "Unhealthy");
         let reasons: Vec<_> = report.checks.iter().map(|check| check.reason.as_deref()).collect();
         assert_eq!(reasons, [None, None, Some("disconnected"), Some("no answer within 2 s")]);
+    }
+
+    #[tokio::test]
+    async fn advice_that_fails_leaves_the_process_ready_and_has_its_reason() {
+        let health = Health::new();
+        health.advise("sweep", || async { Err("nobody sweeps".to_owned()) });
+        let report = health.check().await;
+        assert!(report.is_healthy());
+        assert_eq!(report.status, "Degraded");
+        let last = report.checks.last().unwrap();
+        assert_eq!((last.status, last.reason.as_deref()), ("Degraded", Some("nobody sweeps")));
+        health.add("nats", || async { Err("gone".to_owned()) });
+        assert_eq!(health.check().await.status, "Unhealthy");
     }
 
     #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@
 
 mod connection;
 mod linger;
+mod socket;
 mod stall;
 mod tls;
 
@@ -19,17 +20,21 @@ use std::time::Duration;
 use hyper::body::{Body, Incoming};
 use hyper::service::Service;
 use hyper::{Request, Response};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::Life;
 use connection::Front;
+pub use socket::listen;
 pub use tls::{BadFiles, Tls, TlsFiles};
 
 /// Pause after an accept that failed for lack of a resource, such as a file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Time for connections that the system has accepted before the stop.
+const LAST_ACCEPTS: Duration = Duration::from_millis(50);
 /// Time between two log lines about the same problem.
 const LOG_PAUSE: Duration = Duration::from_secs(10);
 /// Descriptors reserved for other uses than HTTP connections: database, broker, files.
@@ -69,7 +74,30 @@ pub struct Peer(pub SocketAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encrypted;
 
-/// Serves connections until `stop`, then lets every request that has begun finish.
+/// How a server ends.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// From now on every answer ends its connection; new connections are taken as before.
+    pub leaving: CancellationToken,
+    /// No further connection is taken.
+    pub stop: CancellationToken,
+}
+
+impl Ending {
+    /// The end of a server that does not leave before it stops.
+    #[must_use]
+    pub fn at_once(stop: CancellationToken) -> Self {
+        Self { leaving: stop.clone(), stop }
+    }
+
+    /// The end of a server that ends with this life.
+    #[must_use]
+    pub fn with(life: &Life) -> Self {
+        Self { leaving: life.leaving(), stop: life.stop() }
+    }
+}
+
+/// Serves connections until `ending` says stop, then lets every request that has begun finish.
 ///
 /// `connections_max` is the number of connections that are open at the same time.
 pub async fn serve<S, B>(
@@ -77,7 +105,7 @@ pub async fn serve<S, B>(
     tls: Option<Tls>,
     service: S,
     connections_max: usize,
-    stop: CancellationToken,
+    ending: Ending,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     S: Clone + Send + 'static,
@@ -88,21 +116,15 @@ pub async fn serve<S, B>(
 {
     let room = Arc::new(Semaphore::new(connections_max));
     let handshakes = Arc::new(Semaphore::new(HANDSHAKES_MAX));
-    let front = Front { service, tls, handshakes, stop: stop.clone() };
+    let stop = ending.stop.clone();
+    let front = Front { service, tls, handshakes, ending };
     let open = TaskTracker::new();
     let mut full = Sampled::default();
     let mut failed = Sampled::default();
     while let Some(permit) = stop.run_until_cancelled(permit(&room, &mut full)).await.flatten() {
         let Some(accepted) = stop.run_until_cancelled(listener.accept()).await else { break };
         match accepted {
-            Ok((stream, peer)) => {
-                let connection = front.clone().serve(stream, Peer(peer));
-                let serving = open.track_future(async move {
-                    connection.await;
-                    drop(permit);
-                });
-                drop(tasks::spawn("http connection", serving));
-            }
+            Ok((stream, peer)) => begin(&front, &open, permit, stream, Peer(peer)),
             Err(error) if is_of_the_client(&error) => {}
             Err(error) => {
                 if failed.is_due() {
@@ -112,9 +134,39 @@ pub async fn serve<S, B>(
             }
         }
     }
+    // The system has accepted these before the stop: without an answer they would be reset.
+    let until = Instant::now() + LAST_ACCEPTS;
+    while let Ok(permit) = Arc::clone(&room).try_acquire_owned()
+        && let Ok(Ok((stream, peer))) = timeout_at(until, listener.accept()).await
+    {
+        begin(&front, &open, permit, stream, Peer(peer));
+    }
     drop(listener);
     open.close();
     open.wait().await;
+}
+
+/// Serves one connection beside the others.
+fn begin<S, B>(
+    front: &Front<S>,
+    open: &TaskTracker,
+    permit: OwnedSemaphorePermit,
+    stream: TcpStream,
+    peer: Peer,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let connection = front.clone().serve(stream, peer);
+    let serving = open.track_future(async move {
+        connection.await;
+        drop(permit);
+    });
+    drop(tasks::spawn("http connection", serving));
 }
 
 /// A permit for one more connection. Never `None`, because the semaphore is not closed.

@@ -26,6 +26,7 @@ mod config;
 mod health;
 pub mod http;
 mod lifecycle;
+mod log_filter;
 mod point;
 mod run;
 mod telemetry;
@@ -34,18 +35,18 @@ mod telemetry;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-pub use admin::{Admin, is_loopback};
+pub use admin::{Admin, AdminKeys, is_loopback};
 pub use build_info::{commit, version};
 pub use chance::{SeededChance, SystemChance};
 pub use clock::{SystemClock, TokioClock};
 pub use config::{
-    Args, Auth, ClaimRoles, ClientAuth, ConfigError, Entries, FlowchartMode, HostLists,
-    IncidentStrategy, LogFormat, LogPersistence, MailServer, NamedUrls, Networks, Origin, Rate,
-    Secret, Setting, Settings,
+    Args, Auth, BasePath, ClaimRoles, ClientAuth, ConfigError, Delay, Entries, FlowchartMode,
+    HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NamedUrls, Networks,
+    Origin, Rate, Secret, Setting, Settings, reachable,
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;
 pub use model::{Chance, Clock};
 pub use point::{Point, Points, Trail};
 pub use run::{host, main};
-pub use telemetry::{SECONDS, Telemetry, inject, link, metrics_text, set_parent};
+pub use telemetry::{Telemetry, inject, link, set_parent, trace_id};

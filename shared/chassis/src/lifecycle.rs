@@ -1,4 +1,4 @@
-//! The life cycle of a process: starting, ready, draining, ended.
+//! The life cycle of a process: starting, ready, leaving, draining, ended.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +10,14 @@ use tracing::Instrument as _;
 
 /// The life of this process. All parts of the process share it through clones.
 ///
-/// A soft stop asks all tasks to finish their work in progress. After the drain time it becomes a
-/// hard stop, which drops the remaining tasks.
+/// A process that leaves is not ready any more, and works as before: whoever sends it requests has
+/// time to learn of it. A soft stop asks all tasks to finish their work in progress. After the drain
+/// time it becomes a hard stop, which drops the remaining tasks.
 #[derive(Clone)]
 pub struct Life(Arc<Inner>);
 
 struct Inner {
+    leaving: CancellationToken,
     soft: CancellationToken,
     hard: CancellationToken,
     tasks: TaskTracker,
@@ -28,7 +30,18 @@ impl Life {
     /// A life cycle that drains for at most this long.
     #[must_use]
     pub fn new(drain: Duration) -> Self {
+        Self::leaving_with(CancellationToken::new(), drain)
+    }
+
+    /// The life of a part of this process: it leaves when the process leaves, and stops by itself.
+    #[must_use]
+    pub fn of_part(&self) -> Self {
+        Self::leaving_with(self.0.leaving.child_token(), self.0.drain)
+    }
+
+    fn leaving_with(leaving: CancellationToken, drain: Duration) -> Self {
         Self(Arc::new(Inner {
+            leaving,
             soft: CancellationToken::new(),
             hard: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -36,6 +49,13 @@ impl Life {
             drain,
             failed: Mutex::new(None),
         }))
+    }
+
+    /// Cancelled when the process leaves, or else by a soft stop: requests are still answered, and
+    /// their connections end.
+    #[must_use]
+    pub fn leaving(&self) -> CancellationToken {
+        self.0.leaving.clone()
     }
 
     /// Cancelled by a soft stop: finish the work in progress and begin nothing new.
@@ -115,10 +135,16 @@ impl Life {
         self.0.ready.store(true, Ordering::Release);
     }
 
-    /// True from [`Self::ready`] until draining begins.
+    /// True from [`Self::ready`] until the process leaves.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.0.ready.load(Ordering::Acquire) && !self.is_draining()
+        self.0.ready.load(Ordering::Acquire) && !self.is_leaving()
+    }
+
+    /// True after the process has begun to leave, or to stop.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        self.0.leaving.is_cancelled()
     }
 
     /// True after a soft stop has begun.
@@ -127,13 +153,20 @@ impl Life {
         self.0.soft.is_cancelled()
     }
 
+    /// Makes the process not ready; it works as before until [`Self::begin_stop`].
+    pub fn begin_leaving(&self) {
+        self.0.leaving.cancel();
+    }
+
     /// Asks for a soft stop.
     pub fn begin_stop(&self) {
+        self.begin_leaving();
         self.0.soft.cancel();
     }
 
     /// Stops hard, at once.
     pub fn begin_kill(&self) {
+        self.begin_leaving();
         self.0.soft.cancel();
         self.0.hard.cancel();
     }
@@ -213,6 +246,20 @@ mod tests {
         send.send(()).unwrap();
         assert!(life.finished().await);
         assert_eq!(life.failure(), None);
+    }
+
+    #[tokio::test]
+    async fn a_life_that_leaves_is_not_ready_and_goes_on() {
+        let life = life();
+        let part = life.of_part();
+        life.ready();
+        part.ready();
+        life.begin_leaving();
+        assert!(!life.is_ready() && !part.is_ready(), "readiness says so first");
+        assert!(!life.is_draining() && !part.is_draining(), "the work goes on");
+        let other = Life::new(Duration::from_secs(1));
+        other.of_part().begin_stop();
+        assert!(!other.is_leaving(), "a part that ends by itself takes nothing with it");
     }
 
     #[tokio::test(start_paused = true)]

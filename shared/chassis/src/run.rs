@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Parser as _;
@@ -46,7 +47,8 @@ where
 /// Runs a service: installs the TLS provider, telemetry and signals, runs `run` to its end, then
 /// waits for the tasks of its [`Life`], bounded by the drain time.
 ///
-/// SIGTERM and SIGINT ask for a soft stop; the second signal stops at once, with exit code 130.
+/// SIGTERM and SIGINT ask for a soft stop, which begins after the setting `drain-delay` where the
+/// process has callers; the second signal stops at once, with exit code 130.
 /// An error, a failed task or a drain that took too long give exit code 1; stderr has the reason.
 pub fn host<F, Fut>(name: &'static str, settings: Settings, run: F) -> ExitCode
 where
@@ -79,7 +81,8 @@ where
         .context("start the runtime")?;
     let life = Life::new(settings.drain());
     tracing::info!(service = name, version = crate::version(), node = settings.node, "starting");
-    let end = runtime.block_on(live(life.clone(), run(settings, life.clone())));
+    let delay = settings.drain_delay();
+    let end = runtime.block_on(live(life.clone(), delay, run(settings, life.clone())));
     runtime.shutdown_background();
     let code = match (end, life.failure()) {
         (End::Killed, None) => ExitCode::from(KILLED),
@@ -104,10 +107,10 @@ enum End {
     Killed,
 }
 
-async fn live(life: Life, run: impl Future<Output = anyhow::Result<()>>) -> End {
+async fn live(life: Life, delay: Duration, run: impl Future<Output = anyhow::Result<()>>) -> End {
     let watcher = tasks::supervise("signals", life.kill(), {
         let life = life.clone();
-        move || watch(life.clone())
+        move || watch(life.clone(), delay)
     });
     let drain = tasks::supervise("drain", life.kill(), {
         let life = life.clone();
@@ -130,17 +133,32 @@ async fn live(life: Life, run: impl Future<Output = anyhow::Result<()>>) -> End 
     }
 }
 
-async fn watch(life: Life) {
+/// Leaves at the first signal, stops after `delay`, and kills at the second signal.
+async fn watch(life: Life, delay: Duration) {
     if let Err(error) = signal().await {
         tracing::error!(%error, "signals cannot be watched");
         return;
     }
-    tracing::info!(seconds = life.drain_time().as_secs_f64(), "stopping; a second signal kills");
-    life.begin_stop();
-    if signal().await.is_ok() {
-        tracing::warn!("stopping at once");
-        life.begin_kill();
+    let killing = async {
+        if signal().await.is_ok() {
+            tracing::warn!("stopping at once");
+            life.begin_kill();
+        }
+    };
+    tokio::join!(leave(&life, delay), killing);
+}
+
+/// Is not ready for `delay`, in which requests are answered as before, and then stops.
+async fn leave(life: &Life, delay: Duration) {
+    if !delay.is_zero() {
+        let seconds = delay.as_secs_f64();
+        tracing::info!(seconds, "leaving: not ready from now on; a second signal kills");
+        life.begin_leaving();
+        life.stop().run_until_cancelled(tokio::time::sleep(delay)).await;
     }
+    let seconds = life.drain_time().as_secs_f64();
+    tracing::info!(seconds, "stopping; a second signal kills");
+    life.begin_stop();
 }
 
 async fn watch_drain(life: Life) {
@@ -179,13 +197,11 @@ fn complain(name: &str, error: &anyhow::Error) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     async fn end(run: impl AsyncFnOnce(Life) -> anyhow::Result<()>) -> (End, Life) {
         let life = Life::new(Duration::from_secs(5));
-        let end = live(life.clone(), run(life.clone())).await;
+        let end = live(life.clone(), Duration::ZERO, run(life.clone())).await;
         (end, life)
     }
 
@@ -217,6 +233,20 @@ mod tests {
         .await;
         assert!(matches!(end, End::Failed(error) if error.to_string().contains("bug")));
         assert_eq!(life.tasks_left(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn readiness_ends_first_and_the_stop_begins_after_the_delay() {
+        let life = Life::new(Duration::from_secs(30));
+        life.ready();
+        let began = tokio::time::Instant::now();
+        let look = async {
+            tokio::time::sleep(Duration::from_secs(4)).await;
+            assert!(!life.is_ready() && !life.is_draining());
+        };
+        tokio::join!(leave(&life, Duration::from_secs(5)), look);
+        assert!(life.is_draining());
+        assert_eq!(began.elapsed().as_secs(), 5);
     }
 
     #[tokio::test]

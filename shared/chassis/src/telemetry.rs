@@ -1,39 +1,32 @@
 //! Logs, traces and metrics of a process.
 
+mod lines;
+
 use std::collections::HashMap;
 use std::io::IsTerminal as _;
-use std::sync::OnceLock;
 
 use anyhow::Context as _;
-use opentelemetry::metrics::AsyncInstrument;
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
-use opentelemetry::{Context, KeyValue, global};
+use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::WithExportConfig as _;
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use prometheus::{Registry, TextEncoder};
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, fmt};
+use tracing_subscriber::{EnvFilter, fmt, reload};
 
-use crate::{LogFormat, Settings};
-
-/// The buckets of histograms of times, in seconds. The defaults of OpenTelemetry are meant for
-/// milliseconds.
-pub const SECONDS: [f64; 15] =
-    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-
-static REGISTRY: OnceLock<Registry> = OnceLock::new();
+use crate::log_filter::LogFilter;
+use crate::{Clock as _, LogFormat, Settings, SystemClock};
+use lines::Lines;
 
 /// The telemetry of this process; flush it at the end with [`Telemetry::stop`].
 pub struct Telemetry {
     tracer: Option<SdkTracerProvider>,
-    meter: SdkMeterProvider,
 }
 
 impl Telemetry {
@@ -44,56 +37,48 @@ impl Telemetry {
     /// When the log filter cannot be read or the exporter cannot be built.
     pub fn start(name: &'static str, settings: &Settings) -> anyhow::Result<Self> {
         let resource = Resource::builder()
-            .with_service_name(format!("staunch-{name}"))
+            .with_service_name(service(name))
             .with_attribute(KeyValue::new("service.version", crate::version()))
             .with_attribute(KeyValue::new("service.instance.id", settings.node.clone()))
             .build();
-        let meter = meter(resource.clone())?;
-        global::set_meter_provider(meter.clone());
-        count_tasks();
+        describe(settings);
+        meter::at_scrape(count_tasks);
         let tracer = match &settings.otlp_endpoint {
             Some(endpoint) => Some(tracer(endpoint, resource)?),
             None => None,
         };
         subscribe(settings, tracer.as_ref())?;
-        Ok(Self { tracer, meter })
+        Ok(Self { tracer })
     }
 
-    /// Sends the remaining traces, and stops the meters.
+    /// Sends the remaining traces.
     pub fn stop(self) {
         if let Some(Err(error)) = self.tracer.map(|tracer| tracer.shutdown()) {
             tracing::warn!(%error, "the last traces may be lost");
         }
-        if let Err(error) = self.meter.shutdown() {
-            tracing::warn!(%error, "the meters could not be stopped");
-        }
     }
 }
 
-fn meter(resource: Resource) -> anyhow::Result<SdkMeterProvider> {
-    let exporter = opentelemetry_prometheus::exporter()
-        .with_registry(REGISTRY.get_or_init(Registry::new).clone())
-        .scope_info_enabled(false)
-        .build()
-        .context("build the Prometheus exporter")?;
-    Ok(SdkMeterProvider::builder().with_reader(exporter).with_resource(resource).build())
+/// The name of the service in traces: a process of several roles has the name of the program.
+fn service(name: &str) -> String {
+    if name == "staunch" { name.to_owned() } else { format!("staunch-{name}") }
 }
 
-/// Exports the panics and restarts of the background tasks of this process.
-fn count_tasks() {
-    let meter = global::meter("staunch");
-    let counter = |name, about, value: fn(&tasks::Figure) -> u64| {
-        let observe = move |observer: &dyn AsyncInstrument<u64>| {
-            for figure in tasks::figures() {
-                observer.observe(value(&figure), &[KeyValue::new("task", figure.task)]);
-            }
-        };
-        let counter = meter.u64_observable_counter(name).with_description(about);
-        counter.with_callback(observe).build();
-    };
-    let about = "Runs of a background task after a panic";
-    counter("staunch_task_restarts", about, |one| one.restarts);
-    counter("staunch_task_panics", "Panics of background tasks", |one| one.panics);
+/// Shows which program this is.
+fn describe(settings: &Settings) {
+    let labels = [crate::version(), crate::commit().unwrap_or_default(), settings.node.as_str()];
+    meter::BUILD_INFO.set(&labels, 1);
+    let now = SystemClock.now().as_millis();
+    meter::START_TIME.set(&[], u64::try_from(now).unwrap_or_default() / 1_000);
+}
+
+/// Takes over the panics and restarts of the background tasks of this process.
+fn count_tasks() -> bool {
+    for figure in tasks::figures() {
+        meter::TASK_PANICS.raise(&[figure.task], figure.panics);
+        meter::TASK_RESTARTS.raise(&[figure.task], figure.restarts);
+    }
+    true
 }
 
 fn tracer(endpoint: &str, resource: Resource) -> anyhow::Result<SdkTracerProvider> {
@@ -115,31 +100,29 @@ fn subscribe(settings: &Settings, tracer: Option<&SdkTracerProvider>) -> anyhow:
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("read the log filter {:?}", settings.log))?;
     let logs = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let node = settings.node.clone();
     let logs = match settings.log_format {
         LogFormat::Text => logs.boxed(),
-        LogFormat::Json => logs.json().flatten_event(true).boxed(),
+        LogFormat::Json => {
+            logs.with_ansi(false).event_format(Lines { node }).fmt_fields(JsonFields::new()).boxed()
+        }
     };
+    // Steps within a burst are spans of the target `spans`, which cost nothing without a collector.
     // The exporter's own client is not traced: its spans would cause more spans.
-    let traced = EnvFilter::new("info,opentelemetry=off,hyper=off,hyper_util=off,reqwest=off");
+    let traced =
+        EnvFilter::new("info,spans=debug,opentelemetry=off,hyper=off,hyper_util=off,reqwest=off");
     let traces = tracer.map(|provider| {
         tracing_opentelemetry::layer().with_tracer(provider.tracer("staunch")).with_filter(traced)
     });
+    let (filter, handle) = reload::Layer::new(filter);
     let subscriber = tracing_subscriber::registry().with(traces).with(logs.with_filter(filter));
     if subscriber.try_init().is_err() {
         tracing::debug!("logging was set up already");
+        return Ok(());
     }
+    let apply = move |filter: EnvFilter| handle.reload(filter).map_err(|error| error.to_string());
+    LogFilter::keep(&settings.log, Box::new(apply));
     Ok(())
-}
-
-/// All metrics of this process in Prometheus' text format; empty before [`Telemetry::start`].
-#[must_use]
-pub fn metrics_text() -> String {
-    let Some(registry) = REGISTRY.get() else { return String::new() };
-    let mut text = String::new();
-    if let Err(error) = TextEncoder::new().encode_utf8(&registry.gather(), &mut text) {
-        tracing::error!(%error, "the metrics could not be written");
-    }
-    text
 }
 
 /// The `traceparent` of the current span, to be sent with a message; None if nothing is traced.
@@ -170,6 +153,12 @@ pub fn link(span: &Span, traceparent: Option<&str>) {
     if let Some(context) = traceparent.and_then(extract) {
         span.add_link(context.span().span_context().clone());
     }
+}
+
+/// The id of the trace that a `traceparent` names: the field `trace` of log lines.
+#[must_use]
+pub fn trace_id(traceparent: &str) -> Option<&str> {
+    traceparent.split('-').nth(1).filter(|id| id.len() == 32)
 }
 
 fn extract(traceparent: &str) -> Option<Context> {
@@ -204,18 +193,9 @@ mod tests {
     fn without_tracing_nothing_travels_and_nonsense_is_ignored() {
         assert_eq!(inject(), None);
         assert!(extract("nonsense").is_none());
+        assert_eq!((trace_id("nonsense"), trace_id("a-b")), (None, None));
+        assert_eq!(trace_id(PARENT), Some("4bf92f3577b34da6a3ce929d0e0e4736"));
         set_parent(&Span::none(), Some("00-0-0-0"));
         link(&Span::none(), None);
-    }
-
-    #[test]
-    fn counted_things_appear_in_the_text() {
-        let provider = meter(Resource::builder_empty().build()).unwrap();
-        let counter = opentelemetry::metrics::MeterProvider::meter(&provider, "test")
-            .u64_counter("staunch_tests")
-            .build();
-        counter.add(3, &[KeyValue::new("kind", "unit")]);
-        let text = metrics_text();
-        assert!(text.contains("staunch_tests_total{kind=\"unit\"} 3"), "{text}");
     }
 }

@@ -50,7 +50,7 @@ impl Http {
     fn over(guard: Guard, resolver: Resolver<impl Names>) -> Self {
         // The first provider that is installed in a process stays; ours are all the same.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let client = Client::builder()
+        let client = roots::trusted_by(Client::builder())
             .redirect(redirect::Policy::none())
             .no_proxy()
             .connect_timeout(CONNECT_TIME_MAX)

@@ -92,6 +92,10 @@ impl Smtp {
 
     async fn parameters(&self, host: &str) -> Result<TlsParameters, String> {
         let mut builder = TlsParameters::builder(host.to_owned());
+        for der in roots::bundled() {
+            let root = Certificate::from_der(der.to_vec()).map_err(|error| error.to_string())?;
+            builder = builder.add_root_certificate(root);
+        }
         if let Some(path) = &self.config.ca {
             let wrong = |reason: String| format!("`smtp-ca` {}: {reason}", path.display());
             let pem = tokio::fs::read(path).await.map_err(|error| wrong(error.to_string()))?;

@@ -40,7 +40,7 @@ impl<'a> Run<'a> {
     fn change_one(&mut self, alteration: &Alteration, target: &'a Program) -> Result<(), Refused> {
         let state = &self.draft.state;
         let is_over = state.status.is_final();
-        let can_be_retried = state.status == SubStatus::Faulted && state.halted.is_some();
+        let can_be_retried = state.can_be_retried();
         let fits = match alteration {
             Alteration::Retry { .. } => state.status == SubStatus::Faulted || !is_over,
             Alteration::ModifyVariable { .. } | Alteration::Migrate { .. } => {

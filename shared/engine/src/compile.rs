@@ -19,13 +19,14 @@ mod log_persistence;
 mod planning;
 mod raw;
 mod retry;
+mod searchable;
 mod unknown;
 mod visible;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{ActivityId, Definition, DefinitionId, Map, limits};
+use model::{ActivityId, Definition, DefinitionId, Map, Retention, limits};
 use serde_json::Value;
 
 pub(crate) use findings::Oversights;
@@ -70,12 +71,16 @@ pub(crate) fn compile(
     compiler.unique_names("outputs", &definition.outputs);
     let activation = compiler.activation(definition);
     let continues_with_incidents = compiler.continues_with_incidents(definition);
-    let variables = compiler.variables(None, &definition.variables);
+    let mut variables = compiler.variables(None, &definition.variables);
+    compiler.searchable(&definition.variables, &mut variables);
     compiler.findings.visible = Visible::of(&definition.variables, &definition.inputs);
     let custom = camel_cased(&definition.custom_properties);
     compiler.scope.keeps = log_persistence::said(&mut compiler.findings, None, &custom).by_default;
     let options = &definition.options.extra;
     elsewhere::warn_of_settings(&mut compiler.findings, None, options, &custom);
+    if let Err(reason) = Retention::default().said_by(&custom) {
+        compiler.findings.oversight(None, Some("customProperties"), reason);
+    }
     let mut root = None;
     if definition.root.is_null() {
         compiler.findings.problem(
@@ -97,6 +102,7 @@ pub(crate) fn compile(
     let (nodes, index) = keyed(compiler.nodes);
     let inner = nodes.iter().flat_map(|node| &node.variables);
     let hides = variables.iter().chain(inner).any(|variable| variable.is_hidden);
+    let is_searchable = variables.iter().any(|variable| variable.searchable.is_some());
     let outline = Outline {
         definition_id: definition.definition_id.clone(),
         version_id: definition.id.clone(),
@@ -107,6 +113,7 @@ pub(crate) fn compile(
         continues_with_incidents,
         has_scripts,
         hides,
+        is_searchable,
         variables,
         inputs: definition.inputs.clone(),
         outputs: definition.outputs.clone(),

@@ -57,6 +57,7 @@ mod recorder;
 mod registry;
 mod restart;
 mod run;
+mod searchable;
 mod sites;
 mod state;
 mod step;

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{ActivityId, Argument, DefinitionId, Map, Retry, VersionId};
+use model::{ActivityId, Argument, DefinitionId, Map, Retry, Searchable, VersionId};
 use serde_json::Value;
 
 use crate::convert::convert;
@@ -25,6 +25,8 @@ pub(crate) struct Outline {
     pub(crate) has_scripts: bool,
     /// Some variable is of the memory driver.
     pub(crate) hides: bool,
+    /// Some variable of the workflow is searchable.
+    pub(crate) is_searchable: bool,
     pub(crate) variables: Vec<Declared>,
     pub(crate) inputs: Vec<Argument>,
     pub(crate) outputs: Vec<Argument>,
@@ -131,6 +133,9 @@ pub(crate) struct Declared {
     pub(crate) default: Value,
     /// Its storage driver is Memory: it is stored with the instance, and never shown.
     pub(crate) is_hidden: bool,
+    /// What its values are compared as, if instances are found by them. Only variables of the
+    /// workflow are searchable.
+    pub(crate) searchable: Option<Searchable>,
 }
 
 impl Declared {

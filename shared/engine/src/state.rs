@@ -86,6 +86,26 @@ pub struct State {
     pub(crate) migrations: Vec<Migrated>,
 }
 
+impl State {
+    /// Calls that failed and are made again after a pause, each with the bookmark of its pause.
+    pub fn paused_calls(&self) -> impl Iterator<Item = (&BookmarkId, &Call)> {
+        self.paused_calls.iter()
+    }
+
+    /// The instance has ended with an incident, and a retry can run it again.
+    #[must_use]
+    pub fn can_be_retried(&self) -> bool {
+        self.status == SubStatus::Faulted && self.halted.is_some()
+    }
+
+    /// What the activity of this execution remembers, while it runs or waits.
+    #[must_use]
+    pub fn memory_of(&self, activity_instance_id: &str) -> Option<&Value> {
+        let found = self.executions.values().find(|one| one.id == activity_instance_id);
+        found.map(|execution| &execution.memory)
+    }
+}
+
 /// A migration of the instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -3,11 +3,13 @@
 //! A version that was published once is immutable ([`Definition::is_immutable`]): ingress, the
 //! stores and the catalogue all use this one test.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::{DefinitionId, Map, Timestamp, VersionId};
+use crate::{DefinitionId, Map, Searchable, Timestamp, VersionId, limits};
 
 /// One version of a workflow's graph. Immutable once published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,6 +88,16 @@ impl Definition {
     pub fn is_usable_as_activity(&self) -> bool {
         let old = || self.extra.get("usableAsActivity").and_then(Value::as_bool);
         self.options.usable_as_activity.or_else(old).unwrap_or_default()
+    }
+
+    /// The searchable variables, by their names. Mistakes are left out: a publication refuses them.
+    #[must_use]
+    pub fn searchable(&self) -> BTreeMap<&str, Searchable> {
+        let kinds = self.variables.iter().filter_map(|variable| {
+            let kind = variable.searchable().ok().flatten()?;
+            Some((variable.shown_name(), kind))
+        });
+        kinds.take(limits::SEARCHABLE_MAX).collect()
     }
 
     /// Its name as an activity type: in Pascal case.
@@ -190,6 +202,26 @@ pub struct Variable {
     pub extra: Map,
 }
 
+impl Variable {
+    /// Its name; the id of one without a name.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        if self.name.is_empty() { &self.id } else { &self.name }
+    }
+
+    /// What its values are compared as, if instances can be found by them: the member `searchable`.
+    ///
+    /// # Errors
+    /// The member has another value than `text`, `number`, `time` and `boolean`.
+    pub fn searchable(&self) -> Result<Option<Searchable>, String> {
+        match self.extra.get("searchable") {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => text.parse().map(Some),
+            Some(other) => Err(format!("{other} is not one of text, number, time and boolean")),
+        }
+    }
+}
+
 /// A declared input or output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -278,6 +310,25 @@ mod tests {
         assert_eq!(back["variables"][0]["hint"], 1);
         assert_eq!(back["root"]["x"]["y"][0], 1);
         assert_eq!(back["links"], serde_json::json!([]));
+    }
+
+    #[test]
+    fn searchable_variables_are_read_and_written_as_they_are() {
+        let document = serde_json::json!({"variables": [
+            {"id": "a", "name": "Amount", "searchable": "number"}, {"id": "b", "searchable": "Text"},
+            {"id": "c", "searchable": "colour"}, {"id": "d", "searchable": true}, {"id": "e"},
+            {"id": "f", "searchable": null}
+        ]});
+        let definition: Definition = serde_json::from_value(document.clone()).unwrap();
+        let found: Vec<_> = definition.searchable().into_iter().collect();
+        assert_eq!(found, [("Amount", Searchable::Number), ("b", Searchable::Text)]);
+        assert!(definition.variables[2].searchable().unwrap_err().contains("colour"));
+        assert!(definition.variables[3].searchable().unwrap_err().contains("true"));
+        let back = serde_json::to_value(&definition).unwrap();
+        for (at, variable) in document["variables"].as_array().unwrap().iter().enumerate() {
+            let same = &back["variables"][at]["searchable"];
+            assert_eq!(same, variable.get("searchable").unwrap_or(&Value::Null));
+        }
     }
 
     #[test]

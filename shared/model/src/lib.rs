@@ -18,10 +18,12 @@ mod instance;
 mod journal;
 pub mod json;
 pub mod limits;
+mod retention;
 mod retry;
 mod route;
 mod schedule;
 mod script_library;
+mod searchable;
 pub mod span;
 mod stimulus;
 mod time;
@@ -40,10 +42,12 @@ pub use id::{
 pub use incident::Incident;
 pub use instance::{Instance, Parent, Status, SubStatus};
 pub use journal::{Changed, Entry, Recorded, What, execution_id, instance_of};
+pub use retention::{After, RETENTION, Retention};
 pub use retry::{Growth, On, Retries, Retry};
 pub use route::route_shape;
 pub use schedule::{Misfire, Recurrence, Schedule};
 pub use script_library::ScriptLibrary;
+pub use searchable::{SearchKey, Searchable};
 pub use stimulus::{Stimulus, Trigger};
 pub use time::{InvalidTimestamp, Timestamp};
 

@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+/// The shortest time for which an ended instance is kept: a start that is delivered again within it
+/// finds its instance and does not run twice.
+pub const RETENTION_MIN: Duration = Duration::from_secs(60 * 60);
 /// Characters of an id that comes from outside.
 pub const ID_CHARS_MAX: usize = 128;
 /// Nesting depth of lists and objects in one value: inputs, payloads, results, variables, outputs.
@@ -195,10 +198,24 @@ pub const PAGE_SKIP_MAX: u64 = 1_000_000_000;
 pub const REQUEST_ITEMS_MAX: usize = 1_000;
 /// Bytes of a name, a correlation id or a search term in a request.
 pub const NAME_BYTES_MAX: usize = 1_024;
+/// Searchable variables of one definition.
+pub const SEARCHABLE_MAX: usize = 16;
+/// Bytes of the name of a searchable variable.
+pub const SEARCHABLE_NAME_BYTES_MAX: usize = 128;
+/// Bytes of a text in the index of searchable values. A longer text is found by its first bytes, and
+/// as a whole.
+pub const SEARCHABLE_TEXT_BYTES_MAX: usize = 256;
+/// Bytes of a beginning of texts that a filter looks for: less than the index has of a long text.
+pub const SEARCHED_PREFIX_BYTES_MAX: usize = 250;
+/// Comparisons with searchable values in one filter.
+pub const VALUE_FILTERS_MAX: usize = 8;
 /// How long an `Idempotency-Key` belongs to the request that used it first.
 pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of an answer that is kept for requests repeated under the same `Idempotency-Key`.
 pub const KEPT_ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Instances up to which a list says how many there are: counting reads each of them. A longer list
+/// says this number.
+pub const LIST_COUNT_MAX: u64 = 1_000_000;
 /// Items on one page of a list.
 pub const PAGE_ITEMS_MAX: u64 = 1_000;
 /// Items that a list can have. A page that begins after them is empty.

@@ -3,12 +3,18 @@
 use std::sync::Arc;
 
 use bus::{Bus, Presence};
-use chassis::{Admin, Health, Life, Settings};
+use chassis::{Admin, AdminKeys, Health, Life, Settings};
 use store::Store;
 
 use crate::Node;
 
-/// Checks of the database, the broker, and this node's place among the live nodes.
+/// The role that fires timers and repairs what crashes left behind.
+const SWEEPER: &str = "timer";
+const NO_SWEEP: &str = "no live node has the role timer: no timer fires, and what crashes leave \
+    behind is not repaired; start one node with it, even beside an external scheduler";
+
+/// Checks of the database, the broker, and this node's place among the live nodes; and the advice
+/// to have a node that sweeps.
 #[must_use]
 pub fn health(store: &Arc<dyn Store>, bus: &Arc<dyn Bus>, presence: &Presence) -> Health {
     let health = Health::new();
@@ -22,23 +28,32 @@ pub fn health(store: &Arc<dyn Store>, bus: &Arc<dyn Bus>, presence: &Presence) -
         let bus = Arc::clone(&bus);
         async move { bus.ping().await.map_err(|error| error.to_string()) }
     });
-    let presence = presence.clone();
+    let standing = presence.clone();
     health.add("cluster", move || {
-        let is_cut_off = presence.is_cut_off();
+        let is_cut_off = standing.is_cut_off();
         async move { if is_cut_off { Err("cut off from the other nodes".to_owned()) } else { Ok(()) } }
+    });
+    let presence = presence.clone();
+    health.advise("sweep", move || {
+        let sweeps = presence.live().iter().any(|member| member.roles.iter().any(|r| r == SWEEPER));
+        async move { if sweeps { Ok(()) } else { Err(NO_SWEEP.to_owned()) } }
     });
     health
 }
 
 impl Node {
-    /// Answers health and metrics on the port that `admin-listen` names, until the result is
+    /// Watches over this process until it ends: stops it when the broker becomes another cluster's,
+    /// and answers health and metrics on the port that `admin-listen` names, until the result is
     /// dropped; `None` if it is not set.
     ///
     /// # Errors
     /// When the address cannot be used.
-    pub fn admin(&self, settings: &Settings, life: &Life) -> anyhow::Result<Option<Admin>> {
+    pub fn watch(&self, settings: &Settings, life: &Life) -> anyhow::Result<Option<Admin>> {
+        self.stay_home(life);
         let Some(address) = settings.admin_listen else { return Ok(None) };
         let health = health(&self.store, &self.bus, &self.presence);
-        Admin::start(address, settings.api_key.clone(), life, health).map(Some)
+        let keys =
+            AdminKeys { api: settings.api_key.clone(), metrics: settings.metrics_key.clone() };
+        Admin::start(address, keys, life, health).map(Some)
     }
 }

@@ -1,16 +1,15 @@
 //! Opens and closes the connections of a process.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
-use bus::{Bucket, Bus, Member, Presence};
+use bus::{Bucket, Bus, Home, Member, Presence};
 use bus_nats::NatsBus;
-use chassis::{Chance, Clock, Settings, SystemChance, SystemClock};
+use chassis::{Chance, Clock, Life, Settings, SystemChance, SystemClock};
 use store::Store;
+use store_sql::SqlStore;
 
-/// A node that does not renew its presence for this long counts as gone.
-const PRESENCE_TTL: Duration = Duration::from_secs(3);
+use crate::observe::{self, Observing};
 
 /// The connections that all roles of one process share. Cheap to clone.
 #[derive(Clone)]
@@ -27,7 +26,9 @@ pub struct Node {
     pub chance: Arc<dyn Chance>,
     /// The live nodes, this one among them.
     pub presence: Presence,
+    home: Home,
     nats: NatsBus,
+    observing: Arc<Observing>,
 }
 
 impl Node {
@@ -35,24 +36,47 @@ impl Node {
     /// settings say so, and joins the live nodes with these roles.
     ///
     /// # Errors
-    /// When the broker or the database does not answer, or is not prepared.
+    /// When the broker or the database does not answer, is not prepared, or the broker belongs to
+    /// another database.
     pub async fn join(settings: &Settings, roles: &[&str]) -> anyhow::Result<Self> {
-        let store = open_store(settings).await.context("open the database")?;
-        let nats = open_bus(settings).await.context("connect to NATS")?;
+        let store = open(settings).await.context("open the database")?;
+        let nats = open_bus(settings, roles).await.context("connect to NATS")?;
         let bus: Arc<dyn Bus> = Arc::new(nats.clone());
+        let home = home(&store, &*bus).await.context("read the id of the cluster")?;
+        home.settle().await?;
+        let store: Arc<dyn Store> = Arc::new(store);
         let me = Member {
             node: settings.node.clone(),
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
             started_at: SystemClock.now(),
             address: roles.contains(&"ingress").then(|| settings.public_url()),
         };
-        let presence = Presence::join(bus.kv(Bucket::Nodes), me, PRESENCE_TTL, nonces()).await?;
+        let presence =
+            Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await?;
         let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
-        Ok(Self { name: settings.node.clone(), store, bus, clock, chance, presence, nats })
+        let observing = observe::start(Arc::clone(&store), nats.clone(), &presence, roles);
+        let (name, observing) = (settings.node.clone(), Arc::new(observing));
+        Ok(Self { name, store, bus, clock, chance, presence, home, nats, observing })
+    }
+
+    /// Stops the process when the broker turns out to be another cluster's: this node would take
+    /// commands of instances that its database does not have.
+    pub(crate) fn stay_home(&self, life: &Life) {
+        let (home, of) = (self.home.clone(), life.clone());
+        life.supervise("cluster id: watch", move || {
+            let (home, life) = (home.clone(), of.clone());
+            async move {
+                if let Some(stranger) = home.guard(&life.stop()).await {
+                    tracing::error!(%stranger, "this node stays out of the cluster");
+                    life.fail(stranger.to_string());
+                }
+            }
+        });
     }
 
     /// Leaves the live nodes and closes everything, in order.
     pub async fn leave(self) {
+        self.observing.end();
         self.presence.leave().await;
         self.store.close().await;
         self.nats.close().await;
@@ -70,17 +94,52 @@ pub fn nonces() -> bus::Nonces {
 /// # Errors
 /// When it does not answer, or its schema does not fit.
 pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, store::Error> {
-    let options = store_sql::Options { migrate: settings.provision, ..Default::default() };
-    Ok(Arc::new(store_sql::connect(&settings.database_url, options).await?))
+    Ok(Arc::new(open(settings).await?))
 }
 
-/// Connects to the broker and verifies its topology. If the settings say so, creates missing
-/// streams and buckets, now and whenever the broker loses them.
+async fn open(settings: &Settings) -> Result<SqlStore, store::Error> {
+    let options = store_sql::Options {
+        migrate: settings.provision,
+        max_connections: settings.database_connections,
+        ..Default::default()
+    };
+    store_sql::connect(&settings.database_url, options).await
+}
+
+async fn home(store: &SqlStore, bus: &dyn Bus) -> Result<Home, store::Error> {
+    let id = store.cluster_id(SystemChance.new_id()).await?;
+    Ok(Home::new(bus.kv(Bucket::Runtime), &id, nonces()))
+}
+
+/// Makes the broker belong to the database of these settings, whichever it belonged to before;
+/// returns the id of the cluster, and the one before.
 ///
 /// # Errors
-/// When it does not answer, is too old, or is not provisioned.
-pub async fn open_bus(settings: &Settings) -> Result<NatsBus, bus::Error> {
+/// When the database or the broker does not answer.
+pub async fn claim(settings: &Settings, bus: &NatsBus) -> anyhow::Result<(String, Option<String>)> {
+    let store = open(settings).await.context("open the database")?;
+    let id = store.cluster_id(SystemChance.new_id()).await?;
+    let before = Home::new(bus.kv(Bucket::Runtime), &id, nonces()).claim().await;
+    store.close().await;
+    Ok((id, before?))
+}
+
+/// Looks at the database of the settings, whatever its schema is. Changes nothing.
+///
+/// # Errors
+/// When it does not answer.
+pub async fn inspect_database(settings: &Settings) -> Result<store_sql::Inspection, store::Error> {
+    store_sql::inspect(&settings.database_url).await
+}
+
+/// Connects to the broker, checks the permissions for these roles, and verifies the topology. If the
+/// settings say so, creates missing streams and buckets, now and whenever the broker loses them.
+///
+/// # Errors
+/// When it does not answer, is too old, refuses what the roles need, or is not provisioned.
+pub async fn open_bus(settings: &Settings, roles: &[&str]) -> Result<NatsBus, bus::Error> {
     let bus = connect(settings).await?;
+    bus.check_permissions(roles).await?;
     match bus.verify().await {
         Err(bus::Error::NotProvisioned(_)) if settings.provision => bus.provision(1).await?,
         verified => verified?,

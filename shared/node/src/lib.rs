@@ -5,6 +5,11 @@
 
 mod health;
 mod join;
+mod observe;
 
+pub use bus_nats::permissions;
 pub use health::health;
-pub use join::{Node, connect, nonces, open_bus, open_store};
+pub use join::{Node, claim, connect, inspect_database, nonces, open_bus, open_store};
+
+pub use bus_nats::{ConsumerSeen, Inspection as BrokerSeen, NatsBus, StreamSeen};
+pub use store_sql::Inspection as DatabaseSeen;

@@ -51,16 +51,20 @@ pub const CACHE_ASK: &str = "staunch.cache.ask";
 /// Prefix of the answers of nodes that have a new pointer.
 pub const CACHE_APPLIED: &str = "staunch.cache.applied";
 
-/// Prefix of the subjects on which our own processes wait for outcomes.
-const REPLY: &str = "staunch.reply";
+/// Prefix of the subjects on which our own processes wait for outcomes, and clients of other
+/// accounts that name a subject for theirs.
+pub const REPLY: &str = "staunch.reply";
 /// Prefix of the subjects on which NATS clients wait for answers.
-const INBOX: &str = "_INBOX";
+pub const INBOX: &str = "_INBOX";
+/// Prefix of the subjects on which nats-server takes answers for clients of other accounts. It makes
+/// one for each request, and nobody can guess it.
+pub const ACCOUNT_REPLY: &str = "_R_";
 
 /// Prefix of the questions to executors about their work.
-const RUNTIME: &str = "staunch.runtime";
+pub const RUNTIME: &str = "staunch.runtime";
 
 /// Prefix of the messages to a node from other nodes that wait for its leases.
-const LEASE_WANTED: &str = "staunch.lease.wanted";
+pub const LEASE_WANTED: &str = "staunch.lease.wanted";
 
 /// Characters of a refused reply subject that its refusal repeats.
 const REPLY_SHOWN_CHARS: usize = 100;
@@ -86,12 +90,13 @@ pub fn reply_inbox(unique: &str) -> String {
 /// Checks a subject that a sender names for the answer to its message.
 ///
 /// An executor publishes to it with its own permissions, which are wider than the sender's. So only
-/// subjects that carry nothing but answers are allowed: `_INBOX.` and `staunch.reply.`.
+/// subjects that carry nothing but answers are allowed: `_INBOX.` and `staunch.reply.`, and `_R_.`,
+/// which nats-server puts in the place of an inbox in another account.
 ///
 /// # Errors
 /// [`Garbled`] names the subject and what is allowed.
 pub fn check_reply(subject: &str) -> Result<&str, Garbled> {
-    let rest = [INBOX, REPLY]
+    let rest = [INBOX, REPLY, ACCOUNT_REPLY]
         .iter()
         .find_map(|prefix| subject.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('.')));
     if subject.len() <= limits::SUBJECT_BYTES_MAX && rest.is_some_and(is_literal) {
@@ -166,6 +171,12 @@ pub fn audit(what: &str) -> String {
     format!("{EVENTS}.audit.{}", token(what))
 }
 
+/// All entries of the audit log.
+#[must_use]
+pub fn audits() -> String {
+    format!("{EVENTS}.audit.*")
+}
+
 /// The lifecycle event of this name of an instance.
 #[must_use]
 pub fn lifecycle(definition_id: &DefinitionId, instance_id: &InstanceId, what: &str) -> String {
@@ -190,6 +201,13 @@ pub fn journals(instance_id: &InstanceId) -> String {
 #[must_use]
 pub fn journal(definition_id: &DefinitionId, instance_id: &InstanceId) -> String {
     format!("{JOURNAL}.{}.{}", token(definition_id.as_str()), token(instance_id.as_str()))
+}
+
+/// Matches the dead letters of commands whose subject names this instance: resumes, cancels,
+/// alterations and calls to carry out.
+#[must_use]
+pub fn dead_of(instance_id: &InstanceId) -> String {
+    format!("{DEAD}.cmd.*.{}", token(instance_id.as_str()))
 }
 
 /// The subject of the dead letter of a command that was published on this subject.
@@ -260,7 +278,8 @@ mod tests {
 
     #[test]
     fn answers_go_to_inboxes_and_nowhere_else() {
-        for allowed in ["_INBOX.a", "_INBOX.a.b", "staunch.reply.node.1", &reply_inbox("x.y")] {
+        let inbox = reply_inbox("x.y");
+        for allowed in ["_INBOX.a", "_INBOX.a.b", "staunch.reply.node.1", &inbox, "_R_.a.b"] {
             assert_eq!(check_reply(allowed), Ok(allowed));
         }
         for refused in [
@@ -274,6 +293,8 @@ mod tests {
             "_INBOX.a b",
             "_INBOX.a\r\nPUB x 0",
             "_INBOXX.a",
+            "_R_",
+            "_R_.*",
             "_INBOX_staunch.executor.a",
             "staunch.reply",
             "staunch.cmd.start.x",
@@ -308,6 +329,8 @@ mod tests {
         }
         assert!(!fits(&lifecycles(None, Some("started")), &event));
         assert!(!fits(&lifecycles(Some(&DefinitionId::new("Other")), None), &event));
+        assert!(fits(&dead_of(&instance), &dead(&resume(&instance))));
+        assert!(!fits(&dead_of(&InstanceId::new("i-2")), &dead(&cancel(&instance))));
         assert!(fits(&journals(&instance), &journal(&definition, &instance)));
         assert!(!fits(&journals(&InstanceId::new("i-2")), &journal(&definition, &instance)));
     }

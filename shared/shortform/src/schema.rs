@@ -333,16 +333,21 @@ fn declared(form: Form, type_member: &str, what: &str, has_value: bool) -> Value
     let type_name = json!({"type": ["string", "null"], "examples": [
         "String", "Boolean", "Int32", "Int64", "Double", "Decimal", "DateTime", "TimeSpan", "Object"
     ]});
-    let item = json!({"type": "object", "properties": {
+    let mut item = json!({"type": "object", "properties": {
         "name": {"type": "string"}, type_member: type_name, "isArray": {"type": "boolean"}
     }});
+    let mut one = json!({"type": "object", "properties": {
+        "type": type_name, "isArray": {"type": "boolean"}, "description": {"type": "string"}
+    }});
+    // Variables have values, inputs and outputs have not.
+    if has_value {
+        item["properties"]["searchable"] = searchable();
+        one["properties"]["searchable"] = searchable();
+    }
     let list = json!({"type": ["array", "null"], "items": item});
     if form == Form::Full {
         return json!({"description": what, "anyOf": [list]});
     }
-    let one = json!({"type": "object", "properties": {
-        "type": type_name, "isArray": {"type": "boolean"}, "description": {"type": "string"}
-    }});
     let plain = if has_value { json!({}) } else { json!({"type": "string"}) };
     let said = if has_value {
         "by name: a value, or {type, value}"
@@ -352,6 +357,15 @@ fn declared(form: Form, type_member: &str, what: &str, has_value: bool) -> Value
     json!({
         "description": format!("{what} {said}."),
         "anyOf": [{"type": "object", "additionalProperties": {"anyOf": [one, plain]}}, list]
+    })
+}
+
+/// The member of a variable by whose values instances are found.
+fn searchable() -> Value {
+    json!({
+        "description": "What the values are compared as, if instances are found by them; only for \
+            variables of the workflow itself, 16 at most.",
+        "enum": ["text", "number", "time", "boolean", null]
     })
 }
 

@@ -11,9 +11,11 @@ use sea_orm::{
     TransactionOptions, TransactionTrait as _,
 };
 use store::Error;
+use tokio::time::Instant;
 
 use crate::failure::{Failure, is_answer};
 use crate::joined::Texts;
+use crate::measure::{self, Wait};
 use crate::options::Options;
 use crate::pools::Pools;
 use crate::stats::Counters;
@@ -51,10 +53,12 @@ pub(crate) struct Database {
 impl Database {
     pub(crate) async fn open(url: &str, options: Options) -> Result<Self, Error> {
         let pools = Pools::open(url, &options).await?;
-        let (writer, reader) = match &pools {
+        let (mut writer, mut reader): (DatabaseConnection, DatabaseConnection) = match &pools {
             Pools::Sqlite { writer, reader } => (writer.clone().into(), reader.clone().into()),
             Pools::Postgres { writer, reader } => (writer.clone().into(), reader.clone().into()),
         };
+        measure::statements(&mut writer);
+        measure::statements(&mut reader);
         Ok(Self {
             pools,
             writer,
@@ -77,10 +81,13 @@ impl Database {
 
     /// Begins a transaction of the pipeline.
     pub(crate) async fn begin(&self) -> Result<Tx, Failure> {
-        Ok(match &self.pools {
+        let wait = Wait::begin();
+        let tx = match &self.pools {
             Pools::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
             Pools::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
-        })
+        };
+        wait.over();
+        Ok(tx)
     }
 
     /// Begins a transaction that writes, for statements outside the pipeline.
@@ -102,7 +109,9 @@ impl Database {
         let Pools::Postgres { writer, .. } = &self.pools else {
             return Err(Error::Unavailable("this is not PostgreSQL".to_owned()).into());
         };
+        let wait = Wait::begin();
         let mut session = writer.acquire().await?;
+        wait.over();
         // The texts consist of constants; see `joined`.
         let query = sqlx::query_scalar_with(sqlx::AssertSqlSafe(text), arguments);
         query.fetch_all(&mut *session).await.map_err(|error| {
@@ -118,10 +127,13 @@ impl Database {
 
     /// A connection that sees all committed rows, for statements that find their rows by key.
     pub(crate) async fn read(&self) -> Result<Tx, Failure> {
-        Ok(match &self.pools {
+        let wait = Wait::begin();
+        let session = match &self.pools {
             Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),
             Pools::Postgres { writer, .. } => Tx::PostgresReader(writer.acquire().await?),
-        })
+        };
+        wait.over();
+        Ok(session)
     }
 
     /// Repeats an attempt while it fails with a temporary error: a limited number of times, each
@@ -136,15 +148,24 @@ impl Database {
     {
         let limit = self.options.statement_timeout.saturating_mul(3);
         let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
+        // SQLite is a file: what holds it up is another process, which will be done.
+        let retry_max = match self.pools {
+            Pools::Sqlite { .. } => Duration::MAX,
+            Pools::Postgres { .. } => self.options.retry_max,
+        };
         let mut tries = 1;
+        let began = Instant::now();
         loop {
             let result = tokio::time::timeout(limit, attempt()).await;
             let result = result.unwrap_or_else(|_elapsed| Err(Failure::timeout()));
-            let may_try = tries < self.options.tries_max && !self.is_closing.load(Relaxed);
+            let may_try = tries < self.options.tries_max
+                && began.elapsed() < retry_max
+                && !self.is_closing.load(Relaxed);
             match result {
                 Err(Failure::Passing(error)) if may_try => {
                     tracing::debug!(%error, tries, "trying again");
                     Counters::add(&self.counters.retries, 1);
+                    meter::DATABASE_RETRIES.inc(&[]);
                     tokio::time::sleep(backoff.next()).await;
                     tries += 1;
                 }

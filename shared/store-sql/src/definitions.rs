@@ -13,7 +13,7 @@ use sea_orm::{
 };
 use store::{
     Base, DefinitionFilter, Definitions, Deleted, Error, Listed, Page, Publication, Published,
-    PublishedVersion, Retracted, Saved, VersionOption, check,
+    PublishedVersion, Retracted, Saved, SearchableFilter, SearchableNames, VersionOption, check,
 };
 
 use crate::codec::{json, parse};
@@ -21,6 +21,7 @@ use crate::connect::{SqlStore, commit};
 use crate::entity::definition::{Column, Entity, Model};
 use crate::entity::{instance, schedule, trigger};
 use crate::failure::Failure;
+use crate::values;
 use filter::{condition, is, ordered};
 use registration::{put_schedules, put_triggers, unregister};
 
@@ -119,6 +120,10 @@ impl Definitions for SqlStore {
             })
         });
         published.collect()
+    }
+
+    async fn searchable(&self, filter: &SearchableFilter) -> Result<SearchableNames, Error> {
+        self.searchable_names(filter).await
     }
 
     async fn triggers(&self, hash: &str) -> Result<Vec<Trigger>, Error> {
@@ -464,6 +469,7 @@ async fn put(tx: &DatabaseTransaction, definition: &Definition) -> Result<(), Fa
         is_system: definition.is_system,
         created_at: definition.created_at.map(Timestamp::as_millis),
         document: json(definition)?,
+        searchable: values::declared(definition)?,
     };
     let replace = OnConflict::column(Column::Id)
         .update_columns([
@@ -475,6 +481,7 @@ async fn put(tx: &DatabaseTransaction, definition: &Definition) -> Result<(), Fa
             Column::IsSystem,
             Column::CreatedAt,
             Column::Document,
+            Column::Searchable,
         ])
         .to_owned();
     Entity::insert(row.into_active_model()).on_conflict(replace).exec_without_returning(tx).await?;

@@ -3,6 +3,8 @@
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 use store::Error;
 
+use crate::measure;
+
 /// The unique index that refuses the second of two starts with one activation key.
 const ACTIVATION_KEY: &str = "instances_activation_key";
 
@@ -60,6 +62,7 @@ impl From<sqlx::Error> for Failure {
 
 impl From<&sqlx::Error> for Failure {
     fn from(error: &sqlx::Error) -> Self {
+        measure::error(error);
         let text = error.to_string();
         match error {
             // Another process was faster. The next attempt finds the instance that holds the key.
@@ -95,7 +98,10 @@ impl From<DbErr> for Failure {
             DbErr::Conn(RuntimeErr::SqlxError(inner))
             | DbErr::Exec(RuntimeErr::SqlxError(inner))
             | DbErr::Query(RuntimeErr::SqlxError(inner)) => Self::from(inner.as_ref()),
-            DbErr::ConnectionAcquire(_) => Self::Passing(Error::Unavailable(error.to_string())),
+            DbErr::ConnectionAcquire(_) => {
+                meter::DATABASE_ERRORS.inc(&["pool"]);
+                Self::Passing(Error::Unavailable(error.to_string()))
+            }
             DbErr::TryIntoErr { .. } | DbErr::Type(_) | DbErr::Json(_) => {
                 Self::Final(Error::Corrupt(error.to_string()))
             }

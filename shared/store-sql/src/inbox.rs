@@ -8,7 +8,7 @@ use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, FromQueryResult as _,
     QueryFilter as _, QueryOrder as _, QuerySelect as _, Statement, Value,
 };
-use store::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, Table, check};
+use store::{CommandFilter, Error, Inbox, NewInstance, OutboxRow, PendingCommand, Table, check};
 
 use crate::codec::{count, unpack};
 use crate::connect::SqlStore;
@@ -76,6 +76,28 @@ impl Inbox for SqlStore {
         commands.iter().try_for_each(check::command)?;
         self.run(Work::settle(id, &starts, &commands)?).await?;
         Ok(())
+    }
+
+    async fn accepted(
+        &self,
+        filter: &CommandFilter,
+        limit: u64,
+    ) -> Result<Vec<PendingCommand>, Error> {
+        let mut query = Entity::find();
+        if let Some(id) = &filter.instance_id {
+            query = query.filter(Column::InstanceId.eq(id.as_str()));
+        }
+        // As the conditions of the indexes have it.
+        match filter.waiting {
+            Some(true) => query = query.filter(Expr::cust("waiting")),
+            Some(false) => query = query.filter(Expr::cust("NOT waiting")),
+            None => {}
+        }
+        let query =
+            query.order_by_asc(Column::AcceptedAt).order_by_asc(Column::Id).limit(bounded(limit));
+        let found =
+            self.tried(|| async { Ok(query.clone().all(&self.database.reader).await?) }).await?;
+        Ok(self.readable(Table::Commands, found, named, Model::pending))
     }
 
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {

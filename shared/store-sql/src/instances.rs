@@ -1,12 +1,15 @@
 //! Instances and their journals.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
-use model::{Entry, Instance, InstanceId, SubStatus, Timestamp};
+use model::{Entry, Instance, InstanceId, SearchKey, SubStatus, Timestamp, limits};
 use protocol::Message;
-use sea_orm::sea_query::{Expr, ExprTrait as _, IntoCondition as _, NullOrdering};
+use sea_orm::sea_query::{Expr, ExprTrait as _, IntoCondition as _, NullOrdering, SelectStatement};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait as _, IdenStatic as _, Iterable as _, Order,
-    PaginatorTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
+    ColumnTrait, Condition, ConnectionTrait as _, DatabaseConnection, DbErr, EntityTrait as _,
+    IdenStatic as _, Iterable as _, Order, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    QueryTrait as _, Select,
 };
 use store::{
     Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, Instances, Listed, Loaded,
@@ -21,6 +24,7 @@ use crate::failure::Failure;
 use crate::pipeline::{Work, WorkEnd};
 use crate::search::{bounded, contains};
 use crate::unreadable::Named;
+use crate::values;
 
 /// Tries of a start whose id exists at the insert but is deleted before the load.
 const ACCEPTS_MAX: usize = 3;
@@ -66,7 +70,7 @@ impl Instances for SqlStore {
         let query = Entity::find().filter(condition(filter));
         let (total, rows) = self
             .tried(|| async {
-                let total = query.clone().count(database).await?;
+                let total = counted(database, &query).await?;
                 let rows = without_documents(ordered(query.clone(), filter.order))
                     .offset(page.skip())
                     .limit(page.take())
@@ -106,6 +110,10 @@ impl Instances for SqlStore {
             items.extend(row.entries()?.into_iter().filter(wanted));
         }
         Ok(Listed { items, total: u64::try_from(total).unwrap_or_default() })
+    }
+
+    async fn values(&self, id: &InstanceId) -> Result<BTreeMap<String, SearchKey>, Error> {
+        self.values_of(id).await
     }
 
     async fn delete(&self, id: &InstanceId) -> Result<bool, Error> {
@@ -167,6 +175,17 @@ impl SqlStore {
     }
 }
 
+/// The number of instances, at most [`limits::LIST_COUNT_MAX`].
+async fn counted(database: &DatabaseConnection, query: &Select<Entity>) -> Result<u64, DbErr> {
+    let mut found = query.clone().into_query();
+    found.clear_selects().expr(Expr::cust("1")).limit(limits::LIST_COUNT_MAX);
+    let mut count = SelectStatement::new();
+    count.expr(Expr::cust("COUNT(*)")).from_subquery(found, "found");
+    let row = database.query_one(&count).await?;
+    let total: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+    Ok(total.unwrap_or_default().unsigned_abs())
+}
+
 /// The columns of the instances without those that only bursts need: these are read as empty.
 fn without_documents(query: Select<Entity>) -> Select<Entity> {
     let light =
@@ -178,7 +197,7 @@ fn without_documents(query: Select<Entity>) -> Select<Entity> {
         .expr_as(Expr::value(None::<Vec<u8>>), Column::StartCommand.as_str())
 }
 
-fn condition(filter: &InstanceFilter) -> Condition {
+pub(crate) fn condition(filter: &InstanceFilter) -> Condition {
     let ids = |ids: &[String]| (!ids.is_empty()).then(|| ids.to_vec());
     let instance_ids: Vec<String> = filter.ids.iter().map(ToString::to_string).collect();
     let definition_ids: Vec<String> =
@@ -203,6 +222,7 @@ fn condition(filter: &InstanceFilter) -> Condition {
         .add_option(filter.has_incidents.map(incidents))
         .add_option(filter.search.as_ref().map(|text| contains(Column::Search, text)))
         .add(times.fold(Condition::all(), Condition::add))
+        .add(values::condition(filter))
 }
 
 fn time_condition(filter: &TimeFilter) -> Condition {

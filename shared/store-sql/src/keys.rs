@@ -52,13 +52,27 @@ impl Keys for SqlStore {
     }
 
     async fn audit(&self, entry: Audit) -> Result<(), Error> {
-        check::texts([Some(entry.who.as_str()), Some(&entry.what), Some(&entry.target)])?;
-        check::texts([entry.address.as_deref()])?;
+        check::audit(&entry)?;
         let row = audit::ActiveModel::of(entry)?;
         self.tried(|| async {
             audit::Entity::insert(row.clone())
                 .exec_without_returning(&self.database.writer)
                 .await?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn audit_all(&self, entries: Vec<Audit>) -> Result<(), Error> {
+        entries.iter().try_for_each(check::audit)?;
+        let rows = entries.into_iter().map(audit::ActiveModel::of);
+        let rows = rows.collect::<Result<Vec<_>, Error>>()?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.tried(|| async {
+            let insert = audit::Entity::insert_many(rows.clone());
+            insert.exec_without_returning(&self.database.writer).await?;
             Ok(())
         })
         .await

@@ -11,6 +11,7 @@ use model::InstanceId;
 use sea_orm::FromQueryResult as _;
 use store::{Error, Loaded};
 use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cell::{Cell, Row};
@@ -103,9 +104,11 @@ async fn read(
 ) -> Result<BTreeMap<String, Result<Loaded, Failure>>, Failure> {
     let keys: Vec<Row> = loads.iter().map(|load| vec![Cell::text(load.id.as_str())]).collect();
     let keys: Vec<&Row> = keys.iter().collect();
+    let began = Instant::now();
     let rows = database
         .retried(|| async { database.read().await?.fetch(&SELECT_INSTANCES, &keys).await })
         .await?;
+    meter::DATABASE_LOAD_DURATION.record(&[], began.elapsed());
     let mut found = BTreeMap::new();
     for row in &rows {
         let id: String = row.try_get_by(0)?;

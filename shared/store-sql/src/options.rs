@@ -21,12 +21,17 @@ pub struct Options {
     pub queue_max: usize,
     /// How long a burst waits for room in the queue before it is refused as overload.
     pub queue_wait: Duration,
-    /// How long a query waits for a connection.
+    /// How long a query waits for a connection to PostgreSQL.
     pub acquire_timeout: Duration,
+    /// How long a transaction on SQLite waits for that of another process.
+    pub busy_timeout: Duration,
     /// How long one statement may take; a transaction has three times as long.
     pub statement_timeout: Duration,
     /// The largest number of tries of a transaction that fails with a temporary error.
     pub tries_max: u32,
+    /// On PostgreSQL no try begins later than this after the first: a server that does not answer is
+    /// reported about as soon as readiness reports it.
+    pub retry_max: Duration,
     /// The longest time that published outbox rows wait for a transaction that removes them.
     pub published_wait: Duration,
     /// The longest time that closing waits for queued work and for connections in use.
@@ -43,9 +48,11 @@ impl Default for Options {
             batch_bytes_max: 4 * 1024 * 1024,
             queue_max: 4096,
             queue_wait: Duration::from_secs(2),
-            acquire_timeout: Duration::from_secs(5),
+            acquire_timeout: Duration::from_secs(2),
+            busy_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(10),
             tries_max: 5,
+            retry_max: Duration::from_secs(2),
             published_wait: Duration::from_millis(100),
             close_max: Duration::from_secs(10),
         }

@@ -26,6 +26,7 @@ pub(crate) use job::{Work, WorkEnd};
 pub(crate) use queue::Queue;
 
 use crate::database::Database;
+use crate::shown;
 
 /// The queue and its committers.
 pub(crate) struct Pipeline {
@@ -40,6 +41,7 @@ impl Pipeline {
     /// Starts the committers.
     pub(crate) fn start(database: &Arc<Database>) -> Self {
         let queue = Arc::new(Queue::new(&database.options));
+        shown::connections(database, &queue);
         let stop = CancellationToken::new();
         let committers = (0..database.committers())
             .map(|_| {

@@ -1,15 +1,20 @@
 //! The schema of the database: compared with this program's, and brought up to it.
 
-use migration::{Migrator, MigratorTrait as _};
+use migration::{CONTRACT, Migrator, MigratorTrait as _};
 use sea_orm::{
     ConnectionTrait, DatabaseBackend, DatabaseConnection, DbErr, SqliteTransactionMode, Statement,
     TransactionOptions, TransactionTrait as _,
 };
 use store::Error;
 
+mod online;
+mod plan;
+
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::options::Options;
+
+pub use plan::{Planned, PlannedStatement, plan};
 
 /// A process that migrates a PostgreSQL database holds this advisory lock. Building an index on a
 /// large table may exceed the time limit of other statements, and so may the wait for another
@@ -23,7 +28,11 @@ const LOCK: [&str; 2] =
 /// [`Error::Unavailable`] when it cannot be reached; [`Error::Schema`] when a migration fails.
 pub async fn migrate(url: &str) -> Result<Vec<String>, Error> {
     let database = Database::open(url, Options::default()).await?;
-    let result = bring_up(&database.writer).await;
+    let result = async {
+        online::build_indexes(&database).await?;
+        bring_up(&database.writer).await
+    };
+    let result = result.await;
     database.pools.close().await;
     result
 }
@@ -44,13 +53,19 @@ pub(crate) fn known() -> Vec<String> {
     Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect()
 }
 
-/// The missing migrations. Migrations of a newer program do no harm: they only add tables and
-/// columns.
+/// The missing migrations. Migrations of a newer program do no harm while they only add tables and
+/// columns; one that takes something away says so by its name.
 pub(crate) async fn pending(database: &impl ConnectionTrait) -> Result<Vec<String>, Error> {
     let applied = applied(database).await.map_err(|error| Failure::from(error).into_error())?;
     let known = known();
-    let newer = applied.iter().filter(|name| !known.contains(name)).count();
-    if newer > 0 {
+    let newer: Vec<&String> = applied.iter().filter(|name| !known.contains(name)).collect();
+    if let Some(contract) = newer.iter().find(|name| name.ends_with(CONTRACT)) {
+        return Err(Error::TooNew(format!(
+            "migration {contract} has removed what this program still reads"
+        )));
+    }
+    if !newer.is_empty() {
+        let newer = newer.len();
         tracing::warn!(newer, "the database schema is newer than this program");
     }
     Ok(known.into_iter().filter(|name| !applied.contains(name)).collect())
@@ -78,7 +93,7 @@ pub(crate) async fn bring_up(database: &DatabaseConnection) -> Result<Vec<String
     Ok(missing)
 }
 
-async fn applied(database: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
+pub(crate) async fn applied(database: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
     let backend = database.get_database_backend();
     let exists = match backend {
         DatabaseBackend::Postgres => "SELECT 1 WHERE to_regclass('seaql_migrations') IS NOT NULL",

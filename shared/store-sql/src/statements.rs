@@ -6,7 +6,7 @@ use sea_orm::IdenStatic as _;
 
 use crate::columns::Kind::{Number, Text};
 use crate::columns::{Columns, Kind};
-use crate::entity::{bookmark, instance, journal, outbox, pending, routed_event, token};
+use crate::entity::{bookmark, instance, journal, outbox, pending, routed_event, token, value};
 use crate::joined::Part;
 use crate::sql::Sql;
 
@@ -105,6 +105,23 @@ pub(crate) static INSERT_BOOKMARKS: LazyLock<Sql> = LazyLock::new(|| {
 
 pub(crate) static INSERT_JOURNAL: LazyLock<Sql> =
     LazyLock::new(|| Sql::insert("journal", Columns::of::<journal::Entity>(), ""));
+
+/// Searchable values, new or changed.
+pub(crate) static UPSERT_VALUES: LazyLock<Sql> = LazyLock::new(|| {
+    let columns = Columns::of::<value::Entity>();
+    let key = [value::Column::InstanceId, value::Column::Name];
+    let changed = columns.without(&key).assigned("excluded");
+    let tail = format!("ON CONFLICT (instance_id, name) DO UPDATE SET {changed}");
+    Sql::insert("searchable_values", columns, &tail)
+});
+
+pub(crate) static DELETE_VALUES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::delete("searchable_values", keys(&[("instance_id", Text), ("name", Text)]))
+});
+
+/// All searchable values of these instances.
+pub(crate) static CLEAR_VALUES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::delete("searchable_values", keys(&[("instance_id", Text)])));
 
 /// Commands; returns the ids that were free.
 pub(crate) static INSERT_PENDING: LazyLock<Sql> = LazyLock::new(|| {
@@ -238,6 +255,8 @@ pub(crate) static MOVED: Part = Part { name: "moved", sql: &UPDATE_INSTANCES, fo
 pub(crate) static BURNED: Part = Part { name: "burned", sql: &DELETE_BOOKMARKS, follows: true };
 pub(crate) static CREATED: Part = Part { name: "created", sql: &INSERT_BOOKMARKS, follows: true };
 pub(crate) static NOTED: Part = Part { name: "noted", sql: &INSERT_JOURNAL, follows: true };
+pub(crate) static VALUED: Part = Part { name: "valued", sql: &UPSERT_VALUES, follows: true };
+pub(crate) static UNVALUED: Part = Part { name: "unvalued", sql: &DELETE_VALUES, follows: true };
 pub(crate) static SETTLED: Part = Part { name: "settled", sql: &SETTLE, follows: true };
 pub(crate) static TOLD: Part = Part { name: "told", sql: &INSERT_OUTBOX, follows: true };
 pub(crate) static PUBLISHED: Part = Part { name: "published", sql: &DELETE_OUTBOX, follows: false };

@@ -68,6 +68,9 @@ impl Counters {
     }
 
     pub(crate) fn committed(&self, bursts: usize, took: Duration) {
+        meter::DATABASE_TRANSACTION_DURATION.record(&[], took);
+        let size = u32::try_from(bursts).unwrap_or(u32::MAX);
+        meter::DATABASE_BATCH_SIZE.record_value(&[], f64::from(size));
         let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         Self::add(&self.batches, 1);
         Self::add(&self.bursts, bursts);

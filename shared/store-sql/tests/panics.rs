@@ -88,7 +88,8 @@ fn panics(task: &str) -> u64 {
 async fn a_panic_leaves_nothing_busy_and_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
     // Long timeouts: this test is not about a slow disk.
-    let options = Options { migrate: true, acquire_timeout: SOON, ..Options::default() };
+    let options =
+        Options { migrate: true, acquire_timeout: SOON, busy_timeout: SOON, ..Options::default() };
     let store = connect(&sqlite_url(folder.path()), options.clone()).await.unwrap();
     panics_leave_nothing_behind(store).await;
     let Some(database) = testkit::postgres().await else { return };

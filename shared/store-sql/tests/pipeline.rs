@@ -8,11 +8,12 @@ use std::time::Duration;
 use model::{Entry, Instance, SubStatus, Timestamp, What};
 use protocol::Message;
 use store::{
-    Accepted, Burst, Commit, Error, Expected, InstanceFilter, Instances as _, NewInstance,
-    Outbox as _, OutboxRow, Page, Store as _,
+    Accepted, Burst, Commit, Definitions as _, Error, Expected, InstanceFilter, Instances as _,
+    NewInstance, Outbox as _, OutboxRow, Page, Store as _, VersionOption,
 };
 use store_sql::{Options, SqlStore, connect};
 use testkit::{eventually, sqlite_url};
+use tokio::time::Instant;
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -221,7 +222,7 @@ async fn a_lock_that_is_never_given_back_is_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     sqlite(&folder).await.close().await;
     let options =
-        Options { acquire_timeout: Duration::from_millis(50), tries_max: 2, ..Options::default() };
+        Options { busy_timeout: Duration::from_millis(50), tries_max: 2, ..Options::default() };
     let store = connect(&sqlite_url(folder.path()), options).await.unwrap();
     let lock = hold_the_lock(&folder).await;
     let result = store.commit(burst("a", 0)).await;
@@ -287,6 +288,32 @@ async fn a_database_that_crashes_loses_nothing_that_was_answered() {
         let numbers: Vec<u64> = journal.items.iter().map(|entry| entry.sequence).collect();
         assert_eq!(numbers, (1..=journal.total).collect::<Vec<_>>());
     }
+    store.close().await;
+}
+
+/// A caller learns of it about as soon as readiness does, which waits for 2 s.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_is_gone_is_reported_within_a_few_seconds() {
+    let Some(mut server) = testkit::own_postgres(false).await else { return };
+    server.create("gone").await.unwrap();
+    let options = Options { migrate: true, ..Options::default() };
+    let store = connect(&server.url("gone"), options).await.unwrap();
+    assert_eq!(store.commit(burst("a", 0)).await.unwrap(), done());
+    server.kill().unwrap();
+    let began = Instant::now();
+    let (instance, definition) = ("a".into(), "d".into());
+    let (read, looked, wrote) = tokio::join!(
+        store.load(&instance),
+        store.definition(&definition, VersionOption::Latest),
+        store.commit(burst("a", 1)),
+    );
+    let took = began.elapsed();
+    assert!(matches!(read, Err(Error::Unavailable(_))), "{read:?}");
+    assert!(matches!(looked, Err(Error::Unavailable(_))), "{looked:?}");
+    assert!(matches!(wrote, Err(Error::Unavailable(_))), "{wrote:?}");
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    server.restart().await.unwrap();
+    eventually("it works again", SOON, async || store.load(&"a".into()).await.is_ok()).await;
     store.close().await;
 }
 

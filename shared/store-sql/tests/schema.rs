@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sea_orm::sqlx::{self, Connection as _, PgConnection};
 use store::{Error, Store as _};
-use store_sql::{Options, connect, migrate, pending_migrations};
+use store_sql::{Options, connect, migrate, pending_migrations, plan};
 use testkit::sqlite_url;
 
 async fn comes_once(url: &str) {
@@ -91,6 +91,83 @@ async fn a_migration_is_not_bound_by_the_time_of_other_statements() {
     tokio::time::sleep(STATEMENT_MAX * 3).await;
     other.close().await.unwrap();
     migrating.await.unwrap().unwrap();
+}
+
+/// A newer program that only adds does no harm; one that has taken something away keeps this one out.
+async fn a_newer_schema_is_judged_by_its_migrations(url: &str, run: impl AsyncFn(&str)) {
+    migrate(url).await.unwrap();
+    run("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9998_more', 0)").await;
+    connect(url, Options::default()).await.unwrap().close().await;
+    run("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_less_contract', 0)")
+        .await;
+    for options in [Options::default(), Options { migrate: true, ..Options::default() }] {
+        let Err(error) = connect(url, options).await else { panic!("it is too new") };
+        assert!(matches!(error, Error::TooNew(_)), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("m9999_less_contract") && text.contains("newer version"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_sqlite_file_that_is_too_new_keeps_a_node_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = sqlite_url(folder.path());
+    a_newer_schema_is_judged_by_its_migrations(&url, async |sql| {
+        let mut other = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut other).await.unwrap();
+        other.close().await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_postgres_that_is_too_new_keeps_a_node_out() {
+    let Some(database) = testkit::postgres().await else { return };
+    a_newer_schema_is_judged_by_its_migrations(&database.url(), async |sql| {
+        let mut other = PgConnection::connect(&database.url()).await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut other).await.unwrap();
+    })
+    .await;
+}
+
+/// The indexes of a missing migration are built before it, while somebody writes and does not commit
+/// for a while; what a build has left broken is replaced.
+#[tokio::test]
+async fn missing_indexes_are_built_while_writes_go_on() {
+    let Some(database) = testkit::postgres().await else { return };
+    let url = database.url();
+    migrate(&url).await.unwrap();
+    let mut other = PgConnection::connect(&url).await.unwrap();
+    let mut run = async |sql: &'static str| sqlx::raw_sql(sql).execute(&mut other).await.map(drop);
+    run("DELETE FROM seaql_migrations WHERE version = 'm0020_upkeep'").await.unwrap();
+    run("DROP INDEX instances_ended").await.unwrap();
+    run("DROP INDEX instances_parent").await.unwrap();
+    // Two equal values: a unique index over them cannot be built, and stays behind, broken.
+    run("INSERT INTO instances (id, definition_id, version_id, definition_version, version, status,
+            parent_instance_id, incidents, created_at, updated_at, search, state)
+         SELECT n::text, 'd', 'v', 1, 1, 'Finished', 'p', 0, 0, 0, '', '' FROM generate_series(1, 2) n")
+    .await
+    .unwrap();
+    let broken = "CREATE UNIQUE INDEX CONCURRENTLY instances_parent
+        ON instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL";
+    run(broken).await.unwrap_err();
+
+    let planned = plan(&url).await.unwrap();
+    assert_eq!(planned.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(), ["m0020_upkeep"]);
+    assert!(
+        planned[0].statements.iter().all(|one| one.lock.contains("writes go on")),
+        "{planned:?}"
+    );
+    assert_eq!(migrate(&url).await.unwrap(), ["m0020_upkeep"]);
+    let indexes: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM pg_index WHERE indisvalid AND indexrelid IN (
+            to_regclass('instances_ended'), to_regclass('instances_parent'))",
+    )
+    .fetch_one(&mut other)
+    .await
+    .unwrap();
+    assert_eq!(indexes, 2);
+    assert_eq!(plan(&url).await.unwrap(), []);
 }
 
 #[tokio::test]

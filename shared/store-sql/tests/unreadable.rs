@@ -179,6 +179,7 @@ async fn a_bad_row_of_any_kind_goes_to_the_dead_letters_and_the_others_are_mende
         performed: 2,
         expired: 1,
         unreadable: 5,
+        ..Mended::default()
     };
     assert_eq!(mended, expected);
     // Both bookmarks and the good schedule fire.

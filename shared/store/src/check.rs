@@ -5,7 +5,10 @@
 
 use model::{Definition, Instance, Token, Trigger, limits, route_shape};
 
-use crate::{Burst, Error, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark};
+use crate::{
+    Audit, Burst, Error, NewInstance, OutboxRow, PendingCommand, Publication, StoredBookmark,
+    ValueChanges,
+};
 
 /// Bytes of a text that is a key: an id, a hash, a correlation id.
 pub const KEY_BYTES_MAX: usize = 1024;
@@ -124,6 +127,24 @@ pub fn outbox_row(row: &OutboxRow) -> Result<(), Error> {
     keys([Some(row.id.as_str()), Some(row.instance_id.as_str())])
 }
 
+/// Checks an entry of the audit log.
+///
+/// # Errors
+/// [`Error::Refused`] names the broken rule.
+pub fn audit(entry: &Audit) -> Result<(), Error> {
+    texts([Some(entry.who.as_str()), Some(&entry.what), Some(&entry.target)])?;
+    texts([entry.address.as_deref()])
+}
+
+/// Checks changes of searchable values.
+///
+/// # Errors
+/// [`Error::Refused`] names the broken rule.
+pub fn values(changes: &ValueChanges) -> Result<(), Error> {
+    let names = changes.set.keys().chain(&changes.removed).map(|name| Some(name.as_str()));
+    keys(names.chain(changes.set.values().map(|key| Some(key.as_str()))))
+}
+
 /// Checks all changes of a burst.
 ///
 /// # Errors
@@ -135,6 +156,7 @@ pub fn burst(burst: &Burst) -> Result<(), Error> {
     burst.starts.iter().try_for_each(start)?;
     burst.commands.iter().try_for_each(command)?;
     burst.outbox.iter().try_for_each(outbox_row)?;
+    values(&burst.values)?;
     burst.tokens.iter().try_for_each(token)
 }
 

@@ -9,6 +9,7 @@
 
 mod bookmarks;
 mod case;
+mod census;
 mod commits;
 mod definitions;
 mod deletions;
@@ -16,6 +17,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod leftovers;
 mod outbox;
 mod plans;
 mod requests;
@@ -25,6 +27,8 @@ mod secrets;
 mod sessions;
 mod timers;
 mod tokens;
+mod upkeep;
+mod values;
 
 use std::sync::Arc;
 
@@ -47,10 +51,14 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     timers::exercise(&make).await;
     outbox::exercise(&make).await;
     tokens::exercise(&make).await;
+    leftovers::exercise(&make).await;
     keys::exercise(&make).await;
     identity::exercise(&make).await;
     sessions::exercise(&make).await;
     secrets::exercise(&make).await;
     requests::exercise(&make).await;
     plans::exercise(&make).await;
+    census::exercise(&make).await;
+    values::exercise(&make).await;
+    upkeep::exercise(&make).await;
 }

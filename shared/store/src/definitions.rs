@@ -5,7 +5,7 @@ use std::str::FromStr;
 use async_trait::async_trait;
 use model::{Definition, DefinitionId, Schedule, Trigger, VersionId};
 
-use crate::{Error, Listed, Page};
+use crate::{Error, Listed, Page, SearchableFilter, SearchableNames};
 
 /// A selection among the versions of a definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -308,6 +308,12 @@ pub trait Definitions: Send + Sync {
             }
         }
     }
+
+    /// The searchable variables of all versions that were ever saved.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn searchable(&self, filter: &SearchableFilter) -> Result<SearchableNames, Error>;
 
     /// Triggers of published definitions with this hash.
     ///

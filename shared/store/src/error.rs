@@ -13,6 +13,9 @@ pub enum Error {
     /// The schema is older or newer than this program.
     #[error("the database schema does not fit: {0}; run `staunch migrate`")]
     Schema(String),
+    /// The schema is too new for this program.
+    #[error("the database schema is too new: {0}; run a newer version of this program")]
+    TooNew(String),
     /// The value breaks a rule of the database, such as a length.
     #[error("the database refuses the value: {0}")]
     Refused(String),

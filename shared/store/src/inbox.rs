@@ -46,6 +46,15 @@ impl PendingCommand {
     }
 }
 
+/// A selection of accepted commands. An empty filter finds all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandFilter {
+    /// For this instance.
+    pub instance_id: Option<InstanceId>,
+    /// Those that wait for a bookmark, or those that do not.
+    pub waiting: Option<bool>,
+}
+
 /// Accepted commands.
 #[async_trait]
 pub trait Inbox: Send + Sync {
@@ -74,6 +83,17 @@ pub trait Inbox: Send + Sync {
         starts: Vec<NewInstance>,
         commands: Vec<PendingCommand>,
     ) -> Result<(), Error>;
+
+    /// At most `limit` accepted commands that match, oldest first: for people who want to know why
+    /// nothing happens.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn accepted(
+        &self,
+        filter: &CommandFilter,
+        limit: u64,
+    ) -> Result<Vec<PendingCommand>, Error>;
 
     /// Commands that were accepted before that time and do not wait, so that no node has applied
     /// them. Oldest first.

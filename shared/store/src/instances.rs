@@ -1,13 +1,17 @@
 //! Instances: accepted, loaded, committed, listed.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use model::{
-    BookmarkId, CommandId, DefinitionId, Entry, Instance, InstanceId, SubStatus, Timestamp, Token,
-    VersionId,
+    BookmarkId, CommandId, DefinitionId, Entry, Instance, InstanceId, SearchKey, SubStatus,
+    Timestamp, Token, VersionId,
 };
 use protocol::Message;
 
-use crate::{Error, Listed, OutboxRow, Page, PendingCommand, StoredBookmark};
+use crate::{
+    Error, Listed, OutboxRow, Page, PendingCommand, StoredBookmark, ValueChanges, ValueFilter,
+};
 
 /// An instance that is accepted and not yet run.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +62,8 @@ pub struct Burst {
     pub created: Vec<StoredBookmark>,
     /// The entries of one journal row.
     pub journal: Vec<Entry>,
+    /// The searchable values that change.
+    pub values: ValueChanges,
     /// Children to start; this commit accepts them.
     pub starts: Vec<NewInstance>,
     /// Commands to other instances; this commit accepts them.
@@ -81,6 +87,7 @@ impl Burst {
             burned: Vec::new(),
             created: Vec::new(),
             journal: Vec::new(),
+            values: ValueChanges::none(),
             starts: Vec::new(),
             commands: Vec::new(),
             outbox: Vec::new(),
@@ -144,6 +151,8 @@ pub struct InstanceFilter {
     pub search: Option<String>,
     /// All of these comparisons with times.
     pub times: Vec<TimeFilter>,
+    /// All of these comparisons with searchable values.
+    pub values: Vec<ValueFilter>,
     /// In this order; newest first when none.
     pub order: Option<InstanceOrder>,
 }
@@ -225,7 +234,13 @@ pub trait Instances: Send + Sync {
     /// See [`Error`].
     async fn journal(&self, id: &InstanceId, page: Page) -> Result<Listed<Entry>, Error>;
 
-    /// Removes an instance with its bookmarks, journal, tokens and kept commands; false when no
+    /// The searchable values of an instance, as its bursts have written them.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn values(&self, id: &InstanceId) -> Result<BTreeMap<String, SearchKey>, Error>;
+
+    /// Removes an instance with its bookmarks, journal, values, tokens and kept commands; false when no
     /// instance has the id.
     ///
     /// # Errors

@@ -108,6 +108,12 @@ pub trait Keys: Send + Sync {
     /// See [`Error`].
     async fn audit(&self, entry: Audit) -> Result<(), Error>;
 
+    /// Adds changes to the audit log, in their order: all, or none.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn audit_all(&self, entries: Vec<Audit>) -> Result<(), Error>;
+
     /// One page of the entries of the audit log that are wanted, newest first.
     ///
     /// # Errors

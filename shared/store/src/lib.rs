@@ -5,6 +5,7 @@
 //! burst are one transaction with its version check. Callers take only the traits that they use.
 
 mod bookmarks;
+mod census;
 pub mod check;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -14,6 +15,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod leftovers;
 pub mod memory;
 mod outbox;
 mod page;
@@ -24,10 +26,13 @@ mod sessions;
 mod timers;
 mod tokens;
 mod unreadable;
+mod upkeep;
+mod values;
 
 use async_trait::async_trait;
 
 pub use bookmarks::{BookmarkFilter, Bookmarks, StoredBookmark, shard_of};
+pub use census::{Census, Counts};
 pub use definitions::{
     Base, DefinitionColumn, DefinitionFilter, DefinitionOrder, Definitions, Deleted, Publication,
     Published, PublishedVersion, Retracted, Saved, VersionOption,
@@ -37,12 +42,13 @@ pub use identity::{
     Application, Identity, Role, RoleChange, User, UserChange, check_application, check_role,
     check_user,
 };
-pub use inbox::{Inbox, PendingCommand};
+pub use inbox::{CommandFilter, Inbox, PendingCommand};
 pub use instances::{
     Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, Instances, Loaded,
     NewInstance, TimeColumn, TimeFilter, TimeOperator,
 };
 pub use keys::{ApiKey, Audit, AuditFilter, Keys};
+pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
@@ -54,6 +60,10 @@ pub use sessions::{
 pub use timers::{DueTimer, Firing, Timers};
 pub use tokens::Tokens;
 pub use unreadable::{Salvage, Table, Unreadable};
+pub use upkeep::{Ended, EndedFilter, Owned, Upkeep, Walked};
+pub use values::{
+    KeyRange, SearchableFilter, SearchableNames, ValueChanges, ValueFilter, ValueOperator,
+};
 
 /// The whole port.
 #[async_trait]
@@ -71,7 +81,10 @@ pub trait Store:
     + Secrets
     + Requests
     + Plans
+    + Leftovers
+    + Counts
     + Salvage
+    + Upkeep
     + 'static
 {
     /// Asks the database for an answer. While its last write has failed, also writes a row and

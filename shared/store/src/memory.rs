@@ -5,12 +5,14 @@
 //! [`Faults`] hook waits. Its contents end with the process.
 
 mod bookmarks;
+mod census;
 mod definitions;
 mod faults;
 mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod leftovers;
 mod outbox;
 mod plans;
 mod requests;
@@ -19,6 +21,7 @@ mod sessions;
 mod tables;
 mod timers;
 mod tokens;
+mod upkeep;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -187,7 +187,8 @@ impl<'a> Ledger<'a> {
         found
     }
 
-    async fn lines(&self, instance: &str) -> Vec<String> {
+    /// The lines that an instance has written.
+    pub(crate) async fn lines(&self, instance: &str) -> Vec<String> {
         let id = InstanceId::new(instance);
         let journal = self.store.journal(&id, Page::first()).await.unwrap();
         let lines = journal.items.into_iter().filter(|entry| entry.what == What::Line);

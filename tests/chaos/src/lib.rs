@@ -16,11 +16,15 @@ mod callee;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod failover;
+#[cfg(test)]
 mod ledger;
 #[cfg(test)]
 mod overload;
 #[cfg(test)]
 mod panics;
+#[cfg(test)]
+mod restore;
 #[cfg(test)]
 mod scale;
 #[cfg(test)]

@@ -58,13 +58,14 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 57] = [
+const TASKS: [(&str, Fate); 61] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
     ("bus: make a stream again", Passes),
     ("bus: watch a bucket", Restarts),
     ("cache-notifier", Ends),
+    ("cluster id: watch", Restarts),
     ("committer", Restarts),
     ("compile", Passes),
     ("connectors: file", Passes),
@@ -87,6 +88,7 @@ const TASKS: [(&str, Fate); 57] = [
     ("host a role", FailsStop),
     ("http connection", Passes),
     ("ingress", FailsStop),
+    ("ingress audit", Restarts),
     ("ingress backlog", Passes),
     ("ingress connections", Ends),
     ("ingress drain", PassesStop),
@@ -104,6 +106,7 @@ const TASKS: [(&str, Fate); 57] = [
     ("leases: watch", Restarts),
     ("lookup", Passes),
     ("main", FailsStop),
+    ("observe", Restarts),
     ("pauses: watch", Restarts),
     ("pointers: watch", Restarts),
     ("presence: renew", Restarts),
@@ -111,6 +114,7 @@ const TASKS: [(&str, Fate); 57] = [
     ("reader", Restarts),
     ("reconcile", Restarts),
     ("report positions", Restarts),
+    ("retention", Restarts),
     ("signals", PassesStop),
     ("sweep", Restarts),
     ("timer", Ends),
@@ -128,8 +132,8 @@ const STREAMS: &str = "ingress stream";
 const EVENTS: &str = "/elsa/api/events";
 /// Runs while someone is connected to the hub.
 const HUB: &str = "ingress hub";
-/// Runs when a pause changes.
-const PAUSES: &str = "pauses: watch";
+/// They run when a key of the bucket of pauses changes.
+const PAUSES: [&str; 2] = ["pauses: watch", "cluster id: watch"];
 /// A key that is no pause.
 const NO_PAUSE: &str = "$KV.staunch_runtime.nobody";
 /// Runs when a bucket is gone.
@@ -143,8 +147,16 @@ const FOLLOWS: &str = "executor: presence";
 /// Tasks that panic at their first poll only. Some run too seldom for a later one. The others are
 /// supervised, and spawned under the same name: a later poll may be that of the spawned task, which
 /// has no code of its own.
-const FIRST_POLL: [&str; 7] =
-    [FOLLOWS, FORGETS, GIVES_BACK, HEALS, "ingress oidc", "ingress outcomes", "report positions"];
+const FIRST_POLL: [&str; 8] = [
+    FOLLOWS,
+    FORGETS,
+    GIVES_BACK,
+    HEALS,
+    "ingress oidc",
+    "ingress outcomes",
+    "report positions",
+    "retention",
+];
 
 fn tasks_that(fates: &[Fate]) -> Vec<&'static str> {
     let tasks = TASKS.into_iter().filter(|(_, fate)| fates.contains(fate));
@@ -309,7 +321,7 @@ impl Occasions {
         if left.contains(&HUB) {
             drop(timeout(OCCASION_EVERY, visit_the_hub(world)).await);
         }
-        if left.contains(&PAUSES) {
+        if PAUSES.iter().any(|task| left.contains(task)) {
             // The bucket may be out of reach for a moment.
             drop(world.jetstream().await.publish(NO_PAUSE, "".into()).await);
         }

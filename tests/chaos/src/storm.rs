@@ -166,7 +166,8 @@ async fn nodes_behind_proxies(world: &mut World) -> Vec<Vec<Proxy>> {
     proxies
 }
 
-async fn progress(traffic: &Traffic, voyages: usize) {
+/// Waits until this many more voyages are over.
+pub(crate) async fn progress(traffic: &Traffic, voyages: usize) {
     let wanted = traffic.finished() + voyages;
     eventually(&format!("{voyages} more voyages are over"), PROGRESS_MAX, async || {
         traffic.finished() >= wanted

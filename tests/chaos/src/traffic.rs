@@ -107,6 +107,11 @@ impl Traffic {
         Self { senders, watcher, shared }
     }
 
+    /// The voyages that were accepted until now.
+    pub(crate) fn accepted(&self) -> BTreeSet<String> {
+        self.shared.accepted.lock().unwrap().voyages.clone()
+    }
+
     /// Voyages finished until now.
     pub(crate) fn finished(&self) -> usize {
         self.shared.accepted.lock().unwrap().finished.last().map_or(0, |(_, count)| *count)

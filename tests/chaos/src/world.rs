@@ -36,6 +36,12 @@ impl World {
         Self::on(turn, Database::Sqlite, 1, nodes).await
     }
 
+    /// One broker, an existing database, and nodes.
+    pub(crate) async fn start_on(database_url: String, nodes: Vec<NodePlan>) -> Self {
+        let turn = TURN.acquire().await.unwrap();
+        Self::on(turn, Database::Url(database_url), 1, nodes).await
+    }
+
     async fn on(
         turn: SemaphorePermit<'static>,
         database: Database,

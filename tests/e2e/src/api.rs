@@ -69,6 +69,12 @@ impl Api {
         Ok(Response { status, body: serde_json::from_slice(&bytes).unwrap_or_else(|_| text()) })
     }
 
+    /// The status of an answer that does not end, such as live events.
+    pub(crate) async fn raw_head(&self, path: &str) -> u16 {
+        let answer = self.http.get(format!("{}{path}", self.url)).send().await.unwrap();
+        answer.status().as_u16()
+    }
+
     /// The node reports that it is ready.
     pub(crate) async fn is_ready(&self) -> bool {
         let asked = self.try_raw(Method::GET, "/health/ready", None).await;

@@ -1,111 +1,173 @@
-//! The worker of `nats/server.conf`: its permissions allow its work, and nothing else.
+//! The users of `nats/accounts.conf`: each may do its work, and nothing else.
 
-use std::sync::{Arc, Mutex};
+mod attacks;
+mod works;
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_nats::jetstream::{self, Context, consumer::pull};
-use async_nats::{Client, ConnectOptions, Event, HeaderMap};
-use futures::StreamExt as _;
-use serde_json::{Value, json};
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, ConnectOptions, Event};
+use bus_nats::permissions::{Accounts, User};
 use tempfile::TempDir;
 use testkit::{TestNats, eventually, executable, free_port, nats_with, sqlite_url, within};
 use tokio::process::{Child, Command};
 
 use crate::api::Api;
-use crate::workflow::{sequence, set_output, waiting};
 
 const SOON: Duration = Duration::from_secs(30);
-const PASSWORDS: [(&str, &str); 2] =
-    [("$STAUNCH_NATS_PASSWORD", "of-staunch"), ("$WORKER_NATS_PASSWORD", "of-worker")];
+/// The type of tasks for which `nats/accounts.conf` has a user.
+const TASK: &str = "Ship";
+const WORKER: &str = "worker-ship";
 
-/// `nats/server.conf` with its users, on a free port.
-fn configuration() -> String {
-    let text = include_str!("../../../nats/server.conf");
-    let (settings, users) = text.split_once("# authorization {").unwrap();
-    let users: Vec<_> = users.lines().map(|line| line.trim_start_matches("# ")).collect();
-    // The monitoring port would collide with other servers, and the store is given on the command
-    // line.
-    let is_kept =
-        |line: &&str| !["http:", "store_dir:"].iter().any(|name| line.trim().starts_with(name));
-    let settings = settings.lines().filter(is_kept);
-    let settings = settings.collect::<Vec<_>>().join("\n");
-    let text = format!("{settings}\nauthorization {{\n{}", users.join("\n"));
-    PASSWORDS.iter().fold(text, |text, (variable, password)| text.replace(variable, password))
-}
-
+/// A nats-server with the file, and processes that log in as its users.
 struct World {
     server: TestNats,
-    api: Api,
-    staunch: Client,
+    accounts: Accounts,
+    /// Sees everything in the account of Staunch.
+    admin: Client,
     jetstream: Context,
-    _node: Child,
-    _directory: TempDir,
+    processes: Vec<Child>,
+    directory: TempDir,
+}
+
+/// A client, and what the server has refused to it.
+struct Guest {
+    client: Client,
+    user: User,
+    refused: Arc<Mutex<Vec<String>>>,
 }
 
 impl World {
+    /// The server, provisioned and migrated, without processes.
     async fn start() -> Self {
+        let accounts = Accounts::new(&[TASK]).unwrap();
         let directory = tempfile::tempdir().unwrap();
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../nats/accounts.conf");
+        std::fs::copy(file, directory.path().join("accounts.conf")).unwrap();
         let path = directory.path().join("server.conf");
-        std::fs::write(&path, configuration()).unwrap();
-        let server = nats_with(|options| options.config = Some(path)).await;
-        let listen = format!("127.0.0.1:{}", free_port());
-        let url = server.url().replace("nats://", "nats://staunch:of-staunch@");
-        let node = Command::new(executable("staunch").await)
-            .args(["server", "--role", "all", "--provision", "true", "--auth", "none"])
-            .args(["--listen", &listen, "--nats-url", &url])
-            .args(["--database-url", &sqlite_url(directory.path())])
-            .current_dir(directory.path())
+        std::fs::write(&path, "max_payload: 1MB\ninclude ./accounts.conf\n").unwrap();
+        let users = accounts.all().flat_map(|account| &account.users);
+        let passwords: Vec<_> =
+            users.map(|user| (user.variable.clone(), password(&user.name))).collect();
+        let server = nats_with(|options| {
+            options.config = Some(path);
+            options.environment = passwords;
+        })
+        .await;
+        let admin = connect(&server, "admin", Arc::default()).await;
+        let jetstream = jetstream::new(admin.clone());
+        let world = Self { server, accounts, admin, jetstream, processes: Vec::new(), directory };
+        let url = world.url("admin");
+        world.command(&["provision", "--worker", TASK, "--nats-url", &url]).await;
+        let database = sqlite_url(world.directory.path());
+        world.command(&["migrate", "--database-url", &database]).await;
+        world
+    }
+
+    /// The server's address with the login of a user.
+    fn url(&self, user: &str) -> String {
+        self.server.url().replace("nats://", &format!("nats://{user}:{}@", password(user)))
+    }
+
+    async fn command(&self, arguments: &[&str]) {
+        let mut command = Command::new(executable("staunch").await);
+        command.args(arguments).current_dir(self.directory.path()).kill_on_drop(true);
+        let output = within("a command", SOON, command.output()).await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+    }
+
+    /// A process with these roles as this user; not waited for. Its API is at the address.
+    async fn begin(&self, name: &str, roles: &str, user: &str) -> (Child, String, Api) {
+        let log = File::create(self.directory.path().join(format!("{name}.log"))).unwrap();
+        let (listen, health) =
+            (format!("127.0.0.1:{}", free_port()), format!("127.0.0.1:{}", free_port()));
+        let child = Command::new(executable("staunch").await)
+            .args(["server", "--role", roles, "--node", name, "--auth", "none"])
+            .args(["--listen", &listen, "--admin-listen", &health])
+            .args(["--nats-url", &self.url(user)])
+            .args(["--database-url", &sqlite_url(self.directory.path())])
+            .current_dir(self.directory.path())
+            .stdout(Stdio::null())
+            .stderr(log)
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let api = Api::new(&format!("http://{listen}"));
-        eventually("the node is ready", SOON, async || api.is_ready().await).await;
-        let staunch = client(&server, "staunch", "of-staunch", "_INBOX", Denied::default()).await;
-        let jetstream = jetstream::new(staunch.clone());
-        Self { server, api, staunch, jetstream, _node: node, _directory: directory }
+        (child, format!("http://{listen}"), Api::new(&format!("http://{health}")))
     }
 
-    /// A key of a bucket, as Staunch itself reads it.
-    async fn key(&self, bucket: &str, key: &str) -> Option<Vec<u8>> {
+    /// Starts a process and waits until it is ready; returns the URL of its API.
+    async fn process(&mut self, name: &str, roles: &str, user: &str) -> String {
+        let (child, url, health) = self.begin(name, roles, user).await;
+        self.processes.push(child);
+        let log = self.directory.path().join(format!("{name}.log"));
+        let is_ready = async || said(&log).contains("is ready") && health.is_ready().await;
+        eventually(&format!("{name} is ready"), SOON, is_ready).await;
+        url
+    }
+
+    async fn guest(&self, name: &str) -> Guest {
+        let refused = Arc::default();
+        let client = connect(&self.server, name, Arc::clone(&refused)).await;
+        let mut users = self.accounts.all().flat_map(|account| &account.users);
+        let user = users.find(|user| user.name == name).unwrap().clone();
+        Guest { client, user, refused }
+    }
+
+    /// The number of messages of a stream; none if it is gone.
+    async fn messages(&self, stream: &str) -> Option<u64> {
+        let stream = self.jetstream.get_stream(stream).await.ok()?;
+        Some(stream.cached_info().state.messages)
+    }
+
+    /// The last value of a key, as operators read it.
+    async fn key(&self, subject: &str) -> Option<Vec<u8>> {
+        let bucket = subject.split('.').nth(1).unwrap();
         let stream = self.jetstream.get_stream(format!("KV_{bucket}")).await.unwrap();
-        let last = stream.get_last_raw_message_by_subject(&format!("$KV.{bucket}.{key}")).await;
+        let last = stream.get_last_raw_message_by_subject(subject).await;
         last.ok().map(|message| message.payload.to_vec())
     }
 
-    /// The number of tasks that wait or are in progress.
-    async fn tasks(&self) -> u64 {
-        let tasks = self.jetstream.get_stream("STAUNCH_TASKS").await.unwrap();
-        tasks.cached_info().state.messages
-    }
-
-    async fn dead(&self) -> Vec<Value> {
-        let stream = self.jetstream.get_stream("STAUNCH_DEAD").await.unwrap();
-        let last = stream.cached_info().state.last_sequence;
-        let mut dead = Vec::new();
-        for sequence in 1..=last {
-            let message = stream.get_raw_message(sequence).await.unwrap();
-            let header = |name: &str| message.headers.get(name).map(ToString::to_string);
-            dead.push(json!({ "reason": header("Staunch-Reason") }));
-        }
-        dead
+    /// What nats-server has refused to the users of an account.
+    fn violations(&self, account: &str) -> Vec<String> {
+        let mark = format!("\"{account}/user:");
+        let lines = said(self.server.log());
+        let lines = lines.lines().filter(|line| line.contains(" Violation"));
+        lines.filter(|line| line.contains(&mark)).map(str::to_owned).collect()
     }
 }
 
-/// The operations that the server has refused to a client.
-type Denied = Arc<Mutex<Vec<String>>>;
+impl Guest {
+    /// The server has refused what this text describes, such as `Publish to "a.b"`.
+    fn was_refused(&self, what: &str) -> bool {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let what = what.to_lowercase();
+        refused.iter().any(|error| error.to_lowercase().contains(&what))
+    }
 
-async fn client(
-    server: &TestNats,
-    user: &str,
-    password: &str,
-    inbox: &str,
-    denied: Denied,
-) -> Client {
-    ConnectOptions::with_user_and_password(user.to_owned(), password.to_owned())
-        .custom_inbox_prefix(inbox)
+    fn refusals(&self) -> Vec<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn password(user: &str) -> String {
+    format!("the-password-of-{user}")
+}
+
+fn said(log: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(log).unwrap_or_default()).into_owned()
+}
+
+async fn connect(server: &TestNats, user: &str, refused: Arc<Mutex<Vec<String>>>) -> Client {
+    ConnectOptions::with_user_and_password(user.to_owned(), password(user))
+        .custom_inbox_prefix(inbox(user))
         .event_callback(move |event| {
             if let Event::ServerError(error) = event {
-                denied.lock().unwrap().push(error.to_string());
+                refused.lock().unwrap_or_else(PoisonError::into_inner).push(error.to_string());
             }
             async {}
         })
@@ -114,180 +176,8 @@ async fn client(
         .unwrap()
 }
 
-fn run_task(definition_id: &str) -> Value {
-    let name = json!({"typeName": "String", "expression": {"type": "Literal", "value": "Ship"}});
-    let task = json!({"id": "task", "type": "Elsa.RunTask", "version": 1, "taskName": name});
-    sequence(definition_id, &[task, set_output("one", "Result", "1")])
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_worker_of_the_sample_configuration_works_and_is_contained() {
-    let world = World::start().await;
-    for document in [run_task("tasks"), waiting("waiting")] {
-        world.api.publish(&document).await;
-    }
-    let denied = Denied::default();
-    let worker =
-        client(&world.server, "worker", "of-worker", "_INBOX.worker", Arc::clone(&denied)).await;
-    it_works(&world, &worker).await;
-    assert_eq!(*denied.lock().unwrap(), Vec::<String>::new());
-    it_reads_no_answer_of_others(&world, &worker, &denied).await;
-    it_publishes_nothing_else(&world, &worker, &denied).await;
-    it_sends_no_answers_to_what_matters(&world, &worker).await;
-    what_it_makes_the_server_write_stops_nothing(&world, &worker).await;
-}
-
-/// Takes a task, acknowledges it, and completes it.
-async fn it_works(world: &World, worker: &Client) {
-    let config = pull::Config { durable_name: Some("worker".to_owned()), ..Default::default() };
-    let tasks = world.jetstream.get_stream("STAUNCH_TASKS").await.unwrap();
-    tasks.create_consumer(config).await.unwrap();
-    let id = world.api.start("tasks", json!({})).await;
-    eventually("the task is there", SOON, async || world.tasks().await == 1).await;
-    let next = "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.worker";
-    // A pulled message keeps its subject, so it needs a separate subscription.
-    let inbox = worker.new_inbox();
-    let mut pulled = worker.subscribe(inbox.clone()).await.unwrap();
-    worker.publish_with_reply(next, inbox, "".into()).await.unwrap();
-    let task = within("a task", SOON, pulled.next()).await.unwrap();
-    let body: Value = serde_json::from_slice(&task.payload).unwrap();
-    worker.publish(task.reply.unwrap(), "+ACK".into()).await.unwrap();
-    let result = format!("staunch.cmd.task.{}", body["taskId"].as_str().unwrap());
-    let kept = within("kept", SOON, worker.request(result, "{}".into())).await.unwrap();
-    assert!(String::from_utf8_lossy(&kept.payload).contains("STAUNCH_COMMANDS"), "{kept:?}");
-    world.api.reaches(&id, "Finished", SOON).await;
-    eventually("the task is acknowledged", SOON, async || world.tasks().await == 0).await;
-}
-
-async fn it_reads_no_answer_of_others(world: &World, worker: &Client, denied: &Denied) {
-    let subjects = [
-        "_INBOX.>",
-        "_INBOX.*.*",
-        "_INBOX_staunch.>",
-        "staunch.>",
-        "staunch.reply.>",
-        "staunch.api.>",
-        "$KV.>",
-        "$JS.>",
-        ">",
-    ];
-    let mut heard = futures::stream::SelectAll::new();
-    for subject in subjects {
-        heard.push(worker.subscribe(subject).await.unwrap());
-    }
-    eventually("each subscription is refused", SOON, async || {
-        let denied = denied.lock().unwrap();
-        let is_denied = |subject: &&str| {
-            let text = format!("\"{subject}\"").to_lowercase();
-            denied.iter().any(|error| error.to_lowercase().contains(&text))
-        };
-        subjects.iter().all(is_denied)
-    })
-    .await;
-    // Traffic of all kinds: commands, answers and writes.
-    let id = world.api.start("waiting", json!({"Number": 7})).await;
-    let view = world.staunch.request(format!("staunch.api.get.{id}"), "".into());
-    assert!(!within("a view", SOON, view).await.unwrap().payload.is_empty());
-    world.staunch.publish("staunch.cmd.event.go", "{}".into()).await.unwrap();
-    world.api.reaches(&id, "Finished", SOON).await;
-    worker.flush().await.unwrap();
-    let overheard = tokio::time::timeout(Duration::from_millis(200), heard.next()).await;
-    assert!(!matches!(overheard, Ok(Some(_))), "{overheard:?}");
-}
-
-async fn it_publishes_nothing_else(world: &World, worker: &Client, denied: &Denied) {
-    let subjects = [
-        "staunch.cmd.start.waiting",
-        "staunch.cmd.event.go",
-        "staunch.event.d.i.finished",
-        "staunch.api.start.waiting",
-        "staunch.cache.changed",
-        "$KV.staunch_leases.direct",
-        "$KV.staunch_definitions.direct",
-        "$KV.staunch_nodes.direct",
-        "$JS.API.STREAM.PURGE.STAUNCH_COMMANDS",
-        "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_COMMANDS.executor",
-        "$JS.ACK.STAUNCH_COMMANDS.executor.1.1.1.1.0",
-        "_INBOX_staunch.x",
-    ];
-    for subject in subjects {
-        worker.publish(subject, "{}".into()).await.unwrap();
-    }
-    worker.flush().await.unwrap();
-    eventually("each publication is refused", SOON, async || {
-        let denied = denied.lock().unwrap();
-        let is_denied = |subject: &&str| {
-            let text = format!("publish to \"{subject}\"").to_lowercase();
-            denied.iter().any(|error| error.to_lowercase().contains(&text))
-        };
-        subjects.iter().all(is_denied)
-    })
-    .await;
-    for bucket in ["staunch_leases", "staunch_definitions", "staunch_nodes"] {
-        assert_eq!(world.key(bucket, "direct").await, None, "{bucket}");
-    }
-}
-
-/// A header of a command cannot make an executor publish to leases, pointers, presence, events or
-/// the inboxes of Staunch itself.
-async fn it_sends_no_answers_to_what_matters(world: &World, worker: &Client) {
-    let targets = [
-        "$KV.staunch_leases.forged",
-        "$KV.staunch_definitions.forged",
-        "$KV.staunch_nodes.forged",
-        "staunch.event.forged.forged.finished",
-        "staunch.cmd.start.waiting",
-        "_INBOX_staunch.forged",
-    ];
-    let mut forged = world.staunch.subscribe("staunch.event.forged.>").await.unwrap();
-    let mut inbox = world.staunch.subscribe("_INBOX_staunch.forged").await.unwrap();
-    world.staunch.flush().await.unwrap();
-    let before = world.dead().await.len();
-    for (number, target) in targets.into_iter().enumerate() {
-        let mut headers = HeaderMap::new();
-        headers.insert("Nats-Msg-Id", format!("forged-{number}"));
-        headers.insert("Staunch-Reply-To", target);
-        let subject = format!("staunch.cmd.task.forged-{number}");
-        worker.publish_with_headers(subject, headers, "{}".into()).await.unwrap();
-    }
-    eventually("each is refused", SOON, async || {
-        world.dead().await.len() >= before + targets.len()
-    })
-    .await;
-    for dead in &world.dead().await[before..] {
-        let reason = dead["reason"].as_str().unwrap();
-        assert!(reason.contains("answers cannot be sent to"), "{reason}");
-    }
-    for bucket in ["staunch_leases", "staunch_definitions", "staunch_nodes"] {
-        assert_eq!(world.key(bucket, "forged").await, None, "{bucket}");
-    }
-    let quiet = Duration::from_millis(200);
-    assert!(tokio::time::timeout(quiet, forged.next()).await.is_err());
-    assert!(tokio::time::timeout(quiet, inbox.next()).await.is_err());
-}
-
-/// The server itself sends its answers wherever a client asks, so garbage may still get into
-/// buckets. Nothing depends on it.
-async fn what_it_makes_the_server_write_stops_nothing(world: &World, worker: &Client) {
-    let id = world.api.start("waiting", json!({})).await;
-    world.api.reaches(&id, "Suspended", SOON).await;
-    for (number, target) in [
-        format!("$KV.staunch_leases.{id}"),
-        "$KV.staunch_definitions.waiting".to_owned(),
-        "$KV.staunch_nodes.node".to_owned(),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let subject = format!("staunch.cmd.task.late-{number}");
-        worker.publish_with_reply(subject, target, "{}".into()).await.unwrap();
-    }
-    worker.flush().await.unwrap();
-    world.staunch.publish("staunch.cmd.event.go", "{}".into()).await.unwrap();
-    world.api.reaches(&id, "Finished", SOON).await;
-    let id = world.api.start("waiting", json!({})).await;
-    world.staunch.publish("staunch.cmd.event.go", "{}".into()).await.unwrap();
-    world.api.reaches(&id, "Finished", SOON).await;
-    let document = waiting("waiting");
-    world.api.publish(&document).await;
+/// The inbox prefix of a user: those of Staunch's own processes are apart.
+fn inbox(user: &str) -> String {
+    let is_process = ["ingress", "executor", "timer", "cache-notifier", "node"].contains(&user);
+    if is_process { format!("_INBOX_staunch.{user}") } else { format!("_INBOX.{user}") }
 }

@@ -39,10 +39,13 @@ stories! {
     events: events_are_readable_json_in_order;
     publication: a_new_version_runs_everywhere_at_once_g10;
     refusals: bad_input_is_refused_at_every_door_with_a_reason;
+    searchable: instances_are_found_by_the_values_of_their_variables;
     secrets:
         values_of_secrets_are_nowhere
         the_master_key_is_replaced_under_load;
-    services: separate_binaries_make_a_cluster;
+    services:
+        separate_binaries_make_a_cluster
+        a_cluster_without_a_timer_says_what_it_lacks;
     waiting:
         an_instance_waits_for_a_timer_and_for_a_resume
         two_hundred_timers_fire_once_and_not_early_after_their_node_died_g6;

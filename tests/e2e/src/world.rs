@@ -42,8 +42,9 @@ impl World {
     }
 
     /// Starts a service by its own binary, and waits until the Services API shows it.
-    pub(crate) async fn service(&self, name: &str) -> Node {
-        let plan = NodePlan::service(name, &executable(name).await);
+    pub(crate) async fn service(&self, name: &str, arguments: &[&str]) -> Node {
+        let mut plan = NodePlan::service(name, &executable(name).await);
+        plan.arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let node = self.start(plan).await;
         let client = self.client().await;
         let subject = format!("$SRV.PING.staunch-{name}");

@@ -21,7 +21,9 @@ pub fn pip(package: &str, version: &str) -> Option<PathBuf> {
 
 fn installed(package: &str, version: &str) -> Option<PathBuf> {
     let cache = std::env::temp_dir().join(format!("staunch-test-pip-{package}-{version}"));
-    if !has(&cache, package) {
+    // The folder of `moto[server]` is that of `moto`.
+    let name = package.split('[').next().unwrap_or(package);
+    if !has(&cache, name) {
         // Another process may install it at the same time: the first that is done wins.
         let parent = tempfile::Builder::new().prefix("staunch-pip-").tempdir().ok()?;
         let made = parent.path().join("made");
@@ -31,7 +33,7 @@ fn installed(package: &str, version: &str) -> Option<PathBuf> {
         if !ran.status.success() {
             return None;
         }
-        if std::fs::rename(&made, &cache).is_err() && !has(&cache, package) {
+        if std::fs::rename(&made, &cache).is_err() && !has(&cache, name) {
             return None;
         }
     }

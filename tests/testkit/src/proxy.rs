@@ -18,6 +18,7 @@ const CHUNK: usize = 16 * 1024;
 pub struct Proxy {
     address: SocketAddr,
     is_open: Arc<watch::Sender<bool>>,
+    target: Arc<watch::Sender<String>>,
     serving: JoinHandle<()>,
 }
 
@@ -28,14 +29,20 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("a listener has an address");
         let is_open = Arc::new(watch::Sender::new(true));
-        let serving = tokio::spawn(serve(listener, target.to_owned(), is_open.subscribe()));
-        Self { address, is_open, serving }
+        let target = Arc::new(watch::Sender::new(target.to_owned()));
+        let serving = tokio::spawn(serve(listener, target.subscribe(), is_open.subscribe()));
+        Self { address, is_open, target, serving }
     }
 
     /// Its address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Ends all connections; new ones lead to another address, as after a failover.
+    pub fn turn_to(&self, target: &str) {
+        self.target.send_replace(target.to_owned());
     }
 
     /// From now on no bytes pass. Connections stay open without traffic, as when a cable is pulled.
@@ -55,7 +62,11 @@ impl Drop for Proxy {
     }
 }
 
-async fn serve(listener: TcpListener, target: String, is_open: watch::Receiver<bool>) {
+async fn serve(
+    listener: TcpListener,
+    target: watch::Receiver<String>,
+    is_open: watch::Receiver<bool>,
+) {
     let mut connections = JoinSet::new();
     while let Ok((near, _)) = listener.accept().await {
         connections.spawn(join(near, target.clone(), is_open.clone()));
@@ -63,17 +74,23 @@ async fn serve(listener: TcpListener, target: String, is_open: watch::Receiver<b
     }
 }
 
-async fn join(near: TcpStream, target: String, mut is_open: watch::Receiver<bool>) {
+async fn join(
+    near: TcpStream,
+    mut target: watch::Receiver<String>,
+    mut is_open: watch::Receiver<bool>,
+) {
     if is_open.wait_for(|is_open| *is_open).await.is_err() {
         return;
     }
-    let Ok(far) = TcpStream::connect(target).await else { return };
+    let address = target.borrow_and_update().clone();
+    let Ok(far) = TcpStream::connect(address).await else { return };
     let (near_in, near_out) = near.into_split();
     let (far_in, far_out) = far.into_split();
     // When one side ends, the other is closed, too.
     tokio::select! {
         () = pass(near_in, far_out, is_open.clone()) => {}
         () = pass(far_in, near_out, is_open) => {}
+        _ = target.changed() => {}
     }
 }
 

@@ -55,7 +55,7 @@ fn document() -> Value {
         "state": state, "applied": ["c-1"], "events": [{"id": "e-1", "others": ["b-3"]}],
         "sequences": [{"sender": "shop", "number": 3}], "activation_key": "one",
         "unfinished": true, "answer": {"commands": ["c-1"], "answer": answer},
-        "lineage": {"depth": 1, "chain": 2}
+        "lineage": {"depth": 1, "chain": 2}, "indexed": {"Amount": "nc0590000000000008000"}
     })
 }
 

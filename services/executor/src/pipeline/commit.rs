@@ -9,6 +9,7 @@ use model::Timestamp;
 use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject};
 use store::{Burst, Commit, StoredBookmark};
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use super::draft::{Draft, draft};
 use super::load;
@@ -54,6 +55,8 @@ pub(crate) struct Outgoing {
     /// Timers that are due soon.
     pub(super) armed: Vec<Message>,
     pub(super) journal: Option<Message>,
+    /// The trace of the burst.
+    pub(super) traceparent: Option<String>,
 }
 
 /// Writes the burst, if the instance is still at the version that was loaded. An instance that goes
@@ -70,9 +73,11 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
     if !tenure.hold.is_good() {
         return Err(Stop::Fenced);
     }
-    let outgoing = outgoing(&burst, journal, cx.now());
+    let traceparent = ran.work.traceparent.clone();
+    let outgoing = outgoing(&burst, journal, cx.now(), traceparent);
     let began = Instant::now();
-    let committed = cx.store.commit(burst).await;
+    let span = tracing::debug_span!(target: "spans", "commit", otel.kind = "client");
+    let committed = cx.store.commit(burst).instrument(span).await;
     METRICS.committed(began.elapsed());
     match committed {
         Ok(Commit::Done { waiting: woken }) => {
@@ -132,7 +137,12 @@ fn log_lines(effects: &[Effect], instance: &model::InstanceId) {
 }
 
 /// The messages that the burst allows, once it is committed.
-fn outgoing(burst: &Burst, journal: Option<Message>, now: Timestamp) -> Outgoing {
+fn outgoing(
+    burst: &Burst,
+    journal: Option<Message>,
+    now: Timestamp,
+    traceparent: Option<String>,
+) -> Outgoing {
     let starts = burst.starts.iter().map(|start| start.command.clone());
     let commands = burst.commands.iter().map(|kept| kept.command.clone());
     Outgoing {
@@ -140,6 +150,7 @@ fn outgoing(burst: &Burst, journal: Option<Message>, now: Timestamp) -> Outgoing
         commands: starts.chain(commands).collect(),
         armed: armed(&burst.created, now.after(ARMED_WITHIN)),
         journal,
+        traceparent,
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         ran.record.keep_answer(ran.work.responders.clone(), answer, *size);
     }
     let answer = answer.map(|(answer, _)| answer);
+    let is_new = ran.before.row.as_ref().is_none_or(|row| row.version == 0);
+    let values = ran.values.take().map(|after| ran.record.index(after, is_new));
     row.state = ran.record.encode().map_err(|error| Unfit(format!("the state: {error}")))?;
     if row.state.len() > limits::STATE_BYTES_MAX {
         return Err(Unfit(format!(
@@ -72,6 +74,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         burned,
         created,
         journal: std::mem::take(&mut ran.journal),
+        values: values.unwrap_or_default(),
         starts,
         commands,
         outbox,

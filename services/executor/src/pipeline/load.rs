@@ -7,6 +7,7 @@ use chassis::Point;
 use engine::{Activation, Input, Program};
 use model::{InstanceId, Timestamp};
 use protocol::{Body, Refusal, Start};
+use tracing::Instrument as _;
 
 use super::alter::alter;
 use super::decide::{Meaning, decide};
@@ -82,7 +83,8 @@ pub(crate) async fn load(
 /// Reads the instance from the database.
 pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
     cx.at(Point::BeforeLoad).await;
-    let loaded = cx.store.load(id).await?;
+    let span = tracing::debug_span!(target: "spans", "load", otel.kind = "client");
+    let loaded = cx.store.load(id).instrument(span).await?;
     cx.at(Point::Loaded).await;
     let Some(mut loaded) = loaded else { return Ok(Known::default()) };
     let state = std::mem::take(&mut loaded.instance.state);

@@ -15,17 +15,21 @@ pub(crate) fn committed(tenure: &Tenure, was: Option<SubStatus>, work: &Work, to
     METRICS.burst(took);
     let Some(Known { row: Some(row), record, .. }) = &tenure.known else { return };
     let (turn, ms) = (record.state.turns, took.as_millis() as u64);
+    let trace = work.trace();
     let (definition, status, version) = (&row.definition_id, row.status, row.version);
     if was == Some(status) {
         tracing::debug!(
-            instance = %tenure.id, %definition, %status, version, command = %work.id, turn, ms,
+            instance = %tenure.id, %definition, %status, version, command = %work.id, trace, turn, ms,
             "instance moved"
         );
         return;
     }
     METRICS.status(status);
+    if let Some(finished_at) = row.finished_at.filter(|_| status.is_final()) {
+        METRICS.ended(status, row.created_at, finished_at);
+    }
     tracing::info!(
-        instance = %tenure.id, %definition, %status, version, command = %work.id, turn, ms,
+        instance = %tenure.id, %definition, %status, version, command = %work.id, trace, turn, ms,
         "instance changed"
     );
 }
@@ -34,6 +38,7 @@ pub(crate) fn committed(tenure: &Tenure, was: Option<SubStatus>, work: &Work, to
 /// letters.
 pub(crate) fn stopped(tenure: &Tenure, work: &Work, stop: &Stop) {
     if let Stop::Bug(reason) = stop {
-        tracing::error!(instance = %tenure.id, command = %work.id, reason, "bug");
+        let trace = work.trace();
+        tracing::error!(instance = %tenure.id, command = %work.id, trace, reason, "bug");
     }
 }

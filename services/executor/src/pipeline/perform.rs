@@ -9,6 +9,7 @@ use engine::Call;
 use model::{BookmarkId, DefinitionId, InstanceId, Map};
 use serde_json::Value;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use crate::cx::Cx;
 use crate::metrics::METRICS;
@@ -65,9 +66,17 @@ async fn make(cx: Cx, call: Call, whose: Whose, traceparent: Option<String>) -> 
     }
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
-    let (end, hidden) = unsealed(&cx, &call, &whose, traceparent.as_deref()).await;
-    METRICS.called(call.operation.kind(), began.elapsed(), &end);
-    tracing::debug!(call = call.operation.summary(), key = call.key, "call answered");
+    let kind = call.operation.kind();
+    let span = tracing::debug_span!(target: "spans", "call", otel.kind = "client", kind);
+    chassis::set_parent(&span, traceparent.as_deref());
+    let calling = async {
+        // The other side continues the trace of the call itself.
+        let traceparent = chassis::inject().or(traceparent);
+        unsealed(&cx, &call, &whose, traceparent.as_deref()).await
+    };
+    let (end, hidden) = calling.instrument(span).await;
+    METRICS.called(kind, began.elapsed(), &end);
+    tracing::debug!(instance = %whose.instance, call = call.operation.summary(), key = call.key, "call answered");
     cx.at(Point::Called).await;
     (call.bookmark_id, masked(end.into_input(), &hidden))
 }

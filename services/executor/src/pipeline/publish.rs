@@ -7,6 +7,7 @@ use chassis::Point;
 use futures::future::join_all;
 use model::Backoff;
 use protocol::Message;
+use tracing::Instrument as _;
 
 use super::commit::Outgoing;
 use crate::cx::Cx;
@@ -19,10 +20,17 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Publishes the messages of a commit. Does not fail: the sweep publishes the rest.
 pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
-    let Outgoing { outbox, commands, armed, journal } = outgoing;
+    let Outgoing { outbox, commands, armed, journal, .. } = &outgoing;
     if outbox.is_empty() && commands.is_empty() && armed.is_empty() && journal.is_none() {
         return;
     }
+    let span = tracing::debug_span!(target: "spans", "publish", otel.kind = "producer");
+    chassis::set_parent(&span, outgoing.traceparent.as_deref());
+    publish_all(cx, outgoing).instrument(span).await;
+}
+
+async fn publish_all(cx: &Cx, outgoing: Outgoing) {
+    let Outgoing { outbox, commands, armed, journal, traceparent: _ } = outgoing;
     cx.at(Point::BeforePublish).await;
     for hint in armed {
         if let Err(error) = cx.bus.send(hint).await {

@@ -55,6 +55,9 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     let version = Some((program.version_id().clone(), program.version()));
     let bounds =
         Bounds { steps_without_wait: cx.config.steps_without_wait_max, ..Bounds::default() };
+    // Most definitions have no searchable variables; an instance that has come from one that has
+    // loses its values.
+    let searched = (program.is_searchable() || record.indexed.is_some()).then(|| program.clone());
     let slice = Slice { program, state, input, env, bounds };
     let turn = match (core, &work.cause) {
         (Some(core), _) => {
@@ -68,7 +71,8 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
     let Turn { state, effects, journal, rest, .. } = turn;
     record.state = state;
     record.unfinished = rest == Rest::OutOfBudget;
-    Ok(Ran { before, record, effects, journal, version, work, has_moved: true, now })
+    let values = searched.map(|program| program.search_keys(&record.state));
+    Ok(Ran { before, record, effects, journal, values, version, work, has_moved: true, now })
 }
 
 /// The input, in which nothing is opened that looks sealed.

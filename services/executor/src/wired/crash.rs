@@ -48,7 +48,7 @@ impl CrashAt {
         self.crashed.notified().await;
     }
 
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.life.kill().is_cancelled()
     }
 }

@@ -109,6 +109,7 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/workflow-instances/{id}", P("read:workflow-instances")),
     ("DELETE", "/workflow-instances/{id}", P("delete:workflow-instances")),
     ("GET", "/workflow-instances/{id}/execution-state", P("read:workflow-instances")),
+    ("GET", "/workflow-instances/{id}/why", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}/journal", P("read:workflow-instances")),
     ("POST", "/workflow-instances/{id}/journal", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}/journal/{activityId}", P("read:workflow-instances")),

@@ -29,7 +29,7 @@ struct Discovery {
 pub(super) fn client(ca: Option<&Path>) -> Result<Client, String> {
     // The first provider that is installed in a process stays; ours are all the same.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let mut builder = Client::builder()
+    let mut builder = roots::trusted_by(Client::builder())
         .redirect(redirect::Policy::none())
         .no_proxy()
         .connect_timeout(CONNECT_TIME_MAX)

@@ -4,12 +4,17 @@ use std::time::Duration;
 
 use model::{CommandId, InstanceId, SubStatus};
 use protocol::{Outcome, ReplyWhen};
+use tokio::time::Instant;
 
 use super::identify::Asking;
 use super::publish::PublishEnd;
 use crate::app::App;
 use crate::record;
 pub(crate) use crate::waiters::Wait;
+
+/// When the row is looked at for the first time while no outcome comes: in the time in which
+/// readiness notices a failure.
+const FIRST_LOOK: Duration = Duration::from_secs(2);
 
 /// The longest wait of the caller, and the point that it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,11 +89,32 @@ pub(crate) async fn wait(
         return Reply::Accepted;
     }
     tokio::select! {
-        outcome = wait.within(time) => match outcome {
-            Some(outcome) => of_outcome(outcome),
-            None => unheard(app, &sent, when).await,
-        },
+        reply = heard_or_seen(app, &sent, wait, when, time) => reply,
         () = app.drained() => Reply::Accepted,
+    }
+}
+
+/// Waits for the outcome. It is sent once, and a broker that dies may take it along: so the row is
+/// looked at from time to time, ever more rarely.
+async fn heard_or_seen(
+    app: &App,
+    sent: &Sent<'_>,
+    mut wait: Wait,
+    when: ReplyWhen,
+    time: Duration,
+) -> Reply {
+    let until = Instant::now() + time;
+    let mut pause = FIRST_LOOK;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if let Some(outcome) = wait.for_a_moment(left.min(pause)).await {
+            return of_outcome(outcome);
+        }
+        let seen = unheard(app, sent, when).await;
+        if left <= pause || matches!(seen, Reply::Done) {
+            return seen;
+        }
+        pause *= 2;
     }
 }
 

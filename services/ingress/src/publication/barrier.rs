@@ -1,5 +1,6 @@
 //! The cache barrier: asks cache-notifier to inform every node, and waits for its answer.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use model::Definition;
@@ -14,8 +15,9 @@ const BARRIER_TRIES: u32 = 3;
 const BARRIER_PAUSE: Duration = Duration::from_millis(500);
 
 /// Informs every node that this version is published, or no longer is, and waits until all have it.
-/// Never fails: without an answer, the notifier's reconciliation informs the nodes later, and
-/// `everywhere` is false.
+/// Never fails: without an answer, the notifier's reconciliation informs the nodes later,
+/// `everywhere` is false, and `missing` has every node that keeps definitions: none of them has
+/// confirmed it.
 pub(super) async fn announce(
     app: &App,
     definition: &Definition,
@@ -29,13 +31,23 @@ pub(super) async fn announce(
         everywhere: false,
         missing: Vec::new(),
     };
+    let mut missing = keepers(app);
     match ask(app, &news).await {
         Ok(noticed) => Some(noticed),
         Err(error) => {
             tracing::warn!(error, definition = %news.definition_id, "the cache barrier did not answer");
-            Some(news)
+            // A node may have come meanwhile, or gone: a notifier that is frozen counts as gone soon.
+            missing.extend(keepers(app));
+            Some(Noticed { missing: missing.into_iter().collect(), ..news })
         }
     }
+}
+
+/// The live nodes that keep published definitions, as this node knows them.
+fn keepers(app: &App) -> BTreeSet<String> {
+    let live = app.cx.presence.live().into_iter();
+    let keeps = |role: &String| matches!(role.as_str(), "ingress" | "executor");
+    live.filter(|member| member.roles.iter().any(keeps)).map(|member| member.node).collect()
 }
 
 /// Announces a published version, and the versions that were published with it. The answer is

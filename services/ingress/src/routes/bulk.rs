@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use super::instances::remove;
 use super::resume::cancel_and_wait;
+use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::pipeline::identify::Asking;
 use crate::problem::ProblemBody;
@@ -59,6 +60,7 @@ pub(super) fn bounded(count: usize) -> Result<(), Problem> {
     responses((status = 200, body = Value, description = "`{published, alreadyPublished, notFound, failed, problems, warnings, …}`: ids; the last two have texts by id"), (status = 400, body = ProblemBody)))]
 pub(super) async fn publish(
     State(app): State<Arc<App>>,
+    caller: Caller,
     Body(request): Body<DefinitionIds>,
 ) -> Result<Json<Value>, Problem> {
     let (mut published, mut already) = (Vec::new(), Vec::new());
@@ -74,6 +76,8 @@ pub(super) async fn publish(
                 if !saved.warnings.is_empty() {
                     warnings.insert(id.to_string(), messages(&saved.warnings));
                 }
+                let details = json!({"version": saved.definition.version});
+                app.audit_later(&caller, "definition.publish", id.as_str(), details).await;
                 published.push(id);
             }
             Err(problem) => {
@@ -100,12 +104,16 @@ fn messages(warnings: &[Value]) -> Value {
     responses((status = 200, body = Value, description = "`{retracted, notPublished, notFound, …}`"), (status = 400, body = ProblemBody)))]
 pub(super) async fn retract(
     State(app): State<Arc<App>>,
+    caller: Caller,
     Body(request): Body<DefinitionIds>,
 ) -> Result<Json<Value>, Problem> {
     let (mut retracted, mut not_published, mut not_found) = (Vec::new(), Vec::new(), Vec::new());
     for id in request.read()? {
         match publication::retract(&app, &id, &Precondition::None).await? {
-            Some(_) => retracted.push(id),
+            Some(_) => {
+                app.audit_later(&caller, "definition.retract", id.as_str(), Value::Null).await;
+                retracted.push(id);
+            }
             None if publication::latest(&app, &id).await.is_ok() => not_published.push(id),
             None => not_found.push(id),
         }
@@ -122,11 +130,15 @@ pub(super) async fn retract(
     responses((status = 200, body = Value, description = "`{deleted}`"), (status = 409, body = ProblemBody)))]
 pub(super) async fn delete_definitions(
     State(app): State<Arc<App>>,
+    caller: Caller,
     Body(request): Body<DefinitionIds>,
 ) -> Result<Json<Value>, Problem> {
-    let mut deleted = 0;
+    let mut deleted = 0_u64;
     for id in request.read()? {
-        deleted += u64::from(publication::delete(&app, &id, &Precondition::None).await?);
+        if publication::delete(&app, &id, &Precondition::None).await? {
+            app.audit_later(&caller, "definition.delete", id.as_str(), Value::Null).await;
+            deleted += 1;
+        }
     }
     Ok(Json(json!({"deleted": deleted})))
 }
@@ -244,6 +256,10 @@ pub(super) async fn cancel(
                 return Ok(false);
             }
             let end = cancel_and_wait(&app, &asking, &id, None).await?;
+            if end.by_us {
+                let what = "instance.cancel";
+                app.audit_later(&asking.caller, what, id.as_str(), Value::Null).await;
+            }
             Ok(end.by_us)
         }
     });
@@ -264,7 +280,14 @@ pub(super) async fn delete_instances(
     let ids = request.find(&app, false).await?;
     let removals = ids.into_iter().map(|id| {
         let (app, asking) = (Arc::clone(&app), asking.about(id.as_str()));
-        async move { remove(&app, &asking, &id).await }
+        async move {
+            let is_removed = remove(&app, &asking, &id).await?;
+            if is_removed {
+                let what = "instance.delete";
+                app.audit_later(&asking.caller, what, id.as_str(), Value::Null).await;
+            }
+            Ok(is_removed)
+        }
     });
     let ends: Result<Vec<bool>, Problem> = side_by_side(removals).await.into_iter().collect();
     Ok(Json(json!({"deleted": ends?.into_iter().filter(|removed| *removed).count()})))

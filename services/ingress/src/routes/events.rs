@@ -72,7 +72,9 @@ pub(super) async fn trigger(
         let patience = patience(&app, prefer, waits);
         let payload = request.input.unwrap_or_default();
         let body = only(&app, &event_name, instance_id, &execution, payload).await?;
+        let details = json!({"instanceId": body.instance_id, "activityInstanceId": execution});
         let mut reply = resume::send(&app, &asking, body, patience).await?;
+        app.audit_later(&asking.caller, "event.raise", &event_name, details).await;
         if let Reply::Outcome(outcome) = &mut reply {
             outcome.affected.get_or_insert(1);
         }
@@ -84,7 +86,9 @@ pub(super) async fn trigger(
         instance_id,
         payload: request.input.unwrap_or_default(),
     };
+    let details = json!({"instanceId": body.instance_id, "correlationId": body.correlation_id});
     let reply = raise(&app, &asking, body, patience(&app, prefer, waits)).await?;
+    app.audit_later(&asking.caller, "event.raise", &event_name, details).await;
     answer(&event_name, reply, waits)
 }
 

@@ -22,14 +22,15 @@ pub(super) async fn live() -> Json<Value> {
     responses((status = 200, body = Value, description = "`{status, checks}`"),
         (status = 503, body = crate::problem::ProblemBody, description = "With `checks`")))]
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
-    if app.is_draining() {
+    if app.is_leaving() {
         return Err(Problem::unavailable("this server is stopping"));
     }
     let report = app.health.check().await;
     if report.is_healthy() {
         return Ok(Json(json!(report)));
     }
-    let bad = report.checks.iter().filter(|check| check.reason.is_some()).map(|check| check.name);
+    let bad = report.checks.iter().filter(|check| check.status == "Unhealthy");
+    let bad = bad.map(|check| check.name);
     let names = bad.collect::<Vec<_>>().join(", ");
     Err(Problem::unavailable(format!("not ready: {names}")).with("checks", json!(report.checks)))
 }
@@ -38,13 +39,16 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
 #[utoipa::path(get, path = "/metrics", tag = "health",
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn metrics() -> impl IntoResponse {
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], chassis::metrics_text())
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], meter::text())
 }
 
 /// This description.
 #[utoipa::path(get, path = "/openapi.json", tag = "health",
     responses((status = 200, body = Value, description = "OpenAPI")))]
 pub(super) async fn openapi(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let text = crate::description::openapi(app.config.auth, app.oidc.as_deref());
+    let mut text = crate::description::openapi(app.config.auth, app.oidc.as_deref());
+    if let Some(base) = &app.config.base_path {
+        text = crate::description::below(&text, base);
+    }
     ([(CONTENT_TYPE, "application/json")], text)
 }

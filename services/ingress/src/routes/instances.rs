@@ -1,5 +1,6 @@
 //! Reading workflow instances, and removing them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -14,6 +15,7 @@ use store::{
 use utoipa::ToSchema;
 
 use super::resume::cancel_and_wait;
+use super::searching::{self, VariableFilter};
 use crate::body::Params;
 use crate::paging::Part;
 use crate::pipeline::identify::Asking;
@@ -53,6 +55,8 @@ pub(super) struct ListRequest {
     /// `Descending` (default) or `Ascending`.
     pub(super) order_direction: Option<String>,
     pub(super) timestamp_filters: Option<Vec<TimestampFilter>>,
+    /// All of these comparisons with searchable variables.
+    pub(super) variable_filters: Option<Vec<VariableFilter>>,
 }
 
 /// One comparison with a time.
@@ -75,7 +79,9 @@ pub(crate) struct TimestampFilter {
         ("name" = Option<String>, Query), ("version" = Option<u32>, Query),
         ("hasIncidents" = Option<bool>, Query), ("isSystem" = Option<bool>, Query), ("status" = Option<String>, Query),
         ("subStatus" = Option<String>, Query), ("orderBy" = Option<String>, Query),
-        ("orderDirection" = Option<String>, Query)),
+        ("orderDirection" = Option<String>, Query),
+        ("variable" = Option<Vec<String>>, Query, example = json!(["Amount:gte:100"]),
+            description = "A comparison with a searchable variable, as `name:operator:value`, repeated for more: `variable=Amount:gte:100&variable=Customer:prefix:Mu`. The operators are those of `VariableFilter`.")),
     responses((status = 200, body = Paged<InstanceSummary>), (status = 400, body = ProblemBody)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -83,6 +89,7 @@ pub(super) async fn list(
 ) -> Result<Json<Paged<InstanceSummary>>, Problem> {
     let list = |name: &str| Some(params.many(name)).filter(|values| !values.is_empty());
     let text = |name: &str| params.one(name).map(str::to_owned);
+    let comparisons = params.whole("variable").into_iter().map(VariableFilter::parse);
     let request = ListRequest {
         page: params.read("page")?,
         page_size: params.read("pageSize")?,
@@ -105,6 +112,7 @@ pub(super) async fn list(
         order_by: text("orderBy"),
         order_direction: text("orderDirection"),
         timestamp_filters: None,
+        variable_filters: Some(comparisons.collect::<Result<_, _>>()?),
     };
     listed(&app, request).await
 }
@@ -112,11 +120,12 @@ pub(super) async fn list(
 /// Lists the instances that match a request.
 pub(super) async fn listed(
     app: &App,
-    request: ListRequest,
+    mut request: ListRequest,
 ) -> Result<Json<Paged<InstanceSummary>>, Problem> {
     request.check()?;
     let page = request.part().page()?;
     let is_system = request.is_system;
+    let variables = request.variable_filters.take().unwrap_or_default();
     let none = || Ok(Json(Paged { items: Vec::new(), total_count: 0 }));
     let Some(mut filter) = request.filter()? else { return none() };
     if let Some(wanted) = is_system {
@@ -132,6 +141,7 @@ pub(super) async fn listed(
             return none();
         }
     }
+    searching::resolve(app, &mut filter, &variables).await?;
     let found = app.cx.store.list(&filter, page).await?;
     let items = found.items.iter().map(InstanceSummary::from).collect();
     Ok(Json(Paged { items, total_count: found.total }))
@@ -184,7 +194,8 @@ impl ListRequest {
         self.filter()
     }
 
-    /// The filter; `None` if its members contradict each other, so that no instance matches.
+    /// The filter without its comparisons with variables, which [`searching::resolve`] adds; `None`
+    /// if its members contradict each other, so that no instance matches.
     fn filter(self) -> Result<Option<InstanceFilter>, Problem> {
         let sub_statuses = match self.sub_statuses()? {
             Some(none) if none.is_empty() => return Ok(None),
@@ -211,6 +222,7 @@ impl ListRequest {
             has_incidents: self.has_incidents,
             search: self.search_term.filter(|term| !term.is_empty()),
             times,
+            values: Vec::new(),
             order,
         }))
     }
@@ -346,10 +358,11 @@ pub(super) async fn execution_state(
     })))
 }
 
-/// The workflow variables of an instance.
+/// The workflow variables of an instance. A searchable one also has `searchable`, what it is compared
+/// as, and `isIndexed`: false if its value is of another type, so that no filter finds it.
 #[utoipa::path(get, path = "/workflow-instances/{id}/variables", tag = "instances",
     params(("id" = String, Path)),
-    responses((status = 200, body = Value, description = "`{items: [{id, name, value}], count}`"), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = Value, description = "`{items: [{id, name, value, searchable, isIndexed}], count}`"), (status = 404, body = ProblemBody)))]
 pub(super) async fn variables(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -363,10 +376,21 @@ pub(super) async fn variables(
         let found = declared.iter().find(|variable| variable.name == name);
         found.map_or_else(|| name.to_owned(), |variable| variable.id.clone())
     };
-    let items: Vec<_> = values
-        .iter()
-        .map(|(name, value)| json!({"id": id_of(name), "name": name, "value": value}))
-        .collect();
+    let kinds: BTreeMap<_, _> =
+        declared.iter().map(|one| (one.shown_name(), one.searchable().ok().flatten())).collect();
+    let indexed = match kinds.values().any(Option::is_some) {
+        true => app.cx.store.values(&seen.instance.id).await?,
+        false => BTreeMap::new(),
+    };
+    let item = |(name, value): (&String, &Value)| {
+        let mut item = json!({"id": id_of(name), "name": name, "value": value});
+        if let Some(Some(kind)) = kinds.get(name.as_str()) {
+            item["searchable"] = json!(kind);
+            item["isIndexed"] = json!(indexed.contains_key(name));
+        }
+        item
+    };
+    let items: Vec<_> = values.iter().map(item).collect();
     Ok(Json(json!({"count": items.len(), "items": items})))
 }
 

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::bulk::side_by_side;
 use super::instances::{ListRequest, TimestampFilter};
+use super::searching::{self, VariableFilter};
 use crate::body::{Body, Params, lenient};
 use crate::operate;
 use crate::pipeline::identify::Asking;
@@ -33,6 +34,9 @@ pub(crate) struct PlanFilter {
     names: Vec<String>,
     search_term: Option<String>,
     timestamp_filters: Vec<TimestampFilter>,
+    /// All of these comparisons with searchable variables.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    variable_filters: Vec<VariableFilter>,
     definition_ids: Vec<String>,
     /// At most one.
     definition_version_ids: Vec<String>,
@@ -49,12 +53,13 @@ pub(crate) struct PlanFilter {
 
 impl PlanFilter {
     /// The filter; `None` if it selects nothing.
-    pub(crate) fn filter(self) -> Result<Option<InstanceFilter>, Problem> {
+    pub(crate) async fn filter(self, app: &App) -> Result<Option<InstanceFilter>, Problem> {
         let is_empty = self.workflow_instance_ids.is_empty()
             && self.correlation_ids.is_empty()
             && self.names.is_empty()
             && self.search_term.as_deref().unwrap_or_default().is_empty()
             && self.timestamp_filters.is_empty()
+            && self.variable_filters.is_empty()
             && self.definition_ids.is_empty()
             && self.definition_version_ids.is_empty()
             && self.has_incidents.is_none()
@@ -68,7 +73,7 @@ impl PlanFilter {
         if is_empty && !self.empty_filter_selects_all || self.is_system == Some(true) {
             return Ok(None);
         }
-        ListRequest {
+        let request = ListRequest {
             ids: Some(self.workflow_instance_ids),
             correlation_id: one("correlationIds", self.correlation_ids)?,
             name: one("names", self.names)?,
@@ -80,8 +85,10 @@ impl PlanFilter {
             statuses: Some(self.statuses),
             sub_statuses: Some(self.sub_statuses),
             ..ListRequest::default()
-        }
-        .checked()
+        };
+        let Some(mut filter) = request.checked()? else { return Ok(None) };
+        searching::resolve(app, &mut filter, &self.variable_filters).await?;
+        Ok(Some(filter))
     }
 }
 
@@ -123,7 +130,7 @@ pub(super) async fn dry_run(
         })?;
     let filter: PlanFilter = lenient::from_value(filter)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
-    let Some(filter) = filter.filter()? else {
+    let Some(filter) = filter.filter(&app).await? else {
         return Ok(Json(json!({"workflowInstanceIds": [], "totalCount": 0, "misfits": []})));
     };
     let found = app.cx.store.list(&filter, Page::first()).await?;
@@ -181,7 +188,7 @@ pub(super) async fn submit(
         }
     };
     let filter = json!(request.filter);
-    request.filter.filter()?;
+    request.filter.filter(&app).await?;
     let plan = AlterationPlan {
         id,
         alterations: request.alterations,

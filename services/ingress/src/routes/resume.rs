@@ -9,7 +9,7 @@ use axum::response::Response;
 use model::{Bookmark, BookmarkId, InstanceId, Map, SubStatus};
 use protocol::{Cancel, Refusal, ReplyWhen, Resume};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::PendingCommand;
 use utoipa::ToSchema;
 
@@ -79,7 +79,9 @@ pub(super) async fn resume(
         input: request.input.unwrap_or_default(),
         ..Resume::default()
     };
+    let details = json!({"bookmarkId": body.bookmark_id, "command": asking.id});
     let reply = send(&app, &asking, body, patience).await?;
+    app.audit_later(&asking.caller, "instance.resume", seen.instance.id.as_str(), details).await;
     answer(&app, &seen, reply).await
 }
 
@@ -239,7 +241,9 @@ pub(super) async fn cancel(
     if seen.status().is_final() {
         return Ok(respond::of_instance(&id, Json(answer(false, seen.status()))));
     }
+    let details = json!({"reason": request.reason});
     let end = cancel_and_wait(&app, &asking, &id, request.reason).await?;
+    app.audit(&asking.caller, "instance.cancel", id.as_str(), details).await;
     Ok(match end.status {
         Some(status) if status.is_final() => {
             respond::of_instance(&id, Json(answer(end.by_us, status)))

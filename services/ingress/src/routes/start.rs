@@ -26,7 +26,7 @@ use crate::record;
 use crate::{App, Problem, respond};
 
 /// Members that only a list has: a body with one of them is a filter.
-const LIST_MEMBERS: [&str; 19] = [
+const LIST_MEMBERS: [&str; 20] = [
     "page",
     "pageSize",
     "skip",
@@ -45,6 +45,7 @@ const LIST_MEMBERS: [&str; 19] = [
     "orderBy",
     "orderDirection",
     "timestampFilters",
+    "variableFilters",
     "isExecuting",
 ];
 

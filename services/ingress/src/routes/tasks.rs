@@ -60,10 +60,13 @@ pub(super) async fn complete(
             input: Map::from_iter([(RESULT.to_owned(), result)]),
             ..Resume::default()
         };
+        let details = json!({"instanceId": body.instance_id});
         let reply = resume::send(&app, &asking, body, patience).await?;
+        app.audit_later(&asking.caller, "task.complete", &task_id, details).await;
         return resume::answer(&app, &seen, reply).await;
     }
     let reply = keep(&app, &asking, &task_id, result, patience).await?;
+    app.audit_later(&asking.caller, "task.complete", &task_id, Value::Null).await;
     answer(&task_id, reply)
 }
 

@@ -1,7 +1,7 @@
 //! Links with a single-use token, which is their only authorization.
 //!
 //! A token is found by its hash. A token that never existed, was used, or has expired gets the same
-//! answer. Each use is written to the audit log.
+//! answer. Each use is written to the audit log, and so is each refusal (of a flood only some).
 
 use std::sync::Arc;
 
@@ -25,6 +25,9 @@ use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, record};
+
+/// The characters of a token's hash that the audit log shows.
+const MARK_CHARS: usize = 16;
 
 /// The input of a link.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -101,7 +104,9 @@ async fn follow(
     input: Option<Map>,
 ) -> Result<Response, Problem> {
     let hash = hash_of(params.one("t").ok_or_else(not_good)?);
-    let token = app.cx.store.token(&hash, app.now()).await?.ok_or_else(not_good)?;
+    let Some(token) = app.cx.store.token(&hash, app.now()).await? else {
+        return Err(refused(app, asking, &hash).await);
+    };
     let input = match input {
         Some(input) => input,
         None => input_in(params)?,
@@ -155,6 +160,19 @@ fn input_in(params: &Params) -> Result<Map, Problem> {
     })
 }
 
+/// Writes to the audit log that a token was refused. The beginning of its hash, which is no secret,
+/// shows which uses belong together.
+async fn refused(app: &App, asking: &Asking, hash: &str) -> Problem {
+    if app.refusals.takes(app.now()) {
+        app.audit_refusal(&asking.caller, "token.refuse", mark(hash), Value::Null).await;
+    }
+    not_good()
+}
+
+fn mark(hash: &str) -> &str {
+    hash.get(..MARK_CHARS).unwrap_or(hash)
+}
+
 async fn redeem(
     app: &Arc<App>,
     asking: &Asking,
@@ -165,13 +183,13 @@ async fn redeem(
     let wait = pipeline::reply::expect(app, asking, patience);
     let message = pending.command.clone();
     if !app.cx.store.redeem(&token.hash, app.now(), pending).await? {
-        return Err(not_good());
+        return Err(refused(app, asking, &token.hash).await);
     }
     let (what, name) = match &token.target {
         TokenTarget::Bookmark(id) => ("token.bookmark.resume", id.as_str()),
         TokenTarget::Event(name) => ("token.event.trigger", name.as_str()),
     };
-    let details = json!({"target": name, "command": asking.id});
+    let details = json!({"target": name, "command": asking.id, "token": mark(&token.hash)});
     app.audit(&asking.caller, what, token.instance_id.as_str(), details).await;
     let to = Some(&token.instance_id);
     Ok(pipeline::send(app, asking, to, message, wait, patience).await)

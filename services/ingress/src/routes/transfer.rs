@@ -6,11 +6,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use engine::{Program, State as EngineState};
 use model::{Bookmark, Entry, Instance, InstanceId, Map, limits};
 use protocol::{ReplyWhen, Restart};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Burst, Commit, Expected, Page, StoredBookmark, VersionOption, shard_of};
+use store::{Burst, Commit, Expected, Page, StoredBookmark, ValueChanges, VersionOption, shard_of};
 use utoipa::ToSchema;
 
 use super::start::begun;
@@ -224,7 +225,7 @@ pub(super) async fn take_in(
 }
 
 async fn burst(app: &App, exported: Exported) -> Result<Burst, Problem> {
-    let Exported { instance, record, journal, .. } = exported;
+    let Exported { instance, mut record, journal, .. } = exported;
     let bad =
         |what: String| Problem::bad_request(format!("the instance cannot be taken in: {what}"));
     let option = VersionOption::Number(instance.definition_version);
@@ -236,8 +237,9 @@ async fn burst(app: &App, exported: Exported) -> Result<Burst, Problem> {
         let (definition, version) = (&instance.definition_id, instance.definition_version);
         bad(format!("version {version} of definition {definition} is not here: import it first"))
     })?;
-    let state = rmp_serde::to_vec_named(&record).map_err(|error| bad(error.to_string()))?;
-    let read = record::read(&state).map_err(|error| bad(error.to_string()))?;
+    let packed =
+        |record: &Value| rmp_serde::to_vec_named(record).map_err(|error| bad(error.to_string()));
+    let read = record::read(&packed(&record)?).map_err(|error| bad(error.to_string()))?;
     let Some(program) = app.cx.catalog.program(&here.id).await? else {
         return Err(bad(format!("version {} of its definition is not here", here.version)));
     };
@@ -245,6 +247,8 @@ async fn burst(app: &App, exported: Exported) -> Result<Burst, Problem> {
     if let Some(first) = problems.first() {
         return Err(bad(first.to_string()));
     }
+    let values = searchable(&program, &read.state, &mut record);
+    let state = packed(&record)?;
     let key = record.get("activation_key").and_then(Value::as_str).map(str::to_owned);
     let instance = Instance {
         version: 1,
@@ -263,5 +267,18 @@ async fn burst(app: &App, exported: Exported) -> Result<Burst, Problem> {
         bookmark: open.clone(),
     });
     let created = created.collect();
-    Ok(Burst { created, journal, activation_key: key, ..Burst::new(instance, Expected::Absent) })
+    let new = Burst::new(instance, Expected::Absent);
+    Ok(Burst { created, journal, values, activation_key: key, ..new })
+}
+
+/// The searchable values of the state, as this server has them; the record says the same.
+fn searchable(program: &Program, state: &EngineState, record: &mut Value) -> ValueChanges {
+    let Some(members) = record.as_object_mut() else { return ValueChanges::default() };
+    members.shift_remove("indexed");
+    if !program.is_searchable() {
+        return ValueChanges::default();
+    }
+    let set = program.search_keys(state);
+    members.insert("indexed".to_owned(), json!(set));
+    ValueChanges { set, ..ValueChanges::default() }
 }

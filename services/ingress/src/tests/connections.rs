@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use chassis::{Admin, Life};
+use chassis::{Admin, AdminKeys, Life};
 use model::limits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -34,7 +34,8 @@ async fn half_requests_lock_nobody_out_for_longer_than_the_headers_time() {
     life.ready();
     let cx = world.context();
     let health = node::health(&cx.store, &cx.bus, &cx.presence);
-    let admin = Admin::start("127.0.0.1:0".parse().unwrap(), None, &life, health).unwrap();
+    let admin =
+        Admin::start("127.0.0.1:0".parse().unwrap(), AdminKeys::default(), &life, health).unwrap();
     let mut halves = Vec::new();
     for _ in 0..300 {
         let mut half = TcpStream::connect(address).await.unwrap();

@@ -20,6 +20,7 @@ fn everything_wrong() -> Value {
                 "storageDriverTypeName": "Acme.BlobStorageDriver, Acme"}],
         "options": {"activationStrategyType": "Sometimes", "incidentStrategyType": "Panic",
             "commitStrategyName": "Often"},
+        "customProperties": {"retention": {"finished": "soon"}},
         "root": {"type": "Elsa.Flowchart", "id": "flow",
             "activities": [
                 {"type": "Elsa.HttpEndpoint", "id": "taken", "canStartWorkflow": true, "path": "taken"},
@@ -111,6 +112,7 @@ const ERRORS: &[(&str, &str, &str)] = &[
     ("template", "text", "line 1, column 6: Value expected."),
     ("delay", "timeSpan", "\"soon\" is not a duration: write 00:00:05, PT5S or 5s"),
     ("bound", "result", "there is no output converter sample.number-to-text.v1: "),
+    ("", "customProperties", "finished of retention is \"soon\": use keep or a time such as"),
     ("flow", "connections", "connection 2 (twice to gone) names activity gone, which is not in"),
 ];
 

@@ -1,5 +1,6 @@
 //! `staunch instance …`: lists, shows, watches, cancels and resumes instances, and operates on them.
 
+mod condition;
 mod operate;
 
 use clap::{Args, Subcommand};
@@ -13,6 +14,7 @@ use crate::failure::Kind;
 use crate::journal::{self, Journal};
 use crate::output::{self, Format};
 use crate::{Failure, input, say};
+use condition::Condition;
 
 #[derive(Args, Debug)]
 pub(crate) struct InstanceArgs {
@@ -73,6 +75,10 @@ struct ListArgs {
     /// Part of an id, a name or a correlation id
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// With a searchable variable that fulfils this: 'Amount>=100', 'Customer=Muster AG',
+    /// 'Customer^=Mu' (begins with). Repeat it for more; the operators are = != > >= < <= ^=
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
     /// At most this many
     #[arg(
         long,
@@ -122,6 +128,9 @@ async fn list(client: &Client, filter: &ListArgs, format: Format) -> Result<(), 
         if let Some(value) = value {
             body[name] = json!(value);
         }
+    }
+    if !filter.conditions.is_empty() {
+        body["variableFilters"] = filter.conditions.iter().map(Condition::body).collect();
     }
     let answer = client.post("/workflow-instances", &body).await?.body;
     if format == Format::Json {

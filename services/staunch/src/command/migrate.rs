@@ -12,6 +12,9 @@ pub(crate) struct MigrateArgs {
     /// Changes nothing; fails if a migration is missing, and names it
     #[arg(long)]
     pub(crate) check: bool,
+    /// Changes nothing; shows the statements of the missing migrations, and the locks that they take
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) plan: bool,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
@@ -38,6 +41,36 @@ pub(crate) async fn run(check: bool, settings: &Settings, format: Format) -> Res
     let applied = store_sql::migrate(url).await?;
     print("applied", &applied, format)?;
     say::message(&format!("{} migrations applied; the schema is up to date", applied.len()));
+    Ok(())
+}
+
+/// Shows the statements of the missing migrations, and the locks that they take.
+///
+/// # Errors
+/// When the database does not answer, or its schema is too new.
+pub(crate) async fn plan(settings: &Settings, format: Format) -> Result<(), Failure> {
+    let planned = store_sql::plan(&settings.database_url).await?;
+    if format == Format::Json {
+        let step = |step: &store_sql::Planned| {
+            let statements = step.statements.iter();
+            let statements = statements.map(|one| json!({"sql": one.sql, "lock": one.lock}));
+            json!({"name": step.name, "statements": statements.collect::<Vec<_>>()})
+        };
+        return output::json(&json!({ "plan": planned.iter().map(step).collect::<Vec<_>>() }));
+    }
+    for step in &planned {
+        say::data(&format!("-- {}", step.name))?;
+        for statement in &step.statements {
+            say::data(&format!("-- lock: {}", statement.lock))?;
+            say::data(&format!("{};", statement.sql))?;
+        }
+    }
+    match planned.len() {
+        0 => say::message("the schema is up to date"),
+        count => say::message(&format!(
+            "{count} migrations are missing; `staunch migrate` applies them in one transaction"
+        )),
+    }
     Ok(())
 }
 

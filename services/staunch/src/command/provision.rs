@@ -1,4 +1,4 @@
-//! `staunch provision`: creates the streams, the consumer and the buckets.
+//! `staunch provision`: creates the streams, the consumer and the buckets, and says whose they are.
 
 use chassis::Settings;
 use clap::Args;
@@ -23,26 +23,43 @@ pub(crate) struct ProvisionArgs {
     /// Changes nothing; fails if something is missing or differs, and names it
     #[arg(long)]
     pub(crate) check: bool,
+    /// A type of tasks (`taskName`): also creates the consumer from which its workers pull; may be
+    /// repeated
+    #[arg(long, value_name = "TASK", conflicts_with = "check")]
+    pub(crate) worker: Vec<String>,
+    /// Makes this NATS belong to the database of `database-url`, instead of another one that is gone
+    /// for good
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) claim: bool,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
 
 /// Creates streams, consumers and buckets that are missing, and updates those that differ; with
-/// `check`, only compares.
+/// `check`, only compares. With `claim`, makes the broker belong to the database.
 ///
 /// # Errors
 /// When the broker does not answer, or a stream or bucket cannot be created or differs.
 pub(crate) async fn run(
-    replicas: u64,
-    check: bool,
+    args: &ProvisionArgs,
     settings: &Settings,
     format: Format,
 ) -> Result<(), Failure> {
     let bus = node::connect(settings).await?;
-    if !check {
-        bus.provision(usize::try_from(replicas).unwrap_or(usize::MAX)).await?;
+    if !args.check {
+        bus.provision(usize::try_from(args.replicas).unwrap_or(usize::MAX)).await?;
+    }
+    let mut consumers = Vec::new();
+    for worker in &args.worker {
+        consumers.push(bus.provision_worker(worker).await?);
     }
     bus.verify().await?;
+    if args.claim {
+        let (id, before) = node::claim(settings, &bus).await?;
+        let before = before.filter(|before| *before != id);
+        let of = before.map(|before| format!(" instead of {before}")).unwrap_or_default();
+        say::message(&format!("this NATS belongs to the cluster {id} from now on{of}"));
+    }
     let status = bus.status().await?;
     bus.close().await;
     if format == Format::Json {
@@ -50,7 +67,9 @@ pub(crate) async fn run(
             json!({"name": stream.name, "replicas": stream.replicas, "messages": stream.messages})
         });
         let streams: Vec<Value> = streams.collect();
-        return output::json(&json!({"version": status.version, "streams": streams}));
+        return output::json(
+            &json!({"version": status.version, "streams": streams, "workers": consumers}),
+        );
     }
     let rows = status.streams.iter().map(|stream| {
         let (replicas, messages) = (stream.replicas.to_string(), stream.messages.to_string());
@@ -58,6 +77,9 @@ pub(crate) async fn run(
     });
     let rows: Vec<_> = rows.collect();
     output::table(&["STREAM", "REPLICAS", "MESSAGES"], &rows)?;
+    for consumer in consumers {
+        say::message(&format!("workers pull from the consumer {consumer} of STAUNCH_TASKS"));
+    }
     say::message(&format!("nats-server {} has everything that Staunch needs", status.version));
     Ok(())
 }

@@ -16,6 +16,9 @@ pub(crate) async fn run(settings: Settings, life: Life, format: Format) -> Resul
     if format == Format::Json {
         output::json(&roles.document(&settings))?;
     }
+    #[cfg(unix)]
+    crate::systemd::beside(&life, roles.ended()).await;
+    #[cfg(not(unix))]
     roles.ended().await;
     Ok(())
 }

@@ -13,7 +13,6 @@ mod failover;
 mod figure;
 mod load;
 mod lock;
-mod metrics;
 mod report;
 mod runtime;
 mod site;
@@ -102,6 +101,7 @@ pub(crate) async fn run(args: ValidateArgs, format: Format) -> Result<(), Failur
 }
 
 async fn parts(site: &Arc<Site>, mut arena: Option<&mut Arena>, report: &mut Report) {
+    let broker = arena.as_ref().map(|arena| arena.cluster.nats_url());
     report.begin("1 distributed runtime");
     let ended = runtime::run(site, report).await;
     report.end(ended);
@@ -118,7 +118,7 @@ async fn parts(site: &Arc<Site>, mut arena: Option<&mut Arena>, report: &mut Rep
     let ended = availability::run(site, arena, report).await;
     report.end(ended);
     report.begin("6 distributed lock");
-    let ended = lock::run(site, report).await;
+    let ended = lock::run(site, broker.as_deref(), report).await;
     report.end(ended);
 }
 

@@ -82,6 +82,7 @@ async fn one_reason_has_one_exit_code() {
     let unavailable = [
         &["run", "x", "--server", &http][..],
         &["instance", "ls", "--server", &http],
+        &["health", &http],
         &["dead", "ls", "--nats-url", &nats],
         &["provision", "--nats-url", &nats],
         &["migrate", "--database-url", &postgres],
@@ -100,6 +101,8 @@ async fn one_reason_has_one_exit_code() {
         &["run"],
         &["run", "x", "-i", "[1]"],
         &["run", "x", "--server", "localhost:5001"],
+        &["health", "127.0.0.1:5002"],
+        &["health", "http://127.0.0.1:5002", "--seconds", "0"],
         &["server", "--role", "pilot"],
         &["server", "--lease-ttl", "soon"],
         &["key", "ls", "--database-url", "mysql://root@db/x"],
@@ -200,4 +203,28 @@ async fn apply_goes_on_after_a_file_that_it_cannot_read() {
     assert_eq!(json(&output), Value::Array(Vec::new()));
     let one = run_in(here.path(), &["apply", "--server", &server, "-f", "gone.json"]).await;
     assert_eq!(one.status.code(), Some(2), "{}", stderr(&one));
+}
+
+#[tokio::test]
+async fn users_of_nats_are_printed_for_servers_and_for_programs() {
+    let here = folder();
+    let output = run_in(here.path(), &["nats-permissions", "--worker", "Ship"]).await;
+    ended_with(&output, 0, "");
+    let file = include_str!("../../../../nats/accounts.conf");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), file);
+    let output = run_in(here.path(), &["nats-permissions", "-o", "json"]).await;
+    let users = json(&output)["users"].as_array().unwrap().clone();
+    let names: Vec<_> = users.iter().map(|user| user["user"].as_str().unwrap()).collect();
+    let expected =
+        ["ingress", "executor", "timer", "cache-notifier", "node", "admin", "starter", "watcher"];
+    assert_eq!(names, expected);
+    for (arguments, text) in [
+        (["Ship it", "ship-it"], "two types of tasks would have the user \"worker-ship-it\""),
+        (["a", "\n"], "no user can be named after the task \"\\n\""),
+    ] {
+        let [one, other] = arguments;
+        let arguments = ["nats-permissions", "--worker", one, "--worker", other];
+        ended_with(&run_in(here.path(), &arguments).await, 2, text);
+    }
+    assert!(is_empty(here.path()));
 }

@@ -75,6 +75,22 @@ fn writes(text: &str) -> Value {
 }
 
 #[tokio::test]
+async fn a_node_is_asked_for_its_health() {
+    let here = tempfile::tempdir().unwrap();
+    let admin = format!("127.0.0.1:{}", free_port());
+    let dev = Dev::start_with(here.path(), &["--admin-listen", &admin]).await;
+    for address in [dev.url.clone(), format!("http://{admin}")] {
+        let ready = format!("{address}/health/ready");
+        let output = run_in(here.path(), &["health", &ready, "-o", "json"]).await;
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(document(&output)["status"], "Healthy");
+        let elsewhere = run_in(here.path(), &["health", &format!("{address}/elsewhere")]).await;
+        assert_eq!(elsewhere.status.code(), Some(3), "{}", stderr(&elsewhere));
+    }
+    dev.end().await;
+}
+
+#[tokio::test]
 async fn a_normal_restart_warns_of_nothing() {
     let here = tempfile::tempdir().unwrap();
     for _ in 0..2 {

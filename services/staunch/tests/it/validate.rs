@@ -15,7 +15,7 @@ use crate::{TURN, command, staunch, stderr as said};
 const VALIDATION_MAX: Duration = Duration::from_secs(400);
 const SOON: Duration = Duration::from_secs(60);
 /// This check holds for a release build, not for a debug build.
-const LEASE: &str = "a lease is taken within 100 ms at p99";
+const LEASE: &str = "a lease is taken in time at p99";
 
 fn validate(arguments: &[&str]) -> Command {
     command(&[&["validate"], arguments].concat())

@@ -23,5 +23,7 @@ fn resume(timer: &DueTimer) -> Command {
         due_at: Some(*due_at),
         ..Resume::default()
     };
-    Command::new(CommandId::new(id), Body::Resume(resume))
+    let mut command = Command::new(CommandId::new(id), Body::Resume(resume));
+    command.traceparent = chassis::inject();
+    command
 }

@@ -1,8 +1,8 @@
 use bus::{Queue as _, Stream};
 use chassis::Clock as _;
-use model::SubStatus;
+use model::{SubStatus, Token, TokenTarget, limits};
 use protocol::Start;
-use store::{Burst, Inbox as _, Instances as _, NewInstance, OutboxRow};
+use store::{Burst, Inbox as _, Instances as _, NewInstance, OutboxRow, Timers as _, Tokens as _};
 
 use super::*;
 use crate::world::{World, seconds};
@@ -145,4 +145,55 @@ async fn only_one_replica_sweeps() {
     let sweeping: Vec<_> =
         [&first, &second].iter().map(|cx| shards::is_first(&cx.presence, &cx.node)).collect();
     assert_eq!(sweeping.iter().filter(|is| **is).count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timer_whose_instance_is_gone_is_fired_no_more() {
+    let world = World::new();
+    let live = world.waits(&"live".into(), Some(world.clock.now())).await;
+    let mut burst = Burst::new(
+        world.instance(&"other".into(), 1, SubStatus::Suspended),
+        store::Expected::Absent,
+    );
+    let mut orphan = live.clone();
+    orphan.instance_id = "gone".into();
+    orphan.bookmark.id = "orphan".into();
+    burst.created = vec![orphan];
+    world.commit(burst).await;
+    let shards: Vec<i32> = (0..limits::TIMER_SHARDS).collect();
+    let due = async || {
+        let found = world.store.due_timers(&shards, world.clock.now(), 9).await.unwrap();
+        found.into_iter().map(|due| due.instance_id.to_string()).collect::<Vec<_>>()
+    };
+    tokio::time::advance(seconds(31)).await;
+    assert_eq!(due().await, ["gone", "live"]);
+    let (_, mended) = sweep(&world).await;
+    assert_eq!(mended, Mended { cleared: 1, ..Mended::default() });
+    assert_eq!(due().await, ["live"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_tokens_are_removed_from_time_to_time() {
+    let world = World::new();
+    let grant = async |hash: &str, lives: u64| {
+        let token = Token {
+            hash: hash.to_owned(),
+            instance_id: "i".into(),
+            target: TokenTarget::Event("E".to_owned()),
+            created_at: world.clock.now(),
+            expires_at: world.clock.now().after(seconds(lives)),
+        };
+        world.store.grant(token).await.unwrap();
+    };
+    grant("first", 10).await;
+    grant("good", 1_000).await;
+    tokio::time::advance(seconds(11)).await;
+    let (mut sweep, mended) = sweep(&world).await;
+    assert_eq!((mended.cleared, world.store.sizes().tokens), (1, 1));
+    grant("second", 10).await;
+    tokio::time::advance(seconds(30)).await;
+    assert!(sweep.run_once().await.unwrap().is_empty(), "not at every sweep");
+    tokio::time::advance(seconds(31)).await;
+    assert_eq!(sweep.run_once().await.unwrap().cleared, 1);
+    assert_eq!(world.store.sizes().tokens, 1);
 }

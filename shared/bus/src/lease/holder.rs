@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::{Error, Kv};
+
 /// The owner of a lease that cannot be read.
 const UNREADABLE: &str = "(unreadable)";
 
@@ -31,6 +33,11 @@ impl Holder {
         self.owner == UNREADABLE && self.nonce.is_empty()
     }
 
+    fn holding(self) -> Holding {
+        let next = self.next.into_iter().map(|waiter| waiter.owner).collect();
+        Holding { owner: self.owner, next }
+    }
+
     pub(super) fn bytes(&self) -> Bytes {
         serde_json::to_vec(self).unwrap_or_default().into()
     }
@@ -44,4 +51,33 @@ pub(super) fn parse(value: Option<&Bytes>) -> Option<Holder> {
             Holder { owner: UNREADABLE.to_owned(), ..Holder::default() }
         })
     })
+}
+
+/// A lease, as one who does not want it sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// The node that holds it.
+    pub owner: String,
+    /// The nodes that wait behind it, as its holder last knew them.
+    pub next: Vec<String>,
+}
+
+/// The lease on `key`; `None` when no node holds it. A hint: it may have changed since.
+///
+/// # Errors
+/// When the bus cannot be asked.
+pub async fn look(kv: &dyn Kv, key: &str) -> Result<Option<Holding>, Error> {
+    let entry = kv.get(key).await?;
+    Ok(parse(entry.and_then(|entry| entry.value).as_ref()).map(Holder::holding))
+}
+
+/// Every lease that a node holds now, by key.
+///
+/// # Errors
+/// When the bus cannot be asked.
+pub async fn look_at_all(kv: &dyn Kv) -> Result<Vec<(String, Holding)>, Error> {
+    let entries = kv.entries().await?.into_iter();
+    let held =
+        entries.filter_map(|(key, entry)| Some((key, parse(entry.value.as_ref())?.holding())));
+    Ok(held.collect())
 }

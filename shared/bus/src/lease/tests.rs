@@ -75,9 +75,11 @@ async fn an_acquisition_whose_answer_is_lost_has_won() {
     script.next("one", Fault::AnswerLost);
     let lease = one.acquire("a").await.unwrap();
     assert!(lease.is_held());
-    assert_eq!(value(&bus, "a").await.unwrap().owner, "one");
+    let kv = bus.as_node("reader").kv(Bucket::Leases);
+    let expected = Holding { owner: "one".to_owned(), next: Vec::new() };
+    assert_eq!(look(&*kv, "a").await.unwrap(), Some(expected));
     lease.release().await;
-    assert_eq!(value(&bus, "a").await, None);
+    assert_eq!(look(&*kv, "a").await.unwrap(), None);
     one.close().await;
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::{Retries, ScriptLibrary, limits};
+use model::{After, Retention, Retries, ScriptLibrary, limits};
 
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
@@ -13,8 +13,8 @@ use super::gate::{ClientAuth, HostLists, Networks, Rate};
 use super::oidc::ClaimRoles;
 use super::source::{Setting, Sources};
 use super::value::{
-    Auth, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat, LogPersistence,
-    MailServer, MisfireOfAll, NamedUrls, Secret,
+    Auth, BasePath, Delay, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat,
+    LogPersistence, MailServer, MisfireOfAll, NamedUrls, Parse as _, Secret,
 };
 
 settings! {
@@ -29,6 +29,11 @@ settings! {
     max_connections: usize = limits::CONNECTIONS_MAX, "COUNT";
     /// URL of this address for callers from outside; `http(s)://<listen>` if not set
     base_url: Option<String> = "", "URL";
+    /// Path below which a proxy serves this address, such as `/staunch`: requests may have it or not,
+    /// links and redirects have it; that of `base-url` if not set
+    base_path: Option<BasePath> = "", "PATH";
+    /// Refuses links and workflow endpoints without https, at this port or at a trusted proxy
+    require_https: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// Networks of proxies whose X-Forwarded-… and Forwarded headers are believed, such as
     /// `10.0.0.0/8,::1`; none if not set
     trusted_proxies: Networks = "", "NETWORKS";
@@ -64,6 +69,8 @@ settings! {
     nats_tls_key: Option<PathBuf> = "", "FILE";
     /// Database: `sqlite://…` or `postgres://…`
     database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
+    /// Connections to the database that read; on PostgreSQL up to six more write
+    database_connections: u32 = "8", "COUNT";
     /// Creates missing streams, buckets and database tables at the start
     provision: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// How callers authenticate: `none`, or schemes side by side, separated by commas: `api-key`,
@@ -85,6 +92,8 @@ settings! {
     secrets_key_file: Option<PathBuf> = "", "FILE";
     /// The master keys, with commas between them; not as a flag, which other processes could read
     secrets_key: Option<Secret> = "", "KEYS", hide = true;
+    /// A key that reads the metrics at `admin-listen`, and nothing else
+    metrics_key: Option<Secret> = "", "KEY";
     /// Name of the first user, who is made with all permissions while there is none
     admin_name: Option<String> = "", "NAME";
     /// The first user's password; not as a flag, which other processes could read
@@ -159,11 +168,18 @@ settings! {
     retry_strategies: Retries = "", "JSON";
     /// How long a lease lasts without being renewed, at least 1s
     lease_ttl: Duration = "4s", "TIME";
+    /// How long a command waits here for a lease that another node holds, before it is sent back
+    lease_wait: Duration = "2s", "TIME";
+    /// How long a node that is not heard of still counts as live, 1s to 60s
+    presence_ttl: Duration = "3s", "TIME";
     /// How long a delivered command may go without a progress message, at most the 3s of the
     /// consumer
     ack_wait: Duration = "3s", "TIME";
     /// Seconds in which a stopping process may finish its work in progress
     drain_seconds: u64 = "30", "SECONDS";
+    /// How long a process with HTTP callers still answers them after SIGTERM, while readiness says
+    /// 503 and every answer ends its connection; for load balancers that learn late, at most 5m
+    drain_delay: Delay = "5s", "TIME";
     /// Milliseconds that one script may run
     script_time_ms: u64 = limits::SCRIPT_TIME_MAX.as_millis(), "MILLISECONDS";
     /// Values that scripts may read with `getConfig` and `Configuration`, such as
@@ -195,8 +211,31 @@ settings! {
     files_folder: Option<PathBuf> = "", "FOLDER";
     /// Not supported: Timer and Cron have an input `misfire`, one for each schedule
     misfire: Option<MisfireOfAll> = "", "POLICY", hide = true;
+    /// How long finished instances are kept, such as `30d`, at least 1h; for ever if not set. A
+    /// definition says it for its own instances with `customProperties.retention`
+    retain_finished: Option<Duration> = "", "TIME";
+    /// How long cancelled instances are kept; for ever if not set
+    retain_cancelled: Option<Duration> = "", "TIME";
+    /// How long faulted instances are kept; for ever if not set
+    retain_faulted: Option<Duration> = "", "TIME";
+    /// Where instances are written before they are removed: a folder, or `s3://bucket/prefix` with
+    /// the usual AWS_… variables; they are removed without a copy if not set
+    archive_to: Option<String> = "", "PLACE";
+    /// How long entries of the audit log are kept; for ever if not set
+    retain_audit: Option<Duration> = "", "TIME";
+    /// How long dead letters are kept, if that is shorter than the 30 days of their stream
+    retain_dead: Option<Duration> = "", "TIME";
     /// Seconds between two scans for timers that were not announced
     timer_scan_seconds: u64 = "5", "SECONDS";
+}
+
+/// An address that a client can use: a server that listens on every address has this machine's own.
+#[must_use]
+pub fn reachable(listen: SocketAddr) -> String {
+    match listen.ip().is_unspecified() {
+        true => format!("localhost:{}", listen.port()),
+        false => listen.to_string(),
+    }
 }
 
 impl Settings {
@@ -224,8 +263,22 @@ impl Settings {
     pub fn public_url(&self) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("{}://{}", self.scheme(), self.listen),
+            None => {
+                let path = self.base_path.as_ref().map(|path| path.0.as_str()).unwrap_or_default();
+                format!("{}://{}{path}", self.scheme(), reachable(self.listen))
+            }
         }
+    }
+
+    /// The path below which a proxy serves this process, such as `/staunch`; none if at the root.
+    #[must_use]
+    pub fn base_path(&self) -> Option<String> {
+        if let Some(path) = &self.base_path {
+            return Some(path.0.clone());
+        }
+        let (_, rest) = self.base_url.as_deref()?.split_once("://")?;
+        let (_, path) = rest.split_once('/')?;
+        BasePath::parse(&format!("/{path}")).ok().map(|path| path.0)
     }
 
     /// `https` with a certificate, else `http`.
@@ -238,6 +291,24 @@ impl Settings {
     #[must_use]
     pub fn drain(&self) -> Duration {
         Duration::from_secs(self.drain_seconds)
+    }
+
+    /// How long this process answers after it was asked to stop. No time where nobody calls it.
+    #[must_use]
+    pub fn drain_delay(&self) -> Duration {
+        if self.serves("ingress") { self.drain_delay.0 } else { Duration::ZERO }
+    }
+
+    /// How long ended instances are kept, where their definition does not say it.
+    #[must_use]
+    pub fn retention(&self) -> Retention {
+        let after = if self.archive_to.is_some() { After::Archive } else { After::Delete };
+        Retention {
+            finished: self.retain_finished,
+            cancelled: self.retain_cancelled,
+            faulted: self.retain_faulted,
+            after,
+        }
     }
 
     /// How long one script may run.

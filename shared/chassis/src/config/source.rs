@@ -1,5 +1,6 @@
 //! The sources of values, and their order.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -8,6 +9,8 @@ use toml::{Table, Value};
 use super::error::{ConfigError, Origin};
 use super::value::Parse;
 
+/// The largest file with the value of one setting.
+const VALUE_BYTES_MAX: u64 = 64 * 1024;
 /// The file that is read if none is named and this one exists.
 const DEFAULT_FILE: &str = "staunch.toml";
 
@@ -24,6 +27,7 @@ pub struct Setting {
 
 /// The sources in which values are looked up.
 pub(super) struct Sources<'a> {
+    names: &'a [&'static str],
     variable: &'a dyn Fn(&str) -> Option<String>,
     file: Option<(PathBuf, Table)>,
     /// Defaults that differ from the usual ones.
@@ -38,7 +42,7 @@ impl<'a> Sources<'a> {
     /// [`ConfigError`] when a named file does not exist, or its text or a key cannot be read.
     pub(super) fn open(
         named: Option<&Path>,
-        names: &[&'static str],
+        names: &'a [&'static str],
         variable: &'a dyn Fn(&str) -> Option<String>,
         defaults: Vec<(&'static str, String)>,
     ) -> Result<Self, ConfigError> {
@@ -56,7 +60,7 @@ impl<'a> Sources<'a> {
             }
             None => None,
         };
-        Ok(Self { variable, file, defaults, settings: Vec::new() })
+        Ok(Self { names, variable, file, defaults, settings: Vec::new() })
     }
 
     /// The value of one setting.
@@ -106,6 +110,9 @@ impl<'a> Sources<'a> {
         if let Some(text) = (self.variable)(&variable).filter(|text| !text.is_empty()) {
             return Ok(Some((text, Origin::Variable(variable))));
         }
+        if let Some(found) = self.in_file_of_variable(name, &variable)? {
+            return Ok(Some(found));
+        }
         let Some((path, table)) = &self.file else { return Ok(None) };
         let Some(value) = table.get(name) else { return Ok(None) };
         match text(value) {
@@ -116,6 +123,39 @@ impl<'a> Sources<'a> {
                 origin: Origin::File(path.clone()),
                 reason: "must be a text, a number, true, false or a list of texts".to_owned(),
             }),
+        }
+    }
+}
+
+impl Sources<'_> {
+    /// The value in the file that `STAUNCH_<NAME>_FILE` names, as secrets of containers are given;
+    /// not for a name of which a setting is called so.
+    fn in_file_of_variable(
+        &self,
+        name: &'static str,
+        variable: &str,
+    ) -> Result<Option<(String, Origin)>, ConfigError> {
+        let is_setting = self.names.iter().any(|known| known.strip_suffix("-file") == Some(name));
+        let variable = format!("{variable}_FILE");
+        let path = (self.variable)(&variable).filter(|text| !text.is_empty() && !is_setting);
+        let Some(path) = path else { return Ok(None) };
+        let origin = Origin::Variable(variable);
+        let refused = |reason: String| ConfigError::Value {
+            name,
+            text: path.clone(),
+            origin: origin.clone(),
+            reason: format!("the file cannot be read: {reason}"),
+        };
+        let file = std::fs::File::open(&path).map_err(|error| refused(error.to_string()))?;
+        let mut text = String::new();
+        let mut bounded = file.take(VALUE_BYTES_MAX + 1);
+        bounded.read_to_string(&mut text).map_err(|error| refused(error.to_string()))?;
+        if text.len() as u64 > VALUE_BYTES_MAX {
+            return Err(refused(format!("it has more than {VALUE_BYTES_MAX} bytes")));
+        }
+        match text.trim() {
+            "" => Err(refused("it is empty".to_owned())),
+            text => Ok(Some((text.to_owned(), origin))),
         }
     }
 }

@@ -68,6 +68,67 @@ fn the_file_may_be_named_by_a_variable() {
 }
 
 #[test]
+fn a_variable_may_name_a_file_with_the_value() {
+    with_file(&format!("  {KEY}\n"), |path| {
+        let file = path.to_str().unwrap();
+        let settings = resolve(
+            &Args::default(),
+            &[("STAUNCH_API_KEY_FILE", file), ("STAUNCH_AUTH", "api-key")],
+        )
+        .unwrap();
+        assert_eq!(settings.api_key.as_ref().unwrap().expose(), KEY);
+        assert_eq!(settings.shown("api-key"), "***");
+        let both = [("STAUNCH_NATS_URL_FILE", file), ("STAUNCH_NATS_URL", "nats://variable")];
+        assert_eq!(resolve(&Args::default(), &both).unwrap().nats_url, "nats://variable");
+        // A setting of that name is itself.
+        let settings = resolve(&Args::default(), &[("STAUNCH_SECRETS_KEY_FILE", file)]).unwrap();
+        assert_eq!(settings.secrets_key_file.as_deref(), Some(path));
+        assert!(settings.secrets_key.is_none());
+    });
+    with_file("", |path| {
+        let empty = [("STAUNCH_API_KEY_FILE", path.to_str().unwrap())];
+        let message = resolve(&Args::default(), &empty).unwrap_err().to_string();
+        assert!(message.contains("STAUNCH_API_KEY_FILE") && message.contains("empty"), "{message}");
+    });
+    let message = resolve(&Args::default(), &[("STAUNCH_API_KEY_FILE", "/nowhere/key")]);
+    let message = message.unwrap_err().to_string();
+    assert!(message.contains("/nowhere/key"), "{message}");
+}
+
+#[test]
+fn a_server_on_every_address_names_one_that_can_be_called() {
+    let args = |base: &str, path: &str| Args {
+        listen: some("0.0.0.0:5001"),
+        auth: some("api-key"),
+        api_key: some(KEY),
+        base_url: Some(base.to_owned()).filter(|base| !base.is_empty()),
+        base_path: Some(path.to_owned()).filter(|path| !path.is_empty()),
+        ..Args::default()
+    };
+    for (base, path, url, below) in [
+        ("", "", "http://localhost:5001", None),
+        ("", "/staunch", "http://localhost:5001/staunch", Some("/staunch")),
+        ("https://a.example/flow/", "", "https://a.example/flow", Some("/flow")),
+        ("https://a.example/", "", "https://a.example", None),
+    ] {
+        let settings = resolve(&args(base, path), &[]).unwrap();
+        assert_eq!(settings.public_url(), url);
+        assert_eq!(settings.base_path().as_deref(), below, "{base} {path}");
+    }
+    for wrong in ["staunch", "/", "/a//b", "/a/../b", "/a?b", "/a b"] {
+        assert!(resolve(&args("", wrong), &[]).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn who_has_no_callers_does_not_wait_before_it_stops() {
+    let delay = |args: Args| resolve(&args, &[]).unwrap().drain_delay();
+    assert_eq!(delay(Args::default()), Duration::from_secs(5));
+    assert_eq!(delay(Args { drain_delay: some("0s"), ..Args::default() }), Duration::ZERO);
+    assert_eq!(delay(Args { role: some("executor,timer"), ..Args::default() }), Duration::ZERO);
+}
+
+#[test]
 fn an_unknown_key_names_the_nearest_known_one() {
     with_file("nats_ulr = \"x\"", |path| {
         let args = Args { config: Some(path.to_owned()), ..Args::default() };
@@ -100,6 +161,8 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { ack_wait: some("4s"), ..Args::default() }, "at most 3s"),
         (Args { lease_ttl: some("61s"), ..Args::default() }, "between 1s and 60s"),
         (Args { event_wait: some("721h"), ..Args::default() }, "between 1s and 720h"),
+        (Args { retain_faulted: some("59m"), ..Args::default() }, "at least 1h"),
+        (Args { retain_finished: some("month"), ..Args::default() }, "1h or 30d"),
         (Args { lease_ttl: some("500ms"), ..Args::default() }, "between 1s and 60s"),
         (Args { misfire: some("skip"), ..Args::default() }, "the input `misfire`"),
         (Args { auth: some("jwt"), ..Args::default() }, "`auth` = oidc"),
@@ -111,6 +174,11 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { jwt_issuer: some("idp"), ..Args::default() }, "oidc-issuer"),
         (Args { jwt_audience: some("us"), ..Args::default() }, "oidc-audience"),
         (Args { oidc_roles: some("admins=*"), ..Args::default() }, "a JSON object"),
+        (Args { drain_delay: some("6m"), ..Args::default() }, "at most 5m"),
+        (Args { presence_ttl: some("500ms"), ..Args::default() }, "between 1s and 60s"),
+        (Args { lease_wait: some("2m"), ..Args::default() }, "at most 60s"),
+        (Args { database_connections: some("1001"), ..Args::default() }, "between 1 and 1000"),
+        (Args { base_path: some("x"), ..Args::default() }, "/staunch"),
         (Args { oidc_leeway: some("30"), ..Args::default() }, "500ms, 30s"),
     ] {
         let message = refusal(args);
@@ -129,6 +197,7 @@ fn the_defaults_are_what_is_in_force() {
     assert_eq!(settings.ack_wait, limits::ACK_WAIT);
     assert_eq!(settings.lease_ttl, Duration::from_secs(4));
     assert_eq!(settings.event_wait, limits::EVENT_WAIT);
+    assert!(settings.retention().keeps_all() && settings.retain_audit.is_none());
     assert_eq!((shown("allow-private-addresses"), shown("misfire")), ("false".into(), "".into()));
 }
 

@@ -52,6 +52,14 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// A time that may be none: `0s`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delay(pub Duration);
+
+/// A path that begins with a slash and does not end with one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BasePath(pub String);
+
 /// How callers authenticate: the schemes that are on, side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Auth {
@@ -260,9 +268,16 @@ impl Parse for u64 {
     }
 }
 
+impl Parse for u32 {
+    fn parse(text: &str) -> Result<Self, String> {
+        let number = usize::parse(text)?;
+        Self::try_from(number).map_err(|error| error.to_string())
+    }
+}
+
 impl Parse for Duration {
     fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || "must be a time such as 500ms, 30s, 5m or 1h".to_owned();
+        let wrong = || "must be a time such as 500ms, 30s, 5m, 1h or 30d".to_owned();
         let unit_at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at(unit_at);
         let Ok(number) = number.parse::<u64>() else { return Err(wrong()) };
@@ -271,9 +286,28 @@ impl Parse for Duration {
             "s" => Some(Self::from_secs(number)),
             "m" => number.checked_mul(60).map(Self::from_secs),
             "h" => number.checked_mul(3_600).map(Self::from_secs),
+            "d" => number.checked_mul(86_400).map(Self::from_secs),
             _ => None,
         };
         time.filter(|time| !time.is_zero()).ok_or_else(wrong)
+    }
+}
+
+impl Parse for BasePath {
+    fn parse(text: &str) -> Result<Self, String> {
+        let path = text.trim().trim_end_matches('/');
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+        let is_part = |part: &str| !matches!(part, "" | "." | "..") && part.chars().all(is_plain);
+        let is_right = path.strip_prefix('/').is_some_and(|path| path.split('/').all(is_part));
+        let wrong = "must be a path such as /staunch, of letters, digits, dashes and dots";
+        if is_right { Ok(Self(path.to_owned())) } else { Err(wrong.to_owned()) }
+    }
+}
+
+impl Parse for Delay {
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_none = matches!(text.trim(), "0" | "0s" | "0ms");
+        if is_none { Ok(Self(Duration::ZERO)) } else { Duration::parse(text).map(Self) }
     }
 }
 

@@ -4,13 +4,15 @@ use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use hyper::body::{Body, Incoming};
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::rt::Executor;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{Service, service_fn};
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use model::limits;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
@@ -24,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use super::linger::Lingering;
 use super::stall::Unstalled;
 use super::tls::Tls;
-use super::{Encrypted, Peer};
+use super::{Encrypted, Ending, Peer};
 
 /// Streams of one HTTP/2 connection at the same time.
 const STREAMS_MAX: u32 = 128;
@@ -38,7 +40,19 @@ const HANDSHAKE_BYTE: u8 = 22;
 const PLAIN_ANSWER: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\n\
     content-length: 50\r\nconnection: close\r\n\r\nthis port is encrypted: use https:// instead here\n";
 
+/// Time in which the first request of a connection arrives when the server stops.
+const FIRST_REQUEST_TIME_MAX: Duration = Duration::from_secs(1);
+
 type Stream = Unstalled<Lingering<TcpStream>>;
+
+/// The course of one HTTP/1.1 connection.
+#[derive(Debug, Default)]
+struct Course {
+    /// It has sent a request.
+    has_asked: AtomicBool,
+    /// Each answer ends it.
+    is_leaving: AtomicBool,
+}
 
 /// The parts that all connections of one port share.
 #[derive(Clone)]
@@ -47,7 +61,7 @@ pub(super) struct Front<S> {
     pub(super) tls: Option<Tls>,
     /// One permit per handshake in progress, which costs computing time.
     pub(super) handshakes: Arc<Semaphore>,
-    pub(super) stop: CancellationToken,
+    pub(super) ending: Ending,
 }
 
 impl<S, B> Front<S>
@@ -66,7 +80,7 @@ where
         }
         let ended = match self.tls.clone() {
             None => self.http1(guarded(stream), peer, None).await,
-            Some(tls) => match handshake(stream, &tls, &self.handshakes, &self.stop).await {
+            Some(tls) => match handshake(stream, &tls, &self.handshakes, &self.ending.stop).await {
                 Ok(stream) => self.encrypted(stream, peer).await,
                 Err(error) => {
                     tracing::debug!(%error, peer = %peer.0, "a TLS handshake failed");
@@ -102,20 +116,44 @@ where
             .timer(TokioTimer::new())
             .header_read_timeout(limits::HEADERS_TIME_MAX)
             .max_header_size(limits::HEADERS_BYTES_MAX);
-        let Self { service, stop, .. } = self;
+        let Self { service, ending: Ending { leaving, stop }, .. } = self;
+        let course = Arc::new(Course::default());
+        let of_answers = Arc::clone(&course);
         let service = service_fn(move |mut request: Request<Incoming>| {
             note(&mut request, peer, encrypted);
-            service.call(request)
+            let answering = service.call(request);
+            let course = Arc::clone(&of_answers);
+            course.has_asked.store(true, Ordering::Relaxed);
+            async move {
+                let mut answered = answering.await;
+                if course.is_leaving.load(Ordering::Relaxed)
+                    && let Ok(response) = &mut answered
+                    && response.status() != StatusCode::SWITCHING_PROTOCOLS
+                {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                answered
+            }
         });
         let serving = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
         tokio::pin!(serving);
         tokio::select! {
-            ended = &mut serving => ended,
-            () = stop.cancelled() => {
-                serving.as_mut().graceful_shutdown();
-                serving.await
-            }
+            ended = &mut serving => return ended,
+            () = leaving.cancelled() => course.is_leaving.store(true, Ordering::Relaxed),
         }
+        tokio::select! {
+            ended = &mut serving => return ended,
+            () = stop.cancelled() => {}
+        }
+        // A shutdown would close a connection whose first request is on its way. That request's
+        // answer ends the connection.
+        if !course.has_asked.load(Ordering::Relaxed)
+            && let Ok(ended) = timeout(FIRST_REQUEST_TIME_MAX, &mut serving).await
+        {
+            return ended;
+        }
+        serving.as_mut().graceful_shutdown();
+        serving.await
     }
 
     /// A connection without a request is closed after [`limits::HEADERS_TIME_MAX`], as with
@@ -132,7 +170,9 @@ where
             .keep_alive_timeout(limits::WRITE_TIME_MAX);
         let open = Open::default();
         let counted = open.clone();
-        let Self { service, stop, .. } = self;
+        let Self { service, ending: Ending { leaving, stop }, .. } = self;
+        // A client that has come while the server leaves knows no other yet.
+        let end = if leaving.is_cancelled() { stop } else { leaving };
         let service = service_fn(move |mut request: Request<Incoming>| {
             note(&mut request, peer, Some(Encrypted));
             let place = counted.enter();
@@ -149,7 +189,7 @@ where
         let until = Instant::now() + limits::HTTP2_TIME_MAX;
         tokio::select! {
             ended = &mut serving => return ended,
-            () = stop.cancelled() => {}
+            () = end.cancelled() => {}
             () = open.idle() => {}
             () = sleep_until(until) => {}
         }

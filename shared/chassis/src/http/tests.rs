@@ -20,7 +20,7 @@ async fn server(connections_max: usize) -> (SocketAddr, CancellationToken, TaskT
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"ok"))))
     });
     let tasks = TaskTracker::new();
-    tasks.spawn(serve(listener, None, service, connections_max, stop.clone()));
+    tasks.spawn(serve(listener, None, service, connections_max, Ending::at_once(stop.clone())));
     tasks.close();
     (address, stop, tasks)
 }
@@ -132,7 +132,7 @@ async fn a_request_has_the_address_that_it_comes_from() {
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(from.to_string()))))
     });
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(serve(listener, None, service, 1, stop.clone()));
+    let serving = tokio::spawn(serve(listener, None, service, 1, Ending::at_once(stop.clone())));
     let mut stream = TcpStream::connect(address).await.unwrap();
     let from = stream.local_addr().unwrap().to_string();
     stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();
@@ -141,4 +141,38 @@ async fn a_request_has_the_address_that_it_comes_from() {
     assert!(answer.ends_with(&from), "{answer}");
     stop.cancel();
     serving.await.unwrap();
+}
+
+/// One answer on a connection that stays open, as far as its body.
+async fn ask_on(stream: &mut TcpStream) -> String {
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"ok") {
+        assert_ne!(stream.read_buf(&mut answer).await.unwrap(), 0, "it is cut off");
+    }
+    String::from_utf8(answer).unwrap().to_lowercase()
+}
+
+#[tokio::test]
+async fn a_server_that_leaves_answers_everybody_and_ends_each_connection_with_an_answer() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let life = Life::new(Duration::from_secs(30));
+    let service = service_fn(async |_: Request<Incoming>| {
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"ok"))))
+    });
+    let serving = tokio::spawn(serve(listener, None, service, 4, Ending::with(&life)));
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    assert!(!ask_on(&mut idle).await.contains("connection: close"));
+    life.begin_leaving();
+    assert!(ask_on(&mut idle).await.contains("connection: close"), "the idle one is not cut off");
+    assert_eq!(idle.read(&mut [0]).await.unwrap(), 0, "and ends");
+    let mut late = TcpStream::connect(address).await.unwrap();
+    assert!(ask_on(&mut late).await.contains("connection: close"), "the port is still open");
+    let mut accepted = TcpStream::connect(address).await.unwrap();
+    life.begin_stop();
+    assert!(ask_on(&mut accepted).await.contains("connection: close"), "it came before the stop");
+    drop((idle, late, accepted));
+    serving.await.unwrap();
+    assert!(TcpStream::connect(address).await.is_err(), "the port is closed");
 }

@@ -28,6 +28,7 @@ impl Compiler<'_> {
                 }
             }
         }
+        self.refuse_searchable(id, &variables);
         variables
     }
 
@@ -59,7 +60,8 @@ impl Compiler<'_> {
                 Value::Null
             });
             let is_hidden = self.is_hidden(activity, variable);
-            declared.push(Declared { id: id.clone(), name: name.clone(), ty, default, is_hidden });
+            let (id, name) = (id.clone(), name.clone());
+            declared.push(Declared { id, name, ty, default, is_hidden, searchable: None });
         }
         declared
     }

@@ -6,8 +6,16 @@ use super::{Expansion, verbatim};
 use crate::tree::{Member, Node, Tree};
 
 /// The members of a declaration, one of which it has to have.
-const DECLARES: [&str; 7] =
-    ["type", "typeName", "value", "id", "isArray", "storageDriverTypeName", "description"];
+const DECLARES: [&str; 8] = [
+    "type",
+    "typeName",
+    "value",
+    "id",
+    "isArray",
+    "storageDriverTypeName",
+    "description",
+    "searchable",
+];
 
 impl Expansion<'_> {
     /// Variables by name, as a list in the full form.

@@ -16,6 +16,7 @@ pub struct Model {
     pub is_system: bool,
     pub created_at: Option<i64>,
     pub document: String,
+    pub searchable: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]

@@ -37,6 +37,10 @@ pub(crate) async fn apply(
     tx.run(&sql::INSERT_BOOKMARKS, &all(&winners, |work| &work.created)).await?;
     let journal: Vec<&Row> = winners.iter().filter_map(|work| work.journal.as_ref()).collect();
     tx.run(&sql::INSERT_JOURNAL, &journal).await?;
+    let cleared: Vec<&Row> = winners.iter().filter_map(|work| work.cleared.as_ref()).collect();
+    tx.run(&sql::CLEAR_VALUES, &cleared).await?;
+    tx.run(&sql::DELETE_VALUES, &all(&winners, |work| &work.unvalued)).await?;
+    tx.run(&sql::UPSERT_VALUES, &all(&winners, |work| &work.values)).await?;
     insert_starts(tx, &winners).await?;
     keep(tx, works, &winners, &mut answers).await?;
     tx.run(&sql::UPSERT_WAITING, &all(&winners, |work| &work.waits)).await?;

@@ -57,6 +57,7 @@ async fn write(database: &Arc<Database>, queue: &Queue, lookups: &mut Lookups, b
         return;
     }
     Counters::add(&database.counters.splits, 1);
+    meter::DATABASE_SPLITS.inc(&[]);
     for job in jobs {
         match attempt(database, &[&job.work], &[]).await {
             Ok(ends) => answer(database, lookups, vec![job], ends),
@@ -99,6 +100,7 @@ fn answer(database: &Arc<Database>, lookups: &mut Lookups, jobs: Vec<Job>, ends:
     for (job, end) in jobs.into_iter().zip(ends) {
         if matches!(end, WorkEnd::Committed(Commit::Conflict)) {
             Counters::add(&database.counters.conflicts, 1);
+            meter::DATABASE_CONFLICTS.inc(&[]);
         }
         let committed = matches!(end, WorkEnd::Committed(Commit::Done { .. }));
         if committed && !job.work.bookmarks.is_empty() {

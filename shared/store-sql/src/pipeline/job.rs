@@ -3,11 +3,12 @@
 use model::{BookmarkId, CommandId, InstanceId, Timestamp, VersionId};
 use store::{
     Burst, Commit, Error, Expected, Firing, NewInstance, OutboxRow, PendingCommand, StoredBookmark,
+    ValueChanges,
 };
 
 use crate::cell::{Cell, Row};
 use crate::columns;
-use crate::entity::{bookmark, instance, journal, outbox, pending, token};
+use crate::entity::{bookmark, instance, journal, outbox, pending, token, value};
 use crate::statements::Gate;
 
 /// Two jobs with the same key never run at the same time.
@@ -61,6 +62,12 @@ pub(crate) struct Work {
     /// The bookmarks of `created`, to look for waiting commands afterwards.
     pub(crate) bookmarks: Vec<StoredBookmark>,
     pub(crate) journal: Option<Row>,
+    /// The instance whose searchable values are all removed first.
+    pub(crate) cleared: Option<Row>,
+    /// Searchable values that are removed.
+    pub(crate) unvalued: Vec<Row>,
+    /// Searchable values, new or changed.
+    pub(crate) values: Vec<Row>,
     pub(crate) starts: Vec<Start>,
     pub(crate) commands: Vec<Row>,
     pub(crate) waits: Vec<Row>,
@@ -98,6 +105,7 @@ impl Work {
         let id = burst.instance.id.clone();
         let activation_key = burst.activation_key.clone();
         let version_id = burst.instance.version_id.clone();
+        let values = value_rows(&burst)?;
         let mut row =
             columns::row(instance::Model::of(burst.instance, burst.activation_key, None)?)?;
         let head = match burst.expected {
@@ -115,6 +123,10 @@ impl Work {
         work.created = rows(&burst.created, |created| columns::row(bookmark::Model::of(created)?))?;
         let noted = journal::Model::of(id.as_str(), &burst.journal)?;
         work.journal = noted.map(columns::row).transpose()?;
+        work.values = values;
+        let ValueChanges { replaces, removed, .. } = &burst.values;
+        work.unvalued = removed.iter().map(|name| value_key(&id, name)).collect();
+        work.cleared = replaces.then(|| vec![Cell::text(id.as_str())]);
         work.starts = starts(&burst.starts)?;
         work.commands = command_rows(&burst.commands)?;
         work.outbox = rows(&burst.outbox, |row| columns::row(outbox::Model::of(row)?))?;
@@ -217,6 +229,8 @@ impl Work {
         let lists = [
             &self.burned,
             &self.created,
+            &self.values,
+            &self.unvalued,
             &self.commands,
             &self.waits,
             &self.outbox,
@@ -243,6 +257,9 @@ impl Work {
             created: Vec::new(),
             bookmarks: Vec::new(),
             journal: None,
+            cleared: None,
+            unvalued: Vec::new(),
+            values: Vec::new(),
             starts: Vec::new(),
             commands: Vec::new(),
             waits: Vec::new(),
@@ -298,6 +315,15 @@ fn key(id: &CommandId) -> Row {
 
 fn bookmark_key(id: &BookmarkId, instance_id: &InstanceId) -> Row {
     vec![Cell::text(id.as_str()), Cell::text(instance_id.as_str())]
+}
+
+fn value_key(instance_id: &InstanceId, name: &str) -> Row {
+    vec![Cell::text(instance_id.as_str()), Cell::text(name)]
+}
+
+fn value_rows(burst: &Burst) -> Result<Vec<Row>, Error> {
+    let set = burst.values.set.iter();
+    set.map(|(name, key)| columns::row(value::Model::of(&burst.instance, name, key))).collect()
 }
 
 fn start_row(start: &NewInstance) -> Result<Row, Error> {

@@ -106,6 +106,7 @@ impl Queue {
             Ok(Err(error)) => return Err(Error::Unavailable(error.to_string())),
             Err(_elapsed) => {
                 Counters::add(&counters.overloaded, 1);
+                meter::DATABASE_OVERLOADED.inc(&[]);
                 return Err(Error::Overloaded("too many bursts wait to be committed".to_owned()));
             }
         };

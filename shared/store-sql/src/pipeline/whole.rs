@@ -31,6 +31,8 @@ impl<'a> Whole<'a> {
                 && work.commands.is_empty()
                 && work.waits.is_empty()
                 && work.tokens.is_empty()
+                // A value that is set again would collide with the one that is removed.
+                && work.cleared.is_none()
                 // A new bookmark may replace a burned one, but within one statement it would still
                 // collide with it.
                 && (work.burned.is_empty() || work.created.is_empty())
@@ -85,6 +87,8 @@ impl<'a> Whole<'a> {
             (&sql::BURNED, all(|work| &work.burned)),
             (&sql::CREATED, all(|work| &work.created)),
             (&sql::NOTED, all(|work| work.journal.as_slice())),
+            (&sql::VALUED, all(|work| &work.values)),
+            (&sql::UNVALUED, all(|work| &work.unvalued)),
             (&sql::SETTLED, self.settled.iter().collect()),
             (&sql::TOLD, all(|work| &work.outbox)),
             (&sql::PUBLISHED, self.published.iter().collect()),

@@ -4,12 +4,13 @@ use model::SubStatus;
 
 use super::case::{Subject, at_once, cases};
 use super::sample::{at, bookmark, first, id, message, pending, resume, start, subjects};
-use crate::{NewInstance, OutboxRow, PendingCommand};
+use crate::{CommandFilter, NewInstance, OutboxRow, PendingCommand};
 
 cases![
     a_command_is_accepted_once,
     one_of_many_same_commands_is_new,
     commands_that_nobody_applied_are_found,
+    accepted_commands_are_found_by_instance_and_by_what_they_wait_for,
     a_waiting_command_is_left_alone,
     a_command_may_wait_without_having_been_accepted,
     an_event_is_settled_into_what_follows,
@@ -48,6 +49,32 @@ async fn commands_that_nobody_applied_are_found(store: Subject) {
     }
     assert_eq!(subjects(&store.unapplied(at(30), 10).await.unwrap()), ["c", "a", "b"]);
     assert_eq!(subjects(&store.unapplied(at(30), 1).await.unwrap()), ["c"]);
+}
+
+async fn accepted_commands_are_found_by_instance_and_by_what_they_wait_for(store: Subject) {
+    let of = |name: &str, instance: &str, millis| PendingCommand {
+        accepted_at: at(millis),
+        ..resume(name, instance, None)
+    };
+    store.accept_command(of("c", "i", 3)).await.unwrap();
+    store.accept_command(of("b", "i", 1)).await.unwrap();
+    store.accept_command(of("other", "j", 0)).await.unwrap();
+    store.wait(of("early", "i", 2)).await.unwrap();
+    store.accept_command(pending("event", "E", at(4))).await.unwrap();
+    let names = async |instance: Option<&str>, waiting, limit| {
+        let filter = CommandFilter { instance_id: instance.map(id), waiting };
+        let found = store.accepted(&filter, limit).await.unwrap();
+        found.into_iter().map(|command| command.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(Some("i"), None, 10).await, ["b", "early", "c"]);
+    assert_eq!(names(Some("i"), None, 2).await, ["b", "early"]);
+    assert_eq!(names(Some("i"), Some(true), 10).await, ["early"]);
+    assert_eq!(names(Some("nobody"), None, 10).await, Vec::<String>::new());
+    assert_eq!(names(None, Some(false), 2).await, ["other", "b"]);
+    assert_eq!(names(None, None, 10).await, ["other", "b", "early", "c", "event"]);
+    let filter = CommandFilter { instance_id: Some(id("i")), waiting: Some(true) };
+    let expected = PendingCommand { waiting: true, ..of("early", "i", 2) };
+    assert_eq!(store.accepted(&filter, 1).await.unwrap(), [expected]);
 }
 
 async fn a_waiting_command_is_left_alone(store: Subject) {

@@ -63,7 +63,7 @@ async fn schedules_come_with_their_definition(store: Subject) {
     assert_eq!(store.schedules().await.unwrap(), []);
 }
 
-fn all() -> Vec<i32> {
+pub(super) fn all() -> Vec<i32> {
     (0..model::limits::TIMER_SHARDS).collect()
 }
 

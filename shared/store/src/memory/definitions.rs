@@ -10,7 +10,8 @@ use super::tables::{ScheduleRow, Tables};
 use super::{MemoryStore, Operation};
 use crate::{
     Base, DefinitionColumn, DefinitionFilter, Definitions, Deleted, Error, Listed, Page,
-    Publication, Published, Retracted, Saved, VersionOption, check,
+    Publication, Published, Retracted, Saved, SearchableFilter, SearchableNames, VersionOption,
+    check,
 };
 
 #[async_trait]
@@ -157,6 +158,19 @@ impl Definitions for MemoryStore {
                 by.then_with(|| ties(left).cmp(&ties(right)))
             });
             Ok(page.of(found.into_iter().cloned()))
+        })
+        .await
+    }
+
+    async fn searchable(&self, filter: &SearchableFilter) -> Result<SearchableNames, Error> {
+        self.run(Operation::Searchable, |tables| {
+            let mut names = SearchableNames::new();
+            for definition in tables.definitions.values().filter(|one| is_asked(one, filter)) {
+                for (name, kind) in definition.searchable() {
+                    names.entry(name.to_owned()).or_default().insert(kind);
+                }
+            }
+            Ok(names)
         })
         .await
     }
@@ -334,4 +348,12 @@ fn fits(definition: &Definition, filter: &DefinitionFilter) -> bool {
         })
         && (filter.name.is_none() || filter.name == definition.name)
         && filter.is_system.is_none_or(|wanted| wanted == definition.is_system)
+}
+
+fn is_asked(definition: &Definition, filter: &SearchableFilter) -> bool {
+    let id = &definition.definition_id;
+    (filter.definition_ids.is_empty() || filter.definition_ids.contains(id))
+        && !filter.excluded_definition_ids.contains(id)
+        && filter.version_id.as_ref().is_none_or(|version_id| *version_id == definition.id)
+        && filter.version.is_none_or(|version| version == definition.version)
 }

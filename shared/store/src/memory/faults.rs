@@ -16,6 +16,7 @@ pub enum Operation {
     Commit,
     List,
     Journal,
+    Values,
     DeleteInstance,
     Unstarted,
     Unfinished,
@@ -27,6 +28,7 @@ pub enum Operation {
     Version,
     Definition,
     Definitions,
+    Searchable,
     Triggers,
     TriggersNamed,
     Schedules,
@@ -38,9 +40,11 @@ pub enum Operation {
     Route,
     IsRouted,
     ForgetRouted,
+    Accepted,
     Unapplied,
     Wakeable,
     Overdue,
+    Clear,
     Bury,
     Clock,
     DueTimers,
@@ -102,6 +106,12 @@ pub enum Operation {
     EndPlan,
     Jobs,
     Progress,
+    EndedDefinition,
+    Ended,
+    RemoveEnded,
+    Orphans,
+    RemoveOrphans,
+    ForgetAudit,
     Ping,
 }
 
@@ -125,6 +135,7 @@ impl Operation {
                 | Self::Route
                 | Self::ForgetRouted
                 | Self::Bury
+                | Self::Clear
                 | Self::Fire
                 | Self::Published
                 | Self::Grant
@@ -164,6 +175,9 @@ impl Operation {
                 | Self::BeginJobs
                 | Self::EndJob
                 | Self::EndPlan
+                | Self::RemoveEnded
+                | Self::RemoveOrphans
+                | Self::ForgetAudit
         )
     }
 }

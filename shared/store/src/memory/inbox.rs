@@ -7,7 +7,9 @@ use protocol::Message;
 use super::instances::size;
 use super::tables::Tables;
 use super::{MemoryStore, Operation};
-use crate::{Error, Inbox, NewInstance, OutboxRow, PendingCommand, StoredBookmark, check};
+use crate::{
+    CommandFilter, Error, Inbox, NewInstance, OutboxRow, PendingCommand, StoredBookmark, check,
+};
 
 #[async_trait]
 impl Inbox for MemoryStore {
@@ -44,6 +46,24 @@ impl Inbox for MemoryStore {
             commands.iter().try_for_each(check::command)?;
             tables.settle(id, starts, commands);
             Ok(())
+        })
+        .await
+    }
+
+    async fn accepted(
+        &self,
+        filter: &CommandFilter,
+        limit: u64,
+    ) -> Result<Vec<PendingCommand>, Error> {
+        let CommandFilter { instance_id, waiting } = filter;
+        self.run(Operation::Accepted, |tables| {
+            let fits = |command: &&PendingCommand| {
+                (instance_id.is_none() || command.instance_id == *instance_id)
+                    && waiting.is_none_or(|waiting| command.waiting == waiting)
+            };
+            let mut found: Vec<_> = tables.pending.values().filter(fits).collect();
+            found.sort_by_key(|command| (command.accepted_at, &command.id));
+            Ok(found.into_iter().take(size(limit)).cloned().collect())
         })
         .await
     }

@@ -1,16 +1,18 @@
 //! Instances in memory.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use model::{Entry, Instance, InstanceId, SubStatus, Timestamp};
+use model::{Entry, Instance, InstanceId, SearchKey, SubStatus, Timestamp};
 use protocol::Message;
 
 use super::tables::{InstanceRow, Tables};
 use super::{Faults, MemoryStore, Operation, Written};
 use crate::{
     Accepted, Burst, Commit, Error, Expected, InstanceFilter, InstanceOrder, Instances, Listed,
-    Loaded, NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, check,
+    Loaded, NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, ValueChanges, ValueFilter,
+    check,
 };
 
 #[async_trait]
@@ -72,6 +74,7 @@ impl Instances for MemoryStore {
                 .values()
                 .map(|row| &row.instance)
                 .filter(|instance| fits(instance, filter))
+                .filter(|instance| fits_values(tables.values.get(&instance.id), &filter.values))
                 .collect();
             let newest = InstanceOrder { by: Some(TimeColumn::CreatedAt), ascending: false };
             let order = filter.order.unwrap_or(newest);
@@ -90,13 +93,16 @@ impl Instances for MemoryStore {
         .await
     }
 
+    async fn values(&self, id: &InstanceId) -> Result<BTreeMap<String, SearchKey>, Error> {
+        self.run(Operation::Values, |tables| Ok(tables.values.get(id).cloned().unwrap_or_default()))
+            .await
+    }
+
     async fn delete(&self, id: &InstanceId) -> Result<bool, Error> {
         self.run(Operation::DeleteInstance, |tables| {
-            tables.bookmarks.retain(|_, bookmark| bookmark.instance_id != *id);
-            tables.pending.retain(|_, command| command.instance_id.as_ref() != Some(id));
-            tables.tokens.retain(|_, token| token.instance_id != *id);
-            tables.journals.remove(id);
-            Ok(tables.instances.remove(id).is_some())
+            let is_there = tables.instances.contains_key(id);
+            tables.remove_instance(id);
+            Ok(is_there)
         })
         .await
     }
@@ -188,6 +194,15 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Times
     for bookmark in &burst.created {
         tables.create_bookmark(bookmark.clone());
     }
+    if !burst.values.is_empty() {
+        let ValueChanges { replaces, set, removed } = burst.values;
+        let values = tables.values.entry(id.clone()).or_default();
+        if replaces {
+            values.clear();
+        }
+        values.retain(|name, _| !removed.contains(name));
+        values.extend(set);
+    }
     tables.journals.entry(id).or_default().extend(burst.journal);
     for start in burst.starts {
         tables.accept_quietly(start);
@@ -230,6 +245,14 @@ fn fits(instance: &Instance, filter: &InstanceFilter) -> bool {
             .as_ref()
             .is_none_or(|text| check::instance_search_text(instance).contains(&text.to_lowercase()))
         && filter.times.iter().all(|time| fits_time(instance, time))
+}
+
+fn fits_values(stored: Option<&BTreeMap<String, SearchKey>>, filters: &[ValueFilter]) -> bool {
+    let fits = |filter: &ValueFilter| {
+        let key = stored.and_then(|stored| stored.get(&filter.name));
+        key.is_some_and(|key| filter.ranges().any(|range| range.contains(key)))
+    };
+    filters.iter().all(fits)
 }
 
 fn fits_time(instance: &Instance, filter: &TimeFilter) -> bool {

@@ -38,9 +38,17 @@ impl Keys for MemoryStore {
 
     async fn audit(&self, entry: Audit) -> Result<(), Error> {
         self.run(Operation::Audit, |tables| {
-            check::texts([Some(entry.who.as_str()), Some(&entry.what), Some(&entry.target)])?;
-            check::texts([entry.address.as_deref()])?;
+            check::audit(&entry)?;
             tables.audits.push(entry);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn audit_all(&self, entries: Vec<Audit>) -> Result<(), Error> {
+        self.run(Operation::Audit, |tables| {
+            entries.iter().try_for_each(check::audit)?;
+            tables.audits.extend(entries);
             Ok(())
         })
         .await

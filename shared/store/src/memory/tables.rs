@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     BookmarkId, CommandId, Definition, Entry, Instance, InstanceId, Schedule, ScheduleId,
-    Timestamp, Token, Trigger, VersionId,
+    SearchKey, Timestamp, Token, Trigger, VersionId,
 };
 use protocol::Message;
 
@@ -41,6 +41,8 @@ pub(super) struct PlanRow {
 pub(super) struct Tables {
     pub(super) instances: BTreeMap<InstanceId, InstanceRow>,
     pub(super) journals: BTreeMap<InstanceId, Vec<Entry>>,
+    /// Searchable values by instance and name.
+    pub(super) values: BTreeMap<InstanceId, BTreeMap<String, SearchKey>>,
     pub(super) bookmarks: BTreeMap<(InstanceId, BookmarkId), StoredBookmark>,
     pub(super) pending: BTreeMap<CommandId, PendingCommand>,
     /// Events that were handed out, each with its time.
@@ -104,6 +106,16 @@ impl Tables {
         let activation_key = if instance.status.is_final() { None } else { activation_key };
         let id = instance.id.clone();
         self.instances.insert(id, InstanceRow { instance, command: Some(command), activation_key });
+    }
+
+    /// Removes an instance with its bookmarks, journal, tokens and kept commands.
+    pub(super) fn remove_instance(&mut self, id: &InstanceId) {
+        self.bookmarks.retain(|_, bookmark| bookmark.instance_id != *id);
+        self.pending.retain(|_, command| command.instance_id.as_ref() != Some(id));
+        self.tokens.retain(|_, token| token.instance_id != *id);
+        self.journals.remove(id);
+        self.values.remove(id);
+        self.instances.remove(id);
     }
 
     /// Keeps a command; false when its id is there already.

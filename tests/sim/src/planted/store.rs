@@ -3,15 +3,17 @@
 mod identity;
 mod unchanged;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use model::{CommandId, Entry, Instance, InstanceId, Schedule, Timestamp};
+use model::{CommandId, Entry, Instance, InstanceId, Schedule, SearchKey, Timestamp};
 use protocol::Message;
 use store::memory::MemoryStore;
 use store::{
-    Accepted, Burst, Commit, DueTimer, Error, Expected, Firing, Inbox, InstanceFilter, Instances,
-    Listed, Loaded, NewInstance, Outbox, OutboxRow, Page, PendingCommand, Timers,
+    Accepted, Burst, CommandFilter, Commit, DueTimer, Error, Expected, Firing, Inbox,
+    InstanceFilter, Instances, Listed, Loaded, NewInstance, Outbox, OutboxRow, Page,
+    PendingCommand, Timers,
 };
 
 /// How far the clock with the bug is ahead.
@@ -150,6 +152,10 @@ impl Instances for BrokenStore {
         self.twin.journal(id, page).await
     }
 
+    async fn values(&self, id: &InstanceId) -> Result<BTreeMap<String, SearchKey>, Error> {
+        self.twin.values(id).await
+    }
+
     async fn delete(&self, id: &InstanceId) -> Result<bool, Error> {
         self.twin.delete(id).await
     }
@@ -185,6 +191,14 @@ impl Inbox for BrokenStore {
         commands: Vec<PendingCommand>,
     ) -> Result<(), Error> {
         self.twin.settle(id, starts, commands).await
+    }
+
+    async fn accepted(
+        &self,
+        filter: &CommandFilter,
+        limit: u64,
+    ) -> Result<Vec<PendingCommand>, Error> {
+        self.twin.accepted(filter, limit).await
     }
 
     async fn unapplied(&self, before: Timestamp, limit: u64) -> Result<Vec<Message>, Error> {

@@ -44,7 +44,11 @@ impl Arena {
             name(&database),
         ));
         let told = |text: &str| say::message(text);
-        let plan = Plan { brokers, database, told, ..Plan::new(&binary).with_nodes(count) };
+        let mut plan = Plan { brokers, database, told, ..Plan::new(&binary).with_nodes(count) };
+        for node in &mut plan.nodes {
+            // The default of a cluster: its load balancer learns late.
+            node.environment.push(("STAUNCH_DRAIN_DELAY".to_owned(), String::new()));
+        }
         let cluster = Cluster::start(plan).await?;
         Ok(Self { cluster, is_throwaway })
     }

@@ -1,8 +1,11 @@
-//! Part 5, high availability: every node is restarted in turn, and no execution fails.
+//! Part 5, high availability: every node is restarted in turn behind a load balancer that learns
+//! late, no execution fails, and no request is refused.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::join_all;
 use serde_json::json;
 
 use crate::Failure;
@@ -16,6 +19,8 @@ use super::site::Site;
 use super::workflow;
 
 const CALLERS: usize = 16;
+/// The time between two questions of the load balancer.
+const LEARNS_EVERY: Duration = Duration::from_secs(1);
 /// Executions between two restarts.
 const BETWEEN: usize = 60;
 /// Executions on a running cluster, whose nodes are not restarted.
@@ -36,13 +41,17 @@ pub(super) async fn run(
         report.doing(&format!("{CALLERS} callers over all nodes"));
         let load = Load::begin(site, &definition, CALLERS, STEADY);
         load.more(ALL).await?;
-        return judge("load over all nodes fails nothing", site, load, report).await;
+        let name = "load over all nodes fails nothing";
+        return judge(name, site, load, usize::MAX, report).await;
     };
     report.doing(&format!("{CALLERS} callers while each node is restarted in turn"));
     let load = Load::begin(site, &definition, CALLERS, STEADY);
     load.more(BETWEEN).await?;
-    let restarts = restart_each(site, arena, &load).await?;
-    judge("a rolling restart fails nothing", site, load, report).await?;
+    let restarts = tokio::select! {
+        restarts = restart_each(site, arena, &load) => restarts?,
+        never = balance(site) => match never {},
+    };
+    judge("a rolling restart fails nothing", site, load, 0, report).await?;
     let Restarts { stops, starts, bad } = restarts;
     let wrong = bad.join(", ");
     let figures = format!(
@@ -65,13 +74,24 @@ struct Restarts {
     bad: Vec<String>,
 }
 
-/// Restarts a node as an operator does: takes it out of the load balancer, sends SIGTERM, starts it
-/// and puts it back.
+/// Asks every node from time to time whether it is ready, as a load balancer does: requests go to
+/// the nodes that said so.
+async fn balance(site: &Site) -> Infallible {
+    loop {
+        tokio::time::sleep(LEARNS_EVERY).await;
+        let asked = site.members.iter().map(|member| member.client.is_ready());
+        for (number, is_ready) in join_all(asked).await.into_iter().enumerate() {
+            site.set_out(number, !is_ready);
+        }
+    }
+}
+
+/// Restarts each node as a platform does: sends SIGTERM, waits for the end, and starts it. Nobody
+/// informs the load balancer.
 async fn restart_each(site: &Site, arena: &mut Arena, load: &Load) -> Result<Restarts, Failure> {
     let (mut stops, mut starts, mut bad) = (Vec::<Duration>::new(), Vec::new(), Vec::new());
     for (number, member) in site.members.iter().enumerate() {
         let node = arena.cluster.node_mut(number);
-        site.set_out(number, true);
         let exit = node.stop().await?;
         stops.push(exit.took);
         if !exit.status.success() {
@@ -81,15 +101,26 @@ async fn restart_each(site: &Site, arena: &mut Arena, load: &Load) -> Result<Res
         let began = tokio::time::Instant::now();
         node.restart().await?;
         starts.push(began.elapsed());
-        site.set_out(number, false);
+        while site.is_out(number) {
+            load.more(1).await?;
+        }
         load.more(BETWEEN).await?;
     }
     Ok(Restarts { stops: stops.into_iter().collect(), starts: starts.into_iter().collect(), bad })
 }
 
-async fn judge(name: &str, site: &Site, load: Load, report: &mut Report) -> Result<(), Failure> {
+async fn judge(
+    name: &str,
+    site: &Site,
+    load: Load,
+    moved_max: usize,
+    report: &mut Report,
+) -> Result<(), Failure> {
     let tally = load.end().await;
     let mut wrong = tally.failures.clone();
+    if tally.moved > moved_max {
+        wrong.push(format!("{} requests were refused: {}", tally.moved, tally.refusals.join(", ")));
+    }
     for (id, journal) in tally.ids.iter().zip(site.journals(&tally.ids).await?) {
         let lines = count_of(&journal, "Line");
         if lines != 1 {

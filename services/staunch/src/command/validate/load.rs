@@ -19,6 +19,8 @@ use super::site::{SOON, Site};
 pub(super) const STEADY: Duration = Duration::from_millis(100);
 /// A fast caller begins the next execution at once.
 pub(super) const HURRIED: Duration = Duration::from_millis(1);
+/// Refusals whose reason is kept.
+const REFUSALS_KEPT: usize = 3;
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The observations of the callers.
@@ -32,6 +34,8 @@ pub(super) struct Tally {
     pub(super) failures: Vec<String>,
     /// The number of times that a caller asked another node, because one was gone or stopping.
     pub(super) moved: usize,
+    /// Why, a few times.
+    pub(super) refusals: Vec<String>,
 }
 
 impl Tally {
@@ -99,6 +103,8 @@ impl Load {
             all.times.extend(tally.times);
             all.failures.extend(tally.failures);
             all.moved += tally.moved;
+            let room = REFUSALS_KEPT.saturating_sub(all.refusals.len());
+            all.refusals.extend(tally.refusals.into_iter().take(room));
         }
         all
     }
@@ -122,7 +128,7 @@ async fn call(
         let id = format!("{definition}-{caller}-{number}");
         tally.ids.push(id.clone());
         let began = Instant::now();
-        match to_the_end(&site, &definition, &id, number, &mut tally.moved).await {
+        match to_the_end(&site, &definition, &id, number, &mut tally).await {
             Ok(()) => tally.times.push(began.elapsed()),
             Err(why) => tally.failures.push(format!("{id}: {why}")),
         }
@@ -137,14 +143,19 @@ async fn to_the_end(
     definition: &str,
     id: &str,
     first: usize,
-    moved: &mut usize,
+    tally: &mut Tally,
 ) -> Result<(), String> {
     let give_up = Instant::now() + SOON;
     for number in first.. {
         match site.execute(site.any(number), definition, id).await {
             Ok(ended) if ended.status == "Finished" => return Ok(()),
             Ok(ended) => return Err(format!("it is {}", ended.status)),
-            Err(failure) if is_passing(&failure) && Instant::now() < give_up => *moved += 1,
+            Err(failure) if is_passing(&failure) && Instant::now() < give_up => {
+                tally.moved += 1;
+                if tally.refusals.len() < REFUSALS_KEPT {
+                    tally.refusals.push(failure.to_string());
+                }
+            }
             Err(failure) => return Err(failure.to_string()),
         }
         tokio::time::sleep(ASK_AGAIN).await;

@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::failure::Kind;
 use crate::{Failure, output};
 
 use super::figure::Times;
-use super::metrics::Histogram;
 use super::report::Report;
 use super::runtime::{count_of, nodes_of, shares};
 use super::site::Site;
 use super::workflow;
+use crate::reading::Histogram;
 
 /// The number of simultaneous resumes of one instance.
 const CALLERS: usize = 50;
@@ -23,6 +24,11 @@ const CALLERS: usize = 50;
 const ROUNDS: usize = 12;
 /// The limit that Elsa's guide gives for locks in Redis.
 const LEASE_MAX: Duration = Duration::from_millis(100);
+/// A lease may take this many times as long as one write of a key that nobody else wants, at the
+/// same time on the same broker: it is asked for, waited for, and handed on.
+const WRITES_MAX: u32 = 5;
+/// The time between two writes that are measured.
+const WRITE_EVERY: Duration = Duration::from_millis(10);
 const LEASE: &str = "staunch_lease_wait_seconds";
 
 /// The result of one round.
@@ -35,20 +41,28 @@ struct Round {
     wrong: Vec<String>,
 }
 
-pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
+pub(super) async fn run(
+    site: &Site,
+    broker: Option<&str>,
+    report: &mut Report,
+) -> Result<(), Failure> {
     let definition = site.name("contended");
     site.publish(site.any(0), &workflow::waiting(&definition)).await?;
     report.doing(&format!("{CALLERS} simultaneous resumes of one instance, {ROUNDS} times"));
     let before = site.readings().await?;
     let (mut said, mut ran) = (BTreeMap::new(), BTreeMap::new());
     let (mut times, mut wrong) = (Vec::new(), Vec::new());
-    for number in 0..ROUNDS {
-        let round = round(site, &definition, number).await?;
-        round.said.into_iter().for_each(|node| *said.entry(node).or_insert(0_usize) += 1);
-        round.ran.into_iter().for_each(|node| *ran.entry(node).or_insert(0_usize) += 1);
-        times.extend(round.times);
-        wrong.extend(round.wrong);
-    }
+    let rounds = async {
+        for number in 0..ROUNDS {
+            let round = round(site, &definition, number).await?;
+            round.said.into_iter().for_each(|node| *said.entry(node).or_insert(0_usize) += 1);
+            round.ran.into_iter().for_each(|node| *ran.entry(node).or_insert(0_usize) += 1);
+            times.extend(round.times);
+            wrong.extend(round.wrong);
+        }
+        Ok::<_, Failure>(())
+    };
+    let writes = beside(rounds, broker).await?;
     let after = site.readings().await?;
     let times: Times = times.into_iter().collect();
     let wrong_text =
@@ -58,31 +72,56 @@ pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure>
     let figures = format!("callers at {}; ran on {}", shares(&said), shares(&ran));
     report.check("who won", true, &figures, json!({"callersAt": said, "ranOn": ran}));
     let each = before.iter().zip(&after).map(|(before, after)| after.histogram(before, LEASE));
-    leases(each.fold(Histogram::default(), |all, one| all.and(&one)), report);
+    leases(each.fold(Histogram::default(), |all, one| all.and(&one)), writes, report);
     Ok(())
 }
 
-fn leases(waits: Histogram, report: &mut Report) {
-    const NAME: &str = "a lease is taken within 100 ms at p99";
+/// Runs the rounds, and measures meanwhile what this broker does at best on this machine: a busy
+/// machine is slow for both.
+async fn beside(
+    rounds: impl Future<Output = Result<(), Failure>>,
+    broker: Option<&str>,
+) -> Result<Option<Times>, Failure> {
+    let Some(url) = broker else { return rounds.await.map(|()| None) };
+    let stop = CancellationToken::new();
+    let rounds = async {
+        let ended = rounds.await;
+        stop.cancel();
+        ended
+    };
+    let (ended, writes) = tokio::join!(rounds, raw::write_keys(url, WRITE_EVERY, &stop));
+    ended?;
+    Ok(Some(writes?.into_iter().collect()))
+}
+
+fn leases(waits: Histogram, writes: Option<Times>, report: &mut Report) {
+    const NAME: &str = "a lease is taken in time at p99";
     if waits.count() == 0.0 {
         report.skip(NAME, "the nodes named run no workflows, so they have no figures");
         return;
     }
-    let bound = LEASE_MAX.as_secs_f64();
+    let best = writes.filter(|times| times.len() > 0).map(|times| times.at(0.99));
+    let bound = best.map_or(LEASE_MAX, |best| LEASE_MAX.max(best * WRITES_MAX));
+    let best_text =
+        best.map(|best| format!("; a write alone {:.1} ms at p99", best.as_secs_f64() * 1_000.0));
+    let bound = waits.rounded_up(bound.as_secs_f64());
+    let bound_ms = bound * 1_000.0;
     let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|part| waits.at(part));
     let text =
         |(lower, upper): (f64, f64)| format!("{} to {} ms", lower * 1_000.0, upper * 1_000.0);
     let figures = format!(
-        "{} leases; p50 {}, p95 {}, p99 {}; within 100 ms: {:.1} %",
+        "{} leases; p50 {}, p95 {}, p99 {}; within {bound_ms} ms: {:.1} %{}",
         waits.count(),
         text(p50),
         text(p95),
         text(p99),
-        waits.within(bound) * 100.0
+        waits.within(bound) * 100.0,
+        best_text.unwrap_or_default()
     );
     let ms = |(_, upper): (f64, f64)| upper * 1_000.0;
     let data = json!({
-        "count": waits.count(), "p50MsMax": ms(p50), "p95MsMax": ms(p95), "p99MsMax": ms(p99),
+        "count": waits.count(), "boundMs": bound_ms,
+        "p50MsMax": ms(p50), "p95MsMax": ms(p95), "p99MsMax": ms(p99),
     });
     report.check(NAME, waits.within(bound) >= 0.99, &figures, data);
 }

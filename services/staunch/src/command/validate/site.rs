@@ -15,7 +15,7 @@ use crate::command::run_name;
 use crate::failure::Kind;
 use crate::{Failure, output, say};
 
-use super::metrics::Reading;
+use crate::reading::Reading;
 
 /// Longest wait for one answer: longer than an execution waits for its end.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
@@ -125,6 +125,11 @@ impl Site {
     /// Takes a node out of use, or back into it.
     pub(super) fn set_out(&self, member: usize, is_out: bool) {
         self.members[member].is_out.store(is_out, Ordering::Relaxed);
+    }
+
+    /// Whether a node is out of use.
+    pub(super) fn is_out(&self, member: usize) -> bool {
+        self.members[member].is_out.load(Ordering::Relaxed)
     }
 
     /// The client of the `number`th node in use; counts on from the first after the last.

@@ -108,7 +108,7 @@ fn moments(journal: &[Value], event: &str) -> Vec<Timestamp> {
 /// The number of timers that each named node fired since a reading.
 async fn fired_since(
     site: &Site,
-    before: &[super::metrics::Reading],
+    before: &[crate::reading::Reading],
 ) -> Result<BTreeMap<String, usize>, Failure> {
     let after = site.readings().await?;
     let each = site.members.iter().zip(before.iter().zip(&after));

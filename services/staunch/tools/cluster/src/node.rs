@@ -287,6 +287,8 @@ impl Node {
         if let Some(library) = &around.preload {
             command.env("LD_PRELOAD", library);
         }
+        // No load balancer is in front, unless the plan says so.
+        command.env("STAUNCH_DRAIN_DELAY", "0s");
         command.envs(plan.environment.iter().map(|(name, value)| (name, value)));
         command
     }

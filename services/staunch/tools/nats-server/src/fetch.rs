@@ -82,7 +82,7 @@ async fn release(work: &Path, say: Say<'_>) -> anyhow::Result<PathBuf> {
     say(&format!("fetching {name}.tar.gz from GitHub"));
     // Another part of the process may have installed a provider already; any will do.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let client = reqwest::Client::builder()
+    let client = roots::trusted_by(reqwest::Client::builder())
         .connect_timeout(Duration::from_secs(5))
         .timeout(Duration::from_secs(300))
         .build()?;

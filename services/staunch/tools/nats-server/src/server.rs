@@ -36,6 +36,8 @@ pub struct Options {
     pub log: Option<PathBuf>,
     /// Further arguments.
     pub arguments: Vec<String>,
+    /// Variables that the configuration names, on top of this process's.
+    pub environment: Vec<(String, String)>,
     /// A folder that is deleted after the server has ended, when this process is killed.
     pub remove_if_killed: Option<PathBuf>,
 }
@@ -51,6 +53,7 @@ impl Options {
             config: None,
             log: None,
             arguments: Vec::new(),
+            environment: Vec::new(),
             remove_if_killed: None,
         }
     }
@@ -179,7 +182,7 @@ impl Server {
     }
 
     async fn launch(&mut self) -> anyhow::Result<()> {
-        let Options { binary, store_dir, config, arguments, .. } = &self.options;
+        let Options { binary, store_dir, config, arguments, environment, .. } = &self.options;
         // The server chooses a free port itself and writes it to a file, so no other process can
         // take the port in between.
         let ports = tempfile::tempdir().context("cannot make a directory for the port")?;
@@ -192,6 +195,7 @@ impl Server {
         let mut command = Command::new(binary);
         command.args(["--jetstream", "--addr", "127.0.0.1", "--port", &port, "--store_dir"]);
         command.arg(store_dir).arg("--ports_file_dir").arg(ports.path()).args(arguments);
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
         if let Some(config) = config {
             command.arg("--config").arg(config);
         }

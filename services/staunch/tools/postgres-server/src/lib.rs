@@ -8,4 +8,4 @@ mod find;
 mod server;
 
 pub use find::{Programs, find};
-pub use server::{Options, Server};
+pub use server::{Copy, Options, Server};

@@ -48,6 +48,15 @@ impl Options {
     }
 }
 
+/// What a copy of a running server is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copy {
+    /// A backup: a server of its own, with what was committed when the copy was complete.
+    Backup,
+    /// A standby: it follows the server until it is promoted.
+    Standby,
+}
+
 /// A running server with an empty database: it ends when this value is dropped, and when this
 /// process ends.
 #[derive(Debug)]
@@ -93,6 +102,39 @@ impl Server {
         let mut server = Self { options, port: free_port()?, running: None, directory };
         server.launch().await?;
         Ok(server)
+    }
+
+    /// Copies a running server with `pg_basebackup`, while clients work on it, and starts the copy on
+    /// a port of its own.
+    ///
+    /// # Errors
+    /// When the copy cannot be made, or does not start.
+    pub async fn copy_of(of: &Self, copy: Copy) -> anyhow::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("staunch-pg-").tempdir()?;
+        let options = of.options.clone();
+        options.programs.own(directory.path()).await?;
+        let mut backup = options.programs.command("pg_basebackup");
+        backup.args(["-h", "127.0.0.1", "-p", &of.port.to_string(), "-U", "postgres"]);
+        backup.args(["--wal-method=stream", "--checkpoint=fast", "--no-sync"]);
+        backup.arg("--pgdata").arg(directory.path().join("data"));
+        if copy == Copy::Standby {
+            backup.arg("--write-recovery-conf");
+        }
+        run(backup).await?;
+        let mut server = Self { options, port: free_port()?, running: None, directory };
+        server.launch().await?;
+        Ok(server)
+    }
+
+    /// Runs a statement as the administrator.
+    ///
+    /// # Errors
+    /// When the server does not run, or refuses the statement.
+    pub async fn run(&self, statement: &str) -> anyhow::Result<()> {
+        let mut psql = self.options.programs.command("psql");
+        psql.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "postgres", "-q"]);
+        psql.args(["-v", "ON_ERROR_STOP=1", "-d", "postgres", "-c", statement]);
+        run(psql).await
     }
 
     /// The address for clients of this database.

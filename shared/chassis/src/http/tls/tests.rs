@@ -81,7 +81,7 @@ impl Server {
             let said = Bytes::from(format!("ok {}", request.uri().path()));
             Ok::<_, Infallible>(Response::new(Full::new(said)))
         });
-        tokio::spawn(serve(listener, Some(tls.clone()), service, 2, stop.clone()));
+        tokio::spawn(serve(listener, Some(tls.clone()), service, 2, Ending::at_once(stop.clone())));
         Self { address, folder, authority, tls, files, stop }
     }
 

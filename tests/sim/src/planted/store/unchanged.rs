@@ -4,14 +4,74 @@ use async_trait::async_trait;
 use model::{Definition, DefinitionId, InstanceId, Schedule, Timestamp, Token, Trigger, VersionId};
 use store::{
     AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Base, BookmarkFilter, Bookmarks,
-    Claim, DefinitionFilter, Definitions, Deleted, Error, JobStatus, KeyedRequest, Keys, Listed,
-    Page, PendingCommand, PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted,
-    Salvage, Saved, Store, StoredBookmark, Tokens, VersionOption,
+    Census, Claim, Counts, DefinitionFilter, Definitions, Deleted, Ended, EndedFilter, Error,
+    JobStatus, KeyedRequest, Keys, Leftover, Leftovers, Listed, Owned, Page, PendingCommand,
+    PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted, Salvage, Saved,
+    SearchableFilter, SearchableNames, Store, StoredBookmark, Tokens, Upkeep, VersionOption,
+    Walked,
 };
 
 use super::BrokenStore;
 
 impl Salvage for BrokenStore {}
+
+#[async_trait]
+impl Leftovers for BrokenStore {
+    async fn clear(&self, what: Leftover, before: Timestamp, limit: u64) -> Result<u64, Error> {
+        self.twin.clear(what, before, limit).await
+    }
+}
+
+#[async_trait]
+impl Upkeep for BrokenStore {
+    async fn ended_definition(
+        &self,
+        after: Option<&DefinitionId>,
+    ) -> Result<Option<DefinitionId>, Error> {
+        self.twin.ended_definition(after).await
+    }
+
+    async fn ended(
+        &self,
+        filter: &EndedFilter,
+        after: Option<&Ended>,
+        limit: u64,
+    ) -> Result<Vec<Ended>, Error> {
+        self.twin.ended(filter, after, limit).await
+    }
+
+    async fn remove_ended(
+        &self,
+        ids: &[InstanceId],
+        before: Timestamp,
+    ) -> Result<Vec<InstanceId>, Error> {
+        self.twin.remove_ended(ids, before).await
+    }
+
+    async fn orphans(
+        &self,
+        table: Owned,
+        after: Option<&InstanceId>,
+        limit: u64,
+    ) -> Result<Walked, Error> {
+        self.twin.orphans(table, after, limit).await
+    }
+
+    async fn remove_orphans(&self, table: Owned, ids: &[InstanceId]) -> Result<u64, Error> {
+        self.twin.remove_orphans(table, ids).await
+    }
+
+    async fn forget_audit(&self, before: Timestamp, limit: u64) -> Result<u64, Error> {
+        self.twin.forget_audit(before, limit).await
+    }
+}
+
+#[async_trait]
+impl Counts for BrokenStore {
+    async fn census(&self, overdue: Timestamp, at_most: u64) -> Result<Census, Error> {
+        self.twin.census(overdue, at_most).await
+    }
+}
 
 #[async_trait]
 impl Store for BrokenStore {
@@ -64,6 +124,10 @@ impl Definitions for BrokenStore {
         page: Page,
     ) -> Result<Listed<Definition>, Error> {
         self.twin.definitions(filter, page).await
+    }
+
+    async fn searchable(&self, filter: &SearchableFilter) -> Result<SearchableNames, Error> {
+        self.twin.searchable(filter).await
     }
 
     async fn triggers(&self, hash: &str) -> Result<Vec<Trigger>, Error> {
@@ -134,6 +198,10 @@ impl Keys for BrokenStore {
 
     async fn audit(&self, entry: Audit) -> Result<(), Error> {
         self.twin.audit(entry).await
+    }
+
+    async fn audit_all(&self, entries: Vec<Audit>) -> Result<(), Error> {
+        self.twin.audit_all(entries).await
     }
 
     async fn audits(&self, filter: &AuditFilter, page: Page) -> Result<Listed<Audit>, Error> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// One reading of the metrics of several nodes, by name and labels.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reading(BTreeMap<Series, f64>);
+pub(crate) struct Reading(BTreeMap<Series, f64>);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Series {
@@ -14,22 +14,37 @@ struct Series {
 
 /// A histogram: for each bound, in increasing order, the number of values up to it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Histogram(Vec<(f64, f64)>);
+pub(crate) struct Histogram(Vec<(f64, f64)>);
 
 impl Reading {
     /// Reads the metrics of a node; skips lines that it cannot parse.
-    pub(super) fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         Self(text.lines().filter(|line| !line.starts_with('#')).filter_map(series).collect())
     }
 
     /// The growth of a counter since an earlier reading, summed over all its labels. The counters
     /// of a node that was restarted in between begin at zero.
-    pub(super) fn added(&self, earlier: &Self, name: &str) -> f64 {
+    pub(crate) fn added(&self, earlier: &Self, name: &str) -> f64 {
         self.since(earlier, name).map(|(_, value)| value).sum()
     }
 
+    /// The growth of a counter since an earlier reading, of the series with this label.
+    pub(crate) fn added_where(&self, earlier: &Self, name: &str, label: (&str, &str)) -> f64 {
+        let has_label = |labels: &BTreeMap<String, String>| {
+            labels.get(label.0).map(String::as_str) == Some(label.1)
+        };
+        let since = self.since(earlier, name).filter(|(labels, _)| has_label(labels));
+        since.map(|(_, value)| value).sum()
+    }
+
+    /// The value of a gauge, summed over all its labels; none if the node has no such gauge.
+    pub(crate) fn gauge(&self, name: &str) -> Option<f64> {
+        let named = self.0.iter().filter(|(series, _)| series.name == name);
+        named.map(|(_, value)| *value).reduce(|sum, value| sum + value)
+    }
+
     /// The values that a histogram got since an earlier reading, summed over all its labels.
-    pub(super) fn histogram(&self, earlier: &Self, name: &str) -> Histogram {
+    pub(crate) fn histogram(&self, earlier: &Self, name: &str) -> Histogram {
         Histogram::default().plus(self.since(earlier, &format!("{name}_bucket")))
     }
 
@@ -69,7 +84,7 @@ impl Histogram {
     }
 
     /// The sum of two histograms.
-    pub(super) fn and(self, other: &Self) -> Self {
+    pub(crate) fn and(self, other: &Self) -> Self {
         let mut buckets = self.0;
         for (bound, count) in &other.0 {
             match buckets.iter_mut().find(|(known, _)| known == bound) {
@@ -82,18 +97,24 @@ impl Histogram {
     }
 
     /// The number of values.
-    pub(super) fn count(&self) -> f64 {
+    pub(crate) fn count(&self) -> f64 {
         self.0.last().map_or(0.0, |(_, count)| *count)
     }
 
     /// The share of the values up to `bound`; exact if it is the bound of a bucket.
-    pub(super) fn within(&self, bound: f64) -> f64 {
+    pub(crate) fn within(&self, bound: f64) -> f64 {
         let below = self.0.iter().rfind(|(known, _)| *known <= bound).map_or(0.0, |(_, n)| *n);
         if self.count() > 0.0 { below / self.count() } else { 1.0 }
     }
 
+    /// The first bound that is not below this value.
+    pub(super) fn rounded_up(&self, value: f64) -> f64 {
+        let mut bounds = self.0.iter().map(|(bound, _)| *bound);
+        bounds.find(|bound| *bound >= value).unwrap_or(f64::INFINITY)
+    }
+
     /// The two bounds between which this quantile lies.
-    pub(super) fn at(&self, part: f64) -> (f64, f64) {
+    pub(crate) fn at(&self, part: f64) -> (f64, f64) {
         let wanted = part * self.count();
         let mut lower = 0.0;
         for (bound, count) in &self.0 {
@@ -140,6 +161,8 @@ mod tests {
         assert_eq!(after.added(&before, "fired_total"), 2.0 + 1.0);
         assert_eq!(after.added(&before, "other"), 7.0);
         assert_eq!(after.added(&before, "unknown"), 0.0);
+        assert_eq!(after.added_where(&before, "fired_total", ("kind", "a")), 2.0);
+        assert_eq!((after.gauge("fired_total"), after.gauge("unknown")), (Some(6.0), None));
     }
 
     #[test]
@@ -150,6 +173,7 @@ mod tests {
         assert_eq!(waits.at(0.99), (0.001, 0.1));
         assert_eq!(waits.at(1.0), (0.1, f64::INFINITY));
         assert_eq!(waits.within(0.1), 0.99);
+        assert_eq!((waits.rounded_up(0.1), waits.rounded_up(0.2)), (0.1, f64::INFINITY));
         let twice = waits.clone().and(&waits);
         assert_eq!((twice.count(), twice.within(0.1)), (200.0, 0.99));
         assert_eq!(Histogram::default().at(0.99), (0.0, 0.0));

@@ -1,0 +1,112 @@
+//! Serves the API below a path of a proxy, too: `base-path`. A proxy may strip the path or not.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::http::header::LOCATION;
+use axum::http::uri::{PathAndQuery, Uri};
+use axum::http::{HeaderValue, Request};
+use axum::response::Response;
+use futures::future::Either;
+use hyper::body::Incoming;
+use hyper::service::Service;
+
+/// A service that is reached at the root and below a path.
+#[derive(Clone, Debug)]
+pub(crate) struct Below<S> {
+    service: S,
+    base: Option<Arc<str>>,
+}
+
+impl<S> Below<S> {
+    /// Serves below `base`, such as `/staunch`, beside the root.
+    pub(crate) fn new(service: S, base: Option<&str>) -> Self {
+        Self { service, base: base.map(Arc::from) }
+    }
+}
+
+impl<S> Service<Request<Incoming>> for Below<S>
+where
+    S: Service<Request<Incoming>, Response = Response>,
+    S::Future: Send + 'static,
+    S::Error: 'static,
+{
+    type Response = Response;
+    type Error = S::Error;
+    type Future =
+        Either<S::Future, Pin<Box<dyn Future<Output = Result<Response, S::Error>> + Send>>>;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        let stripped =
+            self.base.as_ref().and_then(|base| Some((base, stripped(request.uri(), base)?)));
+        let Some((base, uri)) = stripped else { return Either::Left(self.service.call(request)) };
+        *request.uri_mut() = uri;
+        let base = Arc::clone(base);
+        let answering = self.service.call(request);
+        Either::Right(Box::pin(async move {
+            let mut response = answering.await?;
+            let to = response.headers().get(LOCATION).and_then(|to| placed(to, &base));
+            if let Some(to) = to {
+                response.headers_mut().insert(LOCATION, to);
+            }
+            Ok(response)
+        }))
+    }
+}
+
+/// The URI without the base path; `None` if it is not below it.
+fn stripped(uri: &Uri, base: &str) -> Option<Uri> {
+    let rest = uri.path().strip_prefix(base)?;
+    let rest = match rest {
+        "" => "/",
+        rest if rest.starts_with('/') => rest,
+        _ => return None,
+    };
+    let text = match uri.query() {
+        Some(query) => format!("{rest}?{query}"),
+        None => rest.to_owned(),
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(text.parse::<PathAndQuery>().ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+/// A redirect within this server, below the base path.
+fn placed(to: &HeaderValue, base: &str) -> Option<HeaderValue> {
+    let text = to.to_str().ok()?;
+    let is_ours = text.starts_with('/') && !text.starts_with("//");
+    is_ours.then(|| HeaderValue::from_str(&format!("{base}{text}")).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_parts_of_a_path_are_stripped() {
+        for (uri, expected) in [
+            ("/staunch/health/live", Some("/health/live")),
+            ("/staunch/docs/?a=b", Some("/docs/?a=b")),
+            ("/staunch", Some("/")),
+            ("/staunch?x", Some("/?x")),
+            ("/staunchly/x", None),
+            ("/health/live", None),
+        ] {
+            let found = stripped(&uri.parse().unwrap(), "/staunch");
+            assert_eq!(found.map(|uri| uri.to_string()).as_deref(), expected, "{uri}");
+        }
+    }
+
+    #[test]
+    fn redirects_within_the_server_stay_below_the_path() {
+        for (to, expected) in [
+            ("/docs/", Some("/staunch/docs/")),
+            ("https://other.example/", None),
+            ("//other.example/", None),
+            ("sibling", None),
+        ] {
+            let placed = placed(&HeaderValue::from_static(to), "/staunch");
+            assert_eq!(placed.as_ref().map(|to| to.to_str().unwrap()), expected, "{to}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What operators see: who changed what, which nodes are missing, what is said below a path.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use chassis::Life;
+use chassis::http::Encrypted;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use super::world::{BOUND, World, waits_for, writes_line};
+use crate::{Config, serve};
+
+const API: &str = "/elsa/api";
+
+/// Every entry of the audit log as `what target`, oldest first.
+async fn entries(world: &World) -> Vec<String> {
+    let audit = world.get(&format!("{API}/audit?pageSize=1000")).await.expect(200);
+    let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
+    let items = audit["items"].as_array().unwrap().iter().rev();
+    items.map(|entry| format!("{} {}", text(entry, "what"), text(entry, "target"))).collect()
+}
+
+async fn has(world: &World, expected: &[String]) {
+    testkit::eventually("the audit log is written", BOUND, async || {
+        let entries = entries(world).await;
+        expected.iter().all(|one| entries.contains(one))
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn resumes_cancels_events_and_bulk_actions_are_in_the_audit_log() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        let id = world.begin("waits").await;
+        world.until(&id, "Suspended").await;
+        ids.push(id);
+    }
+    let [resumed, cancelled, raised, many, deleted] = ids.as_slice() else { unreachable!() };
+    let path = format!("{API}/workflow-instances/{resumed}/resume");
+    world.post(&path, &json!({})).await.expect(200);
+    let path = format!("{API}/cancel/workflow-instances/{cancelled}");
+    world.post(&path, &json!({"reason": "enough"})).await.expect(200);
+    let body = json!({"workflowInstanceId": raised, "workflowExecutionMode": "Synchronous"});
+    world.post(&format!("{API}/events/go/trigger"), &body).await.expect(200);
+    let path = format!("{API}/bulk-actions/cancel/workflow-instances");
+    world.post(&path, &json!({"ids": [many]})).await.expect(200);
+    let path = format!("{API}/bulk-actions/delete/workflow-instances");
+    world.post(&path, &json!({"ids": [many, deleted, "nothing"]})).await.expect(200);
+    let path = format!("{API}/bulk-actions/retract/workflow-definitions/by-definition-ids");
+    world.post(&path, &json!({"definitionIds": ["waits"]})).await.expect(200);
+    let path = format!("{API}/bulk-actions/publish/workflow-definitions/by-definition-ids");
+    world.post(&path, &json!({"definitionIds": ["waits"]})).await.expect(200);
+    world.post(&format!("{API}/tasks/unknown/complete"), &json!({})).await.expect(202);
+    let expected = [
+        format!("instance.resume {resumed}"),
+        format!("instance.cancel {cancelled}"),
+        "event.raise go".to_owned(),
+        format!("instance.cancel {many}"),
+        format!("instance.delete {many}"),
+        format!("instance.delete {deleted}"),
+        "definition.retract waits".to_owned(),
+        "definition.publish waits".to_owned(),
+        "task.complete unknown".to_owned(),
+    ];
+    has(&world, &expected).await;
+    let entries = entries(&world).await;
+    assert!(!entries.iter().any(|entry| entry.ends_with(" nothing")), "{entries:?}");
+}
+
+#[tokio::test]
+async fn entries_that_wait_are_written_when_the_server_ends() {
+    let world = World::new().await;
+    let caller = crate::auth::caller::Caller::of_start();
+    for number in 0..1_200 {
+        world.app.audit_later(&caller, "event.raise", &format!("e{number}"), Value::Null).await;
+    }
+    world.app.close().await;
+    let filter = store::AuditFilter::default();
+    let written = store::Keys::audits(&world.store, &filter, store::Page::first()).await.unwrap();
+    assert_eq!(written.total, 1_200);
+}
+
+#[tokio::test]
+async fn a_lost_outcome_is_found_long_before_the_caller_gives_up() {
+    let config = Config { answer_time_max: Duration::from_secs(30), ..Config::default() };
+    let world = World::with(config).await;
+    world.publish("quick", writes_line()).await;
+    world.broken.deafen();
+    let began = Instant::now();
+    let path = format!("{API}/workflow-definitions/quick/execute");
+    let body = world.post(&path, &json!({})).await.expect(200);
+    assert_eq!(body["workflowState"]["subStatus"], "Finished", "{body:#}");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_notifier_that_does_not_answer_leaves_every_node_missing() {
+    let world = World::new().await;
+    // The notifier's answer is lost, as if it were frozen.
+    world.broken.deafen();
+    let definition = json!({"definitionId": "d", "root": writes_line()});
+    let body = world.post(&format!("{API}/workflow-definitions"), &definition).await.body;
+    let path = format!("{API}/workflow-definitions/d/publish");
+    let body = if body["everywhere"].is_boolean() {
+        body
+    } else {
+        world.post(&path, &json!({})).await.body
+    };
+    assert_eq!(body["everywhere"], false, "{body:#}");
+    assert_eq!(body["missing"], json!(["node"]), "{body:#}");
+}
+
+#[tokio::test]
+async fn links_and_workflows_are_refused_without_https_where_it_is_required() {
+    let world = World::with(Config { requires_https: true, ..Config::default() }).await;
+    let paths = ["/workflows/hello", "/workflows", "/bookmarks/resume?t=x", "/events/trigger?t=x"];
+    let below = ["/elsa/api/bookmarks/resume?t=x", "/api/events/trigger?t=x"];
+    for path in paths.into_iter().chain(below) {
+        let refused = world.get(path).await;
+        assert_eq!(refused.status, 403, "{path}");
+        assert_eq!(refused.body["type"], "urn:staunch:problem:https-required", "{path}");
+        let mut request = Request::get(path).body(Body::empty()).unwrap();
+        request.extensions_mut().insert(Encrypted);
+        assert_ne!(world.send(request).await.status, 403, "{path}");
+    }
+    world.get(&format!("{API}/workflow-definitions")).await.expect(200);
+    world.get("/health/live").await.expect(200);
+}
+
+async fn ask(address: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn everything_is_there_below_the_path_of_a_proxy_too() {
+    let world = World::without_executor(Config::default()).await;
+    let life = Life::new(Duration::from_secs(30));
+    let config = Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        base_path: Some("/staunch".to_owned()),
+        ..Config::default()
+    };
+    let address = serve::start(world.context(), config, &life).await.unwrap();
+    for path in ["/health/live", "/staunch/health/live", "/staunch/elsa/api/workflow-definitions"] {
+        let answer = ask(address, path).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+    }
+    let redirected = ask(address, "/staunch/docs").await.to_lowercase();
+    assert!(redirected.contains("location: /staunch/docs/\r\n"), "{redirected}");
+    let page = ask(address, "/staunch/docs/swagger-initializer.js").await;
+    assert!(page.contains("../openapi.json"), "{page}");
+    let document = ask(address, "/staunch/openapi.json").await;
+    assert!(document.contains("\"url\": \"/staunch\""), "the requests of the page go there, too");
+    assert!(ask(address, "/staunchly/health/live").await.starts_with("HTTP/1.1 404"));
+    life.begin_stop();
+    assert!(life.finished().await);
+}
+
+#[tokio::test]
+async fn a_server_that_leaves_is_not_ready_and_still_answers() {
+    let world = World::without_executor(Config::default()).await;
+    let life = Life::new(Duration::from_secs(30));
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let config = Config { listen, ..Config::default() };
+    let address = serve::start(world.context(), config, &life).await.unwrap();
+    assert!(ask(address, "/health/ready").await.starts_with("HTTP/1.1 200"));
+    life.begin_leaving();
+    testkit::eventually("readiness says so", BOUND, async || {
+        ask(address, "/health/ready").await.starts_with("HTTP/1.1 503")
+    })
+    .await;
+    let answer = ask(address, "/elsa/api/workflow-definitions").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    life.begin_stop();
+    assert!(life.finished().await);
+}

@@ -1,0 +1,128 @@
+use model::limits;
+use protocol::{Cancel, Command};
+use serde_json::{Value, json};
+
+use super::world::{BOUND, World, waits_for};
+use crate::Config;
+
+const INSTANCES: &str = "/elsa/api/workflow-instances";
+
+async fn why(world: &World, id: &str) -> Value {
+    world.get(&format!("{INSTANCES}/{id}/why")).await.expect(200)
+}
+
+fn causes(why: &Value) -> Vec<&str> {
+    let found = why["findings"].as_array().unwrap().iter();
+    found.map(|one| one["cause"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn an_instance_says_what_it_waits_for_and_what_moves_it() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    world.until(&id, "Suspended").await;
+    let found = why(&world, &id).await;
+    let answer = found["answer"].as_str().unwrap();
+    assert!(answer.starts_with("It waits for the event \"go\" at activity wait"), "{found:#}");
+    assert_eq!(found["findings"][0]["cause"], "event");
+    let nats = found["findings"][0]["actions"][0]["nats"].as_str().unwrap();
+    assert_eq!(nats, format!("nats req staunch.api.event.go '{{\"instanceId\":\"{id}\"}}'"));
+    assert_eq!(found["cluster"]["executors"][0]["node"], "node", "{found:#}");
+    assert_eq!(found["unknown"], json!([]));
+    let lines = found["journal"].as_array().unwrap();
+    assert_eq!(lines.last().unwrap()["eventName"], "Workflow", "{found:#}");
+    let event = "/elsa/api/events/go/trigger";
+    world.post(event, &json!({"workflowInstanceId": id})).await.expect(200);
+    world.until(&id, "Finished").await;
+    assert_eq!(causes(&why(&world, &id).await), ["ended"]);
+    world.get(&format!("{INSTANCES}/nope/why")).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_paused_cluster_and_what_it_keeps_are_named() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    world.until(&id, "Suspended").await;
+    let runtime = "/elsa/api/admin/workflow-runtime";
+    world.post(&format!("{runtime}/pause"), &json!({"reason": "night"})).await.expect(200);
+    testkit::eventually("the executor is paused", BOUND, async || {
+        let status = world.get(&format!("{runtime}/status")).await.body;
+        status["nodes"][0]["state"] == "Paused"
+    })
+    .await;
+    let resume = format!("{INSTANCES}/{id}/resume");
+    let now = [("prefer", "respond-async")];
+    world.post_with(&resume, &now, &json!({})).await.expect(202);
+    let found = why(&world, &id).await;
+    assert!(found["answer"].as_str().unwrap().contains("paused"), "{found:#}");
+    assert_eq!(causes(&found)[0], "cluster-paused");
+    assert!(causes(&found).contains(&"command-unapplied"), "{found:#}");
+    assert_eq!(found["commands"][0]["kind"], "resume", "{found:#}");
+    world.post(&format!("{runtime}/resume"), &json!({})).await.expect(200);
+    world.until(&id, "Finished").await;
+}
+
+#[tokio::test]
+async fn a_start_without_an_executor_says_so() {
+    let world = World::without_executor(Config::default()).await;
+    world.publish("w", waits_for("go")).await;
+    let body = json!({"definitionId": "w"});
+    let started =
+        world.post_with(INSTANCES, &[("prefer", "respond-async")], &body).await.expect(202);
+    let id = started["workflowInstanceId"].as_str().unwrap();
+    let found = why(&world, id).await;
+    assert_eq!(found["subStatus"], "Pending");
+    // The member of this world says that it is an executor, and nothing answers for it.
+    assert_eq!(causes(&found)[0], "executor-silent", "{found:#}");
+    assert!(causes(&found).contains(&"start-unapplied"), "{found:#}");
+}
+
+#[tokio::test]
+async fn dead_letters_and_faults_of_an_instance_are_named() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    world.publish("f", json!({"type": "Elsa.Fault", "id": "bad", "message": "no stock"})).await;
+    let id = world.begin("w").await;
+    world.until(&id, "Suspended").await;
+    let cancel = Cancel { instance_id: id.as_str().into(), reason: None };
+    let mut message = Command::new("c-1".into(), protocol::Body::Cancel(cancel)).encode().unwrap();
+    message.payload = b"{".to_vec();
+    bus::Queue::publish(&world.bus, message).await.unwrap();
+    testkit::eventually("the command is a dead letter", BOUND, async || {
+        causes(&why(&world, &id).await).contains(&"dead-letter")
+    })
+    .await;
+    let found = why(&world, &id).await;
+    assert!(found["answer"].as_str().unwrap().starts_with("It waits for"), "{found:#}");
+    assert_eq!(found["deadLetters"][0]["subject"], format!("staunch.cmd.cancel.{id}"));
+
+    let id = world.begin("f").await;
+    world.until(&id, "Faulted").await;
+    let found = why(&world, &id).await;
+    assert!(found["answer"].as_str().unwrap().contains("no stock"), "{found:#}");
+    let staunch = &found["findings"][0]["actions"][0]["staunch"];
+    assert_eq!(*staunch, format!("staunch instance retry {id}"));
+    assert!(found["journal"].as_array().unwrap().len() as u64 <= limits::PAGE_ITEMS_MAX);
+}
+
+#[tokio::test]
+async fn a_parent_and_its_child_name_each_other() {
+    let world = World::new().await;
+    world.publish("child", waits_for("go")).await;
+    let root =
+        json!({"type": "Elsa.ExecuteWorkflow", "id": "run", "workflowDefinitionId": "child"});
+    world.publish("parent", root).await;
+    let id = world.begin("parent").await;
+    testkit::eventually("the child waits", BOUND, async || {
+        why(&world, &id).await["children"][0]["subStatus"] == "Suspended"
+    })
+    .await;
+    let found = why(&world, &id).await;
+    assert!(found["answer"].as_str().unwrap().contains("the end of its child"), "{found:#}");
+    let child = found["children"][0]["workflowInstanceId"].as_str().unwrap();
+    let of_child = why(&world, child).await;
+    assert_eq!(of_child["parent"]["workflowInstanceId"], id, "{of_child:#}");
+    assert_eq!(causes(&of_child), ["event", "parent"]);
+}

@@ -1,0 +1,161 @@
+//! What is known about an instance and about those who could move it.
+
+use bus::{Holding, Member, Pause, Scope};
+use model::{
+    ActivityId, Bookmark, BookmarkId, CommandId, Entry, Incident, Instance, InstanceId, SubStatus,
+    Timestamp,
+};
+use protocol::Runtime;
+
+/// What is known.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    /// The database's time.
+    pub(super) now: Timestamp,
+    /// The row, without its state.
+    pub(super) instance: Instance,
+    pub(super) definition: Version,
+    /// An operator has paused the instance.
+    pub(super) is_paused: bool,
+    /// It has ended with an incident, and a retry can run it again.
+    pub(super) can_be_retried: bool,
+    /// Open bookmarks, without those of calls.
+    pub(super) waits: Vec<Bookmark>,
+    pub(super) calls: Vec<CallFact>,
+    pub(super) incidents: Vec<Incident>,
+    pub(super) commands: Vec<CommandFact>,
+    pub(super) letters: Vec<LetterFact>,
+    /// The last lines.
+    pub(super) journal: Vec<Entry>,
+    pub(super) parent: Option<Relative>,
+    pub(super) children: Vec<Relative>,
+    pub(super) cluster: Cluster,
+    /// What could not be asked, and why.
+    pub(super) unknown: Vec<String>,
+    pub(super) server: Server,
+}
+
+/// The version of the definition that an instance runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// It is there; the number of the published version, if there is one.
+    There(Option<u32>),
+    /// No database row has it; the number of the published version, if there is one.
+    Gone(Option<u32>),
+    /// This node cannot run it.
+    Broken(String),
+}
+
+/// A call whose result is not recorded yet.
+#[derive(Clone, Debug)]
+pub(super) struct CallFact {
+    pub(super) bookmark_id: BookmarkId,
+    pub(super) activity_id: ActivityId,
+    /// Such as `GET https://…`.
+    pub(super) what: String,
+    /// 1, 2, 3 …
+    pub(super) attempt: u32,
+    pub(super) attempts_max: u32,
+    pub(super) since: Timestamp,
+    pub(super) not_before: Option<Timestamp>,
+    /// The last attempt failed; the next one comes at this time.
+    pub(super) again_at: Option<Timestamp>,
+}
+
+/// An accepted command that is not applied.
+#[derive(Clone, Debug)]
+pub(super) struct CommandFact {
+    pub(super) id: CommandId,
+    /// `start`, `resume`, `cancel` …
+    pub(super) kind: String,
+    pub(super) accepted_at: Timestamp,
+    /// It came too early and waits for a bookmark.
+    pub(super) is_waiting: bool,
+    pub(super) expires_at: Option<Timestamp>,
+}
+
+/// A dead letter of the instance.
+#[derive(Clone, Debug)]
+pub(super) struct LetterFact {
+    pub(super) number: u64,
+    pub(super) at: Timestamp,
+    pub(super) subject: String,
+    pub(super) reason: String,
+    pub(super) can_be_replayed: bool,
+}
+
+/// The parent, or a child that the instance waits for.
+#[derive(Clone, Debug)]
+pub(super) struct Relative {
+    pub(super) id: InstanceId,
+    /// None if there is no such instance.
+    pub(super) status: Option<SubStatus>,
+    pub(super) finished_at: Option<Timestamp>,
+    /// The bookmark at which the parent waits for the child.
+    pub(super) bookmark_id: Option<BookmarkId>,
+}
+
+/// The nodes, and what they are about to do. What could not be asked is `None`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cluster {
+    pub(super) nodes: Vec<Member>,
+    /// The node that answers is cut off from the others.
+    pub(super) is_cut_off: bool,
+    /// The lease on the instance; none if no node holds it.
+    pub(super) lease: Option<Holding>,
+    pub(super) pauses: Vec<(Scope, Pause)>,
+    /// The live executors with their answers.
+    pub(super) executors: Vec<(String, Option<Runtime>)>,
+    /// Commands in the stream.
+    pub(super) backlog: Option<u64>,
+}
+
+/// How lines to copy address this server.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Server {
+    /// The URL of the server.
+    pub(super) url: String,
+    /// Callers need credentials.
+    pub(super) wants_key: bool,
+}
+
+impl Facts {
+    /// The id of the instance.
+    pub(super) fn id(&self) -> &InstanceId {
+        &self.instance.id
+    }
+
+    /// The instance's status.
+    pub(super) fn status(&self) -> SubStatus {
+        self.instance.status
+    }
+}
+
+impl Cluster {
+    /// The live nodes with this role.
+    pub(super) fn with_role(&self, role: &str) -> Vec<&str> {
+        let has_role = |member: &&Member| member.roles.iter().any(|own| own == role);
+        self.nodes.iter().filter(has_role).map(|member| member.node.as_str()).collect()
+    }
+
+    /// Whether a node lives.
+    pub(super) fn lives(&self, node: &str) -> bool {
+        self.nodes.iter().any(|member| member.node == node)
+    }
+
+    /// The pause of the whole cluster.
+    pub(super) fn pause(&self) -> Option<&Pause> {
+        let found = self.pauses.iter().find(|(scope, _)| *scope == Scope::Cluster);
+        found.map(|(_, pause)| pause)
+    }
+
+    /// The live executors that are paused by themselves.
+    pub(super) fn paused(&self) -> Vec<&str> {
+        let is_paused = |node: &str| {
+            self.pauses.iter().any(|(scope, _)| *scope == Scope::Node(node.to_owned()))
+        };
+        let mut paused = self.with_role("executor");
+        paused.retain(|node| is_paused(node));
+        paused
+    }
+}

@@ -1,0 +1,200 @@
+//! What an instance waits for, bookmark by bookmark.
+
+use std::time::Duration;
+
+use model::{Bookmark, Stimulus, SubStatus, Timestamp};
+use protocol::subject;
+use serde_json::json;
+
+use super::action::{action, segment, since, span};
+use super::answer::{Action, Finding};
+use super::facts::{Facts, Relative};
+
+/// A timer that is due for less than this is on its way.
+const LATE_AFTER: Duration = Duration::from_secs(5);
+/// The end of a child that ended less than this ago is on its way.
+const TOLD_AFTER: Duration = Duration::from_secs(15);
+
+/// Everything that the instance waits for.
+pub(super) fn waits(facts: &Facts) -> Vec<Finding> {
+    facts.waits.iter().map(|bookmark| wait(facts, bookmark)).collect()
+}
+
+/// Whether a timer of the instance is due and was not fired.
+pub(super) fn is_overdue(now: Timestamp, due_at: Timestamp) -> bool {
+    now > due_at.after(LATE_AFTER)
+}
+
+fn wait(facts: &Facts, bookmark: &Bookmark) -> Finding {
+    let text = |name: &str| bookmark.payload.get(name).and_then(|value| value.as_str());
+    let children: Vec<&Relative> = facts
+        .children
+        .iter()
+        .filter(|child| child.bookmark_id.as_ref() == Some(&bookmark.id))
+        .collect();
+    let found = match (bookmark.due_at, text("EventName"), text("TaskId"), text("Path")) {
+        (Some(due_at), ..) => timer(facts, bookmark, due_at),
+        (None, Some(event), ..) if bookmark.hash == Stimulus::event(event).hash() => {
+            raised(facts, bookmark, event)
+        }
+        (None, _, Some(task), _) => worked(facts, bookmark, task, text("TaskName")),
+        (None, _, _, Some(path)) => {
+            let method = text("Method").unwrap_or("get");
+            requested(facts, bookmark, method, path)
+        }
+        _ if !children.is_empty() || text("ChildInstanceId").is_some() => {
+            child(facts, bookmark, &children)
+        }
+        _ => {
+            let what = format!("a resume of its bookmark {:?}", bookmark.name);
+            Finding::waits("bookmark", says(facts, bookmark, &what)).doing(resumed(facts, bookmark))
+        }
+    };
+    found.since(bookmark.created_at)
+}
+
+fn says(facts: &Facts, bookmark: &Bookmark, what: &str) -> String {
+    let since = since(facts.now, bookmark.created_at);
+    format!("It waits for {what} at activity {}, {since}.", bookmark.activity_id)
+}
+
+fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
+    let activity = &bookmark.activity_id;
+    let timers = facts.cluster.with_role("timer");
+    let found = if !is_overdue(facts.now, due_at) {
+        let left = span(due_at.since(facts.now));
+        let mut what = format!(
+            "It waits until {due_at} (another {left}) at activity {activity}, {}",
+            since(facts.now, bookmark.created_at)
+        );
+        if timers.is_empty() {
+            what.push_str(", and no node with the role timer lives that could fire it then");
+        }
+        Finding::waits("timer", format!("{what}."))
+    } else {
+        let late = span(facts.now.since(due_at));
+        let due = format!("The timer of activity {activity} was due at {due_at}, {late} ago");
+        if timers.is_empty() {
+            let none = format!("{due}, and no node with the role timer lives to fire it.");
+            Finding::blocks("timer-no-role", none).doing(start_role("timer"))
+        } else {
+            let is_left = format!(
+                "{due}, and its command is not applied yet; timers are fired by {}.",
+                timers.join(", ")
+            );
+            Finding::blocks("timer-overdue", is_left)
+        }
+    };
+    found.until(Some(due_at)).doing(Action {
+        what: "go on now, before the timer".to_owned(),
+        ..resumed(facts, bookmark)
+    })
+}
+
+fn raised(facts: &Facts, bookmark: &Bookmark, event: &str) -> Finding {
+    let id = facts.id();
+    let raise = action("raise the event for this instance")
+        .staunch(&["instance", "resume", id.as_str(), "--bookmark", bookmark.id.as_str()])
+        .nats(&subject::event(event), &json!({"instanceId": id}))
+        .posted(
+            &facts.server,
+            &format!("/events/{}/trigger", segment(event)),
+            &json!({"workflowInstanceId": id}),
+        );
+    Finding::waits("event", says(facts, bookmark, &format!("the event {event:?}"))).doing(raise)
+}
+
+fn worked(facts: &Facts, bookmark: &Bookmark, task: &str, name: Option<&str>) -> Finding {
+    let what = match name {
+        Some(name) => format!("a worker to complete the task {task} of type {name:?}"),
+        None => format!("a worker to complete the task {task}"),
+    };
+    let complete = action("complete the task")
+        .staunch(&[
+            "instance",
+            "resume",
+            facts.id().as_str(),
+            "--bookmark",
+            bookmark.id.as_str(),
+            "-i",
+            r#"{"RunTaskInput":null}"#,
+        ])
+        .published(&subject::task_completed(task), &json!({"result": null}))
+        .posted(
+            &facts.server,
+            &format!("/tasks/{}/complete", segment(task)),
+            &json!({"result": null}),
+        );
+    Finding::waits("task", says(facts, bookmark, &what)).doing(complete)
+}
+
+fn requested(facts: &Facts, bookmark: &Bookmark, method: &str, path: &str) -> Finding {
+    let what = format!("a request {} /workflows{path}", method.to_uppercase());
+    let request = action("send the request").requested(&facts.server, method, path);
+    Finding::waits("http", says(facts, bookmark, &what)).doing(request)
+}
+
+fn child(facts: &Facts, bookmark: &Bookmark, children: &[&Relative]) -> Finding {
+    let looks = |one: &Relative| {
+        action("see why the child is where it is").staunch(&["why", one.id.as_str()])
+    };
+    let is_over = |one: &&&Relative| one.status.is_some_and(SubStatus::is_final);
+    if let [one] = children {
+        let (id, activity) = (&one.id, &bookmark.activity_id);
+        return match one.status {
+            None => {
+                let gone = format!(
+                    "It waits at activity {activity} for the end of its child {id}, and there is \
+                     no such instance."
+                );
+                Finding::blocks("child-gone", gone).doing(resumed(facts, bookmark))
+            }
+            Some(status) if status.is_final() => {
+                let at = one.finished_at.unwrap_or(facts.now);
+                let ended = format!(
+                    "Its child {id} is {status} {}, and activity {activity} has not heard of it.",
+                    since(facts.now, at)
+                );
+                let is_late = facts.now > at.after(TOLD_AFTER);
+                let found = if is_late {
+                    Finding::blocks("child-ended", ended)
+                } else {
+                    Finding::waits("child-ended", ended)
+                };
+                found.doing(resumed(facts, bookmark))
+            }
+            Some(status) => {
+                let what = format!("the end of its child {id}, which is {status},");
+                Finding::waits("child", says(facts, bookmark, &what)).doing(looks(one))
+            }
+        };
+    }
+    let open: Vec<_> = children.iter().filter(|one| !is_over(one)).collect();
+    let what = match open.first() {
+        Some(_) => format!("the end of {} children that are known here", open.len()),
+        None => "the end of its children".to_owned(),
+    };
+    let found = Finding::waits("children", says(facts, bookmark, &what));
+    match open.first() {
+        Some(one) => found.doing(looks(one)),
+        None => found.doing(resumed(facts, bookmark)),
+    }
+}
+
+/// Resumes the instance at this bookmark, whatever it waits for.
+fn resumed(facts: &Facts, bookmark: &Bookmark) -> Action {
+    let (id, place) = (facts.id(), bookmark.id.as_str());
+    action("go on without it")
+        .staunch(&["instance", "resume", id.as_str(), "--bookmark", place])
+        .nats(&subject::resume(id), &json!({"bookmarkId": place}))
+        .posted(
+            &facts.server,
+            &format!("/workflow-instances/{id}/resume"),
+            &json!({"bookmarkId": place}),
+        )
+}
+
+/// Starts a node with a role that is missing.
+pub(super) fn start_role(role: &str) -> Action {
+    action(format!("start a node with the role {role}")).staunch(&["server", "--role", role])
+}

@@ -1,0 +1,224 @@
+//! Asks everything at once. Nothing here judges, and nothing changes anything.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bus::{Bucket, Bus as _, Pauses, Queue as _, Stream, Wire as _, members};
+use chassis::{Clock as _, Settings, SystemClock};
+use futures::future::{join, join_all};
+use model::limits::TIMER_SHARDS;
+use node::{BrokerSeen, DatabaseSeen, NatsBus};
+use protocol::{Message, decode_body, subject};
+use store::{CommandFilter, Store};
+
+use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Work};
+use crate::client::Client;
+use crate::{Failure, database};
+
+/// The number at which counting ends.
+pub(super) const COUNTED_MAX: u64 = 1_000;
+/// What waits for longer should have been mended by a sweep.
+const SWEPT_AFTER: Duration = Duration::from_secs(30);
+/// A timer that is due for longer is overdue.
+const OVERDUE_AFTER: Duration = Duration::from_secs(10);
+/// How long one server may take for an answer.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// How long an executor may take to answer.
+const EXECUTOR_MAX: Duration = Duration::from_secs(2);
+/// How long one part may take as a whole.
+const PART_MAX: Duration = Duration::from_secs(60);
+/// Servers that are asked, if there are more.
+const SERVERS_MAX: usize = 16;
+
+/// All answers.
+pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts {
+    let (on_broker, (database, work)) = join(on_broker(settings), on_database(settings)).await;
+    let (broker, cluster) = on_broker;
+    let urls = match server {
+        Some(url) => vec![url],
+        None => {
+            let members = cluster.as_ref().map(|it| it.members.as_slice()).unwrap_or_default();
+            members.iter().filter_map(|member| member.address.clone()).take(SERVERS_MAX).collect()
+        }
+    };
+    let key = settings.api_key.as_ref().map(|key| key.expose().to_owned());
+    let servers = join_all(urls.into_iter().map(|url| ask_server(url, key.clone()))).await;
+    let host = Host { folder: folder(settings), descriptors: descriptors() };
+    let now = SystemClock.now();
+    Facts { now, settings: seen(settings), broker, cluster, database, work, servers, host }
+}
+
+async fn within<T>(what: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let late = || Err(format!("no answer within {} s", PART_MAX.as_secs()));
+    tokio::time::timeout(PART_MAX, what).await.unwrap_or_else(|_| late())
+}
+
+async fn on_broker(settings: &Settings) -> (Result<BrokerSeen, String>, Result<Cluster, String>) {
+    let bus = match node::connect(settings).await {
+        Ok(bus) => bus,
+        Err(error) => return (Err(error.to_string()), Err(error.to_string())),
+    };
+    let roles: Vec<_> =
+        crate::roles::ALL.into_iter().filter(|role| settings.serves(role)).collect();
+    let inspected = within(async { bus.inspect(&roles).await.map_err(|error| error.to_string()) });
+    let listed = within(async { cluster(&bus).await.map_err(|error| error.to_string()) });
+    let found = join(inspected, listed).await;
+    bus.close().await;
+    found
+}
+
+async fn cluster(bus: &NatsBus) -> Result<Cluster, bus::Error> {
+    let members = members(&*bus.kv(Bucket::Nodes)).await?;
+    let is_executor = |member: &&bus::Member| member.roles.iter().any(|role| role == "executor");
+    let asked = members.iter().filter(is_executor).map(|member| async move {
+        let question = Message { subject: subject::runtime(&member.node), ..Message::default() };
+        let answer = bus.request(question, EXECUTOR_MAX).await.ok();
+        let read = |answer: Message| decode_body(answer.content_type(), &answer.payload).ok();
+        (member.node.clone(), answer.and_then(read))
+    });
+    let executors = join_all(asked).await;
+    let pauses = Pauses::all(&*bus.kv(Bucket::Runtime)).await?;
+    Ok(Cluster {
+        executors,
+        leases: bus::look_at_all(&*bus.kv(Bucket::Leases)).await?,
+        pauses: pauses.into_iter().map(|(scope, (pause, _))| (scope, pause)).collect(),
+        dead_letters: bus.span(Stream::Dead).await?.messages,
+        id: bus::home_of(&*bus.kv(Bucket::Runtime)).await?,
+        members,
+    })
+}
+
+async fn on_database(
+    settings: &Settings,
+) -> (Result<DatabaseSeen, String>, Option<Result<Work, String>>) {
+    if let Err(missing) = database::must_exist(settings) {
+        return (Err(missing.message), None);
+    }
+    let inspected = node::inspect_database(settings);
+    let inspected = within(async { inspected.await.map_err(|error| error.to_string()) }).await;
+    // Without its schema the database has no work, and the store refuses to open it.
+    if !inspected.as_ref().is_ok_and(|database| database.missing.is_empty()) {
+        return (inspected, None);
+    }
+    let waits = within(async {
+        let store = node::open_store(settings).await.map_err(|error| error.to_string())?;
+        let waits = work(&*store).await.map_err(|error| error.to_string());
+        store.close().await;
+        waits
+    });
+    (inspected, Some(waits.await))
+}
+
+async fn work(store: &dyn Store) -> Result<Work, store::Error> {
+    let now = store.clock().await?;
+    let old = now.before(SWEPT_AFTER);
+    let unapplied = CommandFilter { instance_id: None, waiting: Some(false) };
+    let unapplied = store.accepted(&unapplied, COUNTED_MAX).await?;
+    let shards: Vec<i32> = (0..TIMER_SHARDS).collect();
+    let late = now.before(OVERDUE_AFTER);
+    let timers = store.due_timers(&shards, late, COUNTED_MAX).await?;
+    let schedules = store.due_schedules(&shards, late, COUNTED_MAX).await?;
+    let due = timers.iter().map(|timer| timer.due_at);
+    let due = due.chain(schedules.iter().filter_map(|schedule| schedule.next_at));
+    Ok(Work {
+        now,
+        unapplied: (unapplied.first().map(|one| one.accepted_at), unapplied.len() as u64),
+        unstarted: store.unstarted(old, COUNTED_MAX).await?.len() as u64,
+        overdue: (due.min(), (timers.len() + schedules.len()) as u64),
+        unpublished: store.unpublished(old, COUNTED_MAX).await?.len() as u64,
+    })
+}
+
+async fn ask_server(url: String, key: Option<String>) -> Server {
+    let is_here = is_here(&url);
+    let silent = |reason: String| Server {
+        url: url.clone(),
+        version: Err(reason),
+        unready: None,
+        is_open: false,
+        is_here,
+    };
+    let hint = "is it running?";
+    let client = match Client::to(&url, key) {
+        Ok(client) => client.with_patience(ANSWER_MAX, hint),
+        Err(failure) => return silent(failure.message),
+    };
+    let stranger = match Client::to(&url, None) {
+        Ok(client) => client.with_patience(ANSWER_MAX, hint),
+        Err(failure) => return silent(failure.message),
+    };
+    let version = match client.get("/package/version").await {
+        Ok(answer) => crate::output::text(&answer, "packageVersion"),
+        Err(failure) => return silent(failure.message),
+    };
+    let ready = client.open(&format!("{}/health/ready", client.server())).await;
+    let unready = ready.err().map(|Failure { message, .. }| message);
+    let is_open = stranger.get("/nodes").await.is_ok();
+    Server { version: Ok(version), unready, is_open, is_here, url }
+}
+
+/// The part of the settings that the checks look at.
+fn seen(settings: &Settings) -> SettingsSeen {
+    let database_url = &settings.database_url;
+    let is_file = database_url.starts_with("sqlite:");
+    SettingsSeen {
+        nats_url: settings.shown("nats-url").to_owned(),
+        database_url: settings.shown("database-url").to_owned(),
+        is_nats_here: settings.nats_url.split(',').all(|url| is_here(url.trim())),
+        is_database_here: is_file || is_here(database_url),
+        is_database_verified: is_file || database_url.contains("sslmode=verify-full"),
+    }
+}
+
+/// Whether a URL names this machine. One without a host names a socket of it.
+fn is_here(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let place = rest.split(['/', '?']).next().unwrap_or_default();
+    let place = place.rsplit_once('@').map_or(place, |(_, host)| host);
+    place.is_empty() || chassis::is_loopback(place)
+}
+
+/// The folder of the SQLite file with its free bytes and all its bytes.
+fn folder(settings: &Settings) -> Option<(PathBuf, u64, u64)> {
+    let folder = database::file(&settings.database_url)?.parent()?.to_owned();
+    let (free, all) = room(&folder)?;
+    Some((folder, free, all))
+}
+
+#[cfg(unix)]
+fn room(folder: &std::path::Path) -> Option<(u64, u64)> {
+    let room = rustix::fs::statvfs(folder).ok()?;
+    Some((room.f_bavail * room.f_frsize, room.f_blocks * room.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn room(_: &std::path::Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// The number of files that this process may open, as Linux reports it.
+fn descriptors() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_on_this_machine_is_known_by_its_url() {
+        for (url, expected) in [
+            ("nats://127.0.0.1:4222", true),
+            ("nats://user:password@localhost:4222", true),
+            ("postgres://staunch@[::1]/staunch", true),
+            ("postgres:///staunch?host=/run/postgresql", true),
+            ("nats://nats.example:4222", false),
+            ("postgres://u:p@10.0.0.5/staunch?sslmode=verify-full", false),
+            ("http://127.0.0.1.evil.example:5001", false),
+        ] {
+            assert_eq!(is_here(url), expected, "{url}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! From facts to checks: pure, so that a table of cases tests it.
+
+use std::time::Duration;
+
+use model::Timestamp;
+
+use super::check::Check;
+use super::facts::{Facts, Host, Server, SettingsSeen};
+use super::{broker, cluster, database};
+
+/// Clocks that differ by more make figures and logs hard to read.
+const SKEW_NOTED: Duration = Duration::from_millis(500);
+/// Clocks that differ by more make timers seem late, and tokens expire early.
+const SKEW_BAD: Duration = Duration::from_secs(5);
+/// A process with fewer descriptors refuses connections early.
+const DESCRIPTORS_ADVISED: u64 = 4_096;
+const GIB: u64 = 1024 * 1024 * 1024;
+
+/// Every check, area by area.
+pub(super) fn judge(facts: &Facts) -> Vec<Check> {
+    let mut checks = broker::checks(&facts.broker, &facts.settings);
+    checks.extend(database::checks(&facts.database, &facts.settings));
+    checks.extend(clocks(facts));
+    checks.extend(home(facts));
+    checks.extend(cluster::checks(&facts.cluster, facts.broker.as_ref().ok()));
+    let has_timer = facts.cluster.as_ref().is_ok_and(|cluster| cluster::has_role(cluster, "timer"));
+    checks.extend(
+        facts.work.as_ref().map(|work| database::work(work, has_timer)).unwrap_or_default(),
+    );
+    checks.extend(servers(&facts.servers));
+    checks.extend(host(&facts.host));
+    checks.extend(settings(&facts.settings, facts.broker.as_ref().is_ok_and(|it| it.wants_login)));
+    checks
+}
+
+fn clocks(facts: &Facts) -> Vec<Check> {
+    let broker = facts.broker.as_ref().ok().and_then(|broker| broker.time);
+    let database = facts.database.as_ref().ok().map(|database| database.time);
+    let each = [("NATS", broker), ("the database", database)];
+    each.into_iter().filter_map(|(of, time)| Some(clock(facts.now, of, time?))).collect()
+}
+
+/// Compares this machine's clock with another one, whose answer may be as old as half a round trip.
+fn clock(now: Timestamp, of: &str, (time, half): (Timestamp, Duration)) -> Check {
+    let apart = now.since(time).max(time.since(now)).saturating_sub(half);
+    let found = format!("the clocks of this machine and {of} are {} ms apart", apart.as_millis());
+    let advice = "synchronise the clocks of all machines (NTP): timers follow the database's, \
+                  leases the node's";
+    match apart {
+        apart if apart <= SKEW_NOTED => Check::ok("clock", found),
+        apart if apart <= SKEW_BAD => Check::warn("clock", found, advice),
+        _ => Check::bad("clock", found, advice),
+    }
+}
+
+/// Two databases behind one NATS would take each other's commands.
+fn home(facts: &Facts) -> Option<Check> {
+    let theirs = facts.cluster.as_ref().ok()?.id.as_ref()?;
+    let ours = facts.database.as_ref().ok()?.cluster_id.as_ref()?;
+    if theirs == ours {
+        return Some(Check::ok(
+            "cluster",
+            format!("NATS and the database belong to cluster {ours}"),
+        ));
+    }
+    let found = format!("NATS belongs to cluster {theirs}, and the database to cluster {ours}");
+    let advice = "correct --nats-url or --database-url; if the other database is gone for good, run \
+                  `staunch provision --claim`";
+    Some(Check::bad("cluster", found, advice))
+}
+
+fn servers(servers: &[Server]) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let here = chassis::version();
+    for server in servers {
+        let url = &server.url;
+        let version = match &server.version {
+            Ok(version) => version,
+            Err(reason) => {
+                let advice = "start it, or name another with --server";
+                checks.push(Check::bad("api", format!("{url} does not answer: {reason}"), advice));
+                continue;
+            }
+        };
+        match &server.unready {
+            Some(reason) => checks.push(Check::bad(
+                "api",
+                format!("{url} is not ready: {reason}"),
+                "see the checks of NATS and the database, and the log of this node",
+            )),
+            None => checks.push(Check::ok("api", format!("{url} is ready, version {version}"))),
+        }
+        if *version != here {
+            let found = format!("{url} runs version {version}, and this program is {here}");
+            let advice = "finish the upgrade: two versions side by side are for its duration only";
+            checks.push(Check::warn("api", found, advice));
+        }
+        if server.is_open && !server.is_here {
+            let found = format!("{url} lets every caller in: whoever reaches it may do everything");
+            let advice = "set --auth api-key (or identity, oidc), or listen on 127.0.0.1";
+            checks.push(Check::bad("api", found, advice));
+        }
+        if !server.is_here && url.starts_with("http://") {
+            let found = format!("{url} is reached without TLS: keys travel in clear");
+            let advice = "set --tls-cert and --tls-key, or let a proxy end TLS";
+            checks.push(Check::warn("api", found, advice));
+        }
+    }
+    checks
+}
+
+fn host(host: &Host) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some((folder, free, all)) = &host.folder {
+        let (gib, percent) = (*free as f64 / GIB as f64, free * 100 / (*all).max(1));
+        let found = format!("{gib:.1} GiB are free at {} ({percent} %)", folder.display());
+        let advice = "make room: a full disk stops every commit";
+        checks.push(match (percent, *free) {
+            (_, free) if free < GIB / 4 => Check::bad("host", found, advice),
+            (percent, free) if percent < 10 && free < 10 * GIB => {
+                Check::warn("host", found, advice)
+            }
+            _ => Check::ok("host", found),
+        });
+    }
+    if let Some(descriptors) = host.descriptors {
+        let found = format!("a process may open {descriptors} files here");
+        checks.push(match descriptors < DESCRIPTORS_ADVISED {
+            true => Check::warn(
+                "host",
+                found,
+                format!(
+                    "raise the limit to {DESCRIPTORS_ADVISED} or more (ulimit -n, LimitNOFILE)"
+                ),
+            ),
+            false => Check::ok("host", found),
+        });
+    }
+    checks
+}
+
+fn settings(settings: &SettingsSeen, has_login: bool) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if !settings.is_nats_here && !has_login {
+        let found = "NATS wants no login, and is not on this machine alone".to_owned();
+        let advice = "give Staunch and every client a user of their own: see nats/server.conf";
+        checks.push(Check::warn("settings", found, advice));
+    }
+    if !settings.is_database_here && !settings.is_database_verified {
+        let found = "the connection to the database verifies no certificate".to_owned();
+        let advice = "add sslmode=verify-full and sslrootcert to the database's URL";
+        checks.push(Check::warn("settings", found, advice));
+    }
+    checks
+}

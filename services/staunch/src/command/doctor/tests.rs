@@ -1,0 +1,292 @@
+//! One row for each thing that can be wrong.
+
+use std::time::Duration;
+
+use bus::{Holding, Member, Pause, Scope};
+use model::Timestamp;
+use node::{BrokerSeen, ConsumerSeen, DatabaseSeen, StreamSeen};
+use protocol::{Runtime, Taking};
+
+use super::check::Grade::{self, Bad, Ok as Fine, Warn};
+use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Work};
+use super::judge::judge;
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+fn millis(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+fn ago(seconds: u64) -> Timestamp {
+    NOW.before(Duration::from_secs(seconds))
+}
+
+/// An installation in which everything is as it should be.
+fn sound() -> Facts {
+    let member = Member {
+        node: "n1".to_owned(),
+        roles: crate::roles::ALL.map(str::to_owned).into(),
+        started_at: ago(60),
+        address: Some("http://127.0.0.1:5001".to_owned()),
+    };
+    let answer = Runtime { node: "n1".into(), state: Taking::Running, commands: 0, instances: 0 };
+    let stream = StreamSeen {
+        name: "STAUNCH_COMMANDS".to_owned(),
+        is_there: true,
+        replicas: 1,
+        bytes: 10,
+        bytes_max: 1_000,
+        ..StreamSeen::default()
+    };
+    let consumer = ConsumerSeen {
+        name: "executor".to_owned(),
+        stream: "STAUNCH_COMMANDS".to_owned(),
+        is_there: true,
+        ..ConsumerSeen::default()
+    };
+    Facts {
+        now: NOW,
+        settings: SettingsSeen {
+            nats_url: "nats://127.0.0.1:4222".to_owned(),
+            database_url: "sqlite://x".to_owned(),
+            is_nats_here: true,
+            is_database_here: true,
+            is_database_verified: true,
+        },
+        broker: Ok(BrokerSeen {
+            version: "2.15.0".to_owned(),
+            round_trips: vec![millis(1); 5],
+            time: Some((NOW, millis(1))),
+            storage: [(1, -1), (1, -1)],
+            streams: vec![stream],
+            consumers: vec![consumer],
+            ..BrokerSeen::default()
+        }),
+        cluster: Ok(Cluster {
+            members: vec![member],
+            executors: vec![("n1".to_owned(), Some(answer))],
+            id: Some("c1".to_owned()),
+            ..Cluster::default()
+        }),
+        database: Ok(DatabaseSeen {
+            kind: "PostgreSQL",
+            version: "17.2".to_owned(),
+            time: (NOW, millis(1)),
+            round_trips: vec![millis(1); 5],
+            bytes: 1,
+            connections: (10, 100),
+            is_read_only: false,
+            missing: Vec::new(),
+            newer: Vec::new(),
+            applied: 17,
+            cluster_id: Some("c1".to_owned()),
+        }),
+        work: Some(Ok(Work { now: NOW, ..Work::default() })),
+        servers: vec![Server {
+            url: "http://127.0.0.1:5001".to_owned(),
+            version: Ok(chassis::version().to_owned()),
+            unready: None,
+            is_open: true,
+            is_here: true,
+        }],
+        host: Host {
+            folder: Some(("/data".into(), 50 << 30, 100 << 30)),
+            descriptors: Some(65_536),
+        },
+    }
+}
+
+fn broker(facts: &mut Facts) -> &mut BrokerSeen {
+    facts.broker.as_mut().unwrap()
+}
+
+fn stream(facts: &mut Facts) -> &mut StreamSeen {
+    &mut broker(facts).streams[0]
+}
+
+fn consumer(facts: &mut Facts) -> &mut ConsumerSeen {
+    &mut broker(facts).consumers[0]
+}
+
+fn cluster(facts: &mut Facts) -> &mut Cluster {
+    facts.cluster.as_mut().unwrap()
+}
+
+fn database(facts: &mut Facts) -> &mut DatabaseSeen {
+    facts.database.as_mut().unwrap()
+}
+
+fn work(facts: &mut Facts) -> &mut Work {
+    facts.work.as_mut().unwrap().as_mut().unwrap()
+}
+
+fn pause() -> Pause {
+    Pause { since: ago(9), by: "key ops".into(), reason: Some("night".into()), drain: None }
+}
+
+fn without(facts: &mut Facts, role: &str) {
+    cluster(facts).members[0].roles.retain(|own| own != role);
+}
+
+/// A grade, a part of what is found, a part of the advice, and the change of the facts behind it.
+type Row = (Grade, &'static str, &'static str, fn(&mut Facts));
+
+const BROKER: &[Row] = &[
+    (Bad, "4222: no answer", "start nats-server", |f| f.broker = Err("no answer".to_owned())),
+    (Bad, "JetStream does not answer", "-js", |f| broker(f).round_trips.clear()),
+    (Warn, "JetStream answers in 20.0 ms", "at most 5 ms", |f| {
+        broker(f).round_trips = vec![millis(20)];
+    }),
+    (Bad, "JetStream answers in 300.0 ms", "closer", |f| {
+        broker(f).round_trips = vec![millis(300)];
+    }),
+    (Bad, "STAUNCH_COMMANDS is missing", "staunch provision", |f| stream(f).is_there = false),
+    (Bad, "STAUNCH_COMMANDS: timeout", "nats stream info", |f| {
+        stream(f).unanswered = Some("timeout".to_owned());
+    }),
+    (Bad, "has storage = memory", "loses messages", |f| {
+        stream(f).faults = vec!["STAUNCH_COMMANDS has storage = memory".to_owned()];
+    }),
+    (Warn, "has other limits: max_bytes is 1", "on purpose", |f| {
+        stream(f).differences = vec!["max_bytes is 1".to_owned()];
+    }),
+    (Warn, "replicas of STAUNCH_COMMANDS are behind: s3", "one more loss", |f| {
+        stream(f).behind = vec!["s3".to_owned()];
+    }),
+    (Warn, "one copy in a cluster", "--replicas 3", |f| broker(f).cluster = Some("c".to_owned())),
+    (Warn, "is 75 % full", "bytes_max", |f| stream(f).bytes = 750),
+    (Bad, "is 95 % full", "bytes_max", |f| stream(f).bytes = 950),
+    (Bad, "JetStream's files is 90 % full", "account", |f| broker(f).storage[0] = (90, 100)),
+    (Bad, "the consumer executor of STAUNCH_COMMANDS is missing", "staunch provision", |f| {
+        consumer(f).is_there = false;
+    }),
+    (Bad, "executor has ack_policy", "staunch provision", |f| {
+        consumer(f).faults = vec!["executor has ack_policy = none".to_owned()];
+    }),
+    (Warn, "has other limits: ack_wait", "on purpose", |f| {
+        consumer(f).differences = vec!["ack_wait is 1".to_owned()];
+    }),
+    (Warn, "60 commands in hand were delivered before", "crash", |f| {
+        consumer(f).redelivered = 60;
+    }),
+    (Bad, "user app may not publish on a", "staunch nats-permissions", |f| {
+        broker(f).refused = Some("user app may not publish on a".to_owned());
+    }),
+    (Warn, "NATS wants no login", "nats/server.conf", |f| f.settings.is_nats_here = false),
+    (Warn, "2000 commands are in the queue", "more executors", |f| consumer(f).pending = 2_000),
+    (Bad, "the API refuses more", "more executors", |f| consumer(f).pending = 60_000),
+];
+
+const DATABASE: &[Row] = &[
+    (Bad, "sqlite://x: gone", "--database-url", |f| {
+        f.database = Err("gone".to_owned());
+        f.work = None;
+    }),
+    (Warn, "the database answers in 20.0 ms", "at most 5 ms", |f| {
+        database(f).round_trips = vec![millis(20)];
+    }),
+    (Warn, "PostgreSQL 12.4 gets no more corrections", "upgrade", |f| {
+        database(f).version = "12.4".to_owned();
+    }),
+    (Bad, "takes no writes", "promote", |f| database(f).is_read_only = true),
+    (Bad, "the schema lacks m0017_secrets", "staunch migrate", |f| {
+        database(f).missing = vec!["m0017_secrets".to_owned()];
+        f.work = None;
+    }),
+    (Warn, "newer than this program: m0999_x", "newer version", |f| {
+        database(f).newer = vec!["m0999_x".to_owned()];
+    }),
+    (Warn, "85 of 100 connections", "PgBouncer", |f| database(f).connections = (85, 100)),
+    (Warn, "verifies no certificate", "sslmode=verify-full", |f| {
+        f.settings.is_database_here = false;
+        f.settings.is_database_verified = false;
+    }),
+    (Fine, "3 accepted commands are not applied yet, the oldest for 5 s", "", |f| {
+        work(f).unapplied = (Some(ago(5)), 3);
+    }),
+    (Warn, "the oldest for 20 s", "staunch top", |f| work(f).unapplied = (Some(ago(20)), 3)),
+    (Bad, "1000 or more accepted commands", "the role timer", |f| {
+        work(f).unapplied = (Some(ago(90)), 1_000);
+        without(f, "timer");
+    }),
+    (Bad, "2 accepted starts have not run", "staunch why ID", |f| work(f).unstarted = 2),
+    (Bad, "4 committed messages are not published", "staunch", |f| work(f).unpublished = 4),
+    (Bad, "5 timers are overdue, the oldest by 45 s", "staunch", |f| {
+        work(f).overdue = (Some(ago(45)), 5);
+    }),
+    (Bad, "cannot be read: x", "database", |f| f.work = Some(Err("x".to_owned()))),
+];
+
+const REST: &[Row] = &[
+    (Bad, "the nodes cannot be listed: x", "NATS", |f| f.cluster = Err("x".to_owned())),
+    (Bad, "no node lives", "staunch server", |f| *cluster(f) = Cluster::default()),
+    (
+        Bad,
+        "no live node has the role timer: no timer fires, and nobody sweeps",
+        "--role timer",
+        |f| {
+            without(f, "timer");
+        },
+    ),
+    (Bad, "the role executor", "--role executor", |f| without(f, "executor")),
+    (Bad, "the role cache-notifier", "--role cache-notifier", |f| without(f, "cache-notifier")),
+    (Bad, "the role ingress", "--role ingress", |f| without(f, "ingress")),
+    (Bad, "the executor n1 does not answer", "log", |f| cluster(f).executors[0].1 = None),
+    (Warn, "the whole cluster is paused since", "staunch runtime resume", |f| {
+        cluster(f).pauses = vec![(Scope::Cluster, pause())];
+    }),
+    (Warn, "the node n9, which is gone, is paused", "--node n9", |f| {
+        cluster(f).pauses = vec![(Scope::Node("n9".to_owned()), pause())];
+    }),
+    (Warn, "1 leases belong to nodes that are gone: n9", "within seconds", |f| {
+        let held = Holding { owner: "n9".to_owned(), next: Vec::new() };
+        cluster(f).leases = vec![("i-1".to_owned(), held)];
+    }),
+    (Bad, "NATS belongs to cluster c2, and the database to cluster c1", "--claim", |f| {
+        cluster(f).id = Some("c2".to_owned());
+    }),
+    (Warn, "7 dead letters", "staunch dead ls", |f| cluster(f).dead_letters = 7),
+    (Warn, "this machine and the database are 1999 ms apart", "NTP", |f| {
+        database(f).time = (ago(2), millis(1));
+    }),
+    (Bad, "this machine and NATS are 59999 ms apart", "NTP", |f| {
+        broker(f).time = Some((NOW.after(Duration::from_secs(60)), millis(1)));
+    }),
+    (Bad, "5001 does not answer: refused", "--server", |f| {
+        f.servers[0].version = Err("refused".to_owned());
+    }),
+    (Bad, "5001 is not ready: nats", "log", |f| f.servers[0].unready = Some("nats".to_owned())),
+    (Warn, "runs version 0.0.9", "upgrade", |f| f.servers[0].version = Ok("0.0.9".to_owned())),
+    (Bad, "lets every caller in", "--auth", |f| f.servers[0].is_here = false),
+    (Warn, "without TLS", "--tls-cert", |f| f.servers[0].is_here = false),
+    (Bad, "0.1 GiB are free at /data", "full disk", |f| {
+        f.host.folder = Some(("/data".into(), 100 << 20, 100 << 30));
+    }),
+    (Warn, "2.0 GiB are free at /data (2 %)", "full disk", |f| {
+        f.host.folder = Some(("/data".into(), 2 << 30, 100 << 30));
+    }),
+    (Warn, "may open 1024 files", "LimitNOFILE", |f| f.host.descriptors = Some(1_024)),
+];
+
+#[test]
+fn nothing_is_wrong_with_a_sound_installation() {
+    let checks = judge(&sound());
+    let wrong: Vec<_> = checks.iter().filter(|check| check.grade != Fine).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(checks.len() >= 14, "{checks:#?}");
+}
+
+#[test]
+fn everything_that_is_wrong_is_found_with_what_to_do() {
+    for (grade, found, advice, change) in [BROKER, DATABASE, REST].concat() {
+        let mut facts = sound();
+        change(&mut facts);
+        let checks = judge(&facts);
+        let all = format!("{found:?} in {checks:#?}");
+        let one = checks.iter().find(|check| check.found.contains(found));
+        let one = one.unwrap_or_else(|| panic!("{all}"));
+        assert_eq!(one.grade, grade, "{all}");
+        assert!(one.advice.as_deref().unwrap_or_default().contains(advice), "{advice:?}: {all}");
+        assert_eq!(one.advice.is_none(), grade == Fine, "{all}");
+    }
+}

@@ -1,0 +1,139 @@
+//! `staunch retention run`: removes ended instances after their time, as the timer role does from
+//! time to time, or says which would be removed.
+
+use std::sync::Arc;
+
+use bus::Bus;
+use chassis::Settings;
+use clap::{Args, Subcommand};
+use model::{After, span};
+use serde_json::{Value, json};
+use store::Store;
+use timer::{Group, Report, Retention, Rules};
+
+use crate::output::{self, Format};
+use crate::{Failure, say};
+
+#[derive(Args, Debug)]
+pub(crate) struct RetentionArgs {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+    #[command(flatten)]
+    pub(crate) settings: chassis::Args,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Verb {
+    /// Runs once, by the settings retain-finished, retain-cancelled and retain-faulted, and by what
+    /// each definition says
+    Run {
+        /// Removes nothing; says how many instances would be removed, and with -o json which
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+impl Verb {
+    /// The command changes nothing.
+    pub(crate) fn only_looks(&self) -> bool {
+        matches!(self, Self::Run { dry_run: true })
+    }
+}
+
+/// Runs one of the `retention` commands.
+///
+/// # Errors
+/// When the database, the archive or, for dead letters, the broker does not answer.
+pub(crate) async fn run(
+    verb: Verb,
+    store: Arc<dyn Store>,
+    settings: &Settings,
+    format: Format,
+) -> Result<(), Failure> {
+    let Verb::Run { dry_run } = verb;
+    let rules =
+        Rules::from_settings(settings).map_err(|error| Failure::usage(error.to_string()))?;
+    let nats = match rules.dead {
+        Some(_) if !dry_run => Some(node::connect(settings).await?),
+        _ => None,
+    };
+    let bus = nats.clone().map(|nats| Arc::new(nats) as Arc<dyn Bus>);
+    let retention = Retention::new(store, bus, rules, node::nonces());
+    let report =
+        if dry_run { retention.dry().run_once().await } else { retention.run_once().await };
+    if let Some(nats) = nats {
+        nats.close().await;
+    }
+    show(&report, dry_run, format)?;
+    match report.failed {
+        None => Ok(()),
+        Some(timer::Error::Store(error)) => Err(error.into()),
+        Some(timer::Error::Bus(error)) => Err(error.into()),
+        Some(error) => Err(Failure::failed(format!("retention is not complete: {error}"))),
+    }
+}
+
+fn show(report: &Report, dry_run: bool, format: Format) -> Result<(), Failure> {
+    for (definition, reason) in &report.unclear {
+        say::message(&format!("the instances of {definition} are all kept: {reason}"));
+    }
+    if format == Format::Json {
+        return output::json(&document(report, dry_run));
+    }
+    let removed: u64 = report.groups.iter().map(|group| group.removed).sum();
+    if !report.groups.is_empty() {
+        let verb = if dry_run { "WOULD GO" } else { "REMOVED" };
+        let headings = ["DEFINITION", "STATUS", "KEPT", verb, "THEN", "HELD", "OLDEST"];
+        output::table(&headings, &report.groups.iter().map(row).collect::<Vec<_>>())?;
+    }
+    for (what, count) in &report.others {
+        say::message(&format!("removed: {count} {what}"));
+    }
+    let verb = if dry_run { "would be removed" } else { "removed" };
+    say::message(&format!("{removed} instances {verb}"));
+    Ok(())
+}
+
+fn row(group: &Group) -> Vec<String> {
+    vec![
+        group.definition_id.to_string(),
+        group.status.to_string(),
+        span::text(group.kept),
+        group.removed.to_string(),
+        then(group).to_owned(),
+        group.held.to_string(),
+        group.oldest.map(|oldest| oldest.to_string()).unwrap_or_default(),
+    ]
+}
+
+fn then(group: &Group) -> &'static str {
+    match group.after {
+        After::Delete => "delete",
+        After::Archive => "archive",
+    }
+}
+
+fn document(report: &Report, dry_run: bool) -> Value {
+    let groups = report.groups.iter().map(|group| {
+        json!({
+            "definitionId": group.definition_id,
+            "status": group.status,
+            "kept": span::text(group.kept),
+            "then": then(group),
+            "instances": group.removed,
+            "archived": group.archived,
+            "held": group.held,
+            "failed": group.failed,
+            "oldest": group.oldest,
+            "ids": group.ids,
+        })
+    });
+    let unclear = report.unclear.iter();
+    let unclear = unclear.map(|(id, reason)| json!({"definitionId": id, "reason": reason}));
+    json!({
+        "dryRun": dry_run,
+        "groups": groups.collect::<Vec<_>>(),
+        "kept": unclear.collect::<Vec<_>>(),
+        "others": report.others,
+    })
+}

@@ -1,0 +1,385 @@
+//! One frame: what happened between two looks. Pure.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::sample::{NodeSample, Sample};
+use crate::output;
+use crate::reading::{Histogram, Reading};
+
+const INSTANCES: &str = "staunch_instances_total";
+const BURSTS: &str = "staunch_burst_duration_seconds";
+const COMMITS: &str = "staunch_commit_duration_seconds";
+const CONFLICTS: &str = "staunch_commit_conflicts_total";
+const REQUESTS: &str = "staunch_http_request_duration_seconds";
+const LEASES: &str = "staunch_lease_wait_seconds";
+const LEASE_FAILURES: &str = "staunch_lease_failures_total";
+const FIRED: &str = "staunch_timers_fired_total";
+const LATENESS: &str = "staunch_timer_lateness_seconds";
+const NEAR: &str = "staunch_timers_near";
+const BACKLOG: &str = "staunch_queue_backlog";
+const IN_HAND: &str = "staunch_commands_in_hand";
+const REDELIVERED: &str = "staunch_redeliveries_total";
+/// Definitions that are shown.
+const SLOW_MAX: usize = 5;
+
+/// What happened between two looks.
+#[derive(Debug)]
+pub(super) struct Frame {
+    seconds: f64,
+    nodes: Vec<Row>,
+    pauses: usize,
+    /// Instances that finished, faulted and were cancelled, a second.
+    ends: [f64; 3],
+    bursts: Times,
+    commits: Times,
+    conflicts: f64,
+    requests: Times,
+    leases: Times,
+    lease_failures: f64,
+    fired: f64,
+    lateness: Times,
+    near: Option<f64>,
+    backlog: Option<f64>,
+    in_hand: f64,
+    redelivered: f64,
+    dead_letters: Option<u64>,
+    running: Option<u64>,
+    slow: Vec<(String, usize, Duration)>,
+    failure: Option<String>,
+}
+
+/// How often something happened, and how long it took.
+#[derive(Debug)]
+struct Times {
+    /// A second.
+    rate: f64,
+    /// Bounds above the quantiles, in seconds; none if nothing happened.
+    p50: Option<f64>,
+    p99: Option<f64>,
+}
+
+/// One node.
+#[derive(Debug)]
+struct Row {
+    node: String,
+    roles: String,
+    state: String,
+    commands: Option<u64>,
+    instances: Option<u64>,
+    bursts: Option<Times>,
+}
+
+/// A node's metrics then and now. One that was restarted counts from zero.
+type Pair<'a> = (&'a Reading, Reading);
+
+impl Frame {
+    /// What happened between two looks.
+    pub(super) fn between(before: &Sample, now: &Sample) -> Self {
+        let seconds = now.at.duration_since(before.at).as_secs_f64().max(0.001);
+        let earlier = |node: &str| {
+            let found = before.nodes.iter().find(|known| known.node == node);
+            found.and_then(|known| known.reading.clone())
+        };
+        // A node that was not known before has no rate yet.
+        let pair = |node: &'_ NodeSample| -> Option<Reading> { earlier(&node.node) };
+        let pairs: Vec<Pair<'_>> = now
+            .nodes
+            .iter()
+            .filter_map(|node| Some((node.reading.as_ref()?, pair(node)?)))
+            .collect();
+        let count = |name: &str| -> f64 {
+            pairs.iter().map(|(now, before)| now.added(before, name)).sum::<f64>() / seconds
+        };
+        let status = |status: &str| -> f64 {
+            let label = ("status", status);
+            let added = pairs.iter().map(|(now, before)| now.added_where(before, INSTANCES, label));
+            added.sum::<f64>() / seconds
+        };
+        let readings = || now.nodes.iter().filter_map(|node| node.reading.as_ref());
+        let gauges = |name: &'static str| readings().filter_map(move |one| one.gauge(name));
+        let rows =
+            now.nodes.iter().map(|node| Row {
+                node: node.node.clone(),
+                roles: node.roles.join(","),
+                state: node.state.clone(),
+                commands: node.commands,
+                instances: node.instances,
+                bursts: node.reading.as_ref().zip(pair(node)).map(|(reading, before)| {
+                    Times::of(&reading.histogram(&before, BURSTS), seconds)
+                }),
+            });
+        Self {
+            nodes: rows.collect(),
+            pauses: now.pauses,
+            ends: ["Finished", "Faulted", "Cancelled"].map(status),
+            bursts: Times::over(&pairs, BURSTS, seconds),
+            commits: Times::over(&pairs, COMMITS, seconds),
+            conflicts: count(CONFLICTS),
+            requests: Times::over(&pairs, REQUESTS, seconds),
+            leases: Times::over(&pairs, LEASES, seconds),
+            lease_failures: count(LEASE_FAILURES),
+            fired: count(FIRED),
+            lateness: Times::over(&pairs, LATENESS, seconds),
+            near: gauges(NEAR).reduce(|sum, one| sum + one),
+            // Every executor reads the same queue.
+            backlog: gauges(BACKLOG).reduce(f64::max),
+            in_hand: gauges(IN_HAND).sum(),
+            redelivered: count(REDELIVERED),
+            dead_letters: now.slow.dead_letters,
+            running: now.slow.running,
+            slow: slowest(&now.slow.ended),
+            failure: now.failure.clone(),
+            seconds,
+        }
+    }
+
+    /// The frame for people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(failure) = &self.failure {
+            lines.push(format!("no answer: {failure}; the figures below are old"));
+        }
+        let pauses = match self.pauses {
+            0 => String::new(),
+            some => format!(", {some} pauses (staunch runtime status)"),
+        };
+        let [finished, faulted, cancelled] = self.ends;
+        lines.push(format!(
+            "{} nodes{pauses}; {} instances unfinished; {} dead letters",
+            self.nodes.len(),
+            whole(self.running),
+            whole(self.dead_letters)
+        ));
+        lines.push(format!(
+            "instances  {finished:>8.1}/s finished  {faulted:>8.1}/s faulted  {cancelled:>8.1}/s cancelled"
+        ));
+        lines.push(format!("bursts     {}", self.bursts.line()));
+        lines.push(format!(
+            "commits    {}  {:.1}/s conflicts",
+            self.commits.line(),
+            self.conflicts
+        ));
+        lines.push(format!("requests   {}", self.requests.line()));
+        lines.push(format!(
+            "leases     {}  {:.1}/s not taken",
+            self.leases.line(),
+            self.lease_failures
+        ));
+        lines.push(format!(
+            "timers     {:>8.1}/s fired  late by p50 {} p99 {}  {} due soon",
+            self.fired,
+            millis(self.lateness.p50),
+            millis(self.lateness.p99),
+            figure(self.near)
+        ));
+        lines.push(format!(
+            "queue      {:>8} commands  {} in hand  {:.1}/s delivered again",
+            figure(self.backlog),
+            self.in_hand,
+            self.redelivered
+        ));
+        lines.push(String::new());
+        let rows: Vec<_> = self.nodes.iter().map(Row::cells).collect();
+        lines.extend(output::aligned(
+            &["NODE", "ROLES", "STATE", "COMMANDS", "INSTANCES", "BURSTS/S", "P99"],
+            &rows,
+        ));
+        if !self.slow.is_empty() {
+            lines.push(String::new());
+            let rows: Vec<_> = self
+                .slow
+                .iter()
+                .map(|(definition, count, median)| {
+                    vec![definition.clone(), count.to_string(), format!("{median:.1?}")]
+                })
+                .collect();
+            lines.extend(output::aligned(&["SLOWEST DEFINITION", "ENDED", "MEDIAN"], &rows));
+        }
+        lines
+    }
+
+    /// The frame for programs. Times are in seconds.
+    pub(super) fn document(&self) -> Value {
+        let [finished, faulted, cancelled] = self.ends;
+        let slow = self.slow.iter().map(|(definition, count, median)| {
+            json!({"definitionId": definition, "ended": count, "medianSeconds": median.as_secs_f64()})
+        });
+        json!({
+            "seconds": self.seconds,
+            "failure": self.failure,
+            "pauses": self.pauses,
+            "unfinished": self.running,
+            "deadLetters": self.dead_letters,
+            "perSecond": {"finished": finished, "faulted": faulted, "cancelled": cancelled,
+                "conflicts": self.conflicts, "leasesNotTaken": self.lease_failures,
+                "timersFired": self.fired, "redelivered": self.redelivered},
+            "bursts": self.bursts.document(),
+            "commits": self.commits.document(),
+            "requests": self.requests.document(),
+            "leases": self.leases.document(),
+            "timerLateness": self.lateness.document(),
+            "timersNear": self.near,
+            "backlog": self.backlog,
+            "inHand": self.in_hand,
+            "nodes": self.nodes.iter().map(Row::document).collect::<Vec<_>>(),
+            "slowestDefinitions": slow.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Times {
+    fn of(histogram: &Histogram, seconds: f64) -> Self {
+        let quantile = |part| (histogram.count() > 0.0).then(|| histogram.at(part).1);
+        let (p50, p99) = (quantile(0.5), quantile(0.99));
+        Self { rate: histogram.count() / seconds, p50, p99 }
+    }
+
+    fn over(pairs: &[Pair<'_>], name: &str, seconds: f64) -> Self {
+        let each = pairs.iter().map(|(now, before)| now.histogram(before, name));
+        let all = each.fold(Histogram::default(), |all, one| all.and(&one));
+        Self::of(&all, seconds)
+    }
+
+    fn line(&self) -> String {
+        format!("{:>8.1}/s  p50 {} p99 {}", self.rate, millis(self.p50), millis(self.p99))
+    }
+
+    fn document(&self) -> Value {
+        // The last bucket has no bound.
+        let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+        json!({"perSecond": self.rate, "p50SecondsMax": finite(self.p50),
+            "p99SecondsMax": finite(self.p99)})
+    }
+}
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        let rate = |times: &Times| format!("{:.1}", times.rate);
+        let p99 = |times: &Times| millis(times.p99).trim().to_owned();
+        vec![
+            self.node.clone(),
+            self.roles.clone(),
+            self.state.clone(),
+            whole(self.commands),
+            whole(self.instances),
+            self.bursts.as_ref().map(rate).unwrap_or_else(|| "-".to_owned()),
+            self.bursts.as_ref().map(p99).unwrap_or_else(|| "-".to_owned()),
+        ]
+    }
+
+    fn document(&self) -> Value {
+        json!({"node": self.node, "roles": self.roles, "state": self.state,
+            "commands": self.commands, "instances": self.instances,
+            "bursts": self.bursts.as_ref().map(Times::document)})
+    }
+}
+
+/// The definitions whose instances took longest, by their medians.
+fn slowest(ended: &[(String, Duration)]) -> Vec<(String, usize, Duration)> {
+    let mut by_definition: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
+    for (definition, took) in ended {
+        by_definition.entry(definition).or_default().push(*took);
+    }
+    let medians = by_definition.into_iter().filter_map(|(definition, mut times)| {
+        times.sort_unstable();
+        let median = times.get(times.len() / 2)?;
+        Some((definition.to_owned(), times.len(), *median))
+    });
+    let mut medians: Vec<_> = medians.collect();
+    medians.sort_by_key(|(_, _, median)| std::cmp::Reverse(*median));
+    medians.truncate(SLOW_MAX);
+    medians
+}
+
+/// At most this long.
+fn millis(seconds: Option<f64>) -> String {
+    match seconds {
+        None => format!("{:>9}", "-"),
+        Some(seconds) if seconds.is_infinite() => format!("{:>9}", "> 30 s"),
+        Some(seconds) => format!("{:>6} ms", seconds * 1_000.0),
+    }
+}
+
+fn whole(count: Option<u64>) -> String {
+    count.map_or_else(|| "-".to_owned(), |count| count.to_string())
+}
+
+fn figure(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::super::sample::Slow;
+    use super::*;
+
+    const BEFORE: &str = "staunch_instances_total{status=\"Finished\"} 10\n\
+        staunch_burst_duration_seconds_bucket{le=\"0.01\"} 100\n\
+        staunch_burst_duration_seconds_bucket{le=\"+Inf\"} 100\n\
+        staunch_queue_backlog 3\n";
+    const NOW: &str = "staunch_instances_total{status=\"Finished\"} 30\n\
+        staunch_instances_total{status=\"Faulted\"} 4\n\
+        staunch_burst_duration_seconds_bucket{le=\"0.01\"} 140\n\
+        staunch_burst_duration_seconds_bucket{le=\"+Inf\"} 140\n\
+        staunch_timers_fired_total{kind=\"bookmark\"} 6\n\
+        staunch_queue_backlog 7\n";
+
+    fn sample(at: Instant, texts: &[(&str, &str)], slow: Slow) -> Sample {
+        let nodes = texts.iter().map(|(node, text)| NodeSample {
+            node: (*node).to_owned(),
+            roles: vec!["executor".to_owned()],
+            reading: Some(Reading::parse(text)),
+            state: "Running".to_owned(),
+            commands: Some(2),
+            instances: Some(1),
+        });
+        Sample { at, nodes: nodes.collect(), pauses: 0, slow, failure: None }
+    }
+
+    fn slow() -> Slow {
+        let ended = [("a", 1), ("b", 9), ("b", 2), ("b", 8), ("a", 3)];
+        let ended = ended.map(|(name, seconds)| (name.to_owned(), Duration::from_secs(seconds)));
+        Slow { dead_letters: Some(5), running: Some(12), ended: ended.into() }
+    }
+
+    #[test]
+    fn a_frame_has_the_rates_between_two_looks() {
+        let then = Instant::now();
+        let before = sample(then, &[("n1", BEFORE)], slow());
+        let later = then + Duration::from_secs(2);
+        // A node that joined in between has a line, and no rate yet.
+        let now = sample(later, &[("n1", NOW), ("n2", NOW)], slow());
+        let frame = Frame::between(&before, &now).document();
+        assert_eq!(frame["perSecond"]["finished"], 10.0, "{frame:#}");
+        assert_eq!(frame["perSecond"]["faulted"], 2.0);
+        assert_eq!(frame["perSecond"]["timersFired"], 3.0);
+        assert_eq!(
+            frame["bursts"],
+            json!({"perSecond": 20.0, "p50SecondsMax": 0.01,
+            "p99SecondsMax": 0.01})
+        );
+        assert_eq!(frame["backlog"], 7.0);
+        assert_eq!(frame["nodes"][1]["bursts"], Value::Null);
+        let slowest = &frame["slowestDefinitions"];
+        assert_eq!(slowest[0], json!({"definitionId": "b", "ended": 3, "medianSeconds": 8.0}));
+        assert_eq!(slowest[1]["medianSeconds"], 3.0);
+        let lines = Frame::between(&before, &now).lines().join("\n");
+        for part in ["2 nodes", "10.0/s finished", "5 dead letters", "n2", "SLOWEST", "8.0s"] {
+            assert!(lines.contains(part), "{part}: {lines}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_leaves_the_old_figures() {
+        let before = sample(Instant::now(), &[("n1", BEFORE)], slow());
+        let silent = before.silent(&crate::Failure::unavailable("gone"));
+        let lines = Frame::between(&before, &silent).lines();
+        assert!(lines[0].starts_with("no answer: gone"), "{lines:?}");
+        assert!(lines[1].contains("12 instances unfinished"), "{lines:?}");
+    }
+}

@@ -1,0 +1,179 @@
+//! One look at all nodes: their metrics, and what the API says about them.
+
+use std::time::Duration;
+
+use futures::future::{join, join_all};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::Failure;
+use crate::client::{Client, ClientArgs};
+use crate::output::text;
+use crate::reading::Reading;
+
+/// How long one node may take for an answer.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// The time between two questions for what changes slowly.
+const SLOW_EVERY: Duration = Duration::from_secs(5);
+/// Instances that ended last, from which the slowest definitions are found.
+const ENDED_MAX: u64 = 200;
+/// Nodes whose metrics are read.
+const NODES_MAX: usize = 64;
+
+/// One look.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    pub(super) at: Instant,
+    pub(super) nodes: Vec<NodeSample>,
+    pub(super) pauses: usize,
+    pub(super) slow: Slow,
+    /// Why the API does not answer now.
+    pub(super) failure: Option<String>,
+}
+
+/// One node, or an address that was named on the command line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NodeSample {
+    pub(super) node: String,
+    pub(super) roles: Vec<String>,
+    /// None if it has no address, or does not answer.
+    pub(super) reading: Option<Reading>,
+    /// Of executors: `Running`, `Pausing`, `Paused`, or nothing.
+    pub(super) state: String,
+    pub(super) commands: Option<u64>,
+    pub(super) instances: Option<u64>,
+}
+
+/// What is asked seldom.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slow {
+    pub(super) dead_letters: Option<u64>,
+    /// Unfinished instances.
+    pub(super) running: Option<u64>,
+    /// Definition, and the time from acceptance to end, of the instances that ended last.
+    pub(super) ended: Vec<(String, Duration)>,
+}
+
+impl Sample {
+    /// What was known, because nothing new is.
+    pub(super) fn silent(&self, failure: &Failure) -> Self {
+        Self { at: Instant::now(), failure: Some(failure.message.clone()), ..self.clone() }
+    }
+}
+
+/// Looks again and again.
+pub(super) struct Sampler {
+    client: Client,
+    args: ClientArgs,
+    others: Vec<(String, Client)>,
+    slow: Option<(Instant, Slow)>,
+}
+
+impl Sampler {
+    /// Looks at the nodes that this server knows, and at these addresses.
+    ///
+    /// # Errors
+    /// When one of them is not an address.
+    pub(super) fn new(
+        client: Client,
+        args: &ClientArgs,
+        others: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let others = others.into_iter().map(|url| Ok((url.clone(), args.of(&url)?)));
+        let others = others.collect::<Result<_, Failure>>()?;
+        Ok(Self { client, args: args.clone(), others, slow: None })
+    }
+
+    /// One look.
+    ///
+    /// # Errors
+    /// When the API does not answer, or refuses.
+    pub(super) async fn sample(&mut self) -> Result<Sample, Failure> {
+        let (nodes, status) =
+            join(self.client.get("/nodes"), self.client.get("/admin/workflow-runtime/status"))
+                .await;
+        let (nodes, status) = (list(&nodes?, "items"), status?);
+        let executors = list(&status, "nodes");
+        let mut asked = Vec::new();
+        for node in nodes.iter().take(NODES_MAX) {
+            let client = match text(node, "address") {
+                url if url.is_empty() => None,
+                url => self.args.of(&url).ok(),
+            };
+            asked.push((of_node(node, &executors), client));
+        }
+        for (url, client) in &self.others {
+            asked.push((
+                NodeSample { node: url.clone(), ..NodeSample::default() },
+                Some(client.clone()),
+            ));
+        }
+        let readings = asked.into_iter().map(|(node, client)| async move {
+            let reading = match client {
+                Some(client) => read(&client).await,
+                None => None,
+            };
+            NodeSample { reading, ..node }
+        });
+        let nodes = join_all(readings).await;
+        let slow = self.slow().await;
+        let pauses = list(&status, "pauses").len();
+        Ok(Sample { at: Instant::now(), nodes, pauses, slow, failure: None })
+    }
+
+    /// What changes slowly, at most as old as [`SLOW_EVERY`]. What is refused stays unknown.
+    async fn slow(&mut self) -> Slow {
+        if let Some((at, slow)) = &self.slow
+            && at.elapsed() < SLOW_EVERY
+        {
+            return slow.clone();
+        }
+        let newest = json!({"pageSize": ENDED_MAX, "status": "Finished", "orderBy": "Finished",
+            "orderDirection": "Descending"});
+        let (letters, ended) = join(
+            self.client.get("/bookmark-queue/dead-letters?pageSize=1"),
+            self.client.post("/workflow-instances/query", &newest),
+        )
+        .await;
+        let running = self.client.get("/workflow-instances?pageSize=1&status=Running").await;
+        let total = |answer: &Value| answer.get("totalCount").and_then(Value::as_u64);
+        let ended = ended.map(|answer| list(&answer.body, "items")).unwrap_or_default();
+        let slow = Slow {
+            dead_letters: letters.ok().as_ref().and_then(total),
+            running: running.ok().as_ref().and_then(total),
+            ended: ended.iter().filter_map(took).collect(),
+        };
+        self.slow = Some((Instant::now(), slow.clone()));
+        slow
+    }
+}
+
+async fn read(client: &Client) -> Option<Reading> {
+    let client = client.clone().with_patience(ANSWER_MAX, "");
+    let answer = client.metrics().await.ok()?;
+    answer.body.as_str().map(Reading::parse)
+}
+
+fn of_node(node: &Value, executors: &[Value]) -> NodeSample {
+    let name = text(node, "node");
+    let executor = executors.iter().find(|executor| text(executor, "node") == name);
+    let number = |member: &str| executor.and_then(|it| it.get(member)).and_then(Value::as_u64);
+    let roles = list(node, "roles");
+    NodeSample {
+        roles: roles.iter().filter_map(|role| role.as_str().map(str::to_owned)).collect(),
+        state: executor.map(|executor| text(executor, "state")).unwrap_or_default(),
+        commands: number("commands"),
+        instances: number("instances"),
+        node: name,
+        reading: None,
+    }
+}
+
+fn took(instance: &Value) -> Option<(String, Duration)> {
+    let time = |name: &str| model::Timestamp::parse(&text(instance, name)).ok();
+    Some((text(instance, "definitionId"), time("finishedAt")?.since(time("createdAt")?)))
+}
+
+fn list(value: &Value, name: &str) -> Vec<Value> {
+    value.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+}

@@ -1,0 +1,239 @@
+//! What an operator asks about the broker: everything that differs from the topology, how full each
+//! stream is, what the login may not do. Changes nothing, and does not end at the first fault.
+
+use std::time::Duration;
+
+use bus::Error;
+use model::Timestamp;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::NatsBus;
+use crate::api::{Api, ApiError, CONSUMER_NOT_FOUND, STREAM_NOT_FOUND};
+use crate::ensure::compare;
+use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
+
+/// Requests whose times are measured.
+const SAMPLES: usize = 5;
+/// Limits of a stream that may differ from the topology on purpose.
+const LIMITS: [&str; 5] =
+    ["max_bytes", "max_msg_size", "max_age", "duplicate_window", "max_msgs_per_subject"];
+/// Limits of a consumer that may differ on purpose.
+const CONSUMER_LIMITS: [&str; 3] = ["ack_wait", "max_ack_pending", "max_waiting"];
+
+/// The broker at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Inspection {
+    /// The server that moves commands.
+    pub server: String,
+    /// Its version.
+    pub version: String,
+    /// Its cluster, if it has one.
+    pub cluster: Option<String>,
+    /// It wants a login.
+    pub wants_login: bool,
+    /// The times of requests to JetStream with their answers, shortest first.
+    pub round_trips: Vec<Duration>,
+    /// The server's time, and half of the round trip of the question.
+    pub time: Option<(Timestamp, Duration)>,
+    /// The account's use of files and memory, with their limits (below 0: none).
+    pub storage: [(u64, i64); 2],
+    /// Streams and buckets, in the order of the topology.
+    pub streams: Vec<StreamSeen>,
+    /// The consumers of the topology.
+    pub consumers: Vec<ConsumerSeen>,
+    /// What this login may not do, and a process with the roles has to.
+    pub refused: Option<String>,
+}
+
+/// One stream, or the stream of a bucket.
+#[derive(Clone, Debug, Default)]
+pub struct StreamSeen {
+    /// Its name; a bucket's stream begins with `KV_`.
+    pub name: String,
+    /// It is there.
+    pub is_there: bool,
+    /// The question was not answered, and why.
+    pub unanswered: Option<String>,
+    /// Differences that lose messages.
+    pub faults: Vec<String>,
+    /// Limits that differ from the topology.
+    pub differences: Vec<String>,
+    /// Its replicas, as configured.
+    pub replicas: u64,
+    /// Replicas that are offline or behind.
+    pub behind: Vec<String>,
+    /// Messages that it holds.
+    pub messages: u64,
+    /// Bytes that it holds.
+    pub bytes: u64,
+    /// The bytes that it may hold; below 1 means without limit.
+    pub bytes_max: i64,
+    /// It lives in memory.
+    pub is_volatile: bool,
+}
+
+/// One consumer.
+#[derive(Clone, Debug, Default)]
+pub struct ConsumerSeen {
+    /// Its name.
+    pub name: String,
+    /// Its stream.
+    pub stream: String,
+    /// It is there.
+    pub is_there: bool,
+    /// The question was not answered, and why.
+    pub unanswered: Option<String>,
+    /// Differences that lose messages.
+    pub faults: Vec<String>,
+    /// Limits that differ from the topology.
+    pub differences: Vec<String>,
+    /// Messages that no executor has got yet.
+    pub pending: u64,
+    /// Messages that executors have in hand.
+    pub in_hand: u64,
+    /// Messages in hand that were delivered before.
+    pub redelivered: u64,
+    /// Pulls that wait for messages.
+    pub pulls: u64,
+}
+
+impl NatsBus {
+    /// Looks at everything that a process with these roles needs. What is not answered is in the
+    /// result.
+    ///
+    /// # Errors
+    /// When the connection is closed.
+    pub async fn inspect(&self, roles: &[&str]) -> Result<Inspection, Error> {
+        let inner = self.open()?;
+        let (api, topology) = (&inner.control_api, Topology::embedded()?);
+        let info = inner.data.client.server_info();
+        let mut found = Inspection {
+            wants_login: info.auth_required,
+            server: info.server_name,
+            version: info.version,
+            cluster: info.cluster,
+            ..Inspection::default()
+        };
+        // Every role may ask for this; that the stream is missing is an answer, too.
+        let first = topology.stream.first().map(|spec| spec.name.as_str()).unwrap_or_default();
+        for _ in 0..SAMPLES {
+            let asked = Instant::now();
+            if stream_info(api, first).await.is_err() {
+                break;
+            }
+            found.round_trips.push(asked.elapsed());
+        }
+        if let Ok(account) = api.call("INFO", &Value::Null).await {
+            found.storage = [usage(&account, "storage"), usage(&account, "memory")];
+        }
+        found.round_trips.sort_unstable();
+        for spec in &topology.stream {
+            let asked = Instant::now();
+            let info = stream_info(api, &spec.name).await;
+            if let Ok(Some(info)) = &info {
+                found.clock(asked, info);
+            }
+            let config = spec.config(1);
+            found.streams.push(seen(&spec.name, info, &config, &StreamSpec::CHECKED));
+        }
+        for spec in &topology.bucket {
+            let info = stream_info(api, &spec.stream()).await;
+            let config = spec.config(1);
+            let one = seen(&spec.stream(), info, &config, &BucketSpec::CHECKED);
+            found.streams.push(StreamSeen { is_volatile: spec.is_volatile(), ..one });
+        }
+        for spec in &topology.consumer {
+            found.consumers.push(consumer(api, spec).await);
+        }
+        found.refused = self.check_permissions(roles).await.err().map(|error| error.to_string());
+        Ok(found)
+    }
+}
+
+impl Inspection {
+    fn clock(&mut self, asked: Instant, info: &Value) {
+        let time = info["ts"].as_str().and_then(|text| Timestamp::parse(text).ok());
+        self.time = time.map(|time| (time, asked.elapsed() / 2));
+    }
+}
+
+fn usage(account: &Value, what: &str) -> (u64, i64) {
+    let used = account[what].as_u64().unwrap_or_default();
+    let limit = account["limits"][format!("max_{what}")].as_i64().unwrap_or(-1);
+    (used, limit)
+}
+
+async fn stream_info(api: &Api, name: &str) -> Result<Option<Value>, ApiError> {
+    match api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await {
+        Ok(info) => Ok(Some(info)),
+        Err(failure) if failure.code() == Some(STREAM_NOT_FOUND) => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn seen(
+    name: &str,
+    info: Result<Option<Value>, ApiError>,
+    wanted: &Value,
+    checked: &[&str],
+) -> StreamSeen {
+    let mut one = StreamSeen { name: name.to_owned(), ..StreamSeen::default() };
+    let info = match info {
+        Ok(Some(info)) => info,
+        Ok(None) => return one,
+        Err(failure) => {
+            one.unanswered = Some(failure.into_error(name).to_string());
+            return one;
+        }
+    };
+    let config = &info["config"];
+    one.is_there = true;
+    compare(name, Some(config.clone()), wanted, checked, &mut one.faults);
+    let limits: Vec<_> = LIMITS.into_iter().filter(|limit| !checked.contains(limit)).collect();
+    differ(config, wanted, &limits, &mut one.differences);
+    one.replicas = config["num_replicas"].as_u64().unwrap_or_default();
+    let replicas = info["cluster"]["replicas"].as_array();
+    let is_behind = |replica: &&Value| replica["current"] != true || replica["offline"] == true;
+    let behind = replicas.into_iter().flatten().filter(is_behind);
+    one.behind = behind.filter_map(|replica| replica["name"].as_str().map(str::to_owned)).collect();
+    one.messages = info["state"]["messages"].as_u64().unwrap_or_default();
+    one.bytes = info["state"]["bytes"].as_u64().unwrap_or_default();
+    one.bytes_max = config["max_bytes"].as_i64().unwrap_or(-1);
+    one
+}
+
+async fn consumer(api: &Api, spec: &ConsumerSpec) -> ConsumerSeen {
+    let (name, stream) = (spec.name.clone(), spec.stream.clone());
+    let call = format!("CONSUMER.INFO.{stream}.{name}");
+    let mut one = ConsumerSeen { name, stream, ..ConsumerSeen::default() };
+    let info = match api.call(&call, &Value::Null).await {
+        Ok(info) => info,
+        Err(failure) if matches!(failure.code(), Some(STREAM_NOT_FOUND | CONSUMER_NOT_FOUND)) => {
+            return one;
+        }
+        Err(failure) => {
+            one.unanswered = Some(failure.into_error(&one.name).to_string());
+            return one;
+        }
+    };
+    let (config, wanted) = (&info["config"], spec.config());
+    one.is_there = true;
+    compare(&one.name, Some(config.clone()), &wanted, &ConsumerSpec::CHECKED, &mut one.faults);
+    differ(config, &wanted, &CONSUMER_LIMITS, &mut one.differences);
+    let number = |name: &str| info[name].as_u64().unwrap_or_default();
+    one.pending = number("num_pending");
+    one.in_hand = number("num_ack_pending");
+    one.redelivered = number("num_redelivered");
+    one.pulls = number("num_waiting");
+    one
+}
+
+fn differ(there: &Value, wanted: &Value, fields: &[&str], found: &mut Vec<String>) {
+    for field in fields {
+        let (is, expected) = (&there[*field], &wanted[*field]);
+        if !expected.is_null() && is != expected {
+            found.push(format!("{field} is {is}, and {expected} in the topology"));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The accounts: that of Staunch, with a user for each role, and one for each kind of client.
+//!
+//! A client has an account of its own because permissions do not contain it in that of Staunch:
+//! nats-server sends its answers to the subject that a client names, with rights of its own, and that
+//! may be one that deletes a stream. In another account the same subject leads nowhere.
+
+use bus::Error;
+use serde_json::{Value, json};
+
+use super::account::{Account, Export, User};
+use super::client::{self, Worker};
+use super::grant::Grant;
+use super::{role, text};
+
+/// The account that has the streams and buckets.
+const STAUNCH: &str = "STAUNCH";
+const STARTS: &str = "starts, resumes and cancels instances, raises events";
+const WATCHES: &str = "hears lifecycle events and journals as they come";
+const WORKS: &str = "takes the tasks of one type, and sends results";
+/// The largest number of types of tasks.
+const WORKERS_MAX: usize = 1_000;
+
+/// All accounts, that of Staunch first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accounts {
+    pub(super) staunch: Account,
+    pub(super) clients: Vec<Account>,
+}
+
+impl Accounts {
+    /// The accounts of a cluster with workers for these types of tasks.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when two types, or too many, would have the same user.
+    pub fn new(task_names: &[&str]) -> Result<Self, Error> {
+        if task_names.len() > WORKERS_MAX {
+            return Err(Error::Corrupt(format!("more than {WORKERS_MAX} types of tasks")));
+        }
+        let mut clients = vec![
+            outside("STARTERS", "starter", STARTS, client::starter("starter")),
+            outside("WATCHERS", "watcher", WATCHES, client::watcher()),
+        ];
+        for task_name in task_names {
+            let worker = Worker::of(task_name)?;
+            let name = shouted(&worker.name);
+            if clients.iter().any(|account| account.name == name) {
+                return Err(Error::Corrupt(format!(
+                    "two types of tasks would have the user {:?}, one of them {task_name:?}: rename \
+                     one",
+                    worker.name
+                )));
+            }
+            clients.push(outside(&name, &worker.name, WORKS, worker.exports()));
+        }
+        Ok(Self { staunch: staunch()?, clients })
+    }
+
+    /// The block `accounts` of nats-server's configuration.
+    #[must_use]
+    pub fn text(&self) -> String {
+        text::write(self)
+    }
+
+    /// The same for programs.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let users = self.all().flat_map(|account| {
+            account.users.iter().map(move |user| {
+                json!({
+                    "account": account.name, "user": user.name, "passwordVariable": user.variable,
+                    "publish": user.grant.publish, "subscribe": user.grant.subscribe,
+                })
+            })
+        });
+        json!({ "users": users.collect::<Vec<_>>() })
+    }
+
+    /// Every account.
+    pub fn all(&self) -> impl Iterator<Item = &Account> {
+        std::iter::once(&self.staunch).chain(&self.clients)
+    }
+}
+
+fn staunch() -> Result<Account, Error> {
+    let mut users = Vec::new();
+    for name in role::ROLES {
+        users.push(user(name, format!("The role {name}."), role::of(name, &[name])?));
+    }
+    let node = role::of(role::NODE, &role::ROLES)?;
+    users.push(user(role::NODE, "A process with several roles.".to_owned(), node));
+    let admin = "Operators and the command line: provision, dead letters, every stream.";
+    users.push(user(role::ADMIN, admin.to_owned(), role::admin()));
+    let purpose = "the processes of Staunch, with its streams and buckets";
+    Ok(Account { name: STAUNCH.to_owned(), purpose, users, imports: Vec::new() })
+}
+
+fn outside(name: &str, user_name: &str, purpose: &'static str, imports: Vec<Export>) -> Account {
+    let grant = client::grant(user_name, &imports);
+    let says = format!("Its clients listen below _INBOX.{user_name}. (the inbox prefix).");
+    let users = vec![user(user_name, says, grant)];
+    Account { name: name.to_owned(), purpose, users, imports }
+}
+
+fn user(name: &str, purpose: String, grant: Grant) -> User {
+    let variable = format!("{STAUNCH}_NATS_{}_PASSWORD", shouted(name));
+    User { name: name.to_owned(), purpose, variable, grant }
+}
+
+/// `worker-ship` becomes `WORKER_SHIP`.
+fn shouted(name: &str) -> String {
+    name.replace('-', "_").to_ascii_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::permissions::pattern::covers;
+
+    #[test]
+    fn every_user_has_a_variable_of_its_own() {
+        let accounts = Accounts::new(&["Ship", "Charge Card"]).unwrap();
+        let users: Vec<_> = accounts.all().flat_map(|account| &account.users).collect();
+        let variables: BTreeSet<_> = users.iter().map(|user| user.variable.as_str()).collect();
+        assert_eq!(variables.len(), users.len());
+        assert!(variables.contains("STAUNCH_NATS_WORKER_CHARGE_CARD_PASSWORD"), "{variables:?}");
+    }
+
+    #[test]
+    fn types_of_tasks_with_the_same_user_are_refused() {
+        let error = Accounts::new(&["Ship it", "ship-it"]).unwrap_err().to_string();
+        assert!(error.contains("worker-ship-it"), "{error}");
+        assert!(Accounts::new(&vec!["x"; WORKERS_MAX + 1]).is_err());
+    }
+
+    #[test]
+    fn the_user_of_all_roles_may_do_what_each_role_may() {
+        let accounts = Accounts::new(&[]).unwrap();
+        let find = |name: &str| accounts.staunch.users.iter().find(|it| it.name == name).unwrap();
+        let node = &find(role::NODE).grant;
+        for name in role::ROLES {
+            let grant = &find(name).grant;
+            assert!(grant.publish.is_subset(&node.publish), "{name}");
+            let own = role::answers(name);
+            let heard = grant.subscribe.iter().filter(|subject| **subject != own);
+            assert!(heard.into_iter().all(|subject| node.subscribe.contains(subject)), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_client_gets_more_than_its_subjects() {
+        for account in &Accounts::new(&["Ship"]).unwrap().clients {
+            for forbidden in [
+                "staunch.cmd.alter.x",
+                "staunch.cmd.perform.x",
+                "staunch.cache.changed",
+                "$KV.staunch_leases.x",
+                "$JS.API.STREAM.DELETE.STAUNCH_COMMANDS",
+                "$JS.API.CONSUMER.CREATE.STAUNCH_TASKS",
+                "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_COMMANDS.executor",
+                "$JS.ACK.STAUNCH_COMMANDS.executor.1.1.1.1.1",
+                "$SYS.REQ.SERVER.PING",
+            ] {
+                let imported = account.imports.iter().any(|it| covers(&it.subject, forbidden));
+                assert!(!imported, "{} {forbidden}", account.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What each role publishes and hears.
+
+use bus::{Error, Home};
+use protocol::subject::{self, INBOX};
+
+use super::grant::Grant;
+use crate::options::INBOX_PREFIX;
+use crate::topology::Topology;
+
+/// The roles that a process can have.
+pub(super) const ROLES: [&str; 4] = ["ingress", "executor", "timer", "cache-notifier"];
+/// The user of a process with all roles.
+pub(super) const NODE: &str = "node";
+/// The user of operators and of the command line.
+pub(super) const ADMIN: &str = "admin";
+/// The users of the account of Staunch that send requests to others.
+const ASKERS: [&str; 3] = ["ingress", NODE, ADMIN];
+
+/// Tells a user its own permissions.
+pub(super) const USER_INFO: &str = "$SYS.REQ.USER.INFO";
+/// Requests of the Services API, such as `nats micro ls`.
+const SERVICES: &str = "$SRV.>";
+
+/// The subjects below the inbox prefix of a user of the account of Staunch.
+pub(super) fn answers(user: &str) -> String {
+    format!("{INBOX_PREFIX}.{}.>", subject::token(user))
+}
+
+/// What a process with these roles needs, but for the inboxes of itself and of others: their names
+/// depend on the users.
+///
+/// # Errors
+/// [`Error::Corrupt`] when there is no such role.
+pub(super) fn needs(roles: &[&str]) -> Result<Grant, Error> {
+    let mut grant = Grant::default();
+    every(&mut grant, &Topology::embedded()?);
+    for role in roles {
+        match *role {
+            "ingress" => ingress(&mut grant),
+            "executor" => executor(&mut grant),
+            "timer" => timer(&mut grant),
+            "cache-notifier" => cache_notifier(&mut grant),
+            other => return Err(Error::Corrupt(format!("there is no role {other:?}"))),
+        }
+    }
+    Ok(grant)
+}
+
+/// The permissions of a user with these roles.
+///
+/// # Errors
+/// As [`needs`].
+pub(super) fn of(user: &str, roles: &[&str]) -> Result<Grant, Error> {
+    let mut grant = needs(roles)?;
+    grant.subscribes([answers(user)]);
+    grant.publishes(ASKERS.map(answers));
+    // Operators may send requests with the prefix that their clients have, too.
+    grant.publishes([format!("{INBOX}.{ADMIN}.>")]);
+    Ok(grant)
+}
+
+/// The permissions of operators: all streams and buckets and every subject of Staunch. No inbox of
+/// another user.
+pub(super) fn admin() -> Grant {
+    let mut grant = Grant::default();
+    grant.publishes(["staunch.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "$KV.>", SERVICES]);
+    grant.publishes([USER_INFO]);
+    grant.subscribes([answers(ADMIN), format!("{INBOX}.{ADMIN}.>"), "staunch.>".to_owned()]);
+    grant
+}
+
+/// What every process does: it compares the topology and the id of the cluster, is among the live nodes,
+/// follows the published versions, and is a service of the Services API.
+fn every(grant: &mut Grant, topology: &Topology) {
+    grant.publishes([USER_INFO, "$JS.API.STREAM.NAMES"]);
+    let streams = topology.stream.iter().map(|spec| spec.name.clone());
+    let buckets = topology.bucket.iter().map(|spec| spec.stream());
+    let info = |stream| format!("$JS.API.STREAM.INFO.{stream}");
+    grant.publishes(streams.chain(buckets).map(info));
+    let consumers = topology.consumer.iter();
+    grant.publishes(
+        consumers.map(|spec| format!("$JS.API.CONSUMER.INFO.{}.{}", spec.stream, spec.name)),
+    );
+    // A single server loses them when it restarts.
+    let volatile = topology.bucket.iter().filter(|spec| spec.is_volatile());
+    grant.publishes(volatile.map(|spec| format!("$JS.API.STREAM.CREATE.{}", spec.stream())));
+    grant.subscribes([SERVICES, subject::CACHE_ASK]);
+    grant.publishes([format!("{}.*", subject::CACHE_APPLIED)]);
+    follows(grant, subject::NODES_BUCKET);
+    writes(grant, subject::NODES_BUCKET);
+    follows(grant, subject::DEFINITIONS_BUCKET);
+    follows(grant, subject::RUNTIME_BUCKET);
+    grant.publishes([format!("$KV.{}.{}", subject::RUNTIME_BUCKET, Home::KEY)]);
+}
+
+/// Commands of every kind (also those that are replayed), the audit log, live events, dead letters,
+/// pauses, announcements of versions.
+fn ingress(grant: &mut Grant) {
+    grant.publishes([
+        all(subject::COMMANDS),
+        subject::audits(),
+        one(subject::RUNTIME),
+        subject::CACHE_CHANGED.to_owned(),
+        format!("$JS.API.DIRECT.GET.{}", subject::EVENTS_STREAM),
+        format!("$JS.API.DIRECT.GET.{}", subject::DEAD_STREAM),
+        format!("$JS.API.STREAM.MSG.GET.{}", subject::DEAD_STREAM),
+        format!("$JS.API.STREAM.MSG.DELETE.{}", subject::DEAD_STREAM),
+    ]);
+    grant.subscribes([
+        format!("{}.ingress.status", subject::API),
+        // The inbox of one process, and a token for each command.
+        format!("{}.*.*", subject::REPLY),
+        lifecycles(),
+        journals(),
+    ]);
+    writes(grant, subject::RUNTIME_BUCKET);
+    // It says who works on an instance.
+    reads(grant, subject::LEASES_BUCKET);
+}
+
+/// Takes commands and requests; publishes what a burst leads to, and outcomes to whoever waits.
+fn executor(grant: &mut Grant) {
+    let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
+    grant.publishes(pulls(stream, consumer));
+    outgoing(grant);
+    grant.publishes([
+        journals(),
+        subject::TIMER_ARMED.to_owned(),
+        one(subject::LEASE_WANTED),
+        all(subject::REPLY),
+        all(INBOX),
+        all(subject::ACCOUNT_REPLY),
+    ]);
+    let requests = ["start.*", "resume.*", "cancel.*", "alter.*", "event.>", "get.*"];
+    grant.subscribes(requests.map(|rest| format!("{}.{rest}", subject::API)));
+    grant.subscribes([one(subject::RUNTIME), one(subject::LEASE_WANTED)]);
+    for bucket in [subject::LEASES_BUCKET, subject::TIMERS_BUCKET] {
+        follows(grant, bucket);
+        writes(grant, bucket);
+    }
+}
+
+/// Publishes what is due, and what a crashed executor left in the outbox.
+fn timer(grant: &mut Grant) {
+    outgoing(grant);
+    grant.subscribes([subject::TIMER_ARMED]);
+    follows(grant, subject::TIMERS_BUCKET);
+    writes(grant, subject::TIMERS_BUCKET);
+}
+
+fn cache_notifier(grant: &mut Grant) {
+    grant.publishes([subject::CACHE_ASK]);
+    grant.subscribes([one(subject::CACHE_APPLIED), subject::CACHE_CHANGED.to_owned()]);
+    writes(grant, subject::DEFINITIONS_BUCKET);
+}
+
+/// The rows of the outbox.
+fn outgoing(grant: &mut Grant) {
+    grant.publishes([
+        all(subject::COMMANDS),
+        lifecycles(),
+        one(subject::TASKS),
+        all(subject::DEAD),
+    ]);
+}
+
+/// Pulls from a consumer, and acknowledges; the second form of the address is that of nats-server
+/// with `js_ack_fc_v2`.
+pub(super) fn pulls(stream: &str, consumer: &str) -> [String; 3] {
+    [
+        format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}"),
+        format!("$JS.ACK.{stream}.{consumer}.>"),
+        format!("$JS.ACK._.*.{stream}.{consumer}.>"),
+    ]
+}
+
+/// Watches a bucket with a consumer, and reads single keys.
+fn follows(grant: &mut Grant, bucket: &str) {
+    let stream = format!("KV_{bucket}");
+    grant.publishes([
+        format!("$JS.API.CONSUMER.CREATE.{stream}"),
+        format!("$JS.API.CONSUMER.DELETE.{stream}.*"),
+        format!("$JS.FC.{stream}.>"),
+        format!("$JS.FC._.*.{stream}.>"),
+    ]);
+    reads(grant, bucket);
+}
+
+/// Reads single keys of a bucket.
+fn reads(grant: &mut Grant, bucket: &str) {
+    grant.publishes([format!("$JS.API.STREAM.MSG.GET.KV_{bucket}")]);
+}
+
+fn writes(grant: &mut Grant, bucket: &str) {
+    grant.publishes([format!("$KV.{bucket}.>")]);
+}
+
+pub(super) fn lifecycles() -> String {
+    subject::lifecycles(None, None)
+}
+
+pub(super) fn journals() -> String {
+    format!("{}.*.*", subject::JOURNAL)
+}
+
+fn all(prefix: &str) -> String {
+    format!("{prefix}.>")
+}
+
+pub(super) fn one(prefix: &str) -> String {
+    format!("{prefix}.*")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_role_is_refused() {
+        let error = of("x", &["ingress", "janitor"]).unwrap_err().to_string();
+        assert!(error.contains("no role \"janitor\""), "{error}");
+    }
+
+    #[test]
+    fn no_role_may_touch_streams_or_the_inboxes_of_other_users() {
+        for role in ROLES {
+            let grant = of(role, &[role]).unwrap();
+            for subject in &grant.publish {
+                let is_harmful = [".DELETE.", ".PURGE.", ".UPDATE.", ".CREATE."]
+                    .iter()
+                    .any(|verb| subject.contains(&format!("STREAM{verb}")));
+                let is_volatile = ["KV_staunch_leases", "KV_staunch_nodes"]
+                    .iter()
+                    .any(|stream| subject.ends_with(&format!("STREAM.CREATE.{stream}")));
+                assert!(!is_harmful || is_volatile, "{role} {subject}");
+                assert!(!subject.starts_with('>') && !subject.starts_with('*'), "{role} {subject}");
+            }
+            let inboxes = grant.subscribe.iter().filter(|subject| subject.starts_with(INBOX));
+            assert_eq!(inboxes.collect::<Vec<_>>(), [&answers(role)]);
+        }
+    }
+}

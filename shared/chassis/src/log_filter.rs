@@ -1,0 +1,137 @@
+//! What this process logs, changed while it runs. A restart brings back the filter of the settings.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use tracing_subscriber::EnvFilter;
+
+/// Characters of a filter.
+const FILTER_CHARS_MAX: usize = 4_096;
+
+/// Puts a filter in force.
+pub(crate) type Apply = Box<dyn Fn(EnvFilter) -> Result<(), String> + Send + Sync>;
+
+static CURRENT: OnceLock<Current> = OnceLock::new();
+
+struct Current {
+    configured: String,
+    text: Mutex<String>,
+    apply: Apply,
+}
+
+/// The log filter of this process.
+pub(crate) struct LogFilter;
+
+impl LogFilter {
+    /// Keeps the way to change the filter, once.
+    pub(crate) fn keep(configured: &str, apply: Apply) {
+        let (configured, text) = (configured.to_owned(), Mutex::new(configured.to_owned()));
+        if CURRENT.set(Current { configured, text, apply }).is_err() {
+            tracing::debug!("the log filter is kept already");
+        }
+    }
+
+    /// The filter in force; empty before [`LogFilter::keep`].
+    pub(crate) fn text() -> String {
+        let text = CURRENT.get().map(|current| current.text.lock());
+        text.map(|text| text.unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
+    }
+
+    /// The filter of the settings.
+    pub(crate) fn configured() -> &'static str {
+        CURRENT.get().map_or("", |current| current.configured.as_str())
+    }
+
+    /// Adds directives, such as `executor=debug`, to the filter in force; each takes the place of
+    /// the one for the same module.
+    ///
+    /// # Errors
+    /// When a directive cannot be read; then nothing changes.
+    pub(crate) fn set(directives: &str) -> Result<(), String> {
+        // Read first: a process without a log refuses the same texts.
+        read(directives).map(drop)?;
+        Self::put(merged(&Self::text(), directives))
+    }
+
+    /// Goes back to the filter of the settings.
+    ///
+    /// # Errors
+    /// When this process has no log.
+    pub(crate) fn reset() -> Result<(), String> {
+        Self::put(Self::configured().to_owned())
+    }
+
+    fn put(text: String) -> Result<(), String> {
+        let current = CURRENT.get().ok_or("this process has no log that could be changed")?;
+        let filter = read(&text)?;
+        let mut known = current.text.lock().unwrap_or_else(PoisonError::into_inner);
+        (current.apply)(filter)?;
+        known.clone_from(&text);
+        drop(known);
+        tracing::warn!(filter = text, "the log filter has changed");
+        Ok(())
+    }
+}
+
+fn read(text: &str) -> Result<EnvFilter, String> {
+    if text.contains('[') {
+        return Err("filters of spans are not supported here: use MODULE=LEVEL".to_owned());
+    }
+    if text.trim().is_empty() || text.chars().count() > FILTER_CHARS_MAX {
+        return Err(format!("use LEVEL or MODULE=LEVEL, at most {FILTER_CHARS_MAX} characters"));
+    }
+    for directive in text.split(',') {
+        let level = directive.rsplit_once('=').map_or(directive, |(_, level)| level).trim();
+        let known = ["off", "error", "warn", "info", "debug", "trace"];
+        if !known.contains(&level.to_ascii_lowercase().as_str()) {
+            return Err(format!("{level:?} is no level: use {}", known.join(", ")));
+        }
+    }
+    EnvFilter::try_new(text).map_err(|error| format!("the filter cannot be read: {error}"))
+}
+
+/// The filter with further directives.
+fn merged(text: &str, directives: &str) -> String {
+    let module = |directive: &str| -> Option<String> {
+        directive.split_once('=').map(|(module, _)| module.trim().to_owned())
+    };
+    let mut all: Vec<String> = Vec::new();
+    for directive in text.split(',').chain(directives.split(',')) {
+        let directive = directive.trim();
+        if directive.is_empty() {
+            continue;
+        }
+        match all.iter_mut().find(|known| module(known) == module(directive)) {
+            Some(known) => directive.clone_into(known),
+            None => all.push(directive.to_owned()),
+        }
+    }
+    all.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directive_takes_the_place_of_the_one_for_its_module() {
+        for (text, directives, expected) in [
+            ("info", "executor=debug", "info,executor=debug"),
+            ("info,executor=debug", "executor=warn", "info,executor=warn"),
+            ("info,executor=debug", "warn", "warn,executor=debug"),
+            ("info", " bus=trace , timer=debug", "info,bus=trace,timer=debug"),
+            ("", "debug", "debug"),
+        ] {
+            assert_eq!(merged(text, directives), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_filter_is_refused() {
+        for text in ["", "executor=loud", "loud", "[span]=debug", &"a".repeat(5_000)] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        for text in ["info", "WARN,executor=debug", "off"] {
+            assert!(read(text).is_ok(), "{text}");
+        }
+    }
+}
