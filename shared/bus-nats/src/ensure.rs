@@ -15,6 +15,10 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// "JetStream system temporarily unavailable", "no suitable peers", "insufficient resources" of a
 /// cluster whose servers do not all know each other yet, and "stream offline".
 const ELECTING: [u64; 4] = [10008, 10005, 10023, 10118];
+const STORAGE_INSUFFICIENT: u64 = 10047;
+const STORAGE_ADVICE: &str = ". The server reserves the whole size of a stream when it is created, \
+     3 GiB for all of them: give JetStream more with max_file_store (unset, it is three quarters \
+     of the free disk)";
 
 /// Calls the API, and again while a cluster elects its leaders.
 async fn call(api: &Api, subject: &str, body: &Value) -> Result<Value, ApiError> {
@@ -141,7 +145,10 @@ fn unanswered(failure: ApiError, what: &str) -> Error {
 fn refused(failure: ApiError, what: &str) -> Error {
     match failure {
         ApiError::Refused { code, text } => {
-            Error::NotProvisioned(format!("{what} cannot be created or changed: {text} ({code})"))
+            let advice = if code == STORAGE_INSUFFICIENT { STORAGE_ADVICE } else { "" };
+            Error::NotProvisioned(format!(
+                "{what} cannot be created or changed: {text} ({code}){advice}"
+            ))
         }
         failure => unanswered(failure, what),
     }

@@ -28,7 +28,6 @@ pub fn bundled() -> &'static [&'static [u8]] {
 }
 
 /// A client that trusts the bundled authorities if the system has none.
-#[must_use]
 pub fn trusted_by(client: ClientBuilder) -> ClientBuilder {
     let bundled = bundled().iter().filter_map(|der| Certificate::from_der(der).ok());
     let bundled: Vec<_> = bundled.collect();

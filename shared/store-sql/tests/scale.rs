@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
+    clippy::print_stdout,
     reason = "a test that cannot go on has failed"
 )]
 

@@ -32,7 +32,7 @@ async fn every_role_and_every_client_works_as_its_own_user() {
     let api = Api::new(&url);
     for document in [every_wait(), waiting("waiting")] {
         let published = api.publish(&document).await;
-        assert_eq!(published["everywhere"].as_bool().unwrap_or(true), true, "{published}");
+        assert!(published["everywhere"].as_bool().unwrap_or(true), "{published}");
     }
     a_workflow_goes_from_end_to_end(&world, &api).await;
     an_instance_is_cancelled(&world, &api).await;

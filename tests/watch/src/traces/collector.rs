@@ -33,9 +33,10 @@ impl Span {
 #[derive(Clone, Debug)]
 struct Server {
     url: String,
-    /// Heads and bodies.
-    got: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    got: Arc<Mutex<Vec<HeadAndBody>>>,
 }
+
+type HeadAndBody = (String, Vec<u8>);
 
 impl Server {
     fn start() -> Self {

@@ -32,7 +32,8 @@ const SERVERS_MAX: usize = 16;
 
 /// All answers.
 pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts {
-    let (on_broker, (database, work)) = join(on_broker(settings), on_database(settings)).await;
+    let (on_broker, (database, work)) =
+        Box::pin(join(on_broker(settings), on_database(settings))).await;
     let (broker, cluster) = on_broker;
     let urls = match server {
         Some(url) => vec![url],

@@ -20,6 +20,10 @@ const START_MAX: Duration = Duration::from_secs(30);
 /// The longest time that a server may take to stop in order.
 const STOP_MAX: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Streams reserve room when they are created, far more than a trial uses. Without this figure the
+/// server would grant three quarters of the free disk, and refuse them on a disk that is nearly
+/// full.
+const DEFAULT_CONFIG: &str = "jetstream { max_file_store: 1TB }\n";
 
 /// The settings of a server.
 #[derive(Clone, Debug)]
@@ -186,6 +190,8 @@ impl Server {
         // The server chooses a free port itself and writes it to a file, so no other process can
         // take the port in between.
         let ports = tempfile::tempdir().context("cannot make a directory for the port")?;
+        let default_config = tempfile::NamedTempFile::new().context("cannot make a file")?;
+        std::fs::write(&default_config, DEFAULT_CONFIG).context("cannot write the settings")?;
         let port = if self.port == 0 { "-1".to_owned() } else { self.port.to_string() };
         let log = File::options()
             .create(true)
@@ -196,9 +202,7 @@ impl Server {
         command.args(["--jetstream", "--addr", "127.0.0.1", "--port", &port, "--store_dir"]);
         command.arg(store_dir).arg("--ports_file_dir").arg(ports.path()).args(arguments);
         command.envs(environment.iter().map(|(name, value)| (name, value)));
-        if let Some(config) = config {
-            command.arg("--config").arg(config);
-        }
+        command.arg("--config").arg(config.as_deref().unwrap_or(default_config.path()));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         // A separate process group: Ctrl-C reaches only this process, which stops the server last.
         #[cfg(unix)]

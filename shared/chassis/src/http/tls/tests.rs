@@ -19,7 +19,7 @@ use tokio_rustls::client::TlsStream;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::http::{Encrypted, serve};
+use crate::http::{Encrypted, Ending, serve};
 
 /// An authority, and what it signs.
 struct Authority {
