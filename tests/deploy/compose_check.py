@@ -7,9 +7,7 @@ Usage: compose_check.py STAUNCH
 """
 
 import json
-import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
@@ -182,34 +180,8 @@ def check_configuration():
     upstreams = re.search(r"reverse_proxy (.*) \{", (COMPOSE / "Caddyfile").read_text()).group(1)
     if upstreams.split() != [f"{name}:5001" for name in nodes]:
         complain(f"the proxy passes requests to {upstreams}, and the nodes are {nodes}")
-    # Metrics that alerts name are metrics of the code.
-    code = "".join(path.read_text() for path in ROOT.glob("s*/*/src/**/*.rs"))
-    alerts = (COMPOSE / "helm/staunch/files/alerts.yaml").read_text()
-    for metric in set(re.findall(r"staunch_[a-z_]+", alerts)):
-        base = re.sub(r"_(total|seconds_bucket|bucket)$", "", metric)
-        if f'"{base}"' not in code:
-            complain(f"alerts.yaml: there is no metric {metric}")
     for path in (COMPOSE / "grafana/dashboards").glob("*.json"):
         json.loads(path.read_text())
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        print("NOT RUN: promtool is not installed")
-        return
-    rules = str(COMPOSE / "helm/staunch/files/alerts.yaml")
-    ran = subprocess.run([promtool, "check", "rules", rules], capture_output=True, text=True)
-    if ran.returncode:
-        complain(f"alerts.yaml: {ran.stdout}{ran.stderr}")
-    tests = str(pathlib.Path(__file__).with_name("alerts.test.yaml"))
-    ran = subprocess.run([promtool, "test", "rules", tests], capture_output=True, text=True)
-    if ran.returncode:
-        complain(f"alerts.test.yaml: {ran.stdout}{ran.stderr}")
-    alerts = {
-        rule["alert"] for group in yaml.safe_load(open(rules))["groups"] for rule in group["rules"]
-    }
-    text = pathlib.Path(tests).read_text()
-    for alert in alerts:
-        if f"alertname: {alert}," not in text or f'"{alert}"' not in text:
-            complain(f"alerts.test.yaml does not show {alert} fire, and not fire")
 
 
 STAUNCH = sys.argv[1]

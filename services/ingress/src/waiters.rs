@@ -158,6 +158,7 @@ mod tests {
         assert_eq!(first.for_a_moment(Duration::from_secs(1)).await, Some(outcome.clone()));
         assert_eq!(second.for_a_moment(Duration::from_secs(1)).await, Some(outcome));
         assert_eq!(other.for_a_moment(Duration::from_secs(1)).await, None);
+        drop((first, second, other));
         assert_eq!(waiters.count(), 0);
         listening.abort();
     }

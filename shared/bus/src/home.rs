@@ -162,14 +162,18 @@ mod tests {
     use super::*;
     use crate::{Bucket, Bus as _, MemoryBus};
 
-    fn nonces() -> Nonces {
+    /// No two clusters have the same.
+    fn nonces(id: &'static str) -> Nonces {
         let number = std::sync::atomic::AtomicU64::new(0);
-        Arc::new(move || number.fetch_add(1, std::sync::atomic::Ordering::Relaxed).to_string())
+        Arc::new(move || {
+            let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            format!("{id}-{number}")
+        })
     }
 
     fn homes() -> (Home, Home) {
         let bus = MemoryBus::starting_at(Timestamp::from_millis(0));
-        let of = |id| Home::new(bus.kv(Bucket::Runtime), id, nonces());
+        let of = |id: &'static str| Home::new(bus.kv(Bucket::Runtime), id, nonces(id));
         (of("ours"), of("theirs"))
     }
 

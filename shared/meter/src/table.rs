@@ -15,7 +15,7 @@ Every node serves them in Prometheus' format: at `GET /metrics` of the HTTP API 
 `/metrics` of `admin-listen`, with every role. Each series whose labels have fixed values exists from
 the start, with 0. Times are in seconds. Figures of the whole cluster (`staunch_cluster_*`) are counted
 by one node at a time, the first of the live nodes by name, and are 0 on the others: take `max`, not
-`sum`. Dashboards are in `compose/grafana/dashboards`, alerts in `compose/prometheus/alerts.yaml`, what
+`sum`. Dashboards are in `compose/grafana/dashboards`, alerts in `compose/helm/staunch/files/alerts.yaml`, what
 to do about an alert in [alerts.md](alerts.md).
 
 This file is made from the declarations in `shared/meter/src/all`, by which the program registers its

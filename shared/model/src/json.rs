@@ -1,9 +1,12 @@
-//! Checks of JSON texts that a parser does not make.
+//! JSON objects, and checks of JSON texts that a parser does not make.
 //!
 //! Parsers read an integer that does not fit into 64 bits as a floating-point number, which has
 //! fewer digits. An order number would change without a message, so such a text is refused.
 
 use std::fmt;
+
+/// A JSON object: inputs, outputs, payloads.
+pub type Map = serde_json::Map<String, serde_json::Value>;
 
 /// The smallest number of digits of an integer that does not fit into 64 bits.
 const DIGITS_MIN: usize = 19;

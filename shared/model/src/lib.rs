@@ -42,6 +42,7 @@ pub use id::{
 pub use incident::Incident;
 pub use instance::{Instance, Parent, Status, SubStatus};
 pub use journal::{Changed, Entry, Recorded, What, execution_id, instance_of};
+pub use json::Map;
 pub use retention::{After, RETENTION, Retention};
 pub use retry::{Growth, On, Retries, Retry};
 pub use route::route_shape;
@@ -50,6 +51,3 @@ pub use script_library::ScriptLibrary;
 pub use searchable::{SearchKey, Searchable};
 pub use stimulus::{Stimulus, Trigger};
 pub use time::{InvalidTimestamp, Timestamp};
-
-/// A JSON object: inputs, outputs, payloads.
-pub type Map = serde_json::Map<String, serde_json::Value>;

@@ -127,6 +127,8 @@ const FORGETS: &str = "ingress forgets requests";
 /// Runs at a login.
 const HASHES: &str = "hash a password";
 const LOGIN: &str = "/elsa/api/identity/login";
+/// Runs when there is something to write down, such as a login that is refused.
+const AUDITS: &str = "ingress audit";
 /// Runs while someone follows the events.
 const STREAMS: &str = "ingress stream";
 const EVENTS: &str = "/elsa/api/events";
@@ -147,7 +149,8 @@ const FOLLOWS: &str = "executor: presence";
 /// Tasks that panic at their first poll only. Some run too seldom for a later one. The others are
 /// supervised, and spawned under the same name: a later poll may be that of the spawned task, which
 /// has no code of its own.
-const FIRST_POLL: [&str; 8] = [
+const FIRST_POLL: [&str; 9] = [
+    AUDITS,
     FOLLOWS,
     FORGETS,
     GIVES_BACK,
@@ -189,7 +192,9 @@ async fn story(mut world: World) {
     let slow = SLOW.trim_end_matches('-');
     world.api(0).publish(&Names::calling(slow, &callee.url)).await;
     let name = owner_of_schedules(&world, &names).await;
-    let mut victim = Victim::begin(&mut world, PLACE, all_roles(&name)).await;
+    let mut plan = all_roles(&name);
+    plan.arguments.extend(["--retain-every-seconds", "1"].map(str::to_owned));
+    let mut victim = Victim::begin(&mut world, PLACE, plan).await;
     let (jetstream, store) = (world.jetstream().await, world.store.clone());
     let doors = vec![world.api(PLACE), world.api(0)];
     let route = Route { names: names.clone(), doors, jetstream: jetstream.clone(), store };
@@ -307,7 +312,7 @@ impl Occasions {
             // It may be gone still.
             drop(world.jetstream().await.delete_stream("KV_staunch_leases").await);
         }
-        if left.contains(&HASHES) {
+        if left.contains(&HASHES) || left.contains(&AUDITS) {
             let body = json!({"username": "nobody", "password": "of nobody"});
             // It fails as long as the task panics.
             drop(world.api(PLACE).send(Method::POST, LOGIN, None, &body).await);

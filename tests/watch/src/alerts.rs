@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{file, prometheus};
 
 /// The rules, for Prometheus.
-pub(crate) const RULES: &str = "compose/prometheus/alerts.yaml";
+pub(crate) const RULES: &str = "compose/helm/staunch/files/alerts.yaml";
 /// What to do about each alert.
 const RUNBOOKS: &str = "docs/alerts.md";
 
@@ -76,7 +76,7 @@ fn runbooks() -> String {
     let mut text = "\
 # Alerts
 
-The rules are in `compose/prometheus/alerts.yaml`, for Prometheus 2.40 and later; the jobs that scrape
+The rules are in `compose/helm/staunch/files/alerts.yaml`, for Prometheus 2.40 and later; the jobs that scrape
 Staunch need `staunch` in their name. *Critical*: work stands still, or is about to. *Warning*: it will,
 or somebody waits. Begin with `staunch doctor`: it names what is wrong with NATS, the database and the
 nodes. What each metric means is in [metrics.md](metrics.md).

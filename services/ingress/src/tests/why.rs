@@ -111,8 +111,7 @@ async fn dead_letters_and_faults_of_an_instance_are_named() {
 async fn a_parent_and_its_child_name_each_other() {
     let world = World::new().await;
     world.publish("child", waits_for("go")).await;
-    let root =
-        json!({"type": "Elsa.ExecuteWorkflow", "id": "run", "workflowDefinitionId": "child"});
+    let root = json!({"type": "Elsa.ExecuteWorkflow", "id": "run", "workflowDefinitionId": "child", "waitForCompletion": true});
     world.publish("parent", root).await;
     let id = world.begin("parent").await;
     testkit::eventually("the child waits", BOUND, async || {

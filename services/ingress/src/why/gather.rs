@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bus::{Bucket, Scope, Stream};
+use chassis::Auth;
 use futures::future::join3;
 use model::{Bookmark, BookmarkId, Instance, InstanceId};
 use protocol::{Command, Letter, subject};
@@ -11,7 +12,7 @@ use store::{CommandFilter, InstanceFilter, Page, VersionOption};
 
 use super::facts::{CallFact, Cluster, CommandFact, Facts, LetterFact, Relative, Server, Version};
 use crate::record::Seen;
-use crate::{App, Auth, Problem, runtime};
+use crate::{App, Problem, runtime};
 
 /// How long each question to the bus may take.
 const ASKED_MAX: Duration = Duration::from_secs(3);

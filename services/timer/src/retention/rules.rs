@@ -50,6 +50,7 @@ impl Rules {
             archive: settings.archive_to.as_deref().map(Archive::open).transpose()?,
             audit: settings.retain_audit,
             dead: settings.retain_dead,
+            every: settings.retain_every(),
             ..Self::default()
         })
     }

@@ -19,6 +19,8 @@ const LEASE_TTL_MAX: Duration = Duration::from_secs(60);
 
 /// More connections of one node than a PostgreSQL server has for all.
 const CONNECTIONS_MAX: u32 = 1_000;
+/// The times are days, and a look costs little.
+const RETAIN_EVERY_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// A longer delay would keep a release from its end.
 const DRAIN_DELAY_MAX: Duration = Duration::from_secs(300);
 /// A shorter wait would lose events to the clocks of two nodes.
@@ -76,6 +78,10 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     if let Some((name, _)) = retained.into_iter().find(|(_, time)| time.is_some_and(|t| t < min)) {
         let reason = "must be at least 1h; leave it out to keep all".to_owned();
         return Err(out_of_bounds(settings, name, reason));
+    }
+    if !(1..=RETAIN_EVERY_SECONDS_MAX).contains(&settings.retain_every_seconds) {
+        let reason = format!("must be between 1 and {RETAIN_EVERY_SECONDS_MAX}");
+        return Err(out_of_bounds(settings, "retain-every-seconds", reason));
     }
     if !(EVENT_WAIT_MIN..=EVENT_WAIT_MAX).contains(&settings.event_wait) {
         let reason = "must be between 1s and 720h".to_owned();

@@ -225,6 +225,8 @@ settings! {
     retain_audit: Option<Duration> = "", "TIME";
     /// How long dead letters are kept, if that is shorter than the 30 days of their stream
     retain_dead: Option<Duration> = "", "TIME";
+    /// Seconds between two looks for what is no longer kept, from 1 to 86400
+    retain_every_seconds: u64 = "600", "SECONDS";
     /// Seconds between two scans for timers that were not announced
     timer_scan_seconds: u64 = "5", "SECONDS";
 }
@@ -309,6 +311,12 @@ impl Settings {
             faulted: self.retain_faulted,
             after,
         }
+    }
+
+    /// The interval between two looks for what is no longer kept.
+    #[must_use]
+    pub fn retain_every(&self) -> Duration {
+        Duration::from_secs(self.retain_every_seconds)
     }
 
     /// How long one script may run.

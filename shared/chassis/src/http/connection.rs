@@ -138,8 +138,10 @@ where
         let serving = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
         tokio::pin!(serving);
         tokio::select! {
-            ended = &mut serving => return ended,
+            // First: what is read after it is answered as the last request.
+            biased;
             () = leaving.cancelled() => course.is_leaving.store(true, Ordering::Relaxed),
+            ended = &mut serving => return ended,
         }
         tokio::select! {
             ended = &mut serving => return ended,

@@ -1,7 +1,9 @@
 //! Rows that are of no use any more.
 
+use model::SubStatus;
+
 use super::case::{Subject, cases};
-use super::sample::{at, first, publication, schedule, start, timer, token};
+use super::sample::{at, first, publication, schedule, timer, token};
 use crate::{Base, Firing, Leftover};
 
 cases![
@@ -52,10 +54,11 @@ async fn a_retired_schedule_is_cleared_when_nothing_is_left_of_its_definition(st
         starts: Vec::new(),
     };
     assert!(store.fire(firing.clone()).await.unwrap());
-    let mut started = start("i");
-    started.instance.definition_id = "order".into();
-    started.instance.version_id = "order-1".into();
-    store.accept(started).await.unwrap();
+    let mut ended = first("i");
+    ended.instance.definition_id = "order".into();
+    ended.instance.version_id = "order-1".into();
+    ended.instance.status = SubStatus::Finished;
+    store.commit(ended).await.unwrap();
     store.retract(&"order".into(), &Base::Any).await.unwrap();
     assert_eq!(clear().await, 0, "a version of its definition is there");
     store.delete_definition(&"order".into(), &Base::Any).await.unwrap();
