@@ -194,7 +194,7 @@ async fn removed(
     let of = ids_of(backend);
     let text = format!(
         "DELETE FROM instances AS i WHERE i.id IN ({of}) AND i.updated_at < $2
-         AND i.finished_at IS NOT NULL AND NOT {HELD} RETURNING i.id"
+         AND i.finished_at IS NOT NULL AND NOT {HELD} RETURNING id"
     );
     let values = [list(ids), before.as_millis().into()];
     let found = tx.query_all_raw(Statement::from_sql_and_values(backend, text, values)).await?;

@@ -38,7 +38,7 @@ const FILL: [&str; 7] = [
         CASE n % 10 WHEN 0 THEN NULL ELSE 1700000000000 + n END, 'i' || n,
         decode(repeat(md5(n::text), 8), 'hex')
      FROM generate_series(1, $1) AS n",
-    "INSERT INTO journal SELECT 'i' || lpad(n::text, 9, '0'), 1, 3, decode(md5(n::text), 'hex')
+    "INSERT INTO journal SELECT 'i' || lpad(n::text, 9, '0'), 1, 3, decode('90', 'hex')
      FROM generate_series(1, $1) AS n",
     "INSERT INTO bookmarks (id, instance_id, definition_id, shard, name, hash, activity_id,
         activity_node_id, activity_instance_id, payload, created_at, due_at)

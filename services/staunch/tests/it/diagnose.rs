@@ -62,7 +62,7 @@ impl Site {
     async fn instance(&self) -> String {
         std::fs::write(self.path().join("order.json"), waits().to_string()).unwrap();
         self.ask(&["apply", "-f", "order.json"]).await;
-        self.ask(&["run", "order"]).await["id"].as_str().unwrap().to_owned()
+        self.ask(&["run", "order"]).await["workflowInstanceId"].as_str().unwrap().to_owned()
     }
 
     /// Sends something to NATS as any client does.
