@@ -127,8 +127,6 @@ const FORGETS: &str = "ingress forgets requests";
 /// Runs at a login.
 const HASHES: &str = "hash a password";
 const LOGIN: &str = "/elsa/api/identity/login";
-/// Runs when there is something to write down, such as a login that is refused.
-const AUDITS: &str = "ingress audit";
 /// Runs while someone follows the events.
 const STREAMS: &str = "ingress stream";
 const EVENTS: &str = "/elsa/api/events";
@@ -150,7 +148,7 @@ const FOLLOWS: &str = "executor: presence";
 /// supervised, and spawned under the same name: a later poll may be that of the spawned task, which
 /// has no code of its own.
 const FIRST_POLL: [&str; 9] = [
-    AUDITS,
+    "ingress audit",
     FOLLOWS,
     FORGETS,
     GIVES_BACK,
@@ -312,7 +310,7 @@ impl Occasions {
             // It may be gone still.
             drop(world.jetstream().await.delete_stream("KV_staunch_leases").await);
         }
-        if left.contains(&HASHES) || left.contains(&AUDITS) {
+        if left.contains(&HASHES) {
             let body = json!({"username": "nobody", "password": "of nobody"});
             // It fails as long as the task panics.
             drop(world.api(PLACE).send(Method::POST, LOGIN, None, &body).await);

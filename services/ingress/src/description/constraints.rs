@@ -12,8 +12,8 @@ pub(super) fn add(document: &mut Value) {
     merge(&mut document["components"]["schemas"], &constraints["schemas"]);
     let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
     if let Some(schemas) = schemas {
-        schemas.values_mut().for_each(alterations);
         dry_run(schemas);
+        schemas.values_mut().for_each(alterations);
     }
     let paths = document.get_mut("paths").and_then(Value::as_object_mut);
     for (path, item) in paths.into_iter().flatten() {
@@ -26,15 +26,10 @@ pub(super) fn add(document: &mut Value) {
     }
 }
 
-/// A dry run has the members of a filter, and alterations beside them. Without any, it finds the
-/// instances.
+/// A dry run has the members of a filter, and alterations beside them.
 fn dry_run(schemas: &mut Map<String, Value>) {
     let mut request = schemas.get("PlanFilter").cloned().unwrap_or_default();
     request["properties"]["alterations"] = json!({"type": "array"});
-    alterations(&mut request);
-    if let Some(list) = request["properties"]["alterations"].as_object_mut() {
-        list.remove("minItems");
-    }
     schemas.insert("DryRunRequest".to_owned(), request);
 }
 

@@ -128,6 +128,9 @@ pub(super) async fn dry_run(
         alterations.map(lenient::from_value).transpose().map_err(|error| {
             Problem::bad_request(format!("the alterations cannot be read: {error}"))
         })?;
+    if let Some(alterations) = &alterations {
+        operate::check(alterations)?;
+    }
     let filter: PlanFilter = lenient::from_value(filter)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
     let Some(filter) = filter.filter(&app).await? else {
@@ -137,7 +140,6 @@ pub(super) async fn dry_run(
     let ids: Vec<_> = found.items.into_iter().map(|instance| instance.id).collect();
     let mut misfits = Vec::new();
     if let Some(alterations) = &alterations {
-        operate::check(alterations)?;
         let (app, alterations) = (&app, alterations.as_slice());
         let checks = ids.clone().into_iter().map(async move |id| {
             let Some(seen) = record::find(app, &id).await? else { return Ok(None) };

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_nats::Client;
 use cluster::NodePlan;
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::eventually;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -28,6 +28,7 @@ const RESTARTS: &str = "staunch_task_restarts_total{";
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(60);
 const POKE_EVERY: Duration = Duration::from_millis(100);
+const RETRACT: &str = "/elsa/api/bulk-actions/retract/workflow-definitions/by-definition-ids";
 /// Of the pokes, this many later there is another publication, and another slow call.
 const PUBLISH_EACH: usize = 4;
 const CALL_EACH: usize = 10;
@@ -225,7 +226,11 @@ async fn poke(
             drop(timeout(ANSWER_MAX, health).await);
         }
         if turn % PUBLISH_EACH == 0 {
-            drop(timeout(ANSWER_MAX, doors[0].try_publish(&names.news(turn))).await);
+            let news = names.news(turn);
+            drop(timeout(ANSWER_MAX, doors[0].try_publish(&news)).await);
+            // The audit log has an entry for it, which is written with others.
+            let ids = json!({"definitionIds": [news["definitionId"]]});
+            drop(timeout(ANSWER_MAX, doors[0].send(Method::POST, RETRACT, None, &ids)).await);
         }
         if turn % CALL_EACH == 0 {
             call(&doors, calls).await;
