@@ -18,7 +18,7 @@ use bus_nats::{NatsBus, Options, Topology, connect};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use protocol::{Message, header};
-use testkit::{TestNats, eventually, nats, nats_cluster, nonces, within};
+use testkit::{TestNats, eventually, nats, nats_cluster, nats_with, nonces, within};
 
 const BOUND: Duration = Duration::from_secs(30);
 
@@ -249,6 +249,17 @@ async fn what_is_missing_or_different_is_named() {
     assert_eq!(status.streams.len(), 8);
     assert!(status.is_connected && status.round_trip < BOUND);
     assert_eq!(status.version, bus.server_version());
+}
+
+#[tokio::test]
+async fn a_server_without_room_for_the_streams_says_how_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nats.conf");
+    std::fs::write(&path, "jetstream { max_file_store: 1MB }").unwrap();
+    let server = nats_with(|options| options.config = Some(path)).await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let error = bus.provision(1).await.unwrap_err().to_string();
+    assert!(error.contains("give JetStream more with max_file_store"), "{error}");
 }
 
 #[tokio::test]

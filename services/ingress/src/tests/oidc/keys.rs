@@ -1,5 +1,6 @@
 //! The keys of an issuer: their rotation, their faults, and the outages of the issuer.
 
+use futures::FutureExt as _;
 use futures::future::join_all;
 
 use super::issuer::Manner;
@@ -50,8 +51,7 @@ async fn an_unknown_key_is_asked_for_once_in_thirty_seconds() {
     // A client that gives up takes nobody's answer away.
     issuer.publish(&[&key, &unknown]);
     let token = unknown.sign("ES256", &claims(&world));
-    let given_up = tokio::time::timeout(Duration::ZERO, get(&world, &token)).await;
-    assert!(given_up.is_err());
+    assert!(get(&world, &token).now_or_never().is_none());
     get(&world, &token).await.expect(200);
     assert_eq!(issuer.fetches(), 3);
     get(&world, &good).await.expect(200);
