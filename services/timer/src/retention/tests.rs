@@ -185,14 +185,13 @@ async fn many_go_in_small_parts() {
     assert_eq!(left(&world).await, NONE);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn archived_instances_are_read_back_and_then_gone() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::new();
     instance(&world, "i", SubStatus::Finished).await;
-    let mut rules = archiving(&folder);
-    rules.retention.finished = Some(Duration::ZERO);
-    tokio::time::sleep(Duration::from_millis(2)).await;
+    let rules = archiving(&folder);
+    tokio::time::advance(31 * DAY).await;
     let report = ran(&retention(&world, rules.clone())).await;
     assert_eq!((report.groups[0].removed, report.groups[0].archived), (1, 1));
     assert_eq!(left(&world).await, NONE);
@@ -204,7 +203,7 @@ async fn archived_instances_are_read_back_and_then_gone() {
 #[derive(Default)]
 struct Failing {
     is_on: AtomicBool,
-    /// What the instances of the database were at each failure.
+    /// The operations that have failed.
     at: Mutex<Vec<Operation>>,
 }
 
@@ -221,14 +220,13 @@ impl Faults for Failing {
 
 /// The node dies between the archive and the removal: the next one archives again, and nothing is
 /// lost.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_crash_between_the_archive_and_the_removal_leaves_a_second_copy() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::new();
     instance(&world, "i", SubStatus::Finished).await;
-    let mut rules = archiving(&folder);
-    rules.retention.finished = Some(Duration::ZERO);
-    tokio::time::sleep(Duration::from_millis(2)).await;
+    let rules = archiving(&folder);
+    tokio::time::advance(31 * DAY).await;
     let faults = Arc::new(Failing::default());
     faults.is_on.store(true, Ordering::Relaxed);
     let store = Arc::new(world.store.with_faults(Arc::clone(&faults) as Arc<dyn Faults>));
@@ -244,14 +242,13 @@ async fn a_crash_between_the_archive_and_the_removal_leaves_a_second_copy() {
     assert_eq!(archive.instance(&"i".into()).await.unwrap().instance.id.as_str(), "i");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_archive_that_cannot_be_written_keeps_the_instances() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::new();
     instance(&world, "i", SubStatus::Finished).await;
-    let mut rules = archiving(&folder);
-    rules.retention.finished = Some(Duration::ZERO);
-    tokio::time::sleep(Duration::from_millis(2)).await;
+    let rules = archiving(&folder);
+    tokio::time::advance(31 * DAY).await;
     // A file is in the place of the folder.
     std::fs::write(folder.path().join("wait"), "in the way").unwrap();
     let report = retention(&world, rules).run_once().await;
