@@ -111,7 +111,8 @@ pub trait Kv: Send + Sync {
     /// When the server cannot be asked.
     async fn entries(&self) -> Result<Vec<(String, Entry)>, Error>;
 
-    /// All changes from now on, after a snapshot.
+    /// All changes from now on, after a snapshot. A key that changes again before the watch has come
+    /// to it shows only its newest change: the bucket keeps one revision of each key.
     ///
     /// # Errors
     /// When the server cannot be asked.
