@@ -25,6 +25,7 @@ route_password=$(secret route-password)
 owner_password=$(secret owner-password)
 service_password=$(secret service-password)
 api_key=$(secret api-key)
+metrics_key=$(secret metrics-key)
 
 servers=
 for host in $NATS_HOSTS; do
@@ -58,13 +59,14 @@ write /secrets/node/staunch.toml 0400 <<END
 nats-url = "$servers"
 database-url = "postgres://staunch:$service_password@$POSTGRES_HOST/staunch"
 api-key = "$api_key"
+metrics-key = "$metrics_key"
 secrets-key-file = "/secrets/node/secrets.key"
 admin-name = "admin"
 admin-password-file = "/secrets/node/admin-password"
 END
 
 # Those who watch.
-printf '%s' "$api_key" | write /secrets/prometheus/api-key 0444
+printf '%s' "$metrics_key" | write /secrets/prometheus/metrics-key 0444
 secret grafana-password | write /secrets/grafana/password 0444
 
 echo "The secrets of this cluster are made. The API key: docker compose exec node-1 cat /secrets/node/api-key"

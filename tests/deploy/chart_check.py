@@ -74,7 +74,7 @@ REFUSED = [
     ("nats.enabled=true,database.urlSecret.name=", "urlSecret"),
     ("nats.enabled=true,cronJobs.a.schedule=daily", "schedule"),
     ("nats.enabled=true,nats.copies=2", "copies"),
-    ("nats.enabled=true,monitoring.enabled=true,auth.apiKeySecret.name=", "auth.apiKeySecret.name"),
+    ("nats.enabled=true,monitoring.enabled=true,monitoring.keySecret.name=", "monitoring.keySecret.name"),
 ]
 
 complaints = []
@@ -179,7 +179,7 @@ def check_pods(where, found):
             if not rights["readOnlyRootFilesystem"] or rights["capabilities"]["drop"] != ["ALL"]:
                 complain(f"{who} has more rights than it needs")
             for variable in container.get("env", []):
-                if re.search(r"PASSWORD|API_KEY|SECRETS_KEY|DATABASE_URL", variable["name"]):
+                if re.search(r"PASSWORD|API_KEY|METRICS_KEY|SECRETS_KEY|DATABASE_URL", variable["name"]):
                     if "secretKeyRef" not in variable.get("valueFrom", {}):
                         complain(f"{who}: {variable['name']} is not from a secret")
             if container["name"] != "nats":
@@ -190,6 +190,7 @@ def check_pods(where, found):
 
 PLACEHOLDERS = {
     "STAUNCH_API_KEY": "0123456789abcdefghijklmnopqrstuvwxyz",
+    "STAUNCH_METRICS_KEY": "zyxwvutsrqponmlkjihgfedcba9876543210",
     "STAUNCH_DATABASE_URL": "postgres://staunch:password@database/staunch",
     "STAUNCH_NATS_URL": "nats://staunch:password@nats:4222",
     "STAUNCH_ADMIN_PASSWORD": "a long pass phrase of somebody",
@@ -243,17 +244,35 @@ def check_deployment(who, document, pod):
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         if container[probe]["httpGet"]["port"] != "admin":
             complain(f"{who}: {probe} asks another port")
-    delay = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+    delay = int(values["STAUNCH_DRAIN_DELAY"].removesuffix("s"))
     needed = delay + int(values["STAUNCH_DRAIN_SECONDS"])
     if pod["terminationGracePeriodSeconds"] <= needed:
-        complain(f"{who}: the grace period is shorter than preStop and the drain ({needed} s)")
-    # A pod leaves the endpoints when it is told to stop; the sleep is for those who learn it late.
+        complain(f"{who}: the grace period is shorter than the delay and the drain ({needed} s)")
+    # A pod leaves the endpoints when it is told to stop; the delay is for those who learn it late.
     if delay < 5:
-        complain(f"{who}: preStop waits {delay} s only")
+        complain(f"{who} accepts requests for {delay} s only")
     selected = document["spec"]["selector"]["matchLabels"]
     labels = document["spec"]["template"]["metadata"]["labels"]
     if any(labels.get(key) != value for key, value in selected.items()):
         complain(f"{who} does not select its own pods")
+
+
+def check_metrics_key(where, found):
+    """Prometheus has the key that the pods take."""
+    monitors = [one for one in found if one["kind"] == "ServiceMonitor"]
+    for document, pod in pods(found):
+        for variable in pod["containers"][0].get("env", []) if monitors else []:
+            if variable["name"] == "STAUNCH_METRICS_KEY":
+                taken = dict(variable["valueFrom"]["secretKeyRef"])
+                taken.pop("optional")
+                for monitor in monitors:
+                    sent = monitor["spec"]["endpoints"][0]["authorization"]["credentials"]
+                    if sent != taken:
+                        complain(f"{where}: {name_of(document)} takes {taken}, not {sent}")
+                break
+        else:
+            if monitors and document["kind"] == "Deployment":
+                complain(f"{where}: {name_of(document)} takes no key of the metrics")
 
 
 def check_links(where, found):
@@ -308,6 +327,7 @@ def check_chart():
                 validate(values.name, document, [version])
         check_pods(values.name, found)
         check_links(values.name, found)
+        check_metrics_key(values.name, found)
         COUNTS.append(len(found))
     for values, reason in REFUSED:
         ran = helm(

@@ -338,7 +338,7 @@ def users_log_in_with_the_password_that_was_made(machine, front):
 
 
 def every_node_answers_health_and_metrics(machine):
-    key = (machine.folder / "volumes/secrets-prometheus/api-key").read_text()
+    key = (machine.folder / "volumes/secrets-prometheus/metrics-key").read_text()
     for name in NODES:
         admin = Api(f"http://{machine.address[name]}:5002", key)
         assert ok(admin("/health/ready"))["status"] == "Healthy"
