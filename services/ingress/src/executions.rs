@@ -51,16 +51,16 @@ pub(crate) struct ExecutionSummary {
     pub(crate) activity_id: String,
     /// Ids from the workflow down to the activity.
     pub(crate) activity_node_id: String,
-    activity_type: String,
+    pub(crate) activity_type: String,
     activity_type_version: u32,
-    activity_name: Option<String>,
+    pub(crate) activity_name: Option<String>,
     /// RFC 3339.
     #[schema(value_type = String)]
     started_at: Timestamp,
     /// It waits at a bookmark.
     has_bookmarks: bool,
     /// `Pending`, `Running`, `Completed`, `Canceled` or `Faulted`.
-    status: &'static str,
+    pub(crate) status: &'static str,
     #[schema(value_type = Object)]
     metadata: Map,
     /// Failures of it and of the activities in it.
@@ -288,6 +288,10 @@ impl Executions {
         }
     }
 }
+
+/// Everything that the status of an execution may be. None is `Pending` here.
+pub(crate) const EXECUTION_STATUSES: [&str; 5] =
+    ["Pending", "Running", "Completed", "Canceled", FAULTED];
 
 /// The status of an execution that failed.
 pub(crate) const FAULTED: &str = "Faulted";

@@ -21,6 +21,7 @@ use crate::auth::caller::Caller;
 use crate::operate::{self, Altered};
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::Patience;
+use crate::routes::activity_filter::Searched;
 use crate::routes::plans::PlanFilter;
 use crate::trace::Trace;
 use crate::{App, Problem};
@@ -33,6 +34,8 @@ const STUCK_PAUSE: Duration = Duration::from_secs(1);
 const HOLD: Duration = Duration::from_secs(30);
 /// Instances that one round finds.
 const FOUND_MAX: u64 = 500;
+/// Instances whose journals one round reads.
+const SEARCHED_MAX: u64 = 64;
 /// Jobs that one round does.
 const JOBS_MAX: u64 = 64;
 /// Jobs that are done at the same time.
@@ -132,12 +135,12 @@ async fn round(
 /// Finds some of the instances of a plan, oldest first, and makes their jobs.
 async fn find(app: &App, plan: &AlterationPlan) -> Result<(), Problem> {
     let filter = serde_json::from_value::<PlanFilter>(plan.filter.clone());
-    let filter = match filter {
-        Ok(filter) => filter.filter(app).await,
+    let selection = match filter {
+        Ok(filter) => filter.selection(app).await,
         Err(error) => Err(Problem::bad_request(error.to_string())),
     };
-    let filter = match filter {
-        Ok(filter) => filter,
+    let selection = match selection {
+        Ok(selection) => selection,
         Err(problem) if !problem.status().is_client_error() => return Err(problem),
         Err(problem) => {
             let error = problem.detail();
@@ -147,25 +150,48 @@ async fn find(app: &App, plan: &AlterationPlan) -> Result<(), Problem> {
         }
     };
     let (from, skip) = plan.cursor.as_deref().and_then(read).unwrap_or_default();
-    let Some(mut filter) = filter else {
+    let Some(selection) = selection else {
         return added(app, plan, &[], PlanStatus::Running, None).await;
     };
+    let mut filter = selection.instances.clone();
     let time = |operator, at| TimeFilter { column: TimeColumn::CreatedAt, operator, at };
     filter.times.push(time(TimeOperator::GreaterThanOrEqual, from));
     filter.times.push(time(TimeOperator::LessThanOrEqual, plan.created_at));
     filter.order = Some(InstanceOrder { by: Some(TimeColumn::CreatedAt), ascending: true });
-    let found = app.cx.store.list(&filter, Page::new(skip, FOUND_MAX)).await?.items;
+    let count = if selection.reads_journals() { SEARCHED_MAX } else { FOUND_MAX };
+    let found = app.cx.store.list(&filter, Page::new(skip, count)).await?.items;
     let ids: Vec<InstanceId> = found.iter().map(|instance| instance.id.clone()).collect();
+    let Searched { selected, unknown } = selection.search(app, ids).await?;
+    refuse(app, plan, unknown).await?;
     match found.last() {
-        Some(last) if ids.len() as u64 == FOUND_MAX => {
+        Some(last) if found.len() as u64 == count => {
             let next = match last.created_at == from {
-                true => (from, skip + FOUND_MAX),
+                true => (from, skip + count),
                 false => (last.created_at, 0),
             };
-            added(app, plan, &ids, PlanStatus::Generating, Some(written(next))).await
+            added(app, plan, &selected, PlanStatus::Generating, Some(written(next))).await
         }
-        _ => added(app, plan, &ids, PlanStatus::Running, None).await,
+        _ => added(app, plan, &selected, PlanStatus::Running, None).await,
     }
+}
+
+/// Makes failed jobs of instances of which it is not known whether the filter selects them. The plan
+/// stays where it is: after a crash, the same instances are found again.
+async fn refuse(
+    app: &App,
+    plan: &AlterationPlan,
+    unknown: Vec<(InstanceId, String)>,
+) -> Result<(), Problem> {
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<InstanceId> = unknown.iter().map(|(id, _)| id.clone()).collect();
+    added(app, plan, &ids, PlanStatus::Generating, plan.cursor.clone()).await?;
+    for (id, reason) in unknown {
+        let store = &app.cx.store;
+        store.end_job(&plan.id, &id, JobStatus::Failed, Some(reason), app.now()).await?;
+    }
+    Ok(())
 }
 
 async fn added(

@@ -1,6 +1,7 @@
 //! The REST API, one file per resource. Each handler is listed here, once, with its documentation
 //! beside it; the permission it needs is in [`crate::auth::permission`].
 
+pub(crate) mod activity_filter;
 mod alterations;
 mod applications;
 mod bulk;

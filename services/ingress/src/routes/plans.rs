@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use model::Alteration;
+use model::{Alteration, InstanceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{AlterationJob, AlterationPlan, InstanceFilter, Page, PlanStatus, Progress};
 use utoipa::ToSchema;
 
+use super::activity_filter::{ActivityFilter, Searched, Selection};
 use super::bulk::side_by_side;
 use super::instances::{ListRequest, TimestampFilter};
 use super::searching::{self, VariableFilter};
@@ -45,15 +46,14 @@ pub(crate) struct PlanFilter {
     is_system: Option<bool>,
     statuses: Vec<String>,
     sub_statuses: Vec<String>,
-    /// Not supported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<Object>>, max_items = 0)]
-    activity_filters: Option<Vec<Value>>,
+    /// All of these comparisons with executions of activities.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    activity_filters: Vec<ActivityFilter>,
 }
 
 impl PlanFilter {
-    /// The filter; `None` if it selects nothing.
-    pub(crate) async fn filter(self, app: &App) -> Result<Option<InstanceFilter>, Problem> {
+    /// The selection; `None` if it selects nothing.
+    pub(crate) async fn selection(self, app: &App) -> Result<Option<Selection>, Problem> {
         let is_empty = self.workflow_instance_ids.is_empty()
             && self.correlation_ids.is_empty()
             && self.names.is_empty()
@@ -64,12 +64,9 @@ impl PlanFilter {
             && self.definition_version_ids.is_empty()
             && self.has_incidents.is_none()
             && self.statuses.is_empty()
-            && self.sub_statuses.is_empty();
-        if !self.activity_filters.unwrap_or_default().is_empty() {
-            return Err(Problem::bad_request(
-                "activityFilters is not supported: name the instances or their definitions",
-            ));
-        }
+            && self.sub_statuses.is_empty()
+            && self.activity_filters.iter().all(ActivityFilter::is_empty);
+        let mut selection = Selection::new(InstanceFilter::default(), self.activity_filters)?;
         if is_empty && !self.empty_filter_selects_all || self.is_system == Some(true) {
             return Ok(None);
         }
@@ -88,7 +85,8 @@ impl PlanFilter {
         };
         let Some(mut filter) = request.checked()? else { return Ok(None) };
         searching::resolve(app, &mut filter, &self.variable_filters).await?;
-        Ok(Some(filter))
+        selection.instances = filter;
+        Ok(Some(selection))
     }
 }
 
@@ -133,12 +131,10 @@ pub(super) async fn dry_run(
     }
     let filter: PlanFilter = lenient::from_value(filter)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
-    let Some(filter) = filter.filter(&app).await? else {
+    let Some(selection) = filter.selection(&app).await? else {
         return Ok(Json(json!({"workflowInstanceIds": [], "totalCount": 0, "misfits": []})));
     };
-    let found = app.cx.store.list(&filter, Page::first()).await?;
-    let ids: Vec<_> = found.items.into_iter().map(|instance| instance.id).collect();
-    let mut misfits = Vec::new();
+    let Found { ids, total, mut misfits } = found(&app, &selection).await?;
     if let Some(alterations) = &alterations {
         let (app, alterations) = (&app, alterations.as_slice());
         let checks = ids.clone().into_iter().map(async move |id| {
@@ -152,8 +148,36 @@ pub(super) async fn dry_run(
         }
     }
     Ok(Json(json!({
-        "workflowInstanceIds": ids, "totalCount": found.total, "misfits": misfits,
+        "workflowInstanceIds": ids, "totalCount": total, "misfits": misfits,
     })))
+}
+
+/// The first instances of a selection.
+struct Found {
+    ids: Vec<InstanceId>,
+    /// The number of all instances that are selected.
+    total: u64,
+    /// The instances of which it is not known whether they are.
+    misfits: Vec<Value>,
+}
+
+async fn found(app: &App, selection: &Selection) -> Result<Found, Problem> {
+    let found = app.cx.store.list(&selection.instances, Page::first()).await?;
+    let total = found.total;
+    if selection.reads_journals() && total > found.items.len() as u64 {
+        return Err(Problem::bad_request(format!(
+            "beside activityFilters, the filter selects {total} instances, and a dry run reads the \
+             journals of at most {}: narrow it, or submit it as a plan, which reads all of them",
+            found.items.len()
+        )));
+    }
+    let ids = found.items.into_iter().map(|instance| instance.id).collect();
+    let Searched { selected, unknown } = selection.search(app, ids).await?;
+    let misfits = unknown.into_iter();
+    let misfits =
+        misfits.map(|(id, reason)| json!({"workflowInstanceId": id, "reasons": [reason]}));
+    let total = if selection.reads_journals() { selected.len() as u64 } else { total };
+    Ok(Found { ids: selected, total, misfits: misfits.collect() })
 }
 
 /// A plan.
@@ -190,7 +214,7 @@ pub(super) async fn submit(
         }
     };
     let filter = json!(request.filter);
-    request.filter.filter(&app).await?;
+    request.filter.selection(&app).await?;
     let plan = AlterationPlan {
         id,
         alterations: request.alterations,

@@ -205,6 +205,134 @@ async fn a_plan_with_an_empty_filter_selects_nothing_unless_it_says_so() {
     world.post(&submit, &bad).await.problem(400);
 }
 
+/// The instances that a dry run of this filter selects.
+async fn selected(world: &World, filter: Value) -> Vec<String> {
+    let got = world.post(&format!("{API}/alterations/dry-run"), &filter).await.expect(200);
+    let mut ids: Vec<String> = serde_json::from_value(got["workflowInstanceIds"].clone()).unwrap();
+    ids.sort();
+    assert_eq!(got["totalCount"], ids.len(), "{got:#}");
+    ids
+}
+
+#[tokio::test]
+async fn a_plan_selects_instances_by_what_their_activities_did() {
+    let world = World::new().await;
+    world.publish("w", second("go")).await;
+    world.publish("x", second("go")).await;
+    let (done, waiting, other) =
+        (world.begin("w").await, world.begin("w").await, world.begin("x").await);
+    world.post(&format!("{INSTANCES}/{done}/resume"), &json!({})).await.expect(200);
+    world.until(&done, "Finished").await;
+    let path = format!("{API}/activity-executions/list?workflowInstanceId={waiting}");
+    let executions = world.get(&path).await.expect(200);
+    let executions = executions["items"].as_array().unwrap();
+    let wait = executions.iter().find(|one| one["activityId"] == "wait").unwrap();
+    let all = [other.as_str(), &waiting, &done];
+    let check = async |filters: Value, expected: &[&str]| {
+        let ids = selected(&world, json!({"activityFilters": filters})).await;
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(ids, expected, "{filters}");
+    };
+    check(json!([{"activityId": "wait"}]), &all).await;
+    check(json!([{"activityId": "wait", "status": "running"}]), &all[..2]).await;
+    check(json!([{"activityId": "wait", "status": "Completed"}]), &[&done]).await;
+    check(json!([{"activityId": "done"}]), &[&done]).await;
+    check(
+        json!([{"activityId": "first"}, {"ActivityType": "Elsa.Event", "Status": "Running"}]),
+        &all[..2],
+    )
+    .await;
+    check(json!([{"activityId": "done"}, {"activityId": "wait", "status": "Running"}]), &[]).await;
+    check(json!([{"activityInstanceId": wait["id"]}, {}]), &[&waiting]).await;
+    check(
+        json!([{"nodeId": wait["activityNodeId"], "status": "Running", "name": null}]),
+        &all[..2],
+    )
+    .await;
+    check(json!([{"name": "nobody"}]), &[]).await;
+    check(json!([{}]), &[]).await;
+    check(json!([{"activityId": null, "status": null}]), &[]).await;
+    let filter = json!({"definitionIds": ["w"],
+        "activityFilters": [{"activityId": "wait", "status": "Running"}]});
+    assert_eq!(selected(&world, filter.clone()).await, [waiting.as_str()]);
+
+    let submit = format!("{API}/alterations/submit");
+    let cancel = json!([{"type": "Cancel"}]);
+    for (filters, part) in [
+        (json!([{"activityId": "wait", "state": "Running"}]), "state"),
+        (
+            json!([{"status": "Waiting"}]),
+            "use one of Pending, Running, Completed, Canceled, Faulted",
+        ),
+        (
+            json!([{"activityId": "a".repeat(2_000)}]),
+            "activityId of activityFilters has 2000 bytes",
+        ),
+        (json!(vec![json!({"name": "n"}); 9]), "use at most 8"),
+    ] {
+        let bad = json!({"activityFilters": filters});
+        for (path, body) in [
+            (format!("{API}/alterations/dry-run"), bad.clone()),
+            (submit.clone(), json!({"alterations": cancel, "filter": bad})),
+        ] {
+            let detail = world.post(&path, &body).await.problem(400);
+            assert!(detail.contains(part), "{part}: {detail}");
+        }
+    }
+    let plan = json!({"id": "by-activity", "alterations": cancel, "filter": filter});
+    world.post(&submit, &plan).await.expect(200);
+    let ended = finished(&world, "by-activity").await;
+    assert_eq!(
+        (&ended["totalCount"], &ended["jobs"][0]["workflowInstanceId"]),
+        (&json!(1), &json!(waiting)),
+        "{ended:#}"
+    );
+    assert_eq!(ended["plan"]["workflowInstanceFilter"]["activityFilters"][0]["status"], "Running");
+    assert_eq!(status(&world, &waiting).await, "Cancelled");
+    assert_eq!(status(&world, &other).await, "Suspended");
+}
+
+#[tokio::test]
+async fn a_plan_reads_the_journals_of_more_instances_than_one_round_does() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let mut ids = Vec::new();
+    for _ in 0..70 {
+        ids.push(world.begin("w").await);
+    }
+    let pause = json!([{"type": "Pause"}]);
+    let filter = json!({"activityFilters": [{"status": "Running", "activityType": "Elsa.Event"}]});
+    let plan = json!({"id": "all", "alterations": pause, "filter": filter});
+    world.post(&format!("{API}/alterations/submit"), &plan).await.expect(200);
+    let done = finished(&world, "all").await;
+    assert_eq!(done["progress"]["completed"], 70, "{:#}", done["progress"]);
+}
+
+#[tokio::test]
+async fn an_instance_that_cannot_be_searched_is_a_failed_job_with_the_reason() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let (good, bad) = (world.begin("w").await, world.begin("w").await);
+    let loaded = world.store.load(&bad.as_str().into()).await.unwrap().unwrap();
+    let mut instance = loaded.instance;
+    let version = instance.version;
+    (instance.state, instance.version) = (vec![0xc1], version + 1);
+    let burst = store::Burst::new(instance, store::Expected::Version(version));
+    assert!(matches!(world.store.commit(burst).await.unwrap(), store::Commit::Done { .. }));
+    let filter = json!({"activityFilters": [{"status": "Running", "activityType": "Elsa.Event"}]});
+    let dry = world.post(&format!("{API}/alterations/dry-run"), &filter).await.expect(200);
+    assert_eq!(dry["workflowInstanceIds"], json!([good]));
+    assert_eq!(dry["misfits"][0]["workflowInstanceId"], json!(bad), "{dry:#}");
+    let plan = json!({"id": "some", "alterations": [{"type": "Pause"}], "filter": filter});
+    world.post(&format!("{API}/alterations/submit"), &plan).await.expect(200);
+    let done = finished(&world, "some").await;
+    let jobs = done["jobs"].as_array().unwrap();
+    let job = jobs.iter().find(|job| job["workflowInstanceId"] == json!(bad)).unwrap();
+    assert_eq!((jobs.len(), &job["status"]), (2, &json!("Failed")), "{done:#}");
+    assert!(job["log"].to_string().contains("its activities are not known"), "{job:#}");
+}
+
 #[tokio::test]
 async fn a_restart_begins_with_what_was_known() {
     let world = World::new().await;
