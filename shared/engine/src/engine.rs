@@ -21,6 +21,8 @@ use crate::{
 pub struct Engine {
     activities: Registry,
     languages: Languages,
+    /// A planted bug: see [`Engine::with_unchecked_migrations`].
+    migrates_unchecked: bool,
 }
 
 /// The triggers of a definition: its stimuli and its times.
@@ -45,7 +47,15 @@ impl Engine {
     /// An engine that knows these activities and languages.
     #[must_use]
     pub fn new(activities: Registry, languages: Languages) -> Self {
-        Self { activities, languages }
+        Self { activities, languages, migrates_unchecked: false }
+    }
+
+    /// The same engine with a bug: a migration is applied without a look at whether what waits
+    /// exists in the other version. For the simulation, which has to find it.
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn with_unchecked_migrations(self) -> Self {
+        Self { migrates_unchecked: true, ..self }
     }
 
     /// The descriptions of all activity types, by type name.
@@ -214,7 +224,13 @@ impl Engine {
     ) -> Result<(), Vec<Problem>> {
         let first = alter.from.as_deref().unwrap_or(program);
         let draft = Draft::new(&first.outline, &self.languages, env, state.clone());
-        Run::new(first, draft, Bounds::default()).change(&alter.alterations, program)
+        self.run(first, draft, Bounds::default()).change(&alter.alterations, program)
+    }
+
+    fn run<'a>(&self, program: &'a Program, draft: Draft<'a>, bounds: Bounds) -> Run<'a> {
+        let mut run = Run::new(program, draft, bounds);
+        run.migrates_unchecked = self.migrates_unchecked;
+        run
     }
 
     /// The parts of a state that have no place in the program: an activity that is not there.
@@ -243,7 +259,7 @@ impl Engine {
         let before = matches!(input, Input::Alter(_)).then(|| state.clone());
         let mut draft = Draft::new(&first.outline, &self.languages, env, state);
         draft.is_continued = input == Input::Continue;
-        let mut run = Run::new(first, draft, bounds);
+        let mut run = self.run(first, draft, bounds);
         let rest = match input {
             Input::Start(start) if pending => Some(run.start(*start)),
             Input::Resume(resume) if !over => run.resume(resume),

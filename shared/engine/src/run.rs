@@ -17,12 +17,14 @@ pub(crate) struct Run<'a> {
     pub(crate) draft: Draft<'a>,
     pub(crate) program: &'a Program,
     bounds: Bounds,
+    /// A planted bug: a migration is not checked.
+    pub(crate) migrates_unchecked: bool,
 }
 
 impl<'a> Run<'a> {
     /// Begins with a draft of this program.
     pub(crate) fn new(program: &'a Program, draft: Draft<'a>, bounds: Bounds) -> Self {
-        Self { draft, program, bounds }
+        Self { draft, program, bounds, migrates_unchecked: false }
     }
 
     /// Runs the first turn of an instance.

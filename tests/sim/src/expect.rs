@@ -21,6 +21,8 @@ pub(crate) struct Expect {
     pub(crate) order: Vec<String>,
     /// It runs this version or a later one: all nodes had it before the start was sent.
     pub(crate) version_min: u32,
+    /// The versions that it migrates to, in order.
+    pub(crate) migrations: Vec<u64>,
     /// It is a command that becomes a dead letter, not an instance.
     pub(crate) is_dead: bool,
 }
@@ -38,6 +40,7 @@ impl Expect {
             calls: &[],
             order: Vec::new(),
             version_min: 0,
+            migrations: Vec::new(),
             is_dead: false,
         }
     }

@@ -77,6 +77,11 @@ impl Found {
                 instance.definition_version, expect.version_min
             ));
         }
+        let migrated = migrations(journal);
+        if migrated != expect.migrations {
+            complaints
+                .push(format!("{id} migrated to {migrated:?}, not to {:?}", expect.migrations));
+        }
         if !expect.order.is_empty() {
             check_order(expect, instance, complaints);
         }
@@ -209,6 +214,12 @@ impl Found {
 fn lines(journal: &[Entry]) -> Vec<String> {
     let lines = journal.iter().filter(|entry| entry.what == What::Line);
     lines.filter_map(|entry| entry.message.clone()).collect()
+}
+
+/// The versions to which an instance was migrated.
+fn migrations(journal: &[Entry]) -> Vec<u64> {
+    let altered = journal.iter().filter(|entry| entry.what == What::Altered);
+    altered.filter_map(|entry| entry.payload.as_ref()?["toVersion"].as_u64()).collect()
 }
 
 fn check_leftovers(world: &World, complaints: &mut Vec<String>) {

@@ -37,10 +37,12 @@ pub(crate) enum Planted {
     NewKeysOnRetry,
     /// A publication takes the id of the version that is already published.
     VersionReused,
+    /// A migration is applied without a look at whether what waits exists in the other version.
+    MigrationUnchecked,
 }
 
 impl Planted {
-    pub(crate) const ALL: [Self; 33] = [
+    pub(crate) const ALL: [Self; 34] = [
         Self::Store(Bug::VersionUnchecked),
         Self::Store(Bug::OutboxForgotten),
         Self::Store(Bug::CommandsForgotten),
@@ -74,5 +76,6 @@ impl Planted {
         Self::NewKeys,
         Self::NewKeysOnRetry,
         Self::VersionReused,
+        Self::MigrationUnchecked,
     ];
 }

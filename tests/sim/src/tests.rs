@@ -21,13 +21,20 @@ const FAILED_MAX: usize = 8;
 /// The number of seeds within which each planted bug is found.
 const SEEDS_PER_BUG: u64 = 200;
 
-fn engine() -> &'static Arc<Engine> {
+fn engine(planted: Option<Planted>) -> &'static Arc<Engine> {
     static ENGINE: OnceLock<Arc<Engine>> = OnceLock::new();
-    ENGINE.get_or_init(|| Arc::new(Engine::new(activities::all(), expressions::all())))
+    static UNCHECKED: OnceLock<Arc<Engine>> = OnceLock::new();
+    let new = || Engine::new(activities::all(), expressions::all());
+    match planted {
+        Some(Planted::MigrationUnchecked) => {
+            UNCHECKED.get_or_init(|| Arc::new(new().with_unchecked_migrations()))
+        }
+        _ => ENGINE.get_or_init(|| Arc::new(new())),
+    }
 }
 
 fn live(seed: u64, planted: Option<Planted>, keeps_lines: bool) -> Report {
-    run(engine(), &Options { seed, planted, calm: false, keeps_lines })
+    run(engine(planted), &Options { seed, planted, calm: false, keeps_lines })
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long to search is for whoever runs the test")]
@@ -146,7 +153,7 @@ fn there_are_enough_points() {
 fn where_nothing_goes_wrong_nothing_has_to_be_mended() {
     for seed in 1..=3 {
         let options = Options { seed, planted: None, calm: true, keeps_lines: false };
-        let report = run(engine(), &options);
+        let report = run(engine(None), &options);
         check(seed, &report);
         assert_eq!(report.crashes, 0);
     }
