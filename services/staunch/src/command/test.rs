@@ -6,6 +6,7 @@
 
 mod check;
 mod coverage;
+mod form;
 mod mock;
 mod play;
 mod reader;
@@ -14,10 +15,11 @@ mod suite;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
-use engine::Program;
-use model::Definition;
+use engine::{Env, Installation, Program};
+use model::{CommandId, Definition};
 use serde_json::{Value, json};
 
 use crate::document::{self, Document, engine};
@@ -36,6 +38,11 @@ pub(crate) struct TestArgs {
     /// Shows the activities and connections that no test has run
     #[arg(long)]
     coverage: bool,
+    /// Prints the JSON Schema of test files, for editors, and runs nothing
+    #[arg(long, conflicts_with_all = ["coverage", "files"])]
+    schema: bool,
+    #[command(flatten)]
+    settings: chassis::Args,
 }
 
 /// The result of one test.
@@ -51,6 +58,10 @@ struct Outcome {
 /// # Errors
 /// When a file cannot be read, a definition is not valid, or a test fails.
 pub(crate) fn run(args: &TestArgs, format: Format) -> Result<(), Failure> {
+    if args.schema {
+        return output::json(&form::schema());
+    }
+    let installation = installation(&args.settings)?;
     let files = document::files(&args.files, document::is_test)?;
     if files.is_empty() {
         return Err(Failure::usage("there is no *.test.yaml, *.test.yml or *.test.json file"));
@@ -58,7 +69,7 @@ pub(crate) fn run(args: &TestArgs, format: Format) -> Result<(), Failure> {
     let (mut outcomes, mut refusals) = (Vec::new(), Vec::new());
     let mut coverages: BTreeMap<PathBuf, Coverage> = BTreeMap::new();
     for file in &files {
-        match run_file(file, &mut coverages, format) {
+        match run_file(file, &installation, &mut coverages, format) {
             Ok(found) => outcomes.extend(found),
             Err(failure) => {
                 say::message(&failure.to_string());
@@ -87,8 +98,17 @@ pub(crate) fn run(args: &TestArgs, format: Format) -> Result<(), Failure> {
     Err(Failure::new(Kind::of_all(&refusals), text))
 }
 
+/// What the settings say to workflows, as they do on a server: how flowcharts run, what an incident
+/// does, retries by name, and the address.
+fn installation(args: &chassis::Args) -> Result<Installation, Failure> {
+    let settings =
+        chassis::Settings::load(args).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(Installation::clone(&executor::Config::from(&settings).installation))
+}
+
 fn run_file(
     file: &std::path::Path,
+    installation: &Installation,
     coverages: &mut BTreeMap<PathBuf, Coverage>,
     format: Format,
 ) -> Result<Vec<Outcome>, Failure> {
@@ -109,7 +129,7 @@ fn run_file(
         .or_insert_with(|| Coverage::of(&document, &definition, &program));
     let mut outcomes = Vec::new();
     for test in &suite.tests {
-        let outcome = run_test(file, test, &definition, &program, coverage);
+        let outcome = run_test(file, test, installation, (&definition, &program), coverage);
         if format == Format::Table {
             print(&outcome)?;
         }
@@ -121,11 +141,18 @@ fn run_file(
 fn run_test(
     file: &std::path::Path,
     test: &Test,
-    definition: &Definition,
-    program: &Program,
+    installation: &Installation,
+    (definition, program): (&Definition, &Program),
     coverage: &mut Coverage,
 ) -> Outcome {
-    let mut player = Player::new(engine(), program, definition, &test.mocks, test.given.now);
+    let installation = Installation { secrets: test.mocks.secrets(), ..installation.clone() };
+    let env = Env {
+        now: test.given.now,
+        seed: [7; 32],
+        command_id: CommandId::new("test"),
+        installation: Arc::new(installation),
+    };
+    let mut player = Player::new(engine(), program, definition, &test.mocks, env);
     let played = player.play(&test.given);
     coverage.add(&player.journal);
     let differences = match played {

@@ -138,5 +138,37 @@ async fn tests_and_checks_need_no_server() {
         "{wrong:?}"
     );
     run(&["test", "none"], 2).await;
+    let schema = document(&run(&["test", "--schema"], 0).await);
+    assert_eq!(schema["title"], "Tests of a workflow definition");
     run(&["workflow", "validate", "none"], 2).await;
+}
+
+/// One of the two paths to an activity is never taken. In counter mode the activity runs all the same; in
+/// token mode it waits for both, as its merge mode says. What fails ends all, or only its own branch.
+#[tokio::test]
+async fn tests_run_with_the_settings_of_a_server() {
+    const FORK: &str = "flow:\n  a: {type: FlowDecision, condition: true, next: {True: b, False: c}}\n  b: {type: WriteLine, text: b, next: d}\n  c: {type: WriteLine, text: c, next: d}\n  d: {type: WriteLine, text: d, customProperties: {mergeMode: Converge}}\n";
+    const FAILS: &str = "flow:\n  a: {type: WriteLine, text: a, next: [b, c]}\n  b: {type: WriteLine, text: {js: \"throw new Error('no')\"}}\n  c: {type: WriteLine, text: c}\n";
+    let here = tempfile::tempdir().unwrap();
+    write(here.path(), "fork.yaml", FORK);
+    write(here.path(), "fails.yaml", FAILS);
+    let check = async |name: &str, lines: &str, settings: &[&str]| {
+        let tests = format!("tests: {{it: {{expect: {{lines: {lines}}}}}}}\n");
+        let file = format!("{name}.test.yaml");
+        write(here.path(), &file, &tests);
+        let output = run_in(here.path(), &[&["test", &file], settings].concat()).await;
+        assert_eq!(output.status.code(), Some(0), "{settings:?}: {output:?}");
+    };
+    check("fork", "[b, d]", &[]).await;
+    check("fork", "[b, d]", &["--flowchart-mode", "counter"]).await;
+    check("fork", "[b]", &["--flowchart-mode", "token"]).await;
+    check("fails", "[a]", &[]).await;
+    check("fails", "[a, c]", &["--incident-strategy", "continue-with-incidents"]).await;
+    let file = "flowchart-mode = \"token\"\nincident-strategy = \"continue-with-incidents\"\n";
+    write(here.path(), "staunch.toml", file);
+    check("fork", "[b]", &["--config", "staunch.toml"]).await;
+    check("fails", "[a, c]", &["--config", "staunch.toml"]).await;
+    let wrong = run_in(here.path(), &["test", "--flowchart-mode", "tokens"]).await;
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    assert!(stderr(&wrong).contains("flowchart-mode"), "{wrong:?}");
 }

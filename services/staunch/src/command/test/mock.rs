@@ -7,6 +7,7 @@ use model::Map;
 use serde_json::{Value, json};
 use shortform::Tree;
 
+use super::form;
 use super::reader::Reader;
 use super::secret::Given;
 
@@ -37,7 +38,7 @@ impl Mocks {
             secrets: reader.map(tree.get("secrets")),
         };
         for workflow in tree.get("workflows").and_then(Tree::members).unwrap_or_default() {
-            reader.members(&workflow.value, &["output", "status"]);
+            reader.members(&workflow.value, form::WORKFLOW);
         }
         if let Some(around) = around.cloned() {
             mocks.calls.extend(around.calls);
@@ -130,13 +131,13 @@ fn read_calls(reader: &mut Reader, tree: &Tree) -> Vec<CallMock> {
 
 /// `{status, headers, body}` or `{error, message}`, as the engine takes it.
 fn read_answer(reader: &mut Reader, tree: &Tree) -> Map {
-    reader.members(tree, &["status", "headers", "body", "result", "error", "message"]);
+    reader.members(tree, form::ANSWER);
     if let Some(result) = tree.get("result") {
         return reader.map(Some(result));
     }
     let mut input = Map::new();
     if let Some(error) = reader.text(tree.get("error")) {
-        if !["timeout", "connect", "refused", "failed"].contains(&error.as_str()) {
+        if !form::ERRORS.contains(&error.as_str()) {
             reader.flaw(
                 tree.mark,
                 format!("{error:?} is no error: use timeout, connect, refused or failed"),

@@ -1,12 +1,9 @@
 //! Plays one instance: the engine's turns, the answers of the mocks, and time that is skipped.
 
-use std::sync::Arc;
-
 use engine::{
-    Call, Effect, Engine, Env, Input, Installation, Operation, Program, Rest, Resume, Start, State,
-    Triggers,
+    Call, Effect, Engine, Env, Input, Operation, Program, Rest, Resume, Start, State, Triggers,
 };
-use model::{ActivityId, BookmarkId, CommandId, Definition, Entry, Map, Stimulus, Timestamp};
+use model::{ActivityId, BookmarkId, Definition, Entry, Map, Stimulus, Timestamp};
 use serde_json::{Value, json};
 
 use super::mock::Mocks;
@@ -54,29 +51,19 @@ impl<'p> Player<'p> {
         program: &'p Program,
         definition: &'p Definition,
         mocks: &'p Mocks,
-        now: Timestamp,
+        env: Env,
     ) -> Self {
-        let env = Env {
-            now,
-            seed: [7; 32],
-            command_id: CommandId::new("test"),
-            installation: Arc::new(Installation {
-                base_url: "http://127.0.0.1:5001".to_owned(),
-                secrets: mocks.secrets(),
-                ..Installation::default()
-            }),
-        };
         Self {
             engine,
             program,
             definition,
             mocks,
+            began: env.now,
             env,
             rest: Rest::Suspended,
             turns: 0,
             timers: 0,
             answered: Vec::new(),
-            began: now,
             state: State::default(),
             journal: Vec::new(),
             effects: Vec::new(),

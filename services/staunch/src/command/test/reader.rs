@@ -6,6 +6,8 @@ use model::Map;
 use serde_json::Value;
 use shortform::{Flaw, Mark, Member, Tree};
 
+use super::form::Field;
+
 /// The mistakes so far.
 #[derive(Default)]
 pub(super) struct Reader {
@@ -17,8 +19,13 @@ impl Reader {
         self.flaws.push(Flaw { mark, message: message.into() });
     }
 
-    /// The members of an object with these names only.
-    pub(super) fn members<'t>(&mut self, tree: &'t Tree, names: &[&str]) -> &'t [Member] {
+    /// The members of an object, which may have these only.
+    pub(super) fn members<'t>(
+        &mut self,
+        tree: &'t Tree,
+        fields: impl IntoIterator<Item = &'static Field>,
+    ) -> &'t [Member] {
+        let names: Vec<&str> = fields.into_iter().map(|field| field.name).collect();
         let Some(members) = tree.members() else {
             self.flaw(tree.mark, format!("write an object with {}", names.join(", ")));
             return &[];

@@ -7,6 +7,7 @@ use model::{Map, Timestamp};
 use serde_json::Value;
 use shortform::{Mark, Member, Tree};
 
+use super::form::{self, Field};
 use super::mock::Mocks;
 use super::reader::Reader;
 use crate::document::{self, TEST_ENDS};
@@ -66,22 +67,6 @@ pub(super) enum Happening {
 #[derive(Debug, Default)]
 pub(super) struct Expect(pub(super) Vec<Member>);
 
-/// The expectations that there are.
-const EXPECTATIONS: [&str; 12] = [
-    "status",
-    "lines",
-    "path",
-    "output",
-    "calls",
-    "tasks",
-    "workflows",
-    "events",
-    "responses",
-    "incident",
-    "waits",
-    "took",
-];
-
 impl Suite {
     /// Reads a file.
     ///
@@ -97,8 +82,7 @@ impl Suite {
 }
 
 fn suite(reader: &mut Reader, path: &Path, tree: &Tree) -> Result<Suite, Failure> {
-    reader
-        .members(tree, &["definition", "uses", "calls", "tasks", "workflows", "secrets", "tests"]);
+    reader.members(tree, form::FILE);
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let named = reader.text(tree.get("definition"));
     let definition = match named {
@@ -136,31 +120,16 @@ fn beside(path: &Path) -> Option<PathBuf> {
 
 fn test(reader: &mut Reader, member: &Member, around: &Mocks) -> Test {
     let tree = &member.value;
-    reader.members(
-        tree,
-        &[
-            "input",
-            "correlationId",
-            "start",
-            "now",
-            "steps",
-            "time",
-            "calls",
-            "tasks",
-            "workflows",
-            "secrets",
-            "expect",
-        ],
-    );
+    reader.members(tree, form::TEST);
     let mut steps = Vec::new();
     for item in reader.list(tree.get("steps")) {
-        if let Some(happening) = happening(reader, item, &["after"]) {
+        if let Some(happening) = happening(reader, item, form::AFTER) {
             let after = reader.span(item.get("after"));
             steps.push(Step { mark: item.mark, happening, after });
         }
     }
     let expect = match tree.get("expect") {
-        Some(expect) => reader.members(expect, &EXPECTATIONS).to_vec(),
+        Some(expect) => expectations(reader, expect),
         None => {
             reader.flaw(member.mark, "the test expects nothing: write expect");
             Vec::new()
@@ -182,6 +151,19 @@ fn test(reader: &mut Reader, member: &Member, around: &Mocks) -> Test {
     }
 }
 
+fn expectations(reader: &mut Reader, tree: &Tree) -> Vec<Member> {
+    let members = reader.members(tree, form::EXPECT);
+    for member in members {
+        let Some(fields) = form::alike(&member.name) else { continue };
+        for item in reader.list(Some(&member.value)) {
+            if item.members().is_some() {
+                reader.members(item, fields);
+            }
+        }
+    }
+    members.to_vec()
+}
+
 fn now(reader: &mut Reader, tree: Option<&Tree>) -> Timestamp {
     const BEGIN: i64 = 1_767_225_600_000;
     let Some(text) = reader.text(tree) else { return Timestamp::from_millis(BEGIN) };
@@ -192,21 +174,16 @@ fn now(reader: &mut Reader, tree: Option<&Tree>) -> Timestamp {
     })
 }
 
-fn happening(reader: &mut Reader, tree: &Tree, more: &[&str]) -> Option<Happening> {
-    let has = |name: &str| tree.get(name).is_some();
-    let kinds: [(&str, &[&str]); 4] = [
-        ("event", &["event", "payload"]),
-        ("http", &["http"]),
-        ("activity", &["activity", "input"]),
-        ("cancel", &["cancel"]),
-    ];
-    let Some((kind, names)) = kinds.into_iter().find(|(kind, _)| has(kind)) else {
+fn happening(reader: &mut Reader, tree: &Tree, more: &'static [Field]) -> Option<Happening> {
+    let has = |fields: &&'static [Field]| {
+        fields.first().is_some_and(|first| tree.get(first.name).is_some())
+    };
+    let Some(fields) = form::HAPPENINGS.into_iter().find(has) else {
         reader.flaw(tree.mark, "write what happens: event, http, activity or cancel");
         return None;
     };
-    let names: Vec<&str> = names.iter().chain(more).copied().collect();
-    reader.members(tree, &names);
-    match kind {
+    reader.members(tree, fields.iter().chain(more));
+    match fields.first()?.name {
         "event" => Some(Happening::Event {
             name: reader.text(tree.get("event"))?,
             payload: tree.get("payload").map(Tree::value).unwrap_or_default(),
@@ -224,7 +201,7 @@ fn happening(reader: &mut Reader, tree: &Tree, more: &[&str]) -> Option<Happenin
 }
 
 fn http(reader: &mut Reader, tree: &Tree) -> Option<Happening> {
-    reader.members(tree, &["method", "path", "route", "query", "headers", "body", "form"]);
+    reader.members(tree, form::HTTP);
     let method = reader.text(tree.get("method")).unwrap_or_else(|| "GET".to_owned());
     let path = reader.text(tree.get("path"));
     if path.is_none() {

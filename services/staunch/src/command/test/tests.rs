@@ -12,8 +12,10 @@ fn blocks(page: &str) -> Vec<&str> {
 /// Runs one test file; returns its outcomes and the coverage.
 fn played(file: &Path) -> (Vec<Outcome>, Coverage) {
     let mut coverages = BTreeMap::new();
-    let outcomes =
-        run_file(file, &mut coverages, Format::Json).map_err(|it| it.to_string()).unwrap();
+    let installation =
+        installation(&chassis::Args::default()).map_err(|it| it.to_string()).unwrap();
+    let outcomes = run_file(file, &installation, &mut coverages, Format::Json);
+    let outcomes = outcomes.map_err(|it| it.to_string()).unwrap();
     (outcomes, coverages.into_values().next().unwrap())
 }
 
@@ -178,4 +180,71 @@ fn patterns_fit_any_characters_at_their_stars() {
     check("a*b*c", "a-b-b-c", true);
     check("abc", "abcd", false);
     check("a*a", "a", false);
+}
+
+fn schema() -> jsonschema::Validator {
+    jsonschema::draft7::new(&form::schema()).unwrap()
+}
+
+/// The flaws that an editor shows in this text.
+fn marked(text: &str) -> Vec<String> {
+    let tree = document::parsed(Path::new("it.test.yaml"), text).map_err(|it| it.to_string());
+    let value = tree.unwrap().value();
+    schema().iter_errors(&value).map(|flaw| flaw.to_string()).collect()
+}
+
+#[test]
+fn the_schema_is_that_of_the_reader() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/workflow/test.json");
+    let text = format!("{:#}\n", form::schema());
+    #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not configuration")]
+    if std::env::var("UPDATE_EXPECT").is_ok() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == text, "schema/workflow/test.json is stale: run with UPDATE_EXPECT=1");
+}
+
+#[test]
+fn the_schema_fits_the_examples() {
+    let page = include_str!("../../../../../docs/testing.md");
+    let demo = include_str!("../../../examples/order-approval.test.yaml");
+    for text in [blocks(page)[1], demo] {
+        assert_eq!(marked(text), Vec::<String>::new(), "{text}");
+    }
+    let all = "uses: [a.yaml]\nsecrets: {K: v}\nworkflows: {child: {output: {n: 5}, status: Faulted}}\n\
+        tests:\n  it:\n    input:\n    now: 2026-01-31T08:00:00Z\n    time: 1h\n    \
+        start: {http: {method: POST, path: orders/7, body: {n: x}}}\n    \
+        calls: {'SQL on orders': [{result: {rows: []}}, {error: timeout, message: late}]}\n    \
+        steps: [{event: E, payload: 1, after: 3m}, {activity: a, input: {b: 1}}, {cancel: null}]\n    \
+        expect: {status: Finished, responses: [201, {status: 201, body: x}], incident: no, \
+          calls: [GET x, {call: GET x, headers: {A: b}}], events: [E, {event: E, payload: {}}], \
+          workflows: [{workflow: child, input: {a: 1}}], waits: [a], took: 00:03:00}\n";
+    assert_eq!(marked(all), Vec::<String>::new());
+}
+
+/// What the schema marks, the reader refuses, at the same places.
+#[test]
+fn the_schema_marks_what_the_reader_refuses() {
+    for text in [
+        "test: {}",
+        "tests: {a: {}}",
+        "tests: {}",
+        "tests: {a: {expect: {line: x}}}",
+        "tests: {a: {steps: [{x: 1}], expect: {}}}",
+        "tests: {a: {steps: [{event: E, when: 1m}], expect: {}}}",
+        "tests: {a: {start: {event: E, after: 1m}, expect: {}}}",
+        "tests: {a: {start: {http: {method: GET}}, expect: {}}}",
+        "tests: {a: {calls: {x: {}}, expect: {}}}",
+        "tests: {a: {calls: {GET x: {state: 200}}, expect: {}}}",
+        "tests: {a: {calls: {GET x: {error: broken}}, expect: {}}}",
+        "tests: {a: {workflows: {c: {end: 1}}, expect: {}}}",
+        "tests: {a: {expect: {calls: [{url: x}]}}}",
+        "tests: {a: {time: [1h], expect: {}}}",
+        "tests: {a: {input: 5, expect: {}}}",
+    ] {
+        assert_ne!(marked(text), Vec::<String>::new(), "{text}");
+        let folder = written("[]", text);
+        assert!(Suite::read(&folder.path().join("it.test.yaml")).is_err(), "{text}");
+    }
 }
