@@ -25,7 +25,7 @@ impl Activity for SaveFile {
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let path = step.required("path")?;
-        let data = encoded(&content("data", &step.value("data")?)?.bytes);
+        let data = encoded(&content("data", &step.content("data")?)?.bytes);
         let append = step.flag("append")?;
         step.call(FileAccess::Save { path, data, append }, None)?;
         Ok(Next::Wait)

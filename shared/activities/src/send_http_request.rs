@@ -144,7 +144,7 @@ pub(crate) fn send(
         method,
         headers,
         content_type: step.text(content_type)?,
-        content: step.value(content)?,
+        content: step.content(content)?,
         as_file,
     };
     let timeout = step.span("requestTimeout")?;

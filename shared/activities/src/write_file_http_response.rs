@@ -46,7 +46,7 @@ impl Activity for WriteFileHttpResponse {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        let response = match files(step.value("content")?)? {
+        let response = match files(step.content("content")?)? {
             Some(file) => answer(step, file)?,
             None => Response { status_code: 204, ..Response::default() },
         };

@@ -33,7 +33,7 @@ impl Activity for WriteHttpResponse {
             status_code: u16::try_from(status).unwrap_or(200),
             headers: headers(step.object("responseHeaders")?),
             content_type: step.text("contentType")?,
-            content: step.value("content")?,
+            content: step.content("content")?,
             is_base64: false,
         };
         if file::members(&response.content).is_some() {

@@ -147,6 +147,11 @@ pub trait Scope {
     fn set_instance_name(&mut self, value: Option<String>);
     /// Sets the outcomes of the running activity; false if this expression must not set them.
     fn set_outcomes(&mut self, outcomes: Vec<String>) -> bool;
+    /// Whether a value that is bytes becomes a file, `{size, content}`, and not the text that its
+    /// bytes are in base64.
+    fn takes_files(&self) -> bool {
+        false
+    }
     /// The time of the turn.
     fn now(&self) -> Timestamp;
     /// 128 bits, different on every call.

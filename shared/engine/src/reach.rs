@@ -335,6 +335,10 @@ impl Scope for Step<'_, '_> {
         self.takes_outcomes
     }
 
+    fn takes_files(&self) -> bool {
+        self.takes_files
+    }
+
     fn now(&self) -> Timestamp {
         self.draft.env.now
     }

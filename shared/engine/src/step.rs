@@ -27,6 +27,8 @@ pub struct Step<'r, 'a> {
     /// Set by scripts, if the activity allows it.
     pub(crate) outcomes: Option<Vec<String>>,
     pub(crate) takes_outcomes: bool,
+    /// The evaluation in progress gives bytes as a file.
+    pub(crate) takes_files: bool,
     /// The reason why a script's assignment failed.
     pub(crate) flaw: Option<Failure>,
     /// How often this decision has read a value that the journal must not keep.
@@ -52,6 +54,7 @@ impl<'r, 'a> Step<'r, 'a> {
             arguments: Map::new(),
             outcomes: None,
             takes_outcomes: false,
+            takes_files: false,
             flaw: None,
             hidden_reads: Cell::new(0),
             reading: secret::Reading::default(),

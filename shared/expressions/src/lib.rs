@@ -10,6 +10,7 @@
 
 mod all;
 mod cache;
+mod child_result;
 mod config;
 mod flaw;
 mod javascript;

@@ -19,6 +19,7 @@ pub(crate) struct Stage {
     pub(crate) identity: Identity,
     pub(crate) outcomes: Option<Vec<String>>,
     pub(crate) takes_outcomes: bool,
+    pub(crate) takes_files: bool,
     pub(crate) urls: Vec<(String, Option<Duration>)>,
     pub(crate) draws: u8,
 }
@@ -56,6 +57,10 @@ impl Stage {
 }
 
 impl Scope for Stage {
+    fn takes_files(&self) -> bool {
+        self.takes_files
+    }
+
     fn variable(&self, name: &str) -> Option<Value> {
         self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     }

@@ -151,6 +151,15 @@ fn every_part_of_an_answer_is_an_output() {
     }
     check("SendHttpRequest", "parsedContent", &json!({"statusCode": 204}), &Value::Null);
     check("DownloadHttpFile", "responseContentBytes", &json!({"statusCode": 204}), &Value::Null);
+    let empty = json!({"fileName": "e.bin", "contentType": "x/y", "size": 0, "content": ""});
+    let answer = json!({"statusCode": 200, "content": empty});
+    for (name, expected) in [
+        ("result", &empty),
+        ("responseContentStream", &empty),
+        ("responseContentBytes", &json!("")),
+    ] {
+        check("DownloadHttpFile", name, &answer, expected);
+    }
 }
 
 /// XML as Elsa gives it: its text for a text variable, an object for one that wants values.

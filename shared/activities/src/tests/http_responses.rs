@@ -181,6 +181,35 @@ fn a_download_has_the_bytes_that_are_given() {
     check(object(json!(["a", " http://example.test/b "])), "http://example.test/b is the URL");
 }
 
+/// Bytes of a script are the content, and not the text that they are in base64.
+#[test]
+fn bytes_that_a_script_computes_are_the_content() {
+    let script = |text: &str| json!({"content": {"js": text}});
+    for kind in ["WriteFileHttpResponse", "WriteHttpResponse"] {
+        let response = answer(kind, &script("bytesFromString('h\u{e9}')"));
+        assert!(response.is_base64, "{kind}");
+        assert_eq!(
+            STANDARD.decode(response.content.as_str().unwrap()).unwrap(),
+            "h\u{e9}".as_bytes()
+        );
+    }
+    let response = answer("WriteFileHttpResponse", &script("bytesFromString('')"));
+    assert_eq!((response.status_code, &response.content), (200, &json!("")));
+    let response = answer(
+        "WriteFileHttpResponse",
+        &script("[bytesFromString('one'), new Uint8Array([0, 255])]"),
+    );
+    let bytes = STANDARD.decode(response.content.as_str().unwrap()).unwrap();
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let mut found = Vec::new();
+    for at in 0..archive.len() {
+        let mut bytes = Vec::new();
+        archive.by_index(at).unwrap().read_to_end(&mut bytes).unwrap();
+        found.push(bytes);
+    }
+    assert_eq!(found, [b"one".to_vec(), vec![0, 255]]);
+}
+
 #[test]
 fn several_files_are_an_archive() {
     let files = json!([file("a.txt", None, "one"), "two", file("a.txt", None, "three"),

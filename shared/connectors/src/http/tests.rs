@@ -291,6 +291,22 @@ async fn an_answer_is_a_file_if_it_is_no_text_or_is_asked_for_as_one() {
 }
 
 #[tokio::test]
+async fn an_empty_answer_that_is_asked_for_as_a_file_is_a_file_of_no_bytes() {
+    let chunked =
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n0\r\n\r\n";
+    let answers = vec![answer("200 OK", "", ""), answer("204 No Content", "", ""), chunked.into()];
+    let (url, _requests) = server(answers).await;
+    for _ in 0..3 {
+        let mut wanted = call(format!("{url}/x/empty.bin"));
+        wanted.as_file = true;
+        let end = http().get(&wanted).await;
+        let expected = json!({"fileName": "empty.bin", "contentType": "application/octet-stream",
+            "size": 0, "content": ""});
+        assert_eq!(end["content"], expected);
+    }
+}
+
+#[tokio::test]
 async fn a_form_is_sent_with_its_boundary() {
     let (url, mut requests) = server(vec![answer("200 OK", "", "ok")]).await;
     let mut post = call(url);

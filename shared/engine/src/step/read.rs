@@ -33,6 +33,18 @@ impl Step<'_, '_> {
         value
     }
 
+    /// As [`Step::value`], for an input that may be a file: bytes that a script computes are one, and
+    /// so are bytes in a list.
+    ///
+    /// # Errors
+    /// As [`Step::value`].
+    pub fn content(&mut self, input: &str) -> Result<Value, Failure> {
+        self.takes_files = true;
+        let value = self.value(input);
+        self.takes_files = false;
+        value
+    }
+
     /// An input of a child, evaluated in this execution: for a container that needs it before it
     /// runs the child.
     ///

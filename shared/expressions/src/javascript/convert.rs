@@ -1,7 +1,10 @@
 //! Converts values between JSON and JavaScript. Numbers without a fraction become integers.
 
-use rquickjs::{Ctx, Value as JsValue};
-use serde_json::{Number, Value};
+use rquickjs::object::Property;
+use rquickjs::{Ctx, TypedArray, Value as JsValue};
+use serde_json::{Number, Value, json};
+
+use crate::child_result;
 
 /// Whole numbers up to here are exact in JavaScript.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
@@ -54,7 +57,18 @@ pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsVa
         Value::Bool(value) => JsValue::new_bool(ctx, *value),
         Value::Number(value) => JsValue::new_number(ctx, value.as_f64().unwrap_or(f64::NAN)),
         Value::String(text) => rquickjs::String::from_str(ctx, text)?.into_value(),
-        Value::Array(_) | Value::Object(_) => ctx.json_parse(value.to_string())?,
+        Value::Array(_) => ctx.json_parse(value.to_string())?,
+        Value::Object(map) => {
+            let parsed: JsValue<'js> = ctx.json_parse(value.to_string())?;
+            if let Some(object) = parsed.as_object().filter(|_| child_result::is_one(map)) {
+                // Not enumerable: they are not copied, and not a part of the JSON.
+                for (name, member) in child_result::NAMES {
+                    let value: JsValue<'js> = object.get(member)?;
+                    object.prop(name, Property::from(value).writable().configurable())?;
+                }
+            }
+            parsed
+        }
     })
 }
 
@@ -103,6 +117,32 @@ pub(super) fn to_json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value,
         return Ok(Value::Null);
     }
     parse(&text.to_string()?)
+}
+
+/// As [`to_json`], but bytes become a file, also those in a list.
+pub(super) fn with_files<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, Unfit> {
+    if let Some(file) = file(ctx, &value)? {
+        return Ok(file);
+    }
+    let items =
+        value.as_array().map(|items| items.iter().collect::<rquickjs::Result<Vec<JsValue<'js>>>>());
+    let mut whole = to_json(ctx, value)?;
+    if let (Some(items), Value::Array(whole)) = (items, &mut whole) {
+        for (item, json) in items?.iter().zip(whole) {
+            if let Some(file) = file(ctx, item)? {
+                *json = file;
+            }
+        }
+    }
+    Ok(whole)
+}
+
+/// A `Uint8Array` as a file, its content in base64; none of anything else.
+fn file<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>) -> Result<Option<Value>, Unfit> {
+    let bytes = value.as_object().and_then(|object| object.as_typed_array::<u8>());
+    let Some(size) = bytes.map(TypedArray::len) else { return Ok(None) };
+    let content = to_json(ctx, value.clone())?;
+    Ok(Some(json!({"size": size, "content": content})))
 }
 
 /// The JSON value of a JavaScript value, if it differs from the value before.

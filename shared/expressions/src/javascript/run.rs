@@ -152,7 +152,11 @@ fn steps<'js>(
             }
         }
     }
-    let value = convert::to_json(ctx, value)?;
+    let value = if facts.takes_files && needs_rich(plan) {
+        convert::with_files(ctx, value)?
+    } else {
+        convert::to_json(ctx, value)?
+    };
     let changed = changed(ctx, &variables.touched()?, facts, session)?;
     session.borrow_mut().changes.variables = changed;
     Ok(value)

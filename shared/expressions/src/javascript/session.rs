@@ -49,6 +49,8 @@ pub(super) struct Facts {
     pub(super) identity: Identity,
     pub(super) now: Timestamp,
     pub(super) seed: [u8; 16],
+    /// Bytes become a file.
+    pub(super) takes_files: bool,
 }
 
 impl Facts {
@@ -74,6 +76,7 @@ impl Facts {
             identity: scope.identity(),
             now: scope.now(),
             seed,
+            takes_files: scope.takes_files(),
         }
     }
 }

@@ -12,6 +12,7 @@ use liquid_core::{
 
 use super::budget::Budget;
 use super::convert;
+use crate::child_result;
 
 /// The outermost names: those of the workflow, and those that the template assigned.
 pub(super) struct Root<'g> {
@@ -141,7 +142,10 @@ impl Runtime for Round<'_> {
 
 /// The value at the end of a path.
 fn find<'v>(value: &'v dyn ValueView, path: &[ScalarCow<'_>]) -> Option<ValueCow<'v>> {
-    let found = try_find(value, path)?;
+    let found = match try_find(value, path) {
+        Some(found) => found,
+        None => try_find(value, &with_members(value, path)?)?,
+    };
     let (last, parents) = path.split_last()?;
     if last.to_kstr() == "size"
         && let Some(parent) = try_find(value, parents)
@@ -152,6 +156,29 @@ fn find<'v>(value: &'v dyn ValueView, path: &[ScalarCow<'_>]) -> Option<ValueCow
         return Some(ValueCow::Owned(Value::scalar(size)));
     }
     Some(found)
+}
+
+/// The path with the members of results of `ExecuteWorkflow` in the place of their names in .NET; none
+/// if it has no such name.
+fn with_members<'p>(
+    value: &dyn ValueView,
+    path: &'p [ScalarCow<'p>],
+) -> Option<Vec<ScalarCow<'p>>> {
+    let mut members: Vec<ScalarCow<'p>> = Vec::new();
+    let mut is_changed = false;
+    for name in path {
+        let member = child_result::member(&name.to_kstr()).filter(|_| !members.is_empty());
+        let member = member.filter(|_| {
+            let parent = try_find(value, &members);
+            parent.as_ref().and_then(|parent| parent.as_view().as_object()).is_some_and(|parent| {
+                let count = convert::members(parent).len();
+                child_result::has_its_members(count, |member| parent.contains_key(member))
+            })
+        });
+        is_changed |= member.is_some();
+        members.push(member.map_or_else(|| name.clone(), ScalarCow::new));
+    }
+    is_changed.then_some(members)
 }
 
 /// Refuses every include.

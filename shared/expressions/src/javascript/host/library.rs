@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use rquickjs::function::Opt;
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, TypedArray, Value};
 use uuid::Uuid;
@@ -77,7 +77,9 @@ impl<'js> Host<'_, 'js> {
         }
         for name in ["newShortGuid", "getShortGuid"] {
             let guid = guid.clone();
-            self.add(name, move || URL_SAFE_NO_PAD.encode(guid().as_bytes()))?;
+            // Letters and digits alone, as Elsa has it; so some are shorter.
+            let short = move || STANDARD.encode(guid().as_bytes()).replace(['/', '+', '='], "");
+            self.add(name, short)?;
         }
         if self.plan.draws() {
             let math: Object<'js> = self.globals.get("Math")?;

@@ -4,6 +4,7 @@ use engine::Scope;
 use serde_json::Value;
 
 use super::{At, Expr, Fact, Missing, Operator, Step};
+use crate::child_result;
 use crate::javascript::{accessor, convert};
 
 /// The size limit of a text that is joined here, in bytes.
@@ -128,6 +129,9 @@ fn member(value: Value, name: &str) -> Option<Held> {
     match value {
         Value::Object(mut map) => match map.swap_remove(name) {
             Some(found) => Some(Some(found)),
+            None if child_result::is_one(&map) && child_result::member(name).is_some() => {
+                Some(map.swap_remove(child_result::member(name)?))
+            }
             None if INHERITED.contains(&name) => None,
             None => Some(None),
         },

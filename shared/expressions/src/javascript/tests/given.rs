@@ -1,6 +1,6 @@
 //! What an evaluation is given beside its scope: arguments and configuration.
 
-use engine::Language as _;
+use engine::{Language as _, Scope as _};
 use model::ScriptLibrary;
 use serde_json::json;
 
@@ -27,6 +27,60 @@ fn arguments_are_read_by_their_names() {
         ("Object.keys(args)", json!(["item", "Counter"])),
     ] {
         assert_eq!(run_on(&mut stage, source).unwrap(), expected, "{source}");
+    }
+}
+
+/// Bytes are a file where the activity takes files, and base64 text anywhere else.
+#[test]
+fn bytes_are_a_file_where_one_is_taken() {
+    let mut stage = furnished();
+    stage.takes_files = true;
+    let file = json!({"size": 2, "content": "aGk="});
+    for (source, expected) in [
+        ("bytesFromString('hi')", file.clone()),
+        ("return new Uint8Array([104, 105])", file.clone()),
+        ("(async () => bytesFromBase64('aGk='))()", file.clone()),
+        ("bytesFromString('')", json!({"size": 0, "content": ""})),
+        ("[bytesFromString('hi'), 'text', {a: 1}]", json!([file, "text", {"a": 1}])),
+        ("({a: bytesFromString('hi')})", json!({"a": "aGk="})),
+        ("[1, 2]", json!([1, 2])),
+        ("bytesToString(bytesFromString('hi'))", json!("hi")),
+    ] {
+        assert_eq!(run_on(&mut stage, source).unwrap(), expected, "{source}");
+    }
+    stage.takes_files = false;
+    assert_eq!(run_on(&mut stage, "bytesFromString('hi')").unwrap(), json!("aGk="));
+}
+
+#[test]
+fn the_result_of_a_child_has_the_names_of_dotnet_too() {
+    let result = json!({"workflowInstanceId": "i2", "status": "Finished", "subStatus": "Finished",
+        "output": {"n": 5}});
+    let other = json!({"status": "Finished", "output": 1});
+    let mut stage = furnished().with_variable("End", result.clone()).with_variable("Other", other);
+    for (source, expected) in [
+        ("variables.End.Output.n", json!(5)),
+        ("variables.End.output.n", json!(5)),
+        ("variables.End.Output['n'] + 1", json!(6)),
+        ("const end = variables.End; end.Output.n + end.SubStatus", json!("5Finished")),
+        ("getEnd().WorkflowInstanceId + getVariable('End').Status", json!("i2Finished")),
+        ("variables.End.Nothing ?? 'none'", json!("none")),
+        ("variables.End", result.clone()),
+        ("({...variables.End})", result.clone()),
+        ("Object.keys(variables.End).length", json!(4)),
+        ("variables.Other.Output ?? 'none'", json!("none")),
+        ("const other = variables.Other; other.Output ?? 'none'", json!("none")),
+    ] {
+        assert_eq!(run_on(&mut stage, source).unwrap(), expected, "{source}");
+        assert_eq!(stage.variable("End"), Some(result.clone()), "{source}");
+    }
+    for (template, expected) in [
+        ("{{ Variables.End.Output.n }} {{ Variables.End.output.n }}", "5 5"),
+        ("{{ Variables.End.SubStatus }}{{ Variables.Other.Output }}", "Finished"),
+        ("{% assign end = Variables.End %}{{ end.Output.n }}", "5"),
+    ] {
+        let rendered = crate::Liquid::new().evaluate(template, &mut stage).unwrap();
+        assert_eq!(rendered, json!(expected), "{template}");
     }
 }
 
