@@ -21,7 +21,15 @@ impl Activity for FlowSwitch {
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
-        let cases = node.raw("cases").and_then(Value::as_array).cloned().unwrap_or_default();
+        let cases = match node.raw("cases") {
+            Some(Value::Array(cases)) => cases.clone(),
+            None | Some(Value::Null) => Vec::new(),
+            Some(other) => {
+                let message = format!("{other} is not a list: write [ … ]");
+                node.oversight("cases", message);
+                Vec::new()
+            }
+        };
         Some(Box::new(planned(node, cases.into_iter().map(|case| (case, None)).collect())))
     }
 

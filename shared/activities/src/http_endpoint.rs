@@ -1,6 +1,10 @@
 //! HttpEndpoint: starts a workflow with an HTTP request, or waits for one.
 
-use engine::{Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
+mod template;
+
+use engine::{
+    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Plan, Planning, Resumed, Step, Type,
+};
 use model::{Map, Stimulus, endpoint};
 use serde_json::{Value, json};
 
@@ -45,6 +49,15 @@ impl Activity for HttpEndpoint {
                  `{outcome, message}`.",
             )
             .outcomes(&["Done"])
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        if let Some(Value::String(path)) = node.literal("path") {
+            let template::Findings { flaws, warnings } = template::examine(path);
+            flaws.into_iter().for_each(|flaw| node.oversight("path", flaw));
+            warnings.into_iter().for_each(|warning| node.warning("path", warning));
+        }
+        None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

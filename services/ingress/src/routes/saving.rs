@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::{ETAG, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use model::{Definition, DefinitionId};
+use model::{Definition, DefinitionId, Map};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -26,7 +26,7 @@ use crate::publication::{self, Changed, Precondition};
 /// Saves a definition.
 ///
 /// The body is Elsa's `{model, publish}`, or the bare definition. A bare one is published;
-/// `?publish=false` keeps it a draft. Saving content that is published already makes no new
+/// `?publish=false`, or a member `"publish": false`, keeps it a draft. Saving content that is published already makes no new
 /// version. Send `If-Match` with the `ETag` of the version from which the change starts: if another
 /// version has become the latest, the answer is 412.
 #[utoipa::path(post, path = "/workflow-definitions", tag = "definitions",
@@ -241,15 +241,29 @@ fn unwrapped(body: Value) -> Result<(Value, bool), Problem> {
     };
     match members.remove("model").filter(|model| !model.is_null()) {
         Some(model @ Value::Object(_)) => {
-            let publish = members.get("publish").and_then(Value::as_bool).unwrap_or(false);
-            Ok((model, publish))
+            let publish = published(&mut members)?;
+            Ok((model, publish.unwrap_or(false)))
         }
         Some(_) => Err(Problem::bad_request("member model is not a JSON object")),
-        None if members.contains_key("root") => Ok((Value::Object(members), true)),
+        None if members.contains_key("root") => {
+            let publish = published(&mut members)?;
+            Ok((Value::Object(members), publish.unwrap_or(true)))
+        }
         None => Err(Problem::bad_request(
             "the body is not a workflow definition: send one with a root activity, or \
              {\"model\": …, \"publish\": true}",
         )),
+    }
+}
+
+/// Takes `publish` out of a body.
+fn published(members: &mut Map) -> Result<Option<bool>, Problem> {
+    match members.shift_remove("publish") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(publish)) => Ok(Some(publish)),
+        Some(other) => {
+            Err(Problem::bad_request(format!("publish is {other}: write true or false")))
+        }
     }
 }
 

@@ -9,10 +9,10 @@ const API: &str = "/elsa/api/workflow-definitions";
 /// A definition with one of every mistake.
 fn everything_wrong() -> Value {
     let computed = json!({"evaluationMode": "Expression", "expression": {"type": "JavaScript"}});
-    json!({
+    let mut wrong = json!({
         "definitionId": "wrong", "name": "Wrong",
         "inputs": [{"name": "Amount", "type": "Int32"}, {"name": "amount"}],
-        "outputs": [{"name": "Total"}, {"name": "Total"}],
+        "outputs": [{"name": "Total"}, {"name": "Total"}, {"name": ""}],
         "variables": [
             {"id": "1", "name": "Count", "typeName": "Int32", "value": "many"},
             {"id": "2", "name": "Count"},
@@ -76,12 +76,24 @@ fn everything_wrong() -> Value {
                 {"source": {"activity": "taken"}, "target": {"activity": "reads"}},
                 {"source": {"activity": "taken"}, "target": {"activity": "bound"}},
                 {"source": {"activity": "taken"}, "target": {"activity": "sequence"}}]}
-    })
+    });
+    let more = [
+        json!({"type": "Elsa.HttpEndpoint", "id": "braces", "canStartWorkflow": true, "path": "a/{b"}),
+        json!({"type": "Elsa.HttpEndpoint", "id": "limits", "canStartWorkflow": true,
+            "path": "a/{b:min(1)}"}),
+        json!({"type": "Elsa.FlowSwitch", "id": "switch", "cases": "x"}),
+    ];
+    let root = &mut wrong["root"];
+    root["activities"].as_array_mut().unwrap().extend(more);
+    let connection = json!({"source": {"activity": "taken"}, "target": {"activity": "switch"}});
+    root["connections"].as_array_mut().unwrap().push(connection);
+    wrong
 }
 
 const ERRORS: &[(&str, &str, &str)] = &[
     ("", "inputs", "the name amount is used twice"),
     ("", "outputs", "the name Total is used twice"),
+    ("", "outputs", "one has no name: give each its own"),
     ("", "options.activationStrategyType", "there is no activation strategy Sometimes: use "),
     ("", "options.incidentStrategyType", "there is no incident strategy Panic: use "),
     ("", "variables", "the default of Count is no Int32: \"many\" is not a whole number"),
@@ -90,6 +102,8 @@ const ERRORS: &[(&str, &str, &str)] = &[
     ("bare", "path", "there is no value: give one"),
     ("taken", "path", "The /taken path and get method are already in use by another workflow!"),
     ("two", "path", "activity one receives the same requests: give one of them another path"),
+    ("braces", "path", "{b is no parameter: write {name}"),
+    ("switch", "cases", "\"x\" is not a list: write [ … ]"),
     ("cron", "cronExpression", "\"soon\" is not a cron expression of 5 or 6 fields"),
     ("never", "cronExpression", "\"0 0 30 2 *\" never occurs: use a date that exists"),
     ("twice", "id", "the id twice is used twice here: give each activity its own"),
@@ -119,6 +133,7 @@ const ERRORS: &[(&str, &str, &str)] = &[
 const WARNINGS: &[(&str, &str, &str)] = &[
     ("", "variables", "there is no storage driver Acme.BlobStorageDriver, Acme: use "),
     ("", "commitStrategyName", "has no effect: each burst, up to where the workflow waits"),
+    ("limits", "path", "the constraint min(1) has no effect: use one of int, long"),
     ("asks", "runAsynchronously", "runAsynchronously has no effect"),
     ("asks", "commitStrategyName", "commitStrategyName has no effect"),
     ("asks", "logPersistenceMode", "there is no log persistence \"Perhaps\": use Include, Exclude"),
@@ -167,6 +182,22 @@ async fn every_mistake_is_named_at_once() {
     let answer = world.post(API, &everything_wrong()).await.expect(400);
     check(&answer["validationErrors"], ERRORS);
     check(&answer["validationWarnings"], WARNINGS);
+}
+
+#[tokio::test]
+async fn a_bare_definition_says_whether_it_is_published() {
+    let world = World::new().await;
+    let with = |publish: Value| {
+        let root = json!({"type": "Elsa.WriteLin", "id": "w"});
+        json!({"definitionId": "bare", "root": root, "publish": publish})
+    };
+    let body = world.post(API, &with(json!(false))).await.expect(201);
+    assert_eq!(body["workflowDefinition"]["isPublished"], false, "{body:#}");
+    for publish in [json!(true), Value::Null] {
+        world.post(API, &with(publish)).await.expect(400);
+    }
+    let detail = world.post(API, &with(json!("no"))).await.problem(400);
+    assert!(detail.contains("publish is \"no\": write true or false"), "{detail}");
 }
 
 #[tokio::test]

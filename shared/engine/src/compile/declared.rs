@@ -45,7 +45,10 @@ impl Compiler<'_> {
             let default = variable.value.clone().unwrap_or_default();
             let name = if variable.name.is_empty() { &variable.id } else { &variable.name };
             let id = if variable.id.is_empty() { &variable.name } else { &variable.id };
-            if !names.insert(name) {
+            if name.trim().is_empty() {
+                let message = "a variable has no name: give it one".to_owned();
+                self.findings.oversight(activity, Some("variables"), message);
+            } else if !names.insert(name) {
                 let message = format!("two variables have the name {name}: rename one of them");
                 self.findings.oversight(activity, Some("variables"), message);
             } else if !ids.insert(id) {
@@ -105,7 +108,10 @@ impl Compiler<'_> {
     pub(super) fn unique_names(&mut self, property: &str, arguments: &[Argument]) {
         let mut seen = BTreeSet::new();
         for argument in arguments {
-            if !seen.insert(argument.name.to_lowercase()) {
+            if argument.name.trim().is_empty() {
+                let message = "one has no name: give each its own";
+                self.findings.oversight(None, Some(property), message.to_owned());
+            } else if !seen.insert(argument.name.to_lowercase()) {
                 let message = format!("the name {} is used twice", argument.name);
                 self.findings.problem(None, Some(property), message);
             }
