@@ -55,6 +55,11 @@ compat *versions:
 compose-check *args:
     cargo test -p deploy {{args}}
 
+# The release binary for glibc 2.17 and later, or another target, and its packages below target/packages;
+# needs rustup and python3. docs/install.md. `just package x86_64-unknown-linux-musl`
+package *target:
+    bash compose/packages/build.sh {{target}}
+
 # Hot queries on a database of ten million instances, or another number; needs PostgreSQL and 20 GB.
 scale rows="10000000":
     SCALE_ROWS={{rows}} cargo test -p store-sql --test scale -- --nocapture

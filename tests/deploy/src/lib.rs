@@ -12,4 +12,6 @@ mod kubernetes;
 #[cfg(test)]
 mod machine;
 #[cfg(test)]
+mod packages;
+#[cfg(test)]
 mod script;

@@ -1,4 +1,5 @@
-//! The search for a nats-server, in this order: the given path, the PATH, the cache, the internet.
+//! The search for a nats-server, in this order: the given path, the PATH, the folder that comes with
+//! this program, the cache, the internet.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use crate::{MINIMUM, TESTED, Version, fetch};
 pub struct Find {
     /// Only this binary.
     pub explicit: Option<PathBuf>,
-    /// Directories to search, as in the PATH.
+    /// Directories to search, first those of the PATH.
     pub path: Vec<PathBuf>,
     /// The folder of downloaded servers.
     pub cache_dir: PathBuf,
@@ -29,7 +30,8 @@ pub struct Binary {
 }
 
 impl Find {
-    /// Searches `STAUNCH_NATS_SERVER`, the PATH and `~/.cache/staunch`, and may download.
+    /// Searches `STAUNCH_NATS_SERVER`, the PATH, `../lib/staunch` beside this program (packages of npm
+    /// and PyPI have a server there) and `~/.cache/staunch`, and may download.
     #[must_use]
     pub fn from_environment() -> Self {
         let cache = variable("XDG_CACHE_HOME")
@@ -37,13 +39,20 @@ impl Find {
             .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".cache")))
             .unwrap_or_else(std::env::temp_dir);
         let path = variable("PATH").unwrap_or_default();
+        let program = std::env::current_exe().and_then(std::fs::canonicalize).ok();
+        let carried = program.and_then(|program| carried(&program));
         Self {
             explicit: variable("STAUNCH_NATS_SERVER").map(PathBuf::from),
-            path: std::env::split_paths(&path).collect(),
+            path: std::env::split_paths(&path).chain(carried).collect(),
             cache_dir: cache.join("staunch"),
             may_fetch: true,
         }
     }
+}
+
+/// The folder of what comes with a program: `/usr/lib/staunch` for `/usr/bin/staunch`.
+fn carried(program: &Path) -> Option<PathBuf> {
+    Some(program.parent()?.parent()?.join("lib/staunch"))
 }
 
 #[expect(
@@ -133,6 +142,26 @@ mod tests {
         looking.path.pop();
         let error = find(&looking, &say).await.unwrap_err();
         assert!(format!("{error:#}").contains("Install nats-server"), "{error:#}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_comes_with_the_program_is_found() {
+        let prefix = tempfile::tempdir().unwrap();
+        let folder = carried(&prefix.path().join("bin/staunch")).unwrap();
+        assert_eq!(folder, prefix.path().join("lib/staunch"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let wanted = fake(&folder, "2.12.3");
+        let looking = Find {
+            explicit: None,
+            path: vec![folder],
+            cache_dir: prefix.path().to_owned(),
+            may_fetch: false,
+        };
+        let found = find(&looking, &|_| {}).await.unwrap();
+        assert_eq!(found.path, wanted);
+        let searched = Find::from_environment().path;
+        let program = std::env::current_exe().and_then(std::fs::canonicalize).unwrap();
+        assert_eq!(searched.last(), carried(&program).as_ref());
     }
 
     #[tokio::test]
