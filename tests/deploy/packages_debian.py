@@ -1,23 +1,22 @@
 """The Debian package: made, checked by lintian, installed below a folder, removed and purged."""
 
 import os
+import pathlib
 
-from compose_file import COMPOSE
 from tools import program
 
+COMPOSE = pathlib.Path(__file__).resolve().parents[2] / "compose"
 SCRIPTS = COMPOSE / "packages/deb"
 MAINTAINER = "Test of the package <test@packages.example.org>"
 
 
-def check_debian(folder, package, stripped, ran):
+def check_debian(folder, made, ran):
     dpkg, lintian, shellcheck = (program(name, name) for name in ("dpkg", "lintian", "shellcheck"))
     as_root = [] if os.getuid() == 0 else [program("fakeroot", "dpkg")]
     scripts = [SCRIPTS / name for name in ("postinst", "prerm", "postrm")]
     ran([shellcheck, *scripts, *(COMPOSE / "packages").glob("*.sh")])
-    release = folder / "release"
-    small = stripped(folder)
-    package(release, small, "--kinds", "deb", "--maintainer", MAINTAINER)
-    (deb,) = release.glob("*.deb")
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
+    (deb,) = made(folder, "deb", "--maintainer", MAINTAINER).glob(f"*_{machine}.deb")
     print(ran([lintian, "--fail-on", "error", "--allow-root", deb]), end="")
 
     root = folder / "root"
@@ -31,7 +30,7 @@ def check_debian(folder, package, stripped, ran):
     units = root / "usr/lib/systemd/system"
 
     ran([*manage, "--install", deb])
-    assert ran([binary, "--version"]) == ran([small, "--version"])
+    assert ran([binary, "--version"]).startswith("staunch ")
     assert settings.stat().st_mode & 0o777 == 0o600, "others can read the secrets"
     for unit in ("staunch.service", "staunch.socket", "staunch-setup.service"):
         assert (units / unit).read_bytes() == (COMPOSE / "systemd" / unit).read_bytes()
@@ -43,7 +42,9 @@ def check_debian(folder, package, stripped, ran):
     extra.touch()
     ran([*manage, "--remove", "staunch"])
     assert not binary.exists() and not (units / "staunch.service").exists()
-    assert settings.read_text() == "# edited\n" and extra.exists(), "removal takes the settings along"
+    assert (
+        settings.read_text() == "# edited\n" and extra.exists()
+    ), "removal takes the settings along"
     ran([*manage, "--purge", "staunch"])
     left = [path for path in root.rglob("*") if path.is_file() and "var/lib/dpkg" not in str(path)]
     assert not left and not settings.parent.exists() and not extra.parent.exists(), left
@@ -59,11 +60,15 @@ def the_scripts_move_the_units(folder, ran):
     for name in ("postinst", "prerm", "postrm"):
         script = (SCRIPTS / name).read_text()
         assert "/run/systemd/system" in script
-        copy = script.replace("/run/systemd/system", str(systemd)).replace("/etc/systemd", str(folder))
+        copy = script.replace("/run/systemd/system", str(systemd)).replace(
+            "/etc/systemd", str(folder)
+        )
         (bin / name).write_text(copy)
 
     def called(*command, answer=0):
-        (bin / "systemctl").write_text(f'#!/bin/sh\necho "$@" >>{calls}\n[ "$1" != try-restart ] || exit {answer}\n')
+        (bin / "systemctl").write_text(
+            f'#!/bin/sh\necho "$@" >>{calls}\n[ "$1" != try-restart ] || exit {answer}\n'
+        )
         (bin / "systemctl").chmod(0o755)
         calls.write_text("")
         ran(["sh", bin / command[0], *command[1:]], env={"PATH": f"{bin}:{os.environ['PATH']}"})

@@ -1,6 +1,8 @@
 """Makes the packages of one kind from a binary, and installs them in empty folders.
 
 Usage: packages_run.py KIND STAUNCH NATS_SERVER [UV]
+
+With STAUNCH_PACKAGES, tries the packages of that folder, which were made from this binary.
 """
 
 import functools
@@ -14,8 +16,7 @@ import sys
 import tempfile
 import threading
 
-from compose_file import COMPOSE
-from packages_debian import check_debian
+from packages_debian import COMPOSE, check_debian
 from processes import addresses, eventually, kill, limit, spawn
 from tools import program
 
@@ -65,8 +66,14 @@ def the_same_input_gives_the_same_bytes(folder):
 def what_cannot_be_packaged_is_refused(folder):
     other = "aarch64" if os.uname().machine == "x86_64" else "x86_64"
     for more, wanted in (
-        (["--target", "x86_64-pc-windows-msvc"], "x86_64-pc-windows-msvc: no packages are made for it"),
-        (["--target", "s390x-unknown-linux-gnu"], "s390x-unknown-linux-gnu: no packages are made for it"),
+        (
+            ["--target", "x86_64-pc-windows-msvc"],
+            "x86_64-pc-windows-msvc: no packages are made for it",
+        ),
+        (
+            ["--target", "s390x-unknown-linux-gnu"],
+            "s390x-unknown-linux-gnu: no packages are made for it",
+        ),
         (["--target", TARGET.replace("gnu", "musl")], "needs glibc"),
         (["--target", f"{other}-unknown-linux-gnu"], f"is not for {other}"),
         (["--binary", __file__], "readelf cannot read"),
@@ -78,17 +85,30 @@ def what_cannot_be_packaged_is_refused(folder):
     assert not list((folder / "none").glob("*")), list((folder / "none").iterdir())
 
 
-def stripped(folder):
-    """The binary under test without what only a debugger needs."""
+def made(folder, kind, *more):
+    """The folder of the packages of one kind, made from the binary under test if there are none yet."""
+    release = folder / "release"
+    ready = os.environ.get("STAUNCH_PACKAGES")
+    if ready:
+        return pathlib.Path(shutil.copytree(ready, release))
+    # Without what only a debugger needs.
     small = folder / "staunch"
-    subprocess.run([program("strip", "pip"), "-o", small, STAUNCH], check=True)
-    return small
+    subprocess.run(["strip", "-o", small, STAUNCH], check=True)
+    said = package(release, small, "--kinds", kind, *more)
+    assert (release / "SHA256SUMS").exists(), said
+    small.unlink()
+    return release
 
 
 def ran(command, expected=0, **how):
     """Runs a command to its end; returns all that it printed."""
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **how,
     )
     assert done.returncode == expected, (command, done.returncode, done.stdout)
     return done.stdout
@@ -96,7 +116,11 @@ def ran(command, expected=0, **how):
 
 def machine(folder, **more):
     """The variables of a user whose home is empty, and who has no nats-server."""
-    paths = [path for path in os.environ["PATH"].split(":") if not (pathlib.Path(path) / "nats-server").exists()]
+    paths = [
+        path
+        for path in os.environ["PATH"].split(":")
+        if not (pathlib.Path(path) / "nats-server").exists()
+    ]
     home = folder / "home"
     home.mkdir(exist_ok=True)
     return {"PATH": ":".join(paths), "HOME": str(home), "TMPDIR": str(folder), **more}
@@ -105,7 +129,9 @@ def machine(folder, **more):
 def demo(command, environment, folder):
     """The demo works, with the nats-server of the package."""
     address = addresses(["node"])["node"]
-    said = ran([*command, "demo", "--exit", "--listen", f"{address}:5001"], env=environment, cwd=folder)
+    said = ran(
+        [*command, "demo", "--exit", "--listen", f"{address}:5001"], env=environment, cwd=folder
+    )
     assert "another executor has taken over" in said, said
     fetched = pathlib.Path(environment["HOME"]) / ".cache/staunch"
     assert not fetched.exists(), f"the demo fetched a nats-server: {said}"
@@ -126,14 +152,20 @@ def check_archive(folder):
     program("curl", "curl")
     what_cannot_be_packaged_is_refused(folder)
     the_same_input_gives_the_same_bytes(folder)
-    release = folder / "release"
-    sums = package(release, stripped(folder), "--kinds", "archive")
+    release = made(folder, "archive")
+    sums = (release / "SHA256SUMS").read_text()
     version = ran([STAUNCH, "--version"]).split()[1]
     name = f"staunch-{version}-{TARGET}"
     assert f"  {name}.tar.gz\n" in sums and "  install.sh\n" in sums, sums
     ran(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=release)
     inside = ran(["tar", "-tzf", release / f"{name}.tar.gz"]).splitlines()
-    for path in ("staunch", "LICENSE", "README.md", "systemd/staunch.service", "systemd/staunch.toml"):
+    for path in (
+        "staunch",
+        "LICENSE",
+        "README.md",
+        "systemd/staunch.service",
+        "systemd/staunch.toml",
+    ):
         assert f"{name}/{path}" in inside, inside
     third = ran(["tar", "-xzOf", release / f"{name}.tar.gz", f"{name}/THIRD-PARTY.txt"])
     assert "\ntokio 1." in third and "Permission is hereby granted" in third
@@ -158,16 +190,27 @@ def check_archive(folder):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}"
-        said = install("--from", url, "--prefix", folder / "other", PATH=f"{folder}/other/bin:{environment['PATH']}")
-        assert "not on the PATH" not in said and (folder / "other/bin/staunch").stat().st_mode & 0o777 == 0o755
+        said = install(
+            "--from",
+            url,
+            "--prefix",
+            folder / "other",
+            PATH=f"{folder}/other/bin:{environment['PATH']}",
+        )
+        assert (
+            "not on the PATH" not in said
+            and (folder / "other/bin/staunch").stat().st_mode & 0o777 == 0o755
+        )
         # While it runs, it is replaced.
-        running = spawn([folder / "other/bin/staunch", "dev", "--listen", "127.0.0.1:1"], subprocess.DEVNULL)
+        running = spawn(
+            [folder / "other/bin/staunch", "dev", "--listen", "127.0.0.1:1"], subprocess.DEVNULL
+        )
         install("--from", url, "--prefix", folder / "other")
         kill([running])
         refused(f"cannot download {url}/none/SHA256SUMS", "--from", f"{url}/none")
         server.shutdown()
 
-    refused("from where?")
+    refused("from where?", "--from", "")
     refused("unknown argument --form", "--form", release)
     refused("--from needs a value", "--from")
     refused("give an absolute path", "--from", release, "--prefix", "here")
@@ -182,7 +225,8 @@ def check_archive(folder):
     old = fake(folder, "getconf", "echo glibc 2.12")
     refused("glibc is 2.12; 2.17 or newer is needed", "--from", release, PATH=old)
     musl = fake(folder, "getconf", "exit 1")
-    refused(f"for {TARGET.replace('gnu', 'musl')}", "--from", release, PATH=musl)
+    wanted = f"no archive of staunch 9.9.9 for {TARGET.replace('gnu', 'musl')}"
+    refused(wanted, "--from", release, "--version", "9.9.9", PATH=musl)
 
     broken = folder / "broken"
     package(broken, shutil.which("false"), "--kinds", "archive")
@@ -202,17 +246,20 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def check_npm(folder):
     """The wrapper and the package of the platform, without a registry."""
     npm, node = program("npm", "npm"), program("node", "npm")
-    release, project = folder / "release", folder / "project"
-    package(release, stripped(folder), "--kinds", "npm")
+    release, project = made(folder, "npm"), folder / "project"
     project.mkdir()
     (project / "package.json").write_text('{"private": true}\n')
     environment = machine(folder)
-    packed = sorted(release.glob("*.tgz"))
-    assert len(packed) == 2, packed
+    cpu = {"x86_64": "x64", "aarch64": "arm64"}[os.uname().machine]
+    version = ran([STAUNCH, "--version"])
+    names = [
+        f"staunch-linux-{cpu}-gnu-{version.split()[1]}.tgz",
+        f"staunch-{version.split()[1]}.tgz",
+    ]
+    packed = [release / name for name in names]
     install = [npm, "install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", *packed]
     ran(install, env=environment, cwd=project)
     npx = ["npx", "--offline", "staunch"]
-    version = ran([STAUNCH, "--version"])
     assert ran([*npx, "--version"], env=environment, cwd=project) == version
     # The exit code is the program's own.
     ran([*npx, "no-such-command"], 2, env=environment, cwd=project)
@@ -224,7 +271,9 @@ def check_npm(folder):
         ("platform: {value: 'darwin'}", "there is no @staunch/darwin-"),
         ("arch: {value: 'riscv64'}", "there is no @staunch/linux-riscv64-"),
     ):
-        script = f"Object.defineProperties(process, {{{changed}}}); require({json.dumps(str(wrapper))})"
+        script = (
+            f"Object.defineProperties(process, {{{changed}}}); require({json.dumps(str(wrapper))})"
+        )
         said = ran([node, "-e", script], 1, env=environment)
         assert wanted in said and "there are: @staunch/linux-" in said, said
     shutil.rmtree(project / "node_modules/@staunch")
@@ -250,19 +299,26 @@ def a_signal_reaches_the_program(node, wrapper, folder, environment):
 
 def check_wheel(folder):
     """The wheel by pip, and by uv, without a registry."""
-    release = folder / "release"
-    package(release, stripped(folder), "--kinds", "wheel")
-    (wheel,) = release.glob("*.whl")
+    (wheel,) = made(folder, "wheel").glob(f"*manylinux*_{os.uname().machine}.whl")
     environment = machine(folder)
     ran([sys.executable, "-m", "venv", folder / "venv"])
-    pip = [folder / "venv/bin/python", "-m", "pip", "install", "--no-index", "--disable-pip-version-check"]
+    pip = [
+        folder / "venv/bin/python",
+        "-m",
+        "pip",
+        "install",
+        "--no-index",
+        "--disable-pip-version-check",
+    ]
     ran([*pip, wheel], env=environment)
     version = ran([STAUNCH, "--version"])
     assert ran([folder / "venv/bin/staunch", "--version"], env=environment) == version
     carried = folder / "venv/lib/staunch/nats-server"
-    assert carried.read_bytes() == pathlib.Path(NATS_SERVER).read_bytes() and os.access(carried, os.X_OK)
+    assert carried.read_bytes() == pathlib.Path(NATS_SERVER).read_bytes() and os.access(
+        carried, os.X_OK
+    )
     shown = ran([*pip[:3], "show", "--files", "staunch-workflows"], env=environment)
-    for path in ("bin/staunch", "lib/staunch/nats-server", "licenses/THIRD-PARTY.txt"):
+    for path in ("bin/staunch", "staunch/nats-server", "licenses/THIRD-PARTY.txt"):
         assert path in shown, shown
     uvx = [UV[0], "tool", "run", "--offline", "--no-config", "--from", wheel, "staunch"]
     demo(uvx, environment, folder)
@@ -272,7 +328,7 @@ def check_wheel(folder):
 folder = pathlib.Path(tempfile.mkdtemp(prefix="staunch-packages-"))
 try:
     if KIND == "deb":
-        check_debian(folder, package, stripped, ran)
+        check_debian(folder, made, ran)
     else:
         {"archive": check_archive, "npm": check_npm, "wheel": check_wheel}[KIND](folder)
 finally:
