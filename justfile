@@ -64,6 +64,10 @@ package *target:
 scale rows="10000000":
     SCALE_ROWS={{rows}} cargo test -p store-sql --test scale -- --nocapture
 
+# The commands of the documentation, as they stand there: `just book patterns` runs one page.
+book page="":
+    BOOK_PAGE={{page}} cargo test -p book-check -- --nocapture
+
 fmt:
     cargo fmt --all
 

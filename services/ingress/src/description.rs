@@ -13,12 +13,15 @@ use serde_json::{Value, json};
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
-use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{
+    ComponentsBuilder, ExternalDocs, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder,
+};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::auth::permission::MOUNTS;
 use crate::oidc::{Oidc, OidcConfig};
 use crate::routes;
+use crate::routes::book::BEGIN;
 
 const ABOUT: &str = "\
 Durable workflows on NATS. The API below `/elsa/api` is that of Elsa Workflows 3, with additions; \
@@ -54,6 +57,7 @@ pub(crate) fn openapi(auth: Auth, oidc: Option<&Oidc>) -> Bytes {
 pub(crate) fn below(text: &Bytes, base: &str) -> Bytes {
     let mut document: Value = serde_json::from_slice(text).unwrap_or_default();
     document["servers"] = json!([{"url": base}]);
+    document["externalDocs"]["url"] = json!(format!("{base}{BEGIN}"));
     printed(&document).into()
 }
 
@@ -103,6 +107,7 @@ fn document() -> OpenApi {
     let base = OpenApiBuilder::new()
         .info(info)
         .components(Some(components))
+        .external_docs(Some(book()))
         .security(Some(
             ["apiKey", "bearer"]
                 .map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new())),
@@ -114,6 +119,13 @@ fn document() -> OpenApi {
     let mut document = described.into_openapi();
     name_operations(&mut document);
     document
+}
+
+/// The API browser shows this link.
+fn book() -> ExternalDocs {
+    let mut book = ExternalDocs::new(BEGIN);
+    book.description = Some("The book".to_owned());
+    book
 }
 
 /// Gives every operation a unique name: `get_workflow_instances_id`.

@@ -9,7 +9,7 @@ use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 
-use crate::respond::Verbatim;
+use crate::respond::{Page, Verbatim};
 use crate::{App, Problem};
 
 /// The number of bytes of a foreign error text that are kept.
@@ -19,7 +19,9 @@ const TEXT_BYTES_MAX: usize = 4 * 1024;
 pub(crate) async fn finish(response: Response, method: &Method, path: &str) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
-    if !is_error || response.extensions().get::<Verbatim>().is_some() {
+    let marks = response.extensions();
+    let is_whole = marks.get::<Verbatim>().is_some() || marks.get::<Page>().is_some();
+    if !is_error || is_whole {
         return response;
     }
     let (parts, body) = response.into_parts();
@@ -60,7 +62,7 @@ fn foreign(
 pub(crate) async fn nothing_here(request: Request) -> Problem {
     Problem::not_found(format!(
         "there is nothing at {}: the API is below /elsa/api, workflows are below /workflows, and \
-         /docs shows everything",
+         /docs shows everything, /docs/book explains it",
         request.uri().path()
     ))
 }

@@ -42,6 +42,10 @@ pub(crate) fn not_begun(problem: Problem) -> Problem {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verbatim;
 
+/// Marks a page of ours: a browser shows it as it is, whatever its status.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page;
+
 /// The response that `WriteHttpResponse` wrote.
 pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
     let bytes = answer.content.as_str().filter(|_| answer.is_base64);

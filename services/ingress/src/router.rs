@@ -51,6 +51,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let panicked = move |panic: Box<dyn Any + Send>| finish::panicked(&broken, &*panic);
     router
         .merge(docs)
+        .merge(routes::book::routes())
         .fallback(finish::nothing_here)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), enter))
         .layer(cors(&config.cors_origins))

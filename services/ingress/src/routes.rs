@@ -4,6 +4,7 @@
 pub(crate) mod activity_filter;
 mod alterations;
 mod applications;
+pub(crate) mod book;
 mod bulk;
 mod definitions;
 mod descriptors;

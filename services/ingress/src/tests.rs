@@ -4,6 +4,7 @@ mod accept;
 mod access;
 mod alterations;
 mod attacks;
+mod book;
 mod bounds;
 mod browser;
 mod composite;

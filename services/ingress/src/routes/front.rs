@@ -9,6 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::book::BEGIN;
+
 /// The page's own style; it has no script.
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:4rem auto;\
 padding:0 1rem;color:#222}code{background:#eee;padding:.1rem .3rem}dt{margin-top:.8rem}";
@@ -28,7 +30,8 @@ fn is_browser(headers: &HeaderMap) -> bool {
 }
 
 /// The links, with their descriptions.
-const LINKS: [(&str, &str); 5] = [
+const LINKS: [(&str, &str); 6] = [
+    (BEGIN, "the book: to begin, to operate, to look up"),
     ("/docs/", "every route of the API, to read and to try"),
     ("/openapi.json", "the same as an OpenAPI document"),
     ("/elsa/api/workflow-definitions", "the workflow definitions"),

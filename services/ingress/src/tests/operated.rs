@@ -164,6 +164,10 @@ async fn everything_is_there_below_the_path_of_a_proxy_too() {
     assert!(page.contains("../openapi.json"), "{page}");
     let document = ask(address, "/staunch/openapi.json").await;
     assert!(document.contains("\"url\": \"/staunch\""), "the requests of the page go there, too");
+    let book = ask(address, "/staunch/docs/book").await.to_lowercase();
+    assert!(book.contains("location: /staunch/docs/book/\r\n"), "{book}");
+    assert!(ask(address, "/staunch/docs/book/deploy").await.contains("href=\"book.css\""));
+    assert!(document.contains("\"/staunch/docs/book/\""), "{document}");
     assert!(ask(address, "/staunchly/health/live").await.starts_with("HTTP/1.1 404"));
     life.begin_stop();
     assert!(life.finished().await);

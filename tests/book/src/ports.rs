@@ -1,0 +1,67 @@
+//! Ports of the text, replaced by free ones: other tests and other servers run on this machine.
+
+use std::collections::BTreeMap;
+
+use testkit::free_port;
+
+/// The ports that the book names for servers on the reader's machine.
+const KNOWN: [u16; 14] =
+    [4222, 4223, 4224, 5001, 5002, 5003, 5004, 5011, 5012, 5013, 5432, 5433, 6222, 8222];
+
+/// A free port for each known one.
+pub(crate) struct Ports(BTreeMap<u16, u16>);
+
+impl Ports {
+    pub(crate) fn new() -> Self {
+        let mut ports = BTreeMap::new();
+        for known in KNOWN {
+            let is_taken = |port: u16| ports.values().any(|taken| *taken == port);
+            let mut port = free_port();
+            while is_taken(port) {
+                port = free_port();
+            }
+            ports.insert(known, port);
+        }
+        Self(ports)
+    }
+
+    /// The port in the place of this one.
+    pub(crate) fn of(&self, known: u16) -> u16 {
+        self.0[&known]
+    }
+
+    /// The text with other ports: each known number that stands alone is replaced.
+    pub(crate) fn replaced(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut digits = String::new();
+        for c in text.chars().chain([' ']) {
+            if c.is_ascii_digit() {
+                digits.push(c);
+                continue;
+            }
+            let known = digits.parse().ok().and_then(|number: u16| self.0.get(&number));
+            match known {
+                Some(port) => out.push_str(&port.to_string()),
+                None => out.push_str(&digits),
+            }
+            digits.clear();
+            out.push(c);
+        }
+        out.pop();
+        out
+    }
+}
+
+#[test]
+fn only_whole_numbers_are_replaced() {
+    let ports = Ports::new();
+    let (api, nats) = (ports.of(5001), ports.of(4222));
+    for (text, expected) in [
+        ("http://127.0.0.1:5001/x", format!("http://127.0.0.1:{api}/x")),
+        ("15001 50011 x5001", format!("15001 50011 x{api}")),
+        ("nats:4222,5001", format!("nats:{nats},{api}")),
+        ("nothing", "nothing".to_owned()),
+    ] {
+        assert_eq!(ports.replaced(text), expected);
+    }
+}
