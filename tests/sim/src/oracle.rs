@@ -65,7 +65,8 @@ impl Found {
             return;
         };
         if instance.status != expect.status {
-            complaints.push(format!("{id} is {}, not {}", instance.status, expect.status));
+            let (is, last) = (instance.status, journal.last());
+            complaints.push(format!("{id} is {is}, not {}; it ended with {last:?}", expect.status));
         }
         let written = lines(journal);
         if expect.lines.as_ref().is_some_and(|lines| *lines != written) {
