@@ -25,49 +25,49 @@ pub(crate) async fn write(
     for _ in 0..ROUNDS_MAX {
         let known = cx.pointers.get(definition_id);
         cx.trail.at(Point::BeforeSwap).await;
-        let revision = match (&published, &known) {
-            (Some((version_id, number)), _) => {
-                cx.pointers.put(definition_id, Some(version_id), *number).await?
-            }
-            (None, Some(pointer)) => {
-                let version = version.max(pointer.version);
-                cx.pointers.put(definition_id, None, version).await?
-            }
+        let wanted = published.as_ref().map(|(version_id, _)| version_id);
+        let number = match (&published, &known) {
+            (Some((_, number)), _) => Some(*number),
+            (None, Some(pointer)) => Some(version.max(pointer.version)),
             // The definition was never published, so no node has it.
-            (None, None) => 0,
+            (None, None) => None,
+        };
+        let pointer = match number {
+            Some(number) => Some(cx.pointers.put(definition_id, wanted, number).await?),
+            None => None,
         };
         cx.trail.at(Point::Pointed).await;
-        if revision > 0 {
-            let applied = cx.pointers.applied(definition_id, revision);
+        if let Some(pointer) = &pointer {
+            let applied = cx.pointers.applied(definition_id, pointer.revision);
             if tokio::time::timeout(VIEW_WAIT_MAX, applied).await.is_err() {
                 return Err(Error::Bus(bus::Error::Unavailable("the pointers lag".to_owned())));
             }
         }
         let again = self::published(cx, definition_id).await?;
-        let is_steady = again == published;
-        published = again;
-        if !is_steady {
+        if again != published {
+            published = again;
             continue;
         }
-        let pointed = cx.pointers.get(definition_id);
-        let points_to = pointed.as_ref().and_then(|pointer| pointer.version_id.clone());
-        let number = pointed.as_ref().map_or(version, |pointer| pointer.version);
-        if points_to == published.as_ref().map(|(id, _)| id.clone()) {
+        // What the bucket has decides, not this node's view of it: the view of a bucket that was
+        // lost lags behind the new one.
+        let points_to = pointer.as_ref().and_then(|pointer| pointer.version_id.as_ref());
+        if points_to == wanted {
             // This reads the nodes after the pointer is written; a node joins before it reads the
             // pointers. So each node either is asked or has the pointer.
             cx.presence.look().await?;
             return Ok(Noticed {
                 definition_id: definition_id.clone(),
-                version_id: points_to,
-                version: number,
-                revision: pointed.map_or(0, |pointer| pointer.revision),
+                version_id: wanted.cloned(),
+                version: pointer.as_ref().map_or(version, |pointer| pointer.version),
+                revision: pointer.as_ref().map_or(0, |pointer| pointer.revision),
                 everywhere: false,
                 missing: Vec::new(),
             });
         }
-        // An older version is published again. A pointer goes back to a lower number only after a
-        // retraction.
-        cx.pointers.put(definition_id, None, number).await?;
+        // An older version is published again.
+        if let (Some(pointer), Some(number)) = (&pointer, number) {
+            cx.pointers.replace(definition_id, wanted, number, pointer).await?;
+        }
     }
     Err(Error::Diverging(definition_id.clone()))
 }

@@ -135,8 +135,8 @@ impl Pointers {
     }
 
     /// Points to a version, or to none with `version_id: None` (retracted). A published version is
-    /// never replaced by an older one. If the pointer has this version or a newer one already,
-    /// returns its revision.
+    /// never replaced by an older one. Returns the pointer that is there afterwards: this one, or one
+    /// that is as new or newer.
     ///
     /// # Errors
     /// When the bus does not answer within about 12 s; repeating it is harmless.
@@ -145,12 +145,11 @@ impl Pointers {
         definition_id: &DefinitionId,
         version_id: Option<&VersionId>,
         version: u32,
-    ) -> Result<Revision, Error> {
+    ) -> Result<Pointer, Error> {
         let inner = &self.inner;
         let key = subject::token(definition_id.as_str());
         let value = Value { version_id: version_id.cloned(), version };
-        let bytes: Bytes =
-            serde_json::to_vec(&value).map_err(|error| Error::Corrupt(error.to_string()))?.into();
+        let bytes = value.encode()?;
         let mut nonce = (inner.nonces)();
         let mut pace = Pace::until(Instant::now() + BUDGET, &nonce);
         let mut current = inner.read(&key).await?;
@@ -158,14 +157,14 @@ impl Pointers {
             if let Some(pointer) = &current
                 && !replaces(&value, pointer)
             {
-                return Ok(pointer.revision);
+                return Ok(pointer.clone());
             }
             let expected = current.as_ref().map_or(0, |pointer| pointer.revision);
             let failure = match inner.kv.put_if(&key, bytes.clone(), expected, None, &nonce).await {
                 Ok(Put::Won(revision)) => {
-                    let Value { version_id, version } = value;
-                    inner.note(definition_id.clone(), Pointer { version_id, version, revision });
-                    return Ok(revision);
+                    let pointer = value.at(revision);
+                    inner.note(definition_id.clone(), pointer.clone());
+                    return Ok(pointer);
                 }
                 Ok(Put::Lost(at)) => {
                     let read = inner.read(&key).await?;
@@ -177,6 +176,42 @@ impl Pointers {
                     }
                     Error::Unknown(format!("the pointer of {definition_id} keeps changing"))
                 }
+                Err(error) if error.is_passing() => error,
+                Err(error) => return Err(error),
+            };
+            if !pace.wait().await {
+                return Err(failure);
+            }
+        }
+    }
+
+    /// Points to a version that may be older than the one of the pointer `seen`, which it replaces.
+    /// Changes nothing if another pointer is there by now. No node sees the definition as retracted
+    /// in between.
+    ///
+    /// # Errors
+    /// When the bus does not answer within about 12 s; repeating it is harmless.
+    pub async fn replace(
+        &self,
+        definition_id: &DefinitionId,
+        version_id: Option<&VersionId>,
+        version: u32,
+        seen: &Pointer,
+    ) -> Result<(), Error> {
+        let inner = &self.inner;
+        let key = subject::token(definition_id.as_str());
+        let value = Value { version_id: version_id.cloned(), version };
+        let bytes = value.encode()?;
+        let nonce = (inner.nonces)();
+        let mut pace = Pace::until(Instant::now() + BUDGET, &nonce);
+        loop {
+            let put = inner.kv.put_if(&key, bytes.clone(), seen.revision, None, &nonce).await;
+            let failure = match put {
+                Ok(Put::Won(revision)) => {
+                    inner.note(definition_id.clone(), value.at(revision));
+                    return Ok(());
+                }
+                Ok(Put::Lost(_)) => return Ok(()),
                 Err(error) if error.is_passing() => error,
                 Err(error) => return Err(error),
             };
@@ -211,6 +246,17 @@ impl std::fmt::Debug for Pointers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let known = lock(&self.inner.view).pointers.len();
         write!(f, "Pointers({known} known, synced {})", self.is_synced())
+    }
+}
+
+impl Value {
+    fn encode(&self) -> Result<Bytes, Error> {
+        let json = serde_json::to_vec(self).map_err(|error| Error::Corrupt(error.to_string()))?;
+        Ok(json.into())
+    }
+
+    fn at(self, revision: Revision) -> Pointer {
+        Pointer { version_id: self.version_id, version: self.version, revision }
     }
 }
 

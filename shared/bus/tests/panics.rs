@@ -56,7 +56,7 @@ async fn everything_works(bus: &MemoryBus, task: &str) {
     let (id, version) = ("d".into(), VersionId::new(task));
     let others = Pointers::start(bus.kv(Bucket::Definitions), nonces()).await.unwrap();
     let number = others.get(&id).map_or(1, |pointer| pointer.version + 1);
-    let revision = others.put(&id, Some(&version), number).await.unwrap();
+    let revision = others.put(&id, Some(&version), number).await.unwrap().revision;
     pointers.applied(&id, revision).await;
 
     let (here, there) = (presence(bus, "one").await, presence(bus, "two").await);

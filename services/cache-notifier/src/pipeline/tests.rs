@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bus::{Bucket, Bus as _, Faults, Member, MemoryBus, Pointers, Presence, Wire as _};
+use bus::{Bucket, Bus as _, Faults, Member, MemoryBus, Pointer, Pointers, Presence, Wire as _};
 use chassis::{Clock as _, TokioClock};
-use model::{Definition, Timestamp};
+use model::{Definition, DefinitionId, Timestamp};
 use protocol::{CachePosition, ContentType, Headers, Message, decode_body, encode_body};
 use store::memory::MemoryStore;
 use store::{Base, Definitions as _, Publication, Published};
+use tokio::sync::broadcast;
 
 use super::*;
 use crate::{Config, ROLE, reconcile};
@@ -149,6 +150,12 @@ impl World {
     }
 }
 
+/// The versions that were pointed to since, in order.
+fn versions(changes: &mut broadcast::Receiver<(DefinitionId, Pointer)>) -> Vec<Option<String>> {
+    let told = std::iter::from_fn(|| changes.try_recv().ok());
+    told.map(|(_, pointer)| pointer.version_id.map(|id| id.to_string())).collect()
+}
+
 fn points_to(node: &Node) -> Option<String> {
     node.pointers.get(&"order".into())?.version_id.map(|id| id.to_string())
 }
@@ -250,12 +257,15 @@ async fn an_older_version_that_is_published_again_is_pointed_to() {
     world.publish(1).await;
     world.publish(2).await;
     assert_eq!(world.announce(2).await.version, 2);
+    let mut changes = node.pointers.changed();
     // While a newer version is published, an older one cannot be published.
     world.store.retract(&"order".into(), &Base::Any).await.unwrap();
     world.publish(1).await;
     let noticed = world.announce(1).await;
     assert_eq!((noticed.version, noticed.everywhere), (1, true));
     assert_eq!(points_to(&node), Some("order-1".to_owned()));
+    // No node ever saw it without a version: it would have refused a start.
+    assert_eq!(versions(&mut changes), [Some("order-1".to_owned())]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -318,7 +328,8 @@ async fn pointers_are_made_anew_after_the_broker_was_wiped() {
     stop.cancel();
 }
 
-struct LatePointers;
+/// The view of this node lags.
+struct LatePointers(&'static str);
 
 impl Faults for LatePointers {
     fn on(&self, _node: &str, _operation: &bus::Operation<'_>) -> bus::Fault {
@@ -326,14 +337,33 @@ impl Faults for LatePointers {
     }
 
     fn lag(&self, node: &str, bucket: Bucket) -> Duration {
-        let is_late = node == "executor-1" && bucket == Bucket::Definitions;
+        let is_late = node == self.0 && bucket == Bucket::Definitions;
         if is_late { Duration::from_millis(300) } else { Duration::ZERO }
     }
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_view_that_lags_behind_a_wipe_retracts_nothing() {
+    let world = World::with_faults(Arc::new(LatePointers("notifier-1")));
+    let node = world.node("executor-1").await;
+    let _stop = world.serving("notifier-1").await;
+    for version in 1..=3 {
+        world.publish(version).await;
+        world.announce(version).await;
+    }
+    let mut changes = node.pointers.changed();
+    world.bus.wipe();
+    world.announce(3).await;
+    // A pointer that is gone has revision 0, and the database is asked in its place.
+    while let Ok((_, pointer)) = changes.try_recv() {
+        assert!(pointer.version_id.is_some() || pointer.revision == 0, "{pointer:?}");
+    }
+    assert_eq!(points_to(&node), Some("order-3".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_notifier_that_comes_after_a_wipe_waits_for_nodes_that_it_has_not_heard_of() {
-    let world = World::with_faults(Arc::new(LatePointers));
+    let world = World::with_faults(Arc::new(LatePointers("executor-1")));
     let node = world.node("executor-1").await;
     world.bus.wipe();
     let _stop = world.serving("notifier-1").await;

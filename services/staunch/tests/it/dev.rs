@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::{Guard, free_port, signal, within};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-use tokio::process::Child;
+use tokio::process::{Child, ChildStderr};
+use tokio::task::JoinHandle;
 
 use crate::{command, json as document, run_in, stderr};
 
@@ -18,6 +19,9 @@ const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nforged  line";
 /// `staunch dev`, running.
 pub(crate) struct Dev {
     child: Child,
+    /// What it writes to standard error. It is read all the time: a process whose log nobody reads
+    /// stands still as soon as the pipe is full.
+    said: JoinHandle<String>,
     guard: Option<Guard>,
     pub(crate) url: String,
 }
@@ -34,6 +38,7 @@ impl Dev {
         let dev = ["dev", "--data", "data", "--listen", &listen, "-o", "json"];
         let mut child = command(&[&dev, arguments].concat()).current_dir(folder).spawn().unwrap();
         let guard = Some(Guard::watch(child.id().unwrap(), "KILL", None).unwrap());
+        let said = tokio::spawn(text(child.stderr.take().unwrap()));
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ready = within("dev is ready", SOON, async {
             let mut text = String::new();
@@ -48,20 +53,24 @@ impl Dev {
         let ready = ready.await.unwrap();
         assert_eq!(ready["roles"].as_array().unwrap().len(), 4, "{ready}");
         let url = ready["url"].as_str().unwrap().to_owned();
-        Self { child, guard, url }
+        Self { child, said, guard, url }
     }
 
     /// Asks it to end; returns its standard error.
     pub(crate) async fn end(mut self) -> String {
         signal(self.child.id().unwrap(), "INT").unwrap();
-        let mut text = String::new();
-        let mut said = self.child.stderr.take().unwrap();
-        within("the end of dev", SOON, said.read_to_string(&mut text)).await.unwrap();
+        let text = within("the end of dev", SOON, self.said).await.unwrap();
         let status = within("the end of dev", SOON, self.child.wait()).await.unwrap();
         self.guard.take().unwrap().dismiss();
         assert!(status.success(), "{status}: {text}");
         text
     }
+}
+
+async fn text(mut from: ChildStderr) -> String {
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes).await.unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn writes(text: &str) -> Value {

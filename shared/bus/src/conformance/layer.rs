@@ -217,7 +217,7 @@ async fn a_pointer_reaches_every_node_and_never_goes_back(bus: &impl Bus) {
     let id = DefinitionId::new("Order Approval");
     let version = |number: u32| VersionId::new(format!("v{number}"));
     let mut changes = two.changed();
-    let second = must("put", one.put(&id, Some(&version(2)), 2).await);
+    let second = must("put", one.put(&id, Some(&version(2)), 2).await).revision;
     within("the pointer", two.applied(&id, second)).await;
     let known = two.get(&id);
     assert_eq!(known.as_ref().map(|it| it.version), Some(2));
@@ -226,16 +226,23 @@ async fn a_pointer_reaches_every_node_and_never_goes_back(bus: &impl Bus) {
     assert_eq!(told.map(|(id, pointer)| (id, pointer.revision)).ok(), Some((id.clone(), second)));
 
     let older = must("put", two.put(&id, Some(&version(1)), 1).await);
-    assert_eq!(older, second, "an older version does not replace a newer one");
-    assert_eq!(must("put", two.put(&id, Some(&version(2)), 2).await), second);
+    assert_eq!(older.version, 2, "an older version does not replace a newer one");
+    assert_eq!(older.revision, second);
+    assert_eq!(must("put", two.put(&id, Some(&version(2)), 2).await).revision, second);
     let retracted = must("put", two.put(&id, None, 2).await);
-    assert!(retracted > second);
+    assert!(retracted.revision > second);
     let back = must("put", one.put(&id, Some(&version(1)), 1).await);
-    assert!(back > retracted, "after a retraction, any version may be published");
+    assert!(back.revision > retracted.revision, "after a retraction, any version may be published");
+    must("replace", two.replace(&id, Some(&version(0)), 0, &retracted).await);
+    let kept = must("put", one.put(&id, Some(&version(1)), 1).await);
+    assert_eq!(kept, back, "what has changed since it was seen is not replaced");
+    must("replace", two.replace(&id, Some(&version(0)), 0, &back).await);
+    let replaced = must("put", two.put(&id, Some(&version(0)), 0).await);
+    assert!(replaced.revision > back.revision && replaced.version == 0, "{replaced:?}");
 
     let (eight, nine) = (version(8), version(9));
     let (left, right) = tokio::join!(one.put(&id, Some(&nine), 9), two.put(&id, Some(&eight), 8));
-    let last = must("put", left).max(must("put", right));
+    let last = must("put", left).revision.max(must("put", right).revision);
     within("the pointer", two.applied(&id, last)).await;
     within("the pointer", one.applied(&id, last)).await;
     assert_eq!(one.get(&id).and_then(|it| it.version_id), Some(version(9)));

@@ -59,7 +59,7 @@ async fn after_a_wipe_pointers_vanish_and_are_told() {
     assert_eq!((told, pointer.version_id, pointer.revision), (id.clone(), None, 0));
     assert_eq!(pointers.get(&id), None);
     // Revisions start again; a new value is applied all the same.
-    let revision = pointers.put(&id, Some(&version(2)), 2).await.unwrap();
+    let revision = pointers.put(&id, Some(&version(2)), 2).await.unwrap().revision;
     assert_eq!(revision, 1);
     pointers.applied(&id, revision).await;
     assert_eq!(pointers.get(&id).unwrap().version, 2);
@@ -74,7 +74,7 @@ async fn a_broken_watch_is_resynced_and_loses_nothing() {
     one.put(&kept, Some(&version(1)), 1).await.unwrap();
     one.put(&changed, Some(&version(1)), 1).await.unwrap();
     bus.reset_watches(Bucket::Definitions);
-    let revision = one.put(&changed, Some(&version(2)), 2).await.unwrap();
+    let revision = one.put(&changed, Some(&version(2)), 2).await.unwrap().revision;
     two.applied(&changed, revision).await;
     assert!(two.is_synced());
     assert_eq!(two.get(&kept).unwrap().version, 1);
@@ -101,7 +101,7 @@ async fn a_pointer_that_cannot_be_read_points_to_nothing_until_it_is_replaced() 
     let bus = bus();
     let (one, two) = (start(&bus).await, start(&bus).await);
     let id = DefinitionId::new("a");
-    let revision = one.put(&id, Some(&version(2)), 2).await.unwrap();
+    let revision = one.put(&id, Some(&version(2)), 2).await.unwrap().revision;
     two.applied(&id, revision).await;
     for (nonce, garbage) in ["\u{0}\u{1}", "{}", "[1", ""].into_iter().enumerate() {
         let mut changes = two.changed();
@@ -116,7 +116,7 @@ async fn a_pointer_that_cannot_be_read_points_to_nothing_until_it_is_replaced() 
         assert_eq!(two.get(&id), None);
         let fresh = start(&bus).await;
         assert_eq!(fresh.get(&id), None);
-        let revision = fresh.put(&id, Some(&version(2)), 2).await.unwrap();
+        let revision = fresh.put(&id, Some(&version(2)), 2).await.unwrap().revision;
         two.applied(&id, revision).await;
         assert_eq!(two.get(&id).unwrap().version_id, Some(version(2)));
         fresh.close().await;
