@@ -33,6 +33,7 @@ impl Dev {
     }
 
     /// The same with further arguments.
+    #[expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
     pub(crate) async fn start_with(folder: &Path, arguments: &[&str]) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
         let dev = ["dev", "--data", "data", "--listen", &listen, "-o", "json"];
