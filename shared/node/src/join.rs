@@ -101,6 +101,7 @@ async fn open(settings: &Settings) -> Result<SqlStore, store::Error> {
     let options = store_sql::Options {
         migrate: settings.provision,
         max_connections: settings.database_connections,
+        pooled: settings.database_pooler,
         ..Default::default()
     };
     store_sql::connect(&settings.database_url, options).await
@@ -129,7 +130,7 @@ pub async fn claim(settings: &Settings, bus: &NatsBus) -> anyhow::Result<(String
 /// # Errors
 /// When it does not answer.
 pub async fn inspect_database(settings: &Settings) -> Result<store_sql::Inspection, store::Error> {
-    store_sql::inspect(&settings.database_url).await
+    store_sql::inspect(&settings.database_url, settings.database_pooler).await
 }
 
 /// Connects to the broker, checks the permissions for these roles, and verifies the topology. If the

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use model::Timestamp;
 use sea_orm::ConnectionTrait as _;
-use sea_orm::{DatabaseBackend, DatabaseConnection, DbErr, QueryResult, Statement};
+use sea_orm::{DatabaseBackend, DbErr, QueryResult, Statement};
 use store::Error;
 use tokio::time::Instant;
 
+use crate::access::Access;
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::options::Options;
@@ -53,18 +54,18 @@ pub struct Inspection {
     pub cluster_id: Option<String>,
 }
 
-/// Looks at the database at this URL.
+/// Looks at the database at this URL; `pooled` as in [`Options`].
 ///
 /// # Errors
 /// [`Error::Unavailable`] when it cannot be reached.
-pub async fn inspect(url: &str) -> Result<Inspection, Error> {
-    let database = Database::open(url, Options::default()).await?;
+pub async fn inspect(url: &str, pooled: bool) -> Result<Inspection, Error> {
+    let database = Database::open(url, Options { pooled, ..Options::default() }).await?;
     let found = look(&database.reader).await;
     database.pools.close().await;
     found.map_err(|error| Failure::from(error).into_error())
 }
 
-async fn look(database: &DatabaseConnection) -> Result<Inspection, DbErr> {
+async fn look(database: &Access) -> Result<Inspection, DbErr> {
     let backend = database.get_database_backend();
     let is_postgres = backend == DatabaseBackend::Postgres;
     let (kind, question) = if is_postgres { ("PostgreSQL", POSTGRES) } else { ("SQLite", SQLITE) };

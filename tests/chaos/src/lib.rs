@@ -22,7 +22,11 @@ mod ledger;
 #[cfg(test)]
 mod overload;
 #[cfg(test)]
+mod pace;
+#[cfg(test)]
 mod panics;
+#[cfg(test)]
+mod pooler;
 #[cfg(test)]
 mod restore;
 #[cfg(test)]
