@@ -36,6 +36,8 @@ pub struct Inspection {
     pub version: String,
     /// Its time, and half of the round trip of the question.
     pub time: (Timestamp, Duration),
+    /// When that answer arrived.
+    pub time_at: Instant,
     /// The times of queries, shortest first.
     pub round_trips: Vec<Duration>,
     /// The bytes of the database.
@@ -78,7 +80,7 @@ async fn look(database: &Access) -> Result<Inspection, DbErr> {
     round_trips.sort_unstable();
     let asked = Instant::now();
     let row = database.query_one_raw(Statement::from_string(backend, question)).await?;
-    let half = asked.elapsed() / 2;
+    let (half, time_at) = (asked.elapsed() / 2, Instant::now());
     let row = row.ok_or_else(|| DbErr::RecordNotFound("the server's settings".to_owned()))?;
     let number = |row: &QueryResult, at: usize| -> Result<u64, DbErr> {
         let number: i64 = row.try_get_by_index(at)?;
@@ -94,6 +96,7 @@ async fn look(database: &Access) -> Result<Inspection, DbErr> {
         kind,
         version: row.try_get_by_index(0)?,
         time: (Timestamp::from_millis(row.try_get_by_index(1)?), half),
+        time_at,
         round_trips,
         bytes: number(&row, 2)?,
         connections: (number(&row, 3)?, number(&row, 4)?),

@@ -16,6 +16,8 @@ mod callee;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod environment;
+#[cfg(test)]
 mod failover;
 #[cfg(test)]
 mod ledger;
