@@ -342,9 +342,26 @@ impl Faults for LatePointers {
     }
 }
 
+/// Every second read of a definition, the one after the pointer is written, takes until the lagging
+/// view has seen that the bucket is empty, and has not seen yet what was written since.
+#[derive(Default)]
+struct SlowSecondRead(AtomicU64);
+
+#[async_trait::async_trait]
+impl store::memory::Faults for SlowSecondRead {
+    async fn before(&self, operation: store::memory::Operation) -> Result<(), store::Error> {
+        let is_read = operation == store::memory::Operation::Definition;
+        if is_read && !self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+            tokio::time::sleep(Duration::from_millis(700)).await;
+        }
+        Ok(())
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_view_that_lags_behind_a_wipe_retracts_nothing() {
-    let world = World::with_faults(Arc::new(LatePointers("notifier-1")));
+    let mut world = World::with_faults(Arc::new(LatePointers("notifier-1")));
+    world.store = world.store.with_faults(Arc::new(SlowSecondRead::default()));
     let node = world.node("executor-1").await;
     let _stop = world.serving("notifier-1").await;
     for version in 1..=3 {
