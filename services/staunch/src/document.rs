@@ -50,11 +50,22 @@ impl Document {
     /// When the file cannot be read, or is not a definition; the details have every mistake with
     /// its line and column.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let (document, wrong) = Self::read_all(path)?;
+        wrong.map_or(Ok(document), Err)
+    }
+
+    /// As [`Document::read`], and where a part of the file is no definition, also the rest of it, in
+    /// which other mistakes can be found.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is neither YAML nor JSON.
+    pub(crate) fn read_all(path: &Path) -> Result<(Self, Option<Failure>), Failure> {
         let text = input::file(path)?;
         let tree = parsed(path, &text)?;
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("workflow");
-        let tree = vocabulary().expand(&tree, Some(stem)).map_err(|flaws| wrong(path, &flaws))?;
-        Ok(Self { path: path.to_owned(), body: tree.value(), tree })
+        let (tree, flaws) = vocabulary().expand_all(&tree, Some(stem));
+        let wrong = (!flaws.is_empty()).then(|| wrong(path, &flaws));
+        Ok((Self { path: path.to_owned(), body: tree.value(), tree }, wrong))
     }
 
     /// The id of the definition.
@@ -197,10 +208,10 @@ mod tests {
     fn a_mistake_is_reported_with_its_file_line_and_column() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("hello.yaml");
-        std::fs::write(&path, "flow:\n  a:\n    type: WriteLine\n    next: b\n").unwrap();
+        std::fs::write(&path, "flow:\n  a:\n    type: WriteLine\n    next: 1\n").unwrap();
         let failure = Document::read(&path).unwrap_err();
         assert_eq!(failure.kind, Kind::Usage);
-        let expected = format!("{}:4:11: there is no activity b in this flow", path.display());
+        let expected = format!("{}:4:11: next names activities by their ids", path.display());
         assert!(failure.details[0].starts_with(&expected), "{failure}");
     }
 

@@ -1,10 +1,10 @@
 //! DownloadHttpFile: makes an HTTP call, and gives its answer as a file.
 
-use engine::{Activity, Decision, Descriptor, Kind, Next, Resumed, Step, Type};
+use engine::{Activity, Decision, Descriptor, Kind, Next, Plan, Planning, Resumed, Step, Type};
 use serde_json::json;
 
 use crate::flow_send_http_request::left;
-use crate::send_http_request::{Answer, ended, send};
+use crate::send_http_request::{Answer, check_url, ended, send};
 
 /// `Elsa.DownloadHttpFile`
 pub(crate) struct DownloadHttpFile;
@@ -41,6 +41,12 @@ impl Activity for DownloadHttpFile {
             .output("responseContentHeaders", Type::Dictionary, "Those about its content.")
             .output("result", Type::Object, "The file: its name, type, size, content in base64.")
             .outcomes(&["Unmatched status code", "Failed to connect", "Timeout", "Done"])
+            .more_outcomes()
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        check_url(node);
+        None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

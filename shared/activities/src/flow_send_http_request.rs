@@ -1,9 +1,13 @@
 //! FlowSendHttpRequest: makes an HTTP call, and leaves through the outcome for its result.
 
-use engine::{Activity, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
+use engine::{
+    Activity, Decision, Descriptor, Failure, Kind, Next, Plan, Planning, Resumed, Step, Type,
+};
 use serde_json::{Value, json};
 
-use crate::send_http_request::{Ended, ended, send, set_outputs, with_inputs, with_outputs};
+use crate::send_http_request::{
+    Ended, check_url, ended, send, set_outputs, with_inputs, with_outputs,
+};
 
 /// `Elsa.FlowSendHttpRequest`
 pub(crate) struct FlowSendHttpRequest;
@@ -19,6 +23,12 @@ impl Activity for FlowSendHttpRequest {
             .input("expectedStatusCodes", codes, "Each of them is an outcome.")
             .default(json!([200]))
             .outcomes(&["Unmatched status code", "Failed to connect", "Timeout", "Done"])
+            .more_outcomes()
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        check_url(node);
+        None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

@@ -18,6 +18,7 @@ impl Activity for FlowSwitch {
             .input("mode", MODES, "The first case that holds, or every one.")
             .default("MatchFirst")
             .outcomes(&["Default"])
+            .more_outcomes()
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {

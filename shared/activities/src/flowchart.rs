@@ -23,6 +23,9 @@ use self::graph::{Direction, Graph, Link};
 use self::token::MergeMode;
 use crate::flow_join::Mode;
 
+/// The most activities that an error lists.
+const SHOWN_MAX: usize = 12;
+
 /// `Elsa.Flowchart`
 pub(crate) struct Flowchart;
 
@@ -52,9 +55,6 @@ impl Activity for Flowchart {
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
         let children = node.children("activities");
         let links = links(node, &children);
-        for link in &links {
-            node.connect(children[link.source], &link.port);
-        }
         let root = default_root(node, &children, &links);
         let merges = children.iter().map(|child| MergeMode::planned(node, *child)).collect();
         warn_of_unreached(node, &children, &links, root);
@@ -290,16 +290,41 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// The connections whose two ends exist. The others are noted as oversights.
+/// The connections whose two ends exist. The others are noted as oversights. Warns of connections
+/// that are never followed.
 fn links(node: &mut Planning<'_>, children: &[NodeRef]) -> Vec<Link> {
     let (links, flaws) = read_links(node, children);
-    for flaw in flaws {
-        node.oversight("connections", flaw);
+    for (property, flaw) in flaws {
+        node.oversight(&property, flaw);
     }
-    links
+    for (_, link) in &links {
+        node.connect(children[link.source], &link.port);
+    }
+    for (at, link) in &links {
+        let outcomes = node.outcomes(children[link.source]).unwrap_or_default();
+        if !outcomes.is_empty() && !outcomes.contains(&link.port.as_str()) {
+            let (port, source) = (&link.port, node.id(children[link.source]));
+            let message = format!(
+                "this connection is never followed, as activity {source} has no outcome {port}: \
+                 use {}",
+                outcomes.join(" or ")
+            );
+            node.warning(&place(*at), message);
+        }
+    }
+    links.into_iter().map(|(_, link)| link).collect()
 }
 
-fn read_links(node: &Planning<'_>, children: &[NodeRef]) -> (Vec<Link>, Vec<String>) {
+/// The property that a connection is.
+fn place(at: usize) -> String {
+    format!("connections[{at}]")
+}
+
+/// A place in the definition, and what is wrong there.
+type Flaw = (String, String);
+
+/// The connections with their places in the list, and those that cannot be followed.
+fn read_links(node: &Planning<'_>, children: &[NodeRef]) -> (Vec<(usize, Link)>, Vec<Flaw>) {
     let places: BTreeMap<&str, usize> =
         children.iter().enumerate().rev().map(|(at, child)| (node.id(*child), at)).collect();
     let names: BTreeMap<&str, usize> = children
@@ -312,34 +337,49 @@ fn read_links(node: &Planning<'_>, children: &[NodeRef]) -> (Vec<Link>, Vec<Stri
     let raw = match node.raw("connections") {
         None => return (Vec::new(), Vec::new()),
         Some(Value::Array(raw)) => raw,
-        Some(_) => return (Vec::new(), vec!["this is not a list: write [ … ]".to_owned()]),
+        Some(_) => {
+            let message = "this is not a list: write [ … ]".to_owned();
+            return (Vec::new(), vec![("connections".to_owned(), message)]);
+        }
     };
     let (mut links, mut flaws) = (Vec::new(), Vec::new());
-    for (number, connection) in (1..).zip(raw) {
+    for (at, connection) in raw.iter().enumerate() {
         let ends =
             (end(connection, "source", "sourcePort"), end(connection, "target", "targetPort"));
         let (Some((source, port)), Some((target, _))) = ends else {
-            flaws.push(format!("connection {number} does not name a source and a target activity"));
+            let message = "this connection does not name a source and a target activity";
+            flaws.push((place(at), message.to_owned()));
             continue;
         };
         let port = port.unwrap_or("Done").to_owned();
         match (find(source), find(target)) {
-            (Some(source), Some(target)) => links.push(Link { source, target, port }),
+            (Some(source), Some(target)) => links.push((at, Link { source, target, port })),
             // An activity that is there and does not compile is a problem already.
             (from, to) => flaws.extend(
                 [(source, from), (target, to)]
                     .into_iter()
                     .filter(|(id, place)| place.is_none() && !is_written(node, id))
                     .map(|(id, _)| {
-                        format!(
-                            "connection {number} ({source} to {target}) names activity {id}, \
-                             which is not in this flowchart: remove it, or add the activity"
-                        )
+                        let message = format!(
+                            "this connection ({source} to {target}) names activity {id}, which is \
+                             not in this flowchart: remove it, or add the activity{}",
+                            there_are(&places)
+                        );
+                        (place(at), message)
                     }),
             ),
         }
     }
     (links, flaws)
+}
+
+/// The activities that a connection may name; nothing where they are many.
+fn there_are(places: &BTreeMap<&str, usize>) -> String {
+    if places.is_empty() || places.len() > SHOWN_MAX {
+        return String::new();
+    }
+    let ids: Vec<_> = places.keys().copied().collect();
+    format!("; there are: {}", ids.join(", "))
 }
 
 /// Whether the document has an activity of this id or name here.

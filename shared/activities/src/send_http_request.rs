@@ -43,6 +43,7 @@ impl Activity for SendHttpRequest {
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        check_url(node);
         let cases = node.cases("expectedStatusCodes").into_iter().filter_map(|(case, node)| {
             let code = case.get("statusCode")?;
             let text = || code.as_str()?.trim().parse().ok();
@@ -116,6 +117,18 @@ pub(crate) fn with_outputs(descriptor: Descriptor) -> Descriptor {
         .output("result", Type::Object, "The whole answer.")
 }
 
+/// Reports a URL that is written out and is none.
+pub(crate) fn check_url(node: &mut Planning<'_>) {
+    if let Some(flaw) = node.literal("url").and_then(Value::as_str).and_then(no_url) {
+        node.oversight("url", flaw);
+    }
+}
+
+fn no_url(url: &str) -> Option<String> {
+    let is_absolute = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+    (!is_absolute).then(|| format!("{url:?} is not an absolute http(s) URL"))
+}
+
 /// Asks for the call. The inputs are those of the content and of its type.
 pub(crate) fn send(
     step: &mut Step<'_, '_>,
@@ -128,8 +141,8 @@ pub(crate) fn send(
                       header or the content";
         return Err(Failure::input("url", reason));
     }
-    if !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err(Failure::input("url", format!("{url:?} is not an absolute http(s) URL")));
+    if let Some(flaw) = no_url(&url) {
+        return Err(Failure::input("url", flaw));
     }
     let method = step.required("method")?.trim().to_uppercase();
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {

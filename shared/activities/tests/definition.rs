@@ -4,6 +4,17 @@ use engine::Engine;
 use engine::testing::{Player, parsed};
 use serde_json::{Value, json};
 
+/// Everything that keeps a definition from being published.
+fn oversights(document: Value) -> Vec<String> {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let definition = match parsed(document) {
+        Ok(definition) => definition,
+        Err(problems) => return problems.iter().map(ToString::to_string).collect(),
+    };
+    let found = engine.validate(&definition, &engine::Library::default()).err().unwrap_or_default();
+    found.iter().map(ToString::to_string).collect()
+}
+
 fn problems(document: Value) -> Vec<String> {
     let engine = Engine::new(activities::all(), expressions::all());
     match Player::new(&engine, document) {
@@ -47,7 +58,7 @@ fn every_problem_is_found_at_once() {
         "activity f: text: line 1",
         "activity g: timeSpan: \"soon\" is not a duration",
         "activity h: branches: the Object expression is not JSON",
-        "\"nonsense\" is not an activity: write an object with a type",
+        "activity s: activities[8]: \"nonsense\" is not an activity: write an object with a type",
     ];
     assert_eq!(found.len(), expected.len(), "{found:#?}");
     for (found, expected) in found.iter().zip(expected) {
@@ -59,13 +70,6 @@ fn every_problem_is_found_at_once() {
 /// on running if it was published before.
 #[test]
 fn what_would_be_ignored_is_a_problem_for_a_publication() {
-    let engine = Engine::new(activities::all(), expressions::all());
-    let oversights = |document: Value| -> Vec<String> {
-        let definition = parsed(document).unwrap();
-        let found =
-            engine.validate(&definition, &engine::Library::default()).err().unwrap_or_default();
-        found.iter().map(ToString::to_string).collect()
-    };
     let runs = json!({
         "variables": [{"name": "A", "typeName": "Bogus.Type"}, {"name": "A"}],
         "root": {"type": "Flowchart", "id": "f", "activities": [{"type": "WriteLine", "id": "one"}],
@@ -104,9 +108,9 @@ fn what_would_be_ignored_is_a_problem_for_a_publication() {
         "activity s: activities: \"x\" is not a list: write [ … ]",
         "activity w: cases: \"x\" is not a list: write [ … ]",
         "activity j: result: an output names the variable, or the output of the workflow, that gets",
-        "activity f: connections: connection 2 (one to gone) names activity gone, which is not",
-        "activity f: connections: connection 3 (nowhere to one) names activity nowhere",
-        "activity f: connections: connection 4 does not name a source and a target activity",
+        "activity f: connections[1]: this connection (one to gone) names activity gone, which is not",
+        "activity f: connections[2]: this connection (nowhere to one) names activity nowhere",
+        "activity f: connections[3]: this connection does not name a source and a target activity",
     ];
     assert_eq!(found.len(), expected.len(), "{found:#?}");
     for (found, expected) in found.iter().zip(expected) {
@@ -249,4 +253,36 @@ fn inputs_are_read_as_elsa_and_people_write_them() {
     check(wrapped("JavaScript", json!("variables.V + 1")), "8");
     check(json!({"js": "getInput('In')"}), "5");
     check(json!({"typeName": "String"}), "");
+}
+
+/// An activity that does not compile hides nothing that can be said about it and those around it.
+#[test]
+fn one_mistake_hides_no_other() {
+    let found = oversights(json!({"root": {"type": "Flowchart", "id": "f", "activities": [
+        {"type": "WriteLin", "id": "a"},
+        {"id": "a"},
+        {"type": "WriteLine", "id": "a", "canStartWorkflow": "often"},
+        {"text": "no id and no type"},
+        {"type": "If", "id": "i", "then": 1},
+        {"type": "Fork", "id": "k", "branches": [["x"]]},
+        {"type": "FlowSendHttpRequest", "id": "h", "url": "example.org"}],
+        "connections": [{"source": {"activity": "a"}}, {"source": "h", "target": "zz"}]}}));
+    let expected = [
+        "activity a: type: there is no activity type WriteLin",
+        "activity a: id: the id a is used twice here",
+        "activity a: type: there is no type",
+        "activity a: id: the id a is used twice here",
+        "activity a: canStartWorkflow: \"often\" is neither true nor false",
+        "activity Activity1: type: there is no type",
+        "activity i: then: 1 is not an activity",
+        "activity k: branches[0]: [\"x\"] is not an activity",
+        "activity h: url: \"example.org\" is not an absolute http(s) URL",
+        "activity f: connections[0]: this connection does not name a source and a target activity",
+        "activity f: connections[1]: this connection (h to zz) names activity zz, which is not in this \
+         flowchart: remove it, or add the activity; there are: ",
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found}");
+    }
 }

@@ -141,8 +141,9 @@ impl Pauses {
     pub async fn all(kv: &dyn Kv) -> Result<BTreeMap<Scope, (Pause, Revision)>, Error> {
         let entries = kv.entries().await?.into_iter();
         let read = entries.filter_map(|(key, entry)| {
-            let pause = read(&key, &entry.value?);
-            Some((scope(&key)?, (pause, entry.revision)))
+            // The bucket has other keys, too.
+            let scope = scope(&key)?;
+            Some((scope, (read(&key, &entry.value?), entry.revision)))
         });
         Ok(read.collect())
     }

@@ -16,6 +16,7 @@ mod expression;
 mod findings;
 mod ids;
 mod log_persistence;
+mod members;
 mod planning;
 mod raw;
 mod retry;
@@ -31,6 +32,7 @@ use serde_json::Value;
 
 pub(crate) use findings::Oversights;
 pub(crate) use ids::Ids;
+pub use ids::UNTYPED;
 pub use planning::{Part, Planning};
 
 use crate::chart::WORKFLOW_ID;
@@ -76,6 +78,7 @@ pub(crate) fn compile(
     compiler.findings.visible = Visible::of(&definition.variables, &definition.inputs);
     let custom = camel_cased(&definition.custom_properties);
     compiler.scope.keeps = log_persistence::said(&mut compiler.findings, None, &custom).by_default;
+    compiler.warn_of_unknown(definition);
     let options = &definition.options.extra;
     elsewhere::warn_of_settings(&mut compiler.findings, None, options, &custom);
     if let Err(reason) = Retention::default().said_by(&custom) {
@@ -167,28 +170,45 @@ struct Below {
 }
 
 impl Compiler<'_> {
+    /// Compiles the activity in a property of another one.
+    fn child(
+        &mut self,
+        owner: &ActivityId,
+        property: impl FnOnce() -> String,
+        raw: &Value,
+        path: &str,
+        depth: usize,
+    ) -> Option<NodeRef> {
+        if !raw.is_object() {
+            self.findings.problem(Some(owner), Some(&property()), no_activity(raw));
+            return None;
+        }
+        self.node(raw, path, depth + 1)
+    }
+
     /// Compiles an activity and everything below it; none if that is impossible.
     fn node(&mut self, raw: &Value, owner_path: &str, depth: usize) -> Option<NodeRef> {
         let Some(raw) = raw.as_object() else {
-            let message = format!("{} is not an activity: write an object with a type", shown(raw));
-            self.findings.problem(None, None, message);
+            self.findings.problem(None, Some("root"), no_activity(raw));
             return None;
         };
         let restored = placeholder::original(raw);
         let is_restored = restored.is_some();
         let raw = restored.as_ref().unwrap_or(raw);
-        let type_name = self.type_name(raw)?;
+        let type_name = self.type_name(raw, owner_path)?;
         let Some(Registered { descriptor, activity }) = self.registry.get(type_name).cloned()
         else {
             if let Some(definition) = self.used(raw) {
                 return self.composite(raw, &definition, owner_path, depth);
             }
-            self.unknown_type(raw, type_name, is_restored);
+            self.unknown_type(raw, type_name, owner_path, is_restored);
             return None;
         };
         let (id, path) = self.place(raw, descriptor.name, owner_path, depth)?;
         let custom = custom_properties(raw);
         let can_start = flag(raw.get("canStartWorkflow")) || flag(custom.get("canStartWorkflow"));
+        self.check_flags(&id, raw, &custom);
+        self.warn_of_members(&id, raw, &descriptor);
         elsewhere::warn_of_settings(&mut self.findings, Some(&id), raw, &custom);
         let variables = self.container_variables(&id, raw);
         let outside = self.findings.visible.mark();
@@ -264,12 +284,12 @@ impl Compiler<'_> {
         NodeRef(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
     }
 
-    fn type_name<'r>(&mut self, raw: &'r Map) -> Option<&'r str> {
+    fn type_name<'r>(&mut self, raw: &'r Map, owner_path: &str) -> Option<&'r str> {
         let type_name = find(raw, "type").and_then(Value::as_str);
         if type_name.is_none() {
-            let id = find(raw, "id").and_then(Value::as_str).map(ActivityId::new);
+            let (id, _) = self.named(raw, UNTYPED, owner_path);
             let message = "there is no type: write one, such as Elsa.WriteLine".to_owned();
-            self.findings.problem(id.as_ref(), Some("type"), message);
+            self.findings.problem(Some(&id), Some("type"), message);
         }
         type_name
     }
@@ -282,16 +302,19 @@ impl Compiler<'_> {
         owner_path: &str,
         depth: usize,
     ) -> Option<(ActivityId, String)> {
+        let (id, path) = self.named(raw, short_name, owner_path);
+        self.has_room(&id, depth).then_some((id, path))
+    }
+
+    /// The id and the path of an activity, also of one that does not compile.
+    fn named(&mut self, raw: &Map, short_name: &str, owner_path: &str) -> (ActivityId, String) {
         let id = ActivityId::new(self.scope.ids.of_activity(raw, short_name));
         let path = format!("{owner_path}:{id}");
-        if !self.has_room(&id, depth) {
-            return None;
-        }
         if !self.paths.insert(path.clone()) {
             let message = format!("the id {id} is used twice here: give each activity its own");
             self.findings.problem(Some(&id), Some("id"), message);
         }
-        Some((id, path))
+        (id, path)
     }
 
     /// False once the definition is too big or too deep; reports that problem once.
@@ -331,14 +354,20 @@ impl Compiler<'_> {
             };
             let found = match port.kind {
                 PortKind::Flow => continue,
-                PortKind::Embedded => self.node(value, path, depth + 1).into_iter().collect(),
+                PortKind::Embedded => {
+                    let name = || port.name.to_owned();
+                    self.child(id, name, value, path, depth).into_iter().collect()
+                }
                 PortKind::List => {
-                    let items = self.items(id, port.name, value);
-                    items.iter().filter_map(|item| self.node(item, path, depth + 1)).collect()
+                    let items = self.items(id, port.name, value).iter().enumerate();
+                    let compiled = items.filter_map(|(at, item)| {
+                        self.child(id, || format!("{}[{at}]", port.name), item, path, depth)
+                    });
+                    compiled.collect()
                 }
                 PortKind::Parts(members) => {
                     let items = self.items(id, port.name, value);
-                    let parts = self.parts(items, members, path, depth);
+                    let parts = self.parts(id, port.name, items, members, path, depth);
                     let nodes = parts.iter().flat_map(Part::nodes).collect();
                     below.parts.insert(port.name, parts);
                     nodes
@@ -390,20 +419,27 @@ impl Compiler<'_> {
 
     fn parts(
         &mut self,
+        id: &ActivityId,
+        port: &str,
         items: &[Value],
         members: &[&'static str],
         path: &str,
         depth: usize,
     ) -> Vec<Part> {
-        let compiled = items.iter().map(|item| {
+        let compiled = items.iter().enumerate().map(|(at, item)| {
             let filled = members.iter().filter_map(|member| {
                 let activity = item.get(member).filter(|activity| !activity.is_null())?;
-                Some((*member, self.node(activity, path, depth + 1)?))
+                let name = || format!("{port}[{at}].{member}");
+                Some((*member, self.child(id, name, activity, path, depth)?))
             });
             Part { nodes: filled.collect(), value: item.clone() }
         });
         compiled.collect()
     }
+}
+
+fn no_activity(value: &Value) -> String {
+    format!("{} is not an activity: write an object with a type", shown(value))
 }
 
 /// Gives every node its stable key: its id if that is unique, else its path.

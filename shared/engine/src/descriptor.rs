@@ -42,6 +42,9 @@ pub struct Descriptor {
     /// The variables that it gives to the activities in it.
     #[serde(skip)]
     pub gives: &'static [&'static str],
+    /// It may complete with other outcomes than those of its ports.
+    #[serde(skip)]
+    pub has_more_outcomes: bool,
     /// Inputs, in order.
     pub inputs: Vec<InputDescriptor>,
     /// Outputs, in order.
@@ -161,6 +164,7 @@ impl Descriptor {
             is_loop: false,
             makes_calls: false,
             gives: &[],
+            has_more_outcomes: false,
             inputs: Vec::new(),
             outputs: Vec::new(),
             ports: Vec::new(),
@@ -285,12 +289,19 @@ impl Descriptor {
         self
     }
 
-    /// With outcomes to connect, beside others that it may complete with.
+    /// With outcomes to connect.
     #[must_use]
     pub fn outcomes(mut self, names: &[&'static str]) -> Self {
         for &name in names {
             self.ports.push(port(name, PortKind::Flow));
         }
+        self
+    }
+
+    /// It may complete with other outcomes too, which its properties name.
+    #[must_use]
+    pub fn more_outcomes(mut self) -> Self {
+        self.has_more_outcomes = true;
         self
     }
 

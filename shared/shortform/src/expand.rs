@@ -29,10 +29,18 @@ impl Vocabulary {
     /// # Errors
     /// Every [`Flaw`] there is, not only the first.
     pub fn expand(&self, tree: &Tree, id: Option<&str>) -> Result<Tree, Vec<Flaw>> {
+        let (full, flaws) = self.expand_all(tree, id);
+        if flaws.is_empty() { Ok(full) } else { Err(flaws) }
+    }
+
+    /// As [`Vocabulary::expand`], and where there are flaws also the full form of the rest, in which
+    /// other mistakes can be found.
+    #[must_use]
+    pub fn expand_all(&self, tree: &Tree, id: Option<&str>) -> (Tree, Vec<Flaw>) {
         let mut expansion = Expansion::new(self);
         ids(tree, &mut expansion.taken);
         let full = expansion.document(tree, id);
-        if expansion.flaws.is_empty() { Ok(full) } else { Err(expansion.flaws) }
+        (full, expansion.flaws)
     }
 }
 

@@ -21,10 +21,16 @@ impl Vocabulary {
         };
         let mut mark = owner.mark;
         let mut tree = owner;
-        for name in property.iter().flat_map(|property| property.split('.')) {
-            let Some(member) = tree.member(name) else { break };
-            mark = member.mark;
-            tree = &member.value;
+        for part in property.iter().flat_map(|property| property.split(['.', '['])) {
+            if let Some(member) = tree.member(part) {
+                mark = member.mark;
+                tree = &member.value;
+            } else if let Some(item) = item(tree, part) {
+                mark = item.mark;
+                tree = item;
+            } else {
+                break;
+            }
         }
         mark
     }
@@ -40,6 +46,11 @@ impl Vocabulary {
         }
         walk.found
     }
+}
+
+/// The item of a list that `1]` of `connections[1]` means.
+fn item<'t>(tree: &'t Tree, part: &str) -> Option<&'t Tree> {
+    tree.items()?.get(part.strip_suffix(']')?.parse::<usize>().ok()?)
 }
 
 struct Walk<'v, 't> {
@@ -60,7 +71,10 @@ impl<'v, 't> Walk<'v, 't> {
     }
 
     fn activity(&mut self, tree: &'t Tree) {
-        let Some(type_name) = tree.get("type").and_then(Tree::as_text) else { return };
+        if tree.members().is_none() {
+            return;
+        }
+        let type_name = tree.get("type").and_then(Tree::as_text).unwrap_or(engine::UNTYPED);
         let descriptor = self.vocabulary.get(type_name);
         let short = descriptor.map_or(type_name, |found| found.name);
         let id = self.id(tree, short);

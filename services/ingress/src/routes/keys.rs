@@ -159,7 +159,7 @@ pub(super) async fn delete(
 #[utoipa::path(get, path = "/audit", tag = "keys",
     params(("who" = Option<String>, Query), ("what" = Option<String>, Query), ("target" = Option<String>, Query),
         ("outcome" = Option<String>, Query, description = "`done` or `refused`"),
-        ("from" = Option<String>, Query), ("until" = Option<String>, Query),
+        ("from" = Option<String>, Query, format = DateTime), ("until" = Option<String>, Query, format = DateTime),
         ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
     responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 400, body = ProblemBody),
         (status = 403, body = ProblemBody)))]

@@ -269,7 +269,7 @@ async fn what_cannot_run_as_written_is_refused_when_it_is_published() {
         [
             (None, "variables"),
             (None, "variables"),
-            (Some("f"), "connections"),
+            (Some("f"), "connections[0]"),
             (Some("t"), "activities"),
             (Some("b"), "type"),
             (Some("c"), "cronExpression")

@@ -83,8 +83,14 @@ fn everything_wrong() -> Value {
             "path": "a/{b:min(1)}"}),
         json!({"type": "Elsa.FlowSwitch", "id": "switch", "cases": "x"}),
     ];
+    wrong["activities"] = json!([]);
+    wrong["optoins"] = json!({});
     let root = &mut wrong["root"];
+    root["activities"][16]["txt"] = json!("?");
     root["activities"].as_array_mut().unwrap().extend(more);
+    let never = json!({"source": {"activity": "twice", "port": "Faild"},
+        "target": {"activity": "sequence"}});
+    root["connections"].as_array_mut().unwrap().push(never);
     let connection = json!({"source": {"activity": "taken"}, "target": {"activity": "switch"}});
     root["connections"].as_array_mut().unwrap().push(connection);
     wrong
@@ -127,11 +133,23 @@ const ERRORS: &[(&str, &str, &str)] = &[
     ("delay", "timeSpan", "\"soon\" is not a duration: write 00:00:05, PT5S or 5s"),
     ("bound", "result", "there is no output converter sample.number-to-text.v1: "),
     ("", "customProperties", "finished of retention is \"soon\": use keep or a time such as"),
-    ("flow", "connections", "connection 2 (twice to gone) names activity gone, which is not in"),
+    (
+        "flow",
+        "connections[1]",
+        "this connection (twice to gone) names activity gone, which is not in",
+    ),
 ];
 
 const WARNINGS: &[(&str, &str, &str)] = &[
     ("", "variables", "there is no storage driver Acme.BlobStorageDriver, Acme: use "),
+    ("", "activities", "a definition has no activities: write them into its root"),
+    (
+        "",
+        "optoins",
+        "a definition has no member optoins, so it changes nothing: did you mean options?",
+    ),
+    ("sharp", "txt", "WriteLine has no txt, so it changes nothing: did you mean text?"),
+    ("flow", "connections[12]", "never followed, as activity twice has no outcome Faild: use Done"),
     ("", "commitStrategyName", "has no effect: each burst, up to where the workflow waits"),
     ("limits", "path", "the constraint min(1) has no effect: use one of int, long"),
     ("asks", "runAsynchronously", "runAsynchronously has no effect"),

@@ -101,6 +101,31 @@ async fn a_definition_by_hand_goes_to_the_server_and_back() {
     dev.end().await;
 }
 
+/// Mistakes of the short form, of activities and of connections, each of which hides no other.
+const EVERYTHING_WRONG: &str = "each: 1
+root:
+  type: Flowchart
+  activities:
+    - {id: a, type: WriteLin}
+    - {id: a, type: Cron, cronExpression: nope}
+    - {id: b, type: WriteLine, text: {js: \"1 +\"}, next: [zz, 1]}
+    - {text: no type}
+    - nonsense
+  connections: [b.Done -> yy, a -> b]
+";
+const EVERY_MISTAKE: [&str; 10] = [
+    "hello.yaml:1:7: each is an object",
+    "hello.yaml:7:62: next names activities by their ids",
+    "hello.yaml:5:14: activity a: type: there is no activity type WriteLin",
+    "hello.yaml:5:8: activity a: id: the id a is used twice here",
+    "hello.yaml:5:7: activity a: cronExpression: \"nope\" is not a cron expression",
+    "hello.yaml:7:32: activity b: text: line 1",
+    "hello.yaml:8:7: activity Activity1: type: there is no type",
+    "hello.yaml:9:7: activity Flowchart1: activities[4]: \"nonsense\" is not an activity",
+    "hello.yaml:10:17: activity Flowchart1: connections[0]: this connection (b to yy) names",
+    "hello.yaml:7:59: activity Flowchart1: connections[2]: this connection (b to zz) names",
+];
+
 #[tokio::test]
 async fn tests_and_checks_need_no_server() {
     let here = tempfile::tempdir().unwrap();
@@ -137,6 +162,13 @@ async fn tests_and_checks_need_no_server() {
         ),
         "{wrong:?}"
     );
+    write(here.path(), "hello.yaml", EVERYTHING_WRONG);
+    let wrong = stdout(&run(&["workflow", "validate", "hello.yaml"], 2).await);
+    let lines: Vec<_> = wrong.lines().collect();
+    assert_eq!(lines.len(), EVERY_MISTAKE.len(), "{wrong}");
+    for (line, expected) in lines.iter().zip(EVERY_MISTAKE) {
+        assert!(line.starts_with(expected), "{line} is not {expected}");
+    }
     run(&["test", "none"], 2).await;
     let schema = document(&run(&["test", "--schema"], 0).await);
     assert_eq!(schema["title"], "Tests of a workflow definition");

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::property::find;
 
+/// The ids of activities without a type begin with this word where they are generated.
+pub const UNTYPED: &str = "Activity";
+
 /// The ids in one definition. Generated ones are the same in every reading, as long as the activities
 /// are read in the same order.
 pub(crate) struct Ids {

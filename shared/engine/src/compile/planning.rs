@@ -9,7 +9,7 @@ use super::expression::Parser;
 use super::findings::Findings;
 use crate::outline::{Expression, Node, NodeRef, Source};
 use crate::property::find;
-use crate::{Descriptor, Languages, Type};
+use crate::{Descriptor, Languages, PortKind, Type};
 
 /// One activity of a definition, with its children compiled.
 pub struct Planning<'c> {
@@ -117,6 +117,15 @@ impl Planning<'_> {
     #[must_use]
     pub fn starts(&self) -> bool {
         self.node.can_start
+    }
+
+    /// All outcomes that a child may complete with; none where it may have others.
+    #[must_use]
+    pub fn outcomes(&self, child: NodeRef) -> Option<Vec<&'static str>> {
+        let descriptor = &self.child(child).descriptor;
+        let ports = descriptor.ports.iter().filter(|port| port.kind == PortKind::Flow);
+        let names: Vec<_> = ports.map(|port| port.name).collect();
+        (!names.is_empty() && !descriptor.has_more_outcomes).then_some(names)
     }
 
     /// Records that a connection follows this outcome of a child. Warns if the child never leaves

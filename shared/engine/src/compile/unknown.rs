@@ -1,6 +1,6 @@
 //! Activities of a type that does not exist.
 
-use model::{ActivityId, Map};
+use model::Map;
 use serde_json::Value;
 
 use super::{Compiler, elsewhere};
@@ -10,8 +10,14 @@ use crate::{Reference, placeholder};
 
 impl Compiler<'_> {
     /// Reports an activity of a type that does not exist. `is_restored`: it was in a placeholder.
-    pub(super) fn unknown_type(&mut self, raw: &Map, type_name: &str, is_restored: bool) {
-        let id = ActivityId::new(self.scope.ids.of_activity(raw, type_name));
+    pub(super) fn unknown_type(
+        &mut self,
+        raw: &Map,
+        type_name: &str,
+        owner_path: &str,
+        is_restored: bool,
+    ) {
+        let (id, _) = self.named(raw, type_name, owner_path);
         let message = if !placeholder::is(raw) {
             self.missing_type(raw, type_name)
         } else if let Some(missing) = find(raw, "missingTypeName").and_then(Value::as_str) {

@@ -111,7 +111,7 @@ impl Expansion<'_> {
             return;
         }
         for (source, next) in nexts {
-            self.follow(&source, &next, &known, &mut links);
+            self.follow(&source, &next, &mut links);
         }
         let value = Tree { mark, node: Node::List(links) };
         match written.and_then(|at| members.get_mut(at)) {
@@ -149,48 +149,24 @@ impl Expansion<'_> {
         }
     }
 
-    fn follow(
-        &mut self,
-        source: &str,
-        next: &Tree,
-        known: &BTreeSet<String>,
-        links: &mut Vec<Tree>,
-    ) {
+    fn follow(&mut self, source: &str, next: &Tree, links: &mut Vec<Tree>) {
         match &next.node {
             Node::Map(outcomes) => {
                 for outcome in outcomes {
-                    self.targets(source, &outcome.name, &outcome.value, known, links);
+                    self.targets(source, &outcome.name, &outcome.value, links);
                 }
             }
-            _ => self.targets(source, DONE, next, known, links),
+            _ => self.targets(source, DONE, next, links),
         }
     }
 
-    fn targets(
-        &mut self,
-        source: &str,
-        outcome: &str,
-        target: &Tree,
-        known: &BTreeSet<String>,
-        links: &mut Vec<Tree>,
-    ) {
+    fn targets(&mut self, source: &str, outcome: &str, target: &Tree, links: &mut Vec<Tree>) {
         let targets = target.items().unwrap_or(std::slice::from_ref(target));
         for target in targets {
             match target.as_text() {
-                Some(id) => {
-                    self.known(target.mark, id, known);
-                    links.push(elsa::connection(target.mark, source, outcome, id));
-                }
+                Some(id) => links.push(elsa::connection(target.mark, source, outcome, id)),
                 None => self.flaw(target.mark, "next names activities by their ids"),
             }
-        }
-    }
-
-    fn known(&mut self, mark: Mark, id: &str, known: &BTreeSet<String>) {
-        if !known.contains(id) {
-            let all: Vec<_> = known.iter().take(12).map(String::as_str).collect();
-            let all = all.join(", ");
-            self.flaw(mark, format!("there is no activity {id} in this flow; there are: {all}"));
         }
     }
 
@@ -205,11 +181,11 @@ impl Expansion<'_> {
                 );
                 return tree.clone();
             };
-            return self.linked(mark, source.trim(), target.trim(), known);
+            return linked(mark, source.trim(), target.trim(), known);
         }
         let text = |name: &str| tree.get(name).and_then(Tree::as_text);
         let (Some(from), Some(to)) = (text("from"), text("to")) else { return tree.clone() };
-        let linked = self.linked(mark, from, to, known);
+        let linked = linked(mark, from, to, known);
         let (Node::Map(mut ends), Node::Map(members)) = (linked.node, &tree.node) else {
             return tree.clone();
         };
@@ -217,17 +193,17 @@ impl Expansion<'_> {
         ends.extend(rest.cloned());
         Tree { mark, node: Node::Map(ends) }
     }
+}
 
-    fn linked(&mut self, mark: Mark, from: &str, to: &str, known: &BTreeSet<String>) -> Tree {
-        let dots = from.match_indices('.').map(|(at, _)| from.split_at(at));
-        let mut parts = dots.map(|(id, outcome)| (id, outcome.trim_start_matches('.')));
-        let (source, outcome) = if known.contains(from) {
-            (from, DONE)
-        } else {
-            parts.find(|(id, _)| known.contains(*id)).unwrap_or((from, DONE))
-        };
-        self.known(mark, source, known);
-        self.known(mark, to, known);
-        elsa::connection(mark, source, outcome, to)
-    }
+fn linked(mark: Mark, from: &str, to: &str, known: &BTreeSet<String>) -> Tree {
+    let dots = from.match_indices('.').map(|(at, _)| from.split_at(at));
+    let mut parts = dots.map(|(id, outcome)| (id, outcome.trim_start_matches('.')));
+    let (source, outcome) = if known.contains(from) {
+        (from, DONE)
+    } else {
+        // An id that does not exist is named when the definition is checked.
+        let first = parts.clone().next();
+        parts.find(|(id, _)| known.contains(*id)).or(first).unwrap_or((from, DONE))
+    };
+    elsa::connection(mark, source, outcome, to)
 }

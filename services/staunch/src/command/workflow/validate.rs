@@ -31,15 +31,28 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
     }
     let mut lines = Vec::new();
     let mut read = Vec::new();
+    let mut unread = 0;
     for path in &paths {
-        let found = Document::read(path).and_then(|it| it.definition().map(|own| (it, own)));
-        match found {
-            Ok(found) => read.push(found),
-            Err(failure) if failure.details.is_empty() => lines.push(failure.message),
-            Err(failure) => lines.extend(failure.details),
+        let (found, wrong) = match Document::read_all(path) {
+            Ok((document, wrong)) => (document.definition().map(|own| (document, own)), wrong),
+            Err(failure) => (Err(failure), None),
+        };
+        // What is left of a file with mistakes may be no definition because of them.
+        let failure = match (found, wrong) {
+            (Ok(found), wrong) => {
+                read.push(found);
+                wrong
+            }
+            (Err(failure), wrong) => Some(wrong.unwrap_or(failure)),
+        };
+        if let Some(failure) = failure {
+            unread += 1;
+            match failure.details.is_empty() {
+                true => lines.push(failure.message),
+                false => lines.extend(failure.details),
+            }
         }
     }
-    let unread = paths.len() - read.len();
     let definitions: Vec<Definition> = read.iter().map(|(_, own)| own.clone()).collect();
     let library = document::library(&definitions);
     let mut warnings = Vec::new();

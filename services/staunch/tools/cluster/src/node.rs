@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use nats_server::{Guard, free_port, signal};
+use nats_server::{Guard, free_port, signal, suspend};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -168,7 +168,7 @@ impl Node {
     /// # Errors
     /// When it does not run.
     pub fn suspend(&self) -> anyhow::Result<()> {
-        signal(self.pid().context("the node is not running")?, "STOP")
+        suspend(self.pid().context("the node is not running")?)
     }
 
     /// Lets it go on after [`Node::suspend`].

@@ -106,15 +106,19 @@ const HELP: &str = "Install nats-server from https://github.com/nats-io/nats-ser
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
     use std::sync::Mutex;
 
     use super::*;
 
     fn fake(directory: &Path, version: &str) -> PathBuf {
         let path = directory.join("nats-server");
-        std::fs::write(&path, format!("#!/bin/sh\necho 'nats-server: v{version}'\n")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        // Another process writes the script: a child that another test starts meanwhile would have
+        // this one's open file, and a file that is open for writing cannot be run.
+        let script =
+            "printf '#!/bin/sh\\necho nats-server: v%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
+        let mut writes = std::process::Command::new("sh");
+        writes.args(["-c", script]).arg(&path).arg(version);
+        assert!(writes.status().unwrap().success());
         path
     }
 

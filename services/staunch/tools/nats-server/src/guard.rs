@@ -5,8 +5,12 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+
+/// The longest time that a process takes to stop its clock.
+const STOP_MAX: Duration = Duration::from_secs(10);
 
 /// A line means that the child was ended in order; the end of the pipe means that this process is
 /// gone. The guard ignores signals that a terminal sends to the whole group.
@@ -72,10 +76,34 @@ pub fn signal(pid: u32, name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Stops the clock of a process, as a paused machine does, and waits until all its threads stand: on
+/// a busy machine they run on for a while after the signal.
+///
+/// # Errors
+/// When there is no such process, or it runs on for 10 s.
+pub fn suspend(pid: u32) -> anyhow::Result<()> {
+    signal(pid, "STOP")?;
+    let give_up = Instant::now() + STOP_MAX;
+    while is_running(pid) {
+        ensure!(Instant::now() < give_up, "process {pid} goes on after STOP");
+        std::thread::yield_now();
+    }
+    Ok(())
+}
+
+/// Whether a thread of the process is not stopped. False where the system has no `/proc`.
+fn is_running(pid: u32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    threads.flatten().any(|thread| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        // `1 (name) T …`; the name may have brackets in it.
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        state.is_some_and(|state| !['T', 't', 'Z', 'X'].contains(&state))
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
 
     fn wait_gone(child: &mut Child) {
@@ -84,6 +112,19 @@ mod tests {
             assert!(Instant::now() < give_up, "the child lives on");
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn a_suspended_process_stands_still_at_once() {
+        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        for _ in 0..10 {
+            suspend(busy.id()).unwrap();
+            assert!(!is_running(busy.id()));
+            signal(busy.id(), "CONT").unwrap();
+        }
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+        assert!(suspend(busy.id()).is_err());
     }
 
     #[test]

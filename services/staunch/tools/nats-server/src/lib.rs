@@ -12,7 +12,7 @@ mod server;
 mod version;
 
 pub use find::{Binary, Find, find};
-pub use guard::{Guard, signal};
+pub use guard::{Guard, signal, suspend};
 pub use port::free_port;
 pub use server::{Options, Server};
 pub use version::{MINIMUM, TESTED, Version};

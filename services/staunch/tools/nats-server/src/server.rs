@@ -12,7 +12,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::guard::{Guard, signal};
+use crate::guard::{Guard, signal, suspend};
 
 /// The longest time until a server accepts connections. It first reads its store, which may be
 /// large.
@@ -174,7 +174,7 @@ impl Server {
     /// # Errors
     /// When it does not run.
     pub fn suspend(&self) -> anyhow::Result<()> {
-        signal(self.pid().context("nats-server does not run")?, "STOP")
+        suspend(self.pid().context("nats-server does not run")?)
     }
 
     /// Lets it go on.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use nats_server::{Guard, free_port, signal};
+use nats_server::{Guard, free_port, signal, suspend};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
@@ -241,8 +241,12 @@ impl Server {
     pub fn suspend(&self) -> anyhow::Result<()> {
         let pid = self.pid().context("PostgreSQL is not up")?;
         // The first process stops first, so that it creates no others meanwhile.
-        signal(pid, "STOP")?;
-        signal_all(&children(pid), "STOP");
+        suspend(pid)?;
+        for backend in children(pid) {
+            if let Err(error) = suspend(backend) {
+                tracing::debug!(%error, "a backend was gone already");
+            }
+        }
         Ok(())
     }
 

@@ -1,0 +1,124 @@
+//! Members that mean nothing: of a definition, and of its activities.
+
+use model::{ActivityId, Definition, Map};
+use serde_json::Value;
+
+use super::Compiler;
+use crate::near::{hint, near};
+use crate::property::find;
+use crate::{Descriptor, PortKind};
+
+/// Members of a definition that Elsa writes, or a request carries, and that change nothing here.
+const WRITTEN: [&str; 16] = [
+    "$schema",
+    "binaryData",
+    "hash",
+    "links",
+    "materializerContext",
+    "materializerName",
+    "metadata",
+    "originalSource",
+    "providerName",
+    "publish",
+    "sourceFile",
+    "stringData",
+    "tenantId",
+    "toolVersion",
+    "usableAsActivity",
+    "workflowDefinition",
+];
+/// The members of a definition.
+const MEANT: [&str; 13] = [
+    "definitionId",
+    "name",
+    "description",
+    "variables",
+    "inputs",
+    "outputs",
+    "outcomes",
+    "customProperties",
+    "isReadonly",
+    "isSystem",
+    "options",
+    "root",
+    "version",
+];
+/// The members that every activity may have.
+const COMMON: [&str; 13] = [
+    "id",
+    "nodeId",
+    "name",
+    "type",
+    "version",
+    "customProperties",
+    "metadata",
+    "canStartWorkflow",
+    "runAsynchronously",
+    "connections",
+    "start",
+    "variables",
+    "variable",
+];
+
+impl Compiler<'_> {
+    /// Warns of members of the definition that mean nothing.
+    pub(super) fn warn_of_unknown(&mut self, definition: &Definition) {
+        let is_written = |name: &str| WRITTEN.iter().any(|it| it.eq_ignore_ascii_case(name));
+        let unknown = definition.extra.keys().filter(|name| !is_written(name));
+        for name in unknown {
+            let message = match name.as_str() {
+                "activities" | "connections" => {
+                    format!("a definition has no {name}: write them into its root")
+                }
+                _ => format!(
+                    "a definition has no member {name}, so it changes nothing{}",
+                    hint(&near(&name.to_ascii_lowercase(), spelled(MEANT.into_iter())))
+                ),
+            };
+            self.findings.warning(None, Some(name), message);
+        }
+    }
+
+    /// Warns of members of an activity whose names look like misspelled ones.
+    pub(super) fn warn_of_members(&mut self, id: &ActivityId, raw: &Map, descriptor: &Descriptor) {
+        let embedded = descriptor.ports.iter().filter(|port| port.kind != PortKind::Flow);
+        let inputs = descriptor.inputs.iter().map(|input| input.name);
+        let outputs = descriptor.outputs.iter().map(|output| output.name);
+        let own: Vec<_> = inputs.chain(outputs).chain(embedded.map(|port| port.name)).collect();
+        for name in raw.keys() {
+            let mut known = own.iter().chain(&COMMON);
+            if known.any(|known| known.eq_ignore_ascii_case(name)) {
+                continue;
+            }
+            let near = near(&name.to_ascii_lowercase(), spelled(own.iter().copied()));
+            if !near.is_empty() {
+                let kind = descriptor.name;
+                let message = format!("{kind} has no {name}, so it changes nothing{}", hint(&near));
+                self.findings.warning(Some(id), Some(name), message);
+            }
+        }
+    }
+
+    /// Refuses a text or a number where true or false is expected.
+    pub(super) fn check_flags(&mut self, id: &ActivityId, raw: &Map, custom: &Map) {
+        let name = "canStartWorkflow";
+        for value in [find(raw, name), custom.get(name)].into_iter().flatten() {
+            let is_flag = match value {
+                Value::Null | Value::Bool(_) => true,
+                Value::String(text) => {
+                    ["", "true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word))
+                }
+                _ => false,
+            };
+            if !is_flag {
+                let message = format!("{value} is neither true nor false: write one of them");
+                self.findings.oversight(Some(id), Some(name), message);
+            }
+        }
+    }
+}
+
+/// The names, each with the spelling by which similar ones are found.
+fn spelled<'n>(names: impl Iterator<Item = &'n str>) -> impl Iterator<Item = (String, &'n str)> {
+    names.map(|name| (name.to_ascii_lowercase(), name))
+}
