@@ -116,14 +116,14 @@ root:
 const EVERY_MISTAKE: [&str; 10] = [
     "hello.yaml:1:7: each is an object",
     "hello.yaml:7:62: next names activities by their ids",
-    "hello.yaml:5:14: activity a: type: there is no activity type WriteLin",
+    "hello.yaml:5:15: activity a: type: there is no activity type WriteLin",
     "hello.yaml:5:8: activity a: id: the id a is used twice here",
     "hello.yaml:5:7: activity a: cronExpression: \"nope\" is not a cron expression",
     "hello.yaml:7:32: activity b: text: line 1",
     "hello.yaml:8:7: activity Activity1: type: there is no type",
     "hello.yaml:9:7: activity Flowchart1: activities[4]: \"nonsense\" is not an activity",
     "hello.yaml:10:17: activity Flowchart1: connections[0]: this connection (b to yy) names",
-    "hello.yaml:7:59: activity Flowchart1: connections[2]: this connection (b to zz) names",
+    "hello.yaml:7:58: activity Flowchart1: connections[2]: this connection (b to zz) names",
 ];
 
 #[tokio::test]
