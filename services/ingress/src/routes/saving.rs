@@ -58,7 +58,7 @@ pub(super) async fn put(
     saving.save(&app, body, Some(definition_id(&id)?)).await
 }
 
-/// Imports a definition, as a draft; `?publish=true` publishes it.
+/// Imports a definition, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 ///
 /// The answer is the definition, with the members that tell what the import did.
 #[utoipa::path(post, path = "/workflow-definitions/import", tag = "definitions",
@@ -74,7 +74,7 @@ pub(super) async fn import(
     saving.import(&app, body, None).await
 }
 
-/// Imports a definition, as a draft; `?publish=true` publishes it.
+/// Imports a definition, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 ///
 /// The answer is the definition, with the members that tell what the import did.
 #[utoipa::path(put, path = "/workflow-definitions/import", tag = "definitions",
@@ -90,7 +90,7 @@ pub(super) async fn import_put(
     saving.import(&app, body, None).await
 }
 
-/// Imports a definition under this id, as a draft; `?publish=true` publishes it.
+/// Imports a definition under this id, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = Value), (status = 201, body = Value),
@@ -105,7 +105,7 @@ pub(super) async fn import_as(
     saving.import(&app, body, Some(definition_id(&id)?)).await
 }
 
-/// Imports a definition under this id, as a draft; `?publish=true` publishes it.
+/// Imports a definition under this id, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 #[utoipa::path(put, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = Value), (status = 201, body = Value),
@@ -146,7 +146,7 @@ pub(super) async fn import_together(
     let mut contents = Vec::with_capacity(workflow_definitions.len());
     for (at, document) in workflow_definitions.into_iter().enumerate() {
         let wrong = |problem: Problem| problem.of(&format!("item {at} of workflowDefinitions"));
-        let mut content = read(unwrapped(document).map_err(wrong)?.0).map_err(wrong)?;
+        let mut content = read(unwrapped(document).map_err(wrong)?.document).map_err(wrong)?;
         content.definition_id = definition_id(content.definition_id.as_str()).map_err(wrong)?;
         contents.push(content);
     }
@@ -186,8 +186,8 @@ impl Saving {
         body: Value,
         id: Option<DefinitionId>,
     ) -> Result<Response, Problem> {
-        let (document, is_published) = unwrapped(body)?;
-        let publish = self.params.flag("publish")?.unwrap_or(is_published);
+        let Sent { document, publish, is_wrapped } = unwrapped(body)?;
+        let publish = self.params.flag("publish")?.or(publish).unwrap_or(!is_wrapped);
         let saved = self.store(app, document, id, publish).await?;
         Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved)))
     }
@@ -198,8 +198,8 @@ impl Saving {
         body: Value,
         id: Option<DefinitionId>,
     ) -> Result<Response, Problem> {
-        let (document, _) = unwrapped(body)?;
-        let publish = self.params.flag("publish")?.unwrap_or(false);
+        let Sent { document, publish, .. } = unwrapped(body)?;
+        let publish = self.params.flag("publish")?.or(publish).unwrap_or(false);
         let saved = self.store(app, document, id, publish).await?;
         Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved).flat()))
     }
@@ -232,8 +232,16 @@ impl Saving {
     }
 }
 
-/// The definition in a body, and whether it is published if the query does not decide that.
-fn unwrapped(body: Value) -> Result<(Value, bool), Problem> {
+/// A definition as it was sent.
+struct Sent {
+    document: Value,
+    /// Whether the body says that it is to be published.
+    publish: Option<bool>,
+    /// It was the member `model` of the body.
+    is_wrapped: bool,
+}
+
+fn unwrapped(body: Value) -> Result<Sent, Problem> {
     let Value::Object(mut members) = body else {
         return Err(Problem::bad_request(
             "the body is not a JSON object: send a workflow definition",
@@ -241,13 +249,12 @@ fn unwrapped(body: Value) -> Result<(Value, bool), Problem> {
     };
     match members.remove("model").filter(|model| !model.is_null()) {
         Some(model @ Value::Object(_)) => {
-            let publish = published(&mut members)?;
-            Ok((model, publish.unwrap_or(false)))
+            Ok(Sent { document: model, publish: published(&mut members)?, is_wrapped: true })
         }
         Some(_) => Err(Problem::bad_request("member model is not a JSON object")),
         None if members.contains_key("root") => {
             let publish = published(&mut members)?;
-            Ok((Value::Object(members), publish.unwrap_or(true)))
+            Ok(Sent { document: Value::Object(members), publish, is_wrapped: false })
         }
         None => Err(Problem::bad_request(
             "the body is not a workflow definition: send one with a root activity, or \

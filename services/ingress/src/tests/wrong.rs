@@ -219,6 +219,19 @@ async fn a_bare_definition_says_whether_it_is_published() {
 }
 
 #[tokio::test]
+async fn an_import_that_says_so_is_published() {
+    let world = World::new().await;
+    let path = format!("{API}/import");
+    for (said, is_published) in [(Value::Null, false), (json!(false), false), (json!(true), true)] {
+        let model = json!({"definitionId": format!("i-{said}"), "root": writes_line()});
+        let body = world.post(&path, &json!({"model": model, "publish": said})).await.expect(201);
+        assert_eq!(body["isPublished"], is_published, "{said}: {body:#}");
+    }
+    let rootless = json!({"model": {"definitionId": "none"}, "publish": true});
+    world.post(&path, &rootless).await.expect(400);
+}
+
+#[tokio::test]
 async fn warnings_come_with_a_publication_that_succeeds() {
     let world = World::new().await;
     let root = json!({"type": "Elsa.Sequence", "id": "s", "activities": [
