@@ -14,6 +14,7 @@ mod index;
 mod precondition;
 mod together;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chassis::Point;
@@ -30,7 +31,7 @@ use crate::problem::Problem;
 use barrier::{announce, announce_all};
 use consumers::Spread;
 pub(crate) use consumers::all;
-use index::Index;
+use index::{Children, Index};
 pub(crate) use precondition::{Precondition, etag};
 pub(crate) use together::publish_together;
 
@@ -342,8 +343,11 @@ async fn publish_version(
     definition: Definition,
     latest: Option<&Definition>,
 ) -> Result<Option<Changed>, Problem> {
-    let (publication, warnings) = publication(app, definition, latest, Library::default()).await?;
+    let Checked { publication, mut warnings, children } =
+        publication(app, definition, latest, Library::default()).await?;
     let definition = publication.definition.clone();
+    let own = BTreeSet::from([definition.definition_id.clone()]);
+    warnings.extend(index::missing(app, children, &own).await?);
     let updates = match definition.options.auto_update_consuming_workflows {
         Some(true) => consumers::updates(app, Spread::of(&definition)).await?,
         _ => Vec::new(),
@@ -377,19 +381,27 @@ async fn made_public(app: &App, publications: Vec<Publication>) -> Result<bool, 
     Ok(true)
 }
 
-/// The publication of this version over that latest one, and the warnings about it.
+/// A publication of which nothing is wrong.
+struct Checked {
+    publication: Publication,
+    warnings: Vec<Value>,
+    children: Children,
+}
+
+/// The publication of this version over that latest one.
 async fn publication(
     app: &Arc<App>,
     definition: Definition,
     latest: Option<&Definition>,
     known: Library,
-) -> Result<(Publication, Vec<Value>), Problem> {
-    let Index { mut definition, triggers, schedules, warnings } =
+) -> Result<Checked, Problem> {
+    let Index { mut definition, triggers, schedules, warnings, children } =
         Index::of(app, definition, known).await?;
     definition.published_at = definition.published_at.or(Some(app.now()));
     (definition.is_latest, definition.is_published) = (true, true);
     let base = Base::of(latest);
-    Ok((Publication { definition, base, triggers, schedules }, warnings))
+    let publication = Publication { definition, base, triggers, schedules };
+    Ok(Checked { publication, warnings, children })
 }
 
 /// Gives every published definition that uses this one a new version that uses its published

@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 
 use crate::api::{Api, STREAM_NOT_FOUND};
 use crate::ensure::ensure_consumer;
+use crate::placement::Placement;
 use crate::topology::Topology;
 
 /// Shared by all code that may notice a loss.
@@ -69,14 +70,12 @@ impl Healer {
         if !is_volatile && self.replicas.is_none() {
             return false;
         }
-        let replicas = match self.replicas {
-            Some(replicas) => replicas,
-            None => self.replicas_of_commands().await,
-        };
+        let mut placement = self.placement_of_commands().await;
+        placement.replicas = self.replicas.unwrap_or(placement.replicas);
         let named = self.topology.stream.iter().find(|spec| spec.name == stream);
         let config = bucket
-            .map(|spec| spec.config(replicas))
-            .or_else(|| named.map(|spec| spec.config(replicas)));
+            .map(|spec| spec.config(&placement))
+            .or_else(|| named.map(|spec| spec.config(&placement)));
         let Some(config) = config else { return false };
         let made = self.api.call(&format!("STREAM.CREATE.{stream}"), &config).await;
         match &made {
@@ -101,10 +100,9 @@ impl Healer {
         self.replicas.is_some() && ensure_consumer(&self.api, spec).await.is_ok()
     }
 
-    async fn replicas_of_commands(&self) -> usize {
+    async fn placement_of_commands(&self) -> Placement {
         let call = format!("STREAM.INFO.{}", subject::COMMANDS_STREAM);
         let info = self.api.call(&call, &Value::Null).await.unwrap_or_default();
-        let replicas = info["config"]["num_replicas"].as_u64().unwrap_or(1);
-        usize::try_from(replicas).unwrap_or(1)
+        Placement::read(&info["config"])
     }
 }

@@ -134,12 +134,12 @@ impl NatsBus {
             if let Ok(Some(info)) = &info {
                 found.clock(asked, info);
             }
-            let config = spec.config(1);
+            let config = spec.config(&1.into());
             found.streams.push(seen(&spec.name, info, &config, &StreamSpec::CHECKED));
         }
         for spec in &topology.bucket {
             let info = stream_info(api, &spec.stream()).await;
-            let config = spec.config(1);
+            let config = spec.config(&1.into());
             let one = seen(&spec.stream(), info, &config, &BucketSpec::CHECKED);
             found.streams.push(StreamSeen { is_volatile: spec.is_volatile(), ..one });
         }

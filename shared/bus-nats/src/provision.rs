@@ -8,6 +8,7 @@ use crate::ensure::{
     compare, consumer_config, ensure_consumer, ensure_named, ensure_stream, stream_config,
 };
 use crate::permissions::Worker;
+use crate::placement::Placement;
 use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
 
 impl NatsBus {
@@ -17,21 +18,25 @@ impl NatsBus {
     /// # Errors
     /// [`Error::NotProvisioned`] when a stream or bucket exists that cannot be changed, or when the
     /// server has no room: the text names it.
-    pub async fn provision(&self, replicas: usize) -> Result<(), Error> {
-        self.provision_as(&Topology::embedded()?, replicas).await
+    pub async fn provision(&self, placement: impl Into<Placement>) -> Result<(), Error> {
+        self.provision_as(&Topology::embedded()?, &placement.into()).await
     }
 
     /// The same with another topology, such as one with larger limits.
     ///
     /// # Errors
     /// As [`NatsBus::provision`].
-    pub async fn provision_as(&self, topology: &Topology, replicas: usize) -> Result<(), Error> {
+    pub async fn provision_as(
+        &self,
+        topology: &Topology,
+        placement: &Placement,
+    ) -> Result<(), Error> {
         let api = &self.open()?.data_api;
         for spec in &topology.stream {
-            ensure_stream(api, &spec.name, &spec.config(replicas)).await?;
+            ensure_stream(api, &spec.name, &spec.config(placement)).await?;
         }
         for spec in &topology.bucket {
-            ensure_stream(api, &spec.stream(), &spec.config(replicas)).await?;
+            ensure_stream(api, &spec.stream(), &spec.config(placement)).await?;
         }
         for spec in &topology.consumer {
             ensure_consumer(api, spec).await?;
@@ -60,12 +65,12 @@ impl NatsBus {
     pub async fn verify(&self) -> Result<(), Error> {
         let api = &self.open()?.data_api;
         let topology = Topology::embedded()?;
-        let mut faults = Vec::new();
+        let (mut faults, one) = (Vec::new(), Placement::from(1));
         let commands = topology.stream.first().map(|spec| spec.name.as_str()).unwrap_or_default();
         let is_provisioned = stream_config(api, commands).await?.is_some();
         for spec in &topology.stream {
             let there = stream_config(api, &spec.name).await?;
-            compare(&spec.name, there, &spec.config(1), &StreamSpec::CHECKED, &mut faults);
+            compare(&spec.name, there, &spec.config(&one), &StreamSpec::CHECKED, &mut faults);
         }
         for spec in &topology.bucket {
             let mut there = stream_config(api, &spec.stream()).await?;
@@ -73,7 +78,7 @@ impl NatsBus {
                 there = stream_config(api, &spec.stream()).await?;
             }
             let name = format!("bucket {}", spec.name);
-            compare(&name, there, &spec.config(1), &BucketSpec::CHECKED, &mut faults);
+            compare(&name, there, &spec.config(&one), &BucketSpec::CHECKED, &mut faults);
         }
         for spec in &topology.consumer {
             let there = consumer_config(api, &spec.stream, &spec.name).await?;

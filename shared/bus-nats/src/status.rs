@@ -39,6 +39,8 @@ pub struct StreamStatus {
     pub bytes: u64,
     /// Its replicas.
     pub replicas: u64,
+    /// The cluster that has it, in a cluster.
+    pub cluster: Option<String>,
     /// The server that leads it, in a cluster.
     pub leader: Option<String>,
 }
@@ -112,6 +114,7 @@ impl NatsBus {
                 messages: info["state"]["messages"].as_u64().unwrap_or_default(),
                 bytes: info["state"]["bytes"].as_u64().unwrap_or_default(),
                 replicas: info["config"]["num_replicas"].as_u64().unwrap_or_default(),
+                cluster: info["cluster"]["name"].as_str().map(str::to_owned),
                 leader: info["cluster"]["leader"].as_str().map(str::to_owned),
                 name,
             });

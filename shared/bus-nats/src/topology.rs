@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::nanos;
+use crate::placement::Placement;
 
 const TEXT: &str = include_str!("../../../nats/topology.toml");
 
@@ -91,8 +92,8 @@ impl Topology {
 }
 
 impl StreamSpec {
-    pub(crate) fn config(&self, replicas: usize) -> Value {
-        json!({
+    pub(crate) fn config(&self, placement: &Placement) -> Value {
+        let mut config = json!({
             "name": self.name,
             "description": self.why,
             "subjects": self.subjects,
@@ -106,9 +107,10 @@ impl StreamSpec {
             "max_consumers": -1,
             "max_age": nanos(Duration::from_secs(self.age_max_seconds)),
             "duplicate_window": nanos(Duration::from_secs(self.duplicate_window_seconds)),
-            "num_replicas": replicas,
             "allow_direct": true,
-        })
+        });
+        placement.add_to(&mut config);
+        config
     }
 
     /// Settings that must match exactly, or messages are lost. Limits may differ.
@@ -147,8 +149,8 @@ impl BucketSpec {
         format!("KV_{}", self.name)
     }
 
-    pub(crate) fn config(&self, replicas: usize) -> Value {
-        json!({
+    pub(crate) fn config(&self, placement: &Placement) -> Value {
+        let mut config = json!({
             "name": self.stream(),
             "description": self.why,
             "subjects": [format!("$KV.{}.>", self.name)],
@@ -161,13 +163,14 @@ impl BucketSpec {
             "max_consumers": -1,
             "max_age": 0,
             "duplicate_window": nanos(Duration::from_secs(120)),
-            "num_replicas": replicas,
             "allow_rollup_hdrs": true,
             "deny_delete": true,
             "allow_direct": true,
             "allow_msg_ttl": true,
             "subject_delete_marker_ttl": nanos(Duration::from_secs(self.marker_seconds)),
-        })
+        });
+        placement.add_to(&mut config);
+        config
     }
 
     /// With another history, or without markers, a lease would not expire where watches see it.

@@ -268,7 +268,7 @@ async fn a_full_queue_refuses_and_loses_nothing() {
     let bus = connect(Options::new(server.url())).await.unwrap();
     let text = include_str!("../../../nats/topology.toml").replace("1_073_741_824", "10_000");
     let text = text.replace("message_bytes_max = 1_048_576", "message_bytes_max = 9_000");
-    bus.provision_as(&Topology::parse(&text).unwrap(), 1).await.unwrap();
+    bus.provision_as(&Topology::parse(&text).unwrap(), &1.into()).await.unwrap();
     let mut stored = 0;
     let refused = loop {
         let message = Message { payload: vec![0; 3_000], ..command(&stored.to_string()) };

@@ -47,7 +47,7 @@ async fn everything_that_is_missing_or_differs_is_named_and_nothing_is_changed()
     }
     let text = include_str!("../../../nats/topology.toml");
     let larger = text.replacen("bytes_max = 1_073_741_824", "bytes_max = 2_073_741_824", 1);
-    bus.provision_as(&Topology::parse(&larger).unwrap(), 1).await.unwrap();
+    bus.provision_as(&Topology::parse(&larger).unwrap(), &1.into()).await.unwrap();
     api(&bus, "STREAM.DELETE.STAUNCH_TASKS").await;
     api(&bus, "CONSUMER.DELETE.STAUNCH_COMMANDS.executor").await;
     let changed = bus.inspect(&ROLES).await.unwrap();

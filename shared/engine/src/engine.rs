@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use model::{ActivityId, Definition, Schedule, ScheduleId, SubStatus, Trigger};
+use model::{ActivityId, Definition, DefinitionId, Schedule, ScheduleId, SubStatus, Trigger};
+use serde_json::Value;
 
 use crate::compile::{Compiled, Oversights};
 use crate::decision::Cause;
 use crate::descriptor::Kind;
 use crate::draft::Draft;
-use crate::outline::{Node, NodeRef, Outline, defaults};
+use crate::outline::{Expression, Node, NodeRef, Outline, Source, defaults};
 use crate::program::Program;
 use crate::run::Run;
 use crate::state::State;
@@ -16,6 +17,9 @@ use crate::{
     Alter, Asked, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry,
     Rest, Sites, Step, Surroundings, Turn, compile, invariant, library,
 };
+
+/// The input of activities that start another workflow: its definition id.
+const CHILD: &str = "workflowDefinitionId";
 
 /// Runs definitions. Pure: the same arguments give the same result.
 pub struct Engine {
@@ -41,6 +45,8 @@ pub struct Examined {
     pub triggers: Triggers,
     /// Errors and warnings.
     pub problems: Vec<Problem>,
+    /// The workflows that its activities start, where their ids are written out.
+    pub children: Vec<(ActivityId, DefinitionId)>,
 }
 
 impl Engine {
@@ -126,7 +132,9 @@ impl Engine {
         let Compiled { program, mut problems } =
             self.compiled(definition, library, Oversights::Refused);
         let mut triggers = Triggers::default();
+        let mut children = Vec::new();
         if let Some(program) = program {
+            children = started(&program.outline);
             let (found, failed) = self.found(&program, env);
             triggers = found;
             // The mistake may be known already, with its property.
@@ -136,7 +144,7 @@ impl Engine {
             let news: Vec<_> = news.collect();
             problems.extend(news);
         }
-        Examined { triggers, problems }
+        Examined { triggers, problems, children }
     }
 
     fn compiled(
@@ -281,6 +289,18 @@ impl Engine {
         }
         Turn { state, effects, journal, rest: rest.unwrap_or(unchanged), steps, bytes }
     }
+}
+
+/// The workflows that activities of this definition start, where their ids are written out.
+fn started(outline: &Outline) -> Vec<(ActivityId, DefinitionId)> {
+    let own = outline.nodes.iter().filter(|node| node.composite.is_none() && outline.is_own(node));
+    let named = own.filter_map(|node| match node.inputs.get(CHILD)? {
+        Expression(Source::Literal(Value::String(id))) if !id.is_empty() => {
+            Some((node.id.clone(), DefinitionId::new(id.as_str())))
+        }
+        _ => None,
+    });
+    named.collect()
 }
 
 /// The problem of a trigger whose inputs cannot be evaluated. The message of such a failure begins

@@ -11,5 +11,5 @@ pub use bus_nats::permissions;
 pub use health::health;
 pub use join::{Node, claim, connect, inspect_database, nonces, open_bus, open_store};
 
-pub use bus_nats::{ConsumerSeen, Inspection as BrokerSeen, NatsBus, StreamSeen};
+pub use bus_nats::{ConsumerSeen, Inspection as BrokerSeen, NatsBus, Placement, StreamSeen};
 pub use store_sql::Inspection as DatabaseSeen;

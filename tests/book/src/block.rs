@@ -8,13 +8,15 @@ use crate::document::{Document, all};
 pub(crate) const NEEDS: &[(&str, &str)] = &[
     ("containers", "a container engine"),
     ("kubernetes", "a Kubernetes cluster"),
-    ("nats", "the command `nats`"),
     ("network", "servers elsewhere"),
     ("systemd", "systemd, and root"),
     ("terminal", "a terminal"),
     ("time", "more than a minute"),
     ("toolchain", "a compiler"),
 ];
+
+/// Programs that a block may use; it is skipped where one is not installed.
+pub(crate) const PROGRAMS: &[&str] = &["nats", "prometheus"];
 
 /// One block.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +33,8 @@ pub(crate) struct Block {
 pub(crate) struct Mode {
     /// Not at all, because it needs this.
     pub(crate) needs: Option<&'static str>,
+    /// Only where this program is.
+    pub(crate) uses: Option<&'static str>,
     /// Its exit code is not 0.
     pub(crate) fails: bool,
     /// With `staunch dev` running.
@@ -63,6 +67,12 @@ impl Block {
                         return Err(format!("{}: {what} is not in NEEDS", self.at));
                     };
                     mode.needs = Some(name);
+                }
+                Some(("uses", what)) => {
+                    let Some(name) = PROGRAMS.iter().find(|name| **name == what) else {
+                        return Err(format!("{}: {what} is not in PROGRAMS", self.at));
+                    };
+                    mode.uses = Some(name);
                 }
                 _ => return Err(format!("{}: {word} is not understood", self.at)),
             }
@@ -111,7 +121,9 @@ fn the_first_line_of_a_block_is_read() {
     assert_eq!(found.needs, Some("containers"));
     let found = mode("sh with=dev fails").unwrap().unwrap();
     assert!(found.fails && found.with_dev);
-    for wrong in ["", "bash", "sh needs=luck", "sh with=luck", "sh later"] {
+    let found = mode("sh uses=nats").unwrap().unwrap();
+    assert_eq!((found.uses, found.needs), (Some("nats"), None));
+    for wrong in ["", "bash", "sh needs=luck", "sh with=luck", "sh uses=luck", "sh later"] {
         assert!(mode(wrong).is_err(), "{wrong}");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use testkit::skip;
+use testkit::{find_program, skip};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -28,6 +28,7 @@ const DEV: &str = "\
 staunch dev --admin-listen 127.0.0.1:5002 > dev.log 2>&1 &
 until staunch health http://127.0.0.1:5001/health/ready > /dev/null 2>&1; do sleep 0.1; done
 export STAUNCH_NATS_URL=$(grep -o 'nats://[0-9.:]*' dev.log | head -1)
+export NATS_URL=$STAUNCH_NATS_URL
 ";
 
 /// The blocks of one page, as one script; `None` if none of them is run.
@@ -67,6 +68,18 @@ fn shell_blocks(document: &Document) -> Vec<(Block, Mode)> {
     blocks.filter_map(|block| block.mode().unwrap().map(|mode| (block, mode))).collect()
 }
 
+/// Says which blocks are skipped because a program is not installed, and leaves them out.
+fn installed(mut blocks: Vec<(Block, Mode)>) -> Vec<(Block, Mode)> {
+    blocks.retain(|(block, mode)| match mode.uses {
+        Some(program) if find_program(program).is_none() => {
+            skip(program, &block.at, &format!("the program {program} is not installed"));
+            false
+        }
+        _ => true,
+    });
+    blocks
+}
+
 /// How many blocks are not run, by what they need.
 fn left_out(all: &[(Block, Mode)]) -> String {
     let mut counts = BTreeMap::<&str, usize>::new();
@@ -90,7 +103,7 @@ async fn the_commands_of_the_book_run() {
     let turns = Arc::new(Semaphore::new(AT_ONCE));
     let (mut all, mut running) = (Vec::new(), JoinSet::new());
     for document in documents.into_iter().filter(|one| one.path.contains(&only)) {
-        let blocks = shell_blocks(&document);
+        let blocks = installed(shell_blocks(&document));
         all.extend(blocks.iter().cloned());
         let Some(script) = script(&blocks) else { continue };
         let (machine, turns) = (Arc::clone(&machine), Arc::clone(&turns));

@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use testkit::{Guard, binary, executable};
+use testkit::{Guard, binary, executable, find_program};
 use tokio::time::timeout;
 
+use crate::block::PROGRAMS;
 use crate::document::root;
 use crate::ports::Ports;
 
@@ -40,9 +41,11 @@ impl Machine {
         for (name, path) in
             [("staunch", executable("staunch").await), ("nats-server", binary().await)]
         {
-            let place = programs.path().join(name);
-            if std::fs::hard_link(&path, &place).is_err() {
-                std::fs::copy(&path, &place).unwrap();
+            place(&path, &programs.path().join(name));
+        }
+        for name in PROGRAMS {
+            if let Some(path) = find_program(name) {
+                place(&path, &programs.path().join(name));
             }
         }
         let id = Command::new("id").arg("-u").output().unwrap();
@@ -113,6 +116,12 @@ impl Machine {
         let postgres = versions.pop().map(|path| format!("{}/bin:", path.display()));
         let programs = self.programs.path().display();
         format!("{programs}:{}/usr/local/bin:/usr/bin:/bin", postgres.unwrap_or_default())
+    }
+}
+
+fn place(program: &Path, at: &Path) {
+    if std::fs::hard_link(program, at).is_err() {
+        std::fs::copy(program, at).unwrap();
     }
 }
 

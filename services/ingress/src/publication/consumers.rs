@@ -103,10 +103,11 @@ pub(super) async fn updates(app: &Arc<App>, spread: Spread) -> Result<Vec<Public
         }
         engine.pin(&mut next, &meant);
         let update = super::publication(app, next, Some(consumer), known.clone()).await;
-        let (update, _) = update.map_err(|problem| {
+        let checked = update.map_err(|problem| {
             let id = &consumer.definition_id;
             problem.of(&format!("workflow definition {id} uses it and gets no new version"))
         })?;
+        let update = checked.publication;
         known.add(reference_to(&update.definition), update.definition.clone());
         news.insert(consumer.definition_id.clone(), update.definition.clone());
         updates.push(update);

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use catalog::run_apart;
 use engine::{Examined, Library, Problem as Flaw, Triggers};
-use model::{CommandId, Definition, DefinitionId, Schedule, Trigger};
+use model::{ActivityId, CommandId, Definition, DefinitionId, Schedule, Trigger};
 use serde_json::{Value, json};
-use store::check;
+use store::{VersionOption, check};
 
 use crate::app::App;
 use crate::problem::Problem;
 use crate::schedule;
+
+/// The input that names the workflow which an activity starts.
+const CHILD: &str = "workflowDefinitionId";
 
 /// A valid version, with its triggers and schedules.
 pub(super) struct Index {
@@ -20,7 +23,12 @@ pub(super) struct Index {
     pub(super) schedules: Vec<Schedule>,
     /// What its author should know, though it runs.
     pub(super) warnings: Vec<Value>,
+    /// The workflows that its activities start.
+    pub(super) children: Children,
 }
+
+/// Activities, and the workflow that each starts.
+pub(super) type Children = Vec<(ActivityId, DefinitionId)>;
 
 impl Index {
     /// Examines the version and names all problems. Versions that it uses as activities and that are
@@ -41,7 +49,7 @@ impl Index {
         });
         // A panic is logged already.
         let (definition, found) = examined.await.map_err(|_panicked| Problem::internal())?;
-        let Examined { triggers, problems } = found;
+        let Examined { triggers, problems, children } = found;
         let Triggers { stimuli: triggers, mut schedules } = triggers;
         let (flaws, warnings): (Vec<_>, Vec<_>) = problems.iter().partition(|one| one.is_error());
         errors.extend(flaws.into_iter().map(shown));
@@ -55,7 +63,7 @@ impl Index {
         if !errors.is_empty() {
             return Err(Problem::invalid_definition(errors).with("validationWarnings", warnings));
         }
-        Ok(Self { definition, triggers, schedules, warnings })
+        Ok(Self { definition, triggers, schedules, warnings, children })
     }
 }
 
@@ -71,6 +79,28 @@ pub(super) async fn pinned(
         app.cx.engine.pin(&mut definition, &library);
     }
     Ok((definition, library))
+}
+
+/// A warning for each activity that starts a workflow of which nothing is published, neither before
+/// nor together with these.
+pub(super) async fn missing(
+    app: &App,
+    children: Children,
+    together: &BTreeSet<DefinitionId>,
+) -> Result<Vec<Value>, Problem> {
+    let mut warnings = Vec::new();
+    for (activity_id, id) in children {
+        let is_there = together.contains(&id)
+            || app.cx.store.definition(&id, VersionOption::Published).await?.is_some();
+        if !is_there {
+            let message = format!(
+                "no workflow {:?} is published: this activity fails until there is one",
+                id.as_str()
+            );
+            warnings.push(shown(&Flaw::warning(Some(&activity_id), Some(CHILD), message)));
+        }
+    }
+    Ok(warnings)
 }
 
 fn unpublished(used: &Definition) -> Value {

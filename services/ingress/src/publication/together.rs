@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use store::Publication;
 
 use super::consumers::{self, Spread, circle, ordered, reference_to};
-use super::{Changed, index, latest_of, made_public, next_version, publication, refuse_read_only};
+use super::{
+    Changed, Checked, Children, index, latest_of, made_public, next_version, publication,
+    refuse_read_only,
+};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -45,6 +48,8 @@ pub(crate) async fn publish_together(
 #[derive(Default)]
 struct Together {
     changed: Vec<Changed>,
+    /// The workflows that the activities of each start.
+    children: Vec<Children>,
     publications: Vec<Publication>,
     /// The version of each, which need not be stored yet.
     news: BTreeMap<DefinitionId, Definition>,
@@ -66,7 +71,7 @@ impl Together {
             .filter(|latest| latest.is_immutable() && latest.has_content_of(&content));
         let version = match same {
             Some(same) if same.is_published => {
-                self.keep(Changed::already(same.clone()));
+                self.keep(Changed::already(same.clone()), Children::new());
                 return Ok(());
             }
             // It was retracted: the same version is published again.
@@ -75,9 +80,10 @@ impl Together {
         };
         let unpublished = version.clone();
         match publication(app, version, latest.as_ref(), self.known.clone()).await {
-            Ok((publication, warnings)) => {
+            Ok(Checked { publication, warnings, children }) => {
                 let changed = Changed::new(publication.definition.clone());
-                self.keep(Changed { is_new: latest.is_none(), warnings, ..changed });
+                let changed = Changed { is_new: latest.is_none(), warnings, ..changed };
+                self.keep(changed, children);
                 self.publications.push(publication);
             }
             Err(problem) => {
@@ -87,17 +93,19 @@ impl Together {
                 self.errors.extend(errors.iter().map(|error| of(error, id)));
                 // Those that use it are examined as if it were valid.
                 let published_at = Some(app.now());
-                self.keep(Changed::new(Definition { published_at, ..unpublished }));
+                let changed = Changed::new(Definition { published_at, ..unpublished });
+                self.keep(changed, Children::new());
             }
         }
         Ok(())
     }
 
-    fn keep(&mut self, changed: Changed) {
+    fn keep(&mut self, changed: Changed, children: Children) {
         let definition = &changed.definition;
         self.known.add(reference_to(definition), definition.clone());
         self.news.insert(definition.definition_id.clone(), definition.clone());
         self.changed.push(changed);
+        self.children.push(children);
     }
 
     /// The versions among these that the references of a definition mean. One that names another
@@ -122,6 +130,10 @@ impl Together {
     async fn publish(mut self, app: &Arc<App>) -> Result<Option<Vec<Changed>>, Problem> {
         if !self.errors.is_empty() {
             return Err(Problem::invalid_definition(self.errors));
+        }
+        let ids = self.news.keys().cloned().collect();
+        for (changed, children) in self.changed.iter_mut().zip(self.children) {
+            changed.warnings.extend(index::missing(app, children, &ids).await?);
         }
         let new: BTreeSet<_> = self.publications.iter().map(|it| &it.definition.id).collect();
         let from = self.news.values().filter(|it| new.contains(&it.id));

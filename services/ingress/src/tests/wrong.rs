@@ -249,6 +249,43 @@ async fn warnings_come_with_a_publication_that_succeeds() {
 }
 
 #[tokio::test]
+async fn a_workflow_that_is_started_and_not_there_is_warned_of() {
+    let world = World::new().await;
+    world.publish("there", writes_line()).await;
+    let starts = |kind: &str, child: Value| json!({"type": kind, "id": format!("of-{child}"), "workflowDefinitionId": child});
+    let root = json!({"type": "Sequence", "id": "s", "activities": [
+        starts("ExecuteWorkflow", json!("gone")), starts("DispatchWorkflow", json!("there")),
+        starts("DispatchWorkflow", json!("parent")),
+        starts("BulkDispatchWorkflows", json!("lost")),
+        starts("ExecuteWorkflow", json!({"js": "'computed'"}))]});
+    let parent = json!({"definitionId": "parent", "root": root});
+    let body = world.post(API, &parent).await.expect(201);
+    let fails = "is published: this activity fails until there is one";
+    check(
+        &body["validationWarnings"],
+        &[
+            (r#"of-"gone""#, "workflowDefinitionId", &format!("no workflow \"gone\" {fails}")),
+            (r#"of-"lost""#, "workflowDefinitionId", &format!("no workflow \"lost\" {fails}")),
+        ],
+    );
+}
+
+#[tokio::test]
+async fn workflows_published_together_may_start_each_other() {
+    let world = World::new().await;
+    let of = |id: &str, child: &str| {
+        let root = json!({"type": "DispatchWorkflow", "id": "d", "workflowDefinitionId": child});
+        json!({"definitionId": id, "root": root})
+    };
+    let all = json!({"workflowDefinitions": [of("a", "b"), of("b", "a")]});
+    let path = "/elsa/api/bulk-actions/import/workflow-definitions";
+    let body = world.post(path, &all).await.expect(200);
+    for saved in body["workflowDefinitions"].as_array().unwrap() {
+        assert_eq!(saved["validationWarnings"], json!([]), "{body:#}");
+    }
+}
+
+#[tokio::test]
 async fn a_workflow_is_found_by_its_name_as_an_activity() {
     let world = World::new().await;
     let child = json!({"definitionId": "invoice", "name": "send invoice", "root": writes_line(),

@@ -2,6 +2,7 @@
 
 use chassis::Settings;
 use clap::Args;
+use node::Placement;
 use serde_json::{Value, json};
 
 use crate::output::{self, Format};
@@ -20,6 +21,12 @@ pub(crate) struct ProvisionArgs {
         value_parser = clap::value_parser!(u64).range(1..=REPLICAS_MAX)
     )]
     pub(crate) replicas: u64,
+    /// Keeps them on servers of this cluster of a supercluster; without it, they stay where they are
+    #[arg(long, value_name = "NAME", conflicts_with = "check")]
+    pub(crate) cluster: Option<String>,
+    /// Keeps them on servers with this tag; may be repeated, and all count
+    #[arg(long, value_name = "TAG", conflicts_with = "check")]
+    pub(crate) tag: Vec<String>,
     /// Changes nothing; fails if something is missing or differs, and names it
     #[arg(long)]
     pub(crate) check: bool,
@@ -35,6 +42,13 @@ pub(crate) struct ProvisionArgs {
     pub(crate) settings: chassis::Args,
 }
 
+impl ProvisionArgs {
+    fn placement(&self) -> Placement {
+        let replicas = usize::try_from(self.replicas).unwrap_or(usize::MAX);
+        Placement { replicas, cluster: self.cluster.clone(), tags: self.tag.clone() }
+    }
+}
+
 /// Creates streams, consumers and buckets that are missing, and updates those that differ; with
 /// `check`, only compares. With `claim`, makes the broker belong to the database.
 ///
@@ -47,7 +61,7 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     let bus = node::connect(settings).await?;
     if !args.check {
-        bus.provision(usize::try_from(args.replicas).unwrap_or(usize::MAX)).await?;
+        bus.provision(args.placement()).await?;
     }
     let mut consumers = Vec::new();
     for worker in &args.worker {
@@ -64,7 +78,8 @@ pub(crate) async fn run(
     bus.close().await;
     if format == Format::Json {
         let streams = status.streams.iter().map(|stream| {
-            json!({"name": stream.name, "replicas": stream.replicas, "messages": stream.messages})
+            json!({"name": stream.name, "cluster": stream.cluster, "replicas": stream.replicas,
+                "messages": stream.messages})
         });
         let streams: Vec<Value> = streams.collect();
         return output::json(
@@ -73,10 +88,11 @@ pub(crate) async fn run(
     }
     let rows = status.streams.iter().map(|stream| {
         let (replicas, messages) = (stream.replicas.to_string(), stream.messages.to_string());
-        vec![stream.name.clone(), replicas, messages]
+        let cluster = stream.cluster.clone().unwrap_or_default();
+        vec![stream.name.clone(), cluster, replicas, messages]
     });
     let rows: Vec<_> = rows.collect();
-    output::table(&["STREAM", "REPLICAS", "MESSAGES"], &rows)?;
+    output::table(&["STREAM", "CLUSTER", "REPLICAS", "MESSAGES"], &rows)?;
     for consumer in consumers {
         say::message(&format!("workers pull from the consumer {consumer} of STAUNCH_TASKS"));
     }

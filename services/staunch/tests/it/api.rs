@@ -38,8 +38,10 @@ async fn check(url: &str, packages: &Path, key: Option<&str>) {
     let whole = Whole::asked();
     let here = tempfile::tempdir().unwrap();
     let configuration = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemathesis.toml");
+    let checks = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/api/checks.py");
     let mut tool = Command::new("python3");
-    tool.current_dir(here.path()).env("PYTHONPATH", packages).kill_on_drop(true);
+    tool.current_dir(here.path()).kill_on_drop(true);
+    tool.env("PYTHONPATH", packages).env("SCHEMATHESIS_HOOKS", checks);
     tool.args(["-m", "schemathesis.cli", "--config-file", configuration, "--no-color", "run"]);
     tool.arg(format!("{url}/openapi.json")).args(["--exclude-path-regex", LEFT_OUT]);
     let (phases, time_max) = match &whole {
