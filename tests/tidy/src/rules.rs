@@ -339,36 +339,6 @@ fn the_readme_shows_the_two_commands() {
     check(missing.map(|command| format!("README.md does not show {command:?}")).collect());
 }
 
-/// Tables that say what Staunch does, by the beginning of their heading. The last column of each row
-/// names tests, at least one.
-const CLAIMS: [(&str, &str); 2] = [("README.md", "| Of Elsa, "), ("docs/security.md", "| Attack ")];
-
-#[test]
-fn documents_claim_only_what_tests_show() {
-    let sources: Vec<_> = code().into_iter().map(|file| file.text).collect();
-    let mut complaints = Vec::new();
-    for (path, heading) in CLAIMS {
-        let document = tree::read(path);
-        let (_, table) = document.split_once(heading).unwrap();
-        let rows: Vec<_> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
-        assert!(!rows.is_empty(), "the table of {path} has no rows");
-        for row in rows {
-            let tests = row.rsplit('|').nth(1).unwrap();
-            let names: Vec<_> = tests.split('`').skip(1).step_by(2).collect();
-            if names.is_empty() {
-                complaints.push(format!("{path} has no test for {row}"));
-            }
-            for name in names {
-                let head = format!("fn {name}()");
-                if !sources.iter().any(|text| text.contains(&head)) {
-                    complaints.push(format!("{path} names a test {name}, which does not exist"));
-                }
-            }
-        }
-    }
-    check(complaints);
-}
-
 #[test]
 fn this_crate_is_among_the_rules_it_checks() {
     assert!(code().iter().any(|file| file.path == "tests/tidy/src/rules.rs"));
