@@ -4,25 +4,33 @@
 //! it works on the instance; the commands of a tenure share one lease, which is released when no
 //! command is left. While outgoing calls run, the actor goes on taking commands, so that a cancel
 //! reaches the instance.
+//!
+//! Resumes that find the mailbox full are put aside in the database. The writer of a row notes it at
+//! the mailbox, and the actor looks before it ends: both under one lock, so that no row is missed.
 
 use std::time::Duration;
 
 use bus::Delivery;
 use model::InstanceId;
 use protocol::{Body, Command};
+use store::CommandFilter;
 use tokio::time::Instant;
 
 use crate::cx::Cx;
 use crate::job::Job;
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Mailbox, Posted, Waiting};
 use crate::metrics::METRICS;
 use crate::pipeline;
 use crate::route;
 use crate::stop::{Stop, Verdict};
 use crate::tenure::{Origin, Tenure, TenureEnd};
+use crate::work::Work;
 
 /// The pause before a command is delivered again whose calls have vanished.
 const STUCK_PAUSE: Duration = Duration::from_secs(5);
+
+/// The pause before the lease is asked for again on account of commands that are put aside.
+const ASIDE_PAUSE: Duration = Duration::from_secs(1);
 
 /// The name of the task of each actor.
 const TASK: &str = "executor: actor";
@@ -54,9 +62,16 @@ pub(crate) async fn apply(
         return Verdict::Drop;
     }
     let (job, verdict) = Job::new(command, delivery);
-    if let Some(mailbox) = cx.mailboxes.post(&id, job, cx.config.mailbox) {
-        let actor = Actor { cx: Cx::clone(cx), id: id.clone(), mailbox };
-        cx.spawn(TASK, watched(Cx::clone(cx), id, actor));
+    match cx.mailboxes.post(&id, job, cx.config.mailbox) {
+        Posted::Queued => {}
+        Posted::First(mailbox) => {
+            let actor = Actor { cx: Cx::clone(cx), id: id.clone(), mailbox };
+            cx.spawn(TASK, watched(Cx::clone(cx), id, actor));
+        }
+        Posted::Full(job) => {
+            let stop = put_aside(cx, &id, &job).await.err();
+            job.end_unless(stop.as_ref());
+        }
     }
     match verdict.await {
         Ok(verdict) => verdict,
@@ -66,6 +81,20 @@ pub(crate) async fn apply(
             Stop::Panicked(reason.to_owned()).verdict(delivery.attempt, delivery.sequence)
         }
     }
+}
+
+/// Keeps a command in the database whose instance has too many here already. It is sent back instead
+/// if its sender waits for the outcome, if it has a place in an order, or if the actor has ended
+/// meanwhile.
+async fn put_aside(cx: &Cx, id: &InstanceId, job: &Job) -> Result<(), Stop> {
+    let full = || Stop::soon(format!("too many commands of instance {id} wait here"));
+    let Command { body, reply_to, sequence, .. } = &job.command;
+    let is_resume = matches!(body, Body::Resume(resume) if resume.bookmark_id.is_some());
+    if !is_resume || reply_to.is_some() || sequence.is_some() {
+        return Err(full());
+    }
+    pipeline::keep::keep(cx, &Work::command(&job.command, job.stored_at)).await?;
+    if cx.mailboxes.note_aside(id) { Ok(()) } else { Err(full()) }
 }
 
 /// Runs an actor. After a panic its commands are delivered again, its lease expires, and the next
@@ -79,9 +108,16 @@ async fn watched(cx: Cx, id: InstanceId, actor: Actor) {
 
 impl Actor {
     async fn live(mut self) {
-        while let Some(job) = self.cx.mailboxes.next(&self.id, &mut self.mailbox) {
+        loop {
             let mut tenure = Tenure::new(self.id.clone());
-            let mut next = Next::Work(Origin::Delivered(job));
+            let mut next = match self.cx.mailboxes.next(&self.id, &mut self.mailbox) {
+                Waiting::Job(job) => Next::Work(Origin::Delivered(job)),
+                Waiting::Aside => {
+                    self.look_aside(&mut tenure).await;
+                    self.next(&mut tenure).await
+                }
+                Waiting::Nothing => return,
+            };
             let end = loop {
                 match next {
                     Next::Work(origin) => {
@@ -132,6 +168,10 @@ impl Actor {
             if let Some(owed) = tenure.owed() {
                 return Next::Work(Origin::Owed(owed));
             }
+            if tenure.is_idle() && self.cx.mailboxes.take_aside(&self.id) {
+                self.look_aside(tenure).await;
+                continue;
+            }
             if tenure.is_idle() {
                 let is_done = tenure.tails.is_empty();
                 return Next::End(if is_done { TenureEnd::Idle } else { TenureEnd::Stuck });
@@ -167,9 +207,28 @@ impl Actor {
         }
     }
 
+    /// Takes the next commands that were put aside, each once in a tenure: those that cannot be
+    /// applied now are left to the sweep.
+    async fn look_aside(&self, tenure: &mut Tenure) {
+        let limit = self.cx.config.mailbox as u64;
+        let filter = CommandFilter { instance_id: Some(self.id.clone()), waiting: Some(true) };
+        match self.cx.store.accepted(&filter, limit).await {
+            Ok(kept) => {
+                let is_all = (kept.len() as u64) < limit;
+                let has_new = tenure.take_aside(kept);
+                if has_new && !is_all {
+                    self.cx.mailboxes.note_aside(&self.id);
+                }
+            }
+            Err(error) => tracing::debug!(%error, instance = %self.id, "left to the sweep"),
+        }
+    }
+
     /// Ends a tenure. Work that is left goes to the actor that holds the instance next.
     async fn close(&mut self, mut tenure: Tenure, end: TenureEnd) {
         tenure.calls.abort_all();
+        let is_locked_out = matches!(end, TenureEnd::LockedOut(_) | TenureEnd::Lost);
+        let left_aside = is_locked_out && !tenure.taken_aside.is_empty();
         match end {
             TenureEnd::Idle => {}
             TenureEnd::LockedOut(stop) => {
@@ -193,6 +252,13 @@ impl Actor {
             }
         }
         tenure.hold.release(&self.cx).await;
+        if left_aside {
+            self.cx.mailboxes.note_aside(&self.id);
+            tokio::select! {
+                () = self.cx.given_up() => {}
+                () = tokio::time::sleep(ASIDE_PAUSE) => {}
+            }
+        }
     }
 
     /// Sends back all commands that wait here, because another node has the lease.

@@ -51,6 +51,14 @@ impl Job {
         drop(self.verdict.send(verdict));
     }
 
+    /// Ends a command that needs nothing more here, or that could not be taken for this reason.
+    pub(crate) fn end_unless(self, stop: Option<&Stop>) {
+        match stop {
+            Some(stop) => self.stop(stop),
+            None => self.end(Verdict::Ack),
+        }
+    }
+
     pub(crate) fn stop(self, stop: &Stop) {
         if stop.is_passing() {
             tracing::debug!(%stop, command = %self.command.id, "sent back for later");

@@ -14,7 +14,7 @@ mod commit;
 pub(crate) mod decide;
 mod draft;
 mod end_pending;
-mod keep;
+pub(crate) mod keep;
 pub(crate) mod load;
 mod lock;
 mod messages;
@@ -86,7 +86,7 @@ pub(crate) async fn apply(
     tenure.accept(origin);
     tenure.wake(&done.woken);
     perform(cx, tenure);
-    let released = tenure.leave(mailbox);
+    let released = tenure.leave(mailbox, cx.mailboxes.has_aside(&tenure.id));
     let replies = tenure.replies(done.answer);
     tokio::join!(release(cx, released), publish(cx, done.outgoing), reply::send_all(cx, replies));
     settle(tenure);

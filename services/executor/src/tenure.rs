@@ -1,11 +1,12 @@
 //! A tenure: the time in which an actor works on its instance, from taking the lease to giving it
 //! back, and the data that the actor keeps meanwhile.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use model::{Backoff, BookmarkId, CommandId, InstanceId, Map, Timestamp};
 use protocol::{Command, HttpAnswer, Message, Outcome, Refusal};
+use store::PendingCommand;
 use tasks::Panicked;
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::Instant;
@@ -35,6 +36,8 @@ pub(crate) struct Tenure {
     pub(crate) tails: Vec<Tail>,
     /// Kept commands whose bookmark exists now.
     pub(crate) woken: VecDeque<Command>,
+    /// The commands that were put aside in the database and taken from there.
+    pub(crate) taken_aside: BTreeSet<CommandId>,
     pub(crate) calls: JoinSet<Answered>,
     pub(crate) in_flight: BTreeMap<BookmarkId, AbortHandle>,
     /// Answers of calls that are not recorded yet.
@@ -151,6 +154,15 @@ impl Tenure {
         }
     }
 
+    /// Adds commands that were put aside, without those that were taken before; false if there is no
+    /// other.
+    pub(crate) fn take_aside(&mut self, kept: Vec<PendingCommand>) -> bool {
+        let new = kept.into_iter().filter(|kept| self.taken_aside.insert(kept.id.clone()));
+        let new: Vec<_> = new.map(|kept| kept.command).collect();
+        self.wake(&new);
+        !new.is_empty()
+    }
+
     /// Owed work that is due.
     pub(crate) fn owed(&mut self) -> Option<Owed> {
         if self.pause.is_some_and(|(until, _)| Instant::now() < until) {
@@ -226,10 +238,10 @@ impl Tenure {
         }
     }
 
-    /// Ends the tenure if no work is left, here or in the mailbox: returns the hold, which is to be
+    /// Ends the tenure if no work is left, here, in the mailbox or put aside: returns the hold, which is to be
     /// released.
-    pub(crate) fn leave(&mut self, mailbox: &Mailbox) -> Option<Hold> {
-        if !(self.is_idle() && mailbox.is_empty()) {
+    pub(crate) fn leave(&mut self, mailbox: &Mailbox, has_aside: bool) -> Option<Hold> {
+        if !(self.is_idle() && mailbox.is_empty()) || has_aside {
             return None;
         }
         self.is_over = true;

@@ -108,3 +108,48 @@ async fn large_commands_stay_in_the_stream_while_others_are_in_hand_g12() {
     world.until_quiet().await;
     assert_eq!(gate.came.load(Ordering::SeqCst), COUNT);
 }
+
+/// Counts the commands that were put aside.
+#[derive(Default)]
+struct Aside(AtomicUsize);
+
+#[async_trait]
+impl Points for Aside {
+    async fn at(&self, _node: &str, point: Point) {
+        if point == Point::Waiting {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// The ends of many children come at once to their one parent. Those that find its mailbox full wait
+/// in the database and not in the stream, where they would keep the commands of others from being
+/// delivered.
+#[tokio::test(start_paused = true)]
+async fn commands_of_a_busy_instance_are_put_aside_and_applied_once_g2_g12() {
+    const CHILDREN: usize = 120;
+    let world = World::new();
+    world.publish("child", json!({"type": "WriteLine", "text": "child"}), json!({})).await;
+    let items: Vec<_> = (0..CHILDREN).collect();
+    let bulk = json!({"type": "BulkDispatchWorkflows", "workflowDefinitionId": "child",
+        "items": items, "childCompleted": line("ended")});
+    world.publish("parent", bulk, json!({})).await;
+    let aside = Arc::new(Aside::default());
+    let mut nodes = Vec::new();
+    for name in ["a", "b"] {
+        let config = Config { mailbox: 2, ..World::config() };
+        let points: Arc<dyn Points> = Arc::clone(&aside) as _;
+        let peculiar =
+            Peculiar { config: Some(config), points: Some(points), ..Default::default() };
+        nodes.push(world.peculiar(name, peculiar).await);
+    }
+    world.start("parent", "p", json!({})).await;
+    // No sweep runs here: the actors find what was put aside.
+    world.until_status("p", SubStatus::Finished).await;
+    assert_eq!(world.lines("p").await.len(), CHILDREN);
+    world.until_quiet().await;
+    assert_eq!(world.store.sizes().pending, 0);
+    let put_aside = aside.0.load(Ordering::SeqCst);
+    println!("{put_aside} of {CHILDREN} ends were put aside");
+    assert!(put_aside > 0);
+}

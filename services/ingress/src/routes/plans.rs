@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use model::{Alteration, InstanceId};
+use model::{Alteration, InstanceId, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{AlterationJob, AlterationPlan, InstanceFilter, Page, PlanStatus, Progress};
@@ -20,6 +20,8 @@ use crate::pipeline::identify::Asking;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
 
+/// The instances that a dry run checks at most.
+const CHECKED_MAX: u64 = 10_000;
 /// The characters of a plan's id at most.
 const ID_CHARS_MAX: usize = 128;
 
@@ -110,9 +112,10 @@ pub(super) struct DryRunRequest {
 }
 
 /// The instances that a filter selects, at most 1,000 of them. With `alterations` beside the filter,
-/// also the reasons why they do not fit some of these instances. Changes nothing.
+/// at most 10,000 of the selected instances are checked (`checkedCount`), `misfitCount` says how many
+/// of those they do not fit, and `misfits` has the reasons of the first 1,000. Changes nothing.
 #[utoipa::path(post, path = "/alterations/dry-run", tag = "alterations", request_body = DryRunRequest,
-    responses((status = 200, body = Value, description = "`{workflowInstanceIds, totalCount, misfits: [{workflowInstanceId, reasons}]}`"),
+    responses((status = 200, body = Value, description = "`{workflowInstanceIds, totalCount, checkedCount, misfitCount, misfits: [{workflowInstanceId, reasons}]}`"),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn dry_run(
     State(app): State<Arc<App>>,
@@ -132,27 +135,53 @@ pub(super) async fn dry_run(
     let filter: PlanFilter = lenient::from_value(filter)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
     let Some(selection) = filter.selection(&app).await? else {
-        return Ok(Json(json!({"workflowInstanceIds": [], "totalCount": 0, "misfits": []})));
+        return Ok(Json(json!({
+            "workflowInstanceIds": [], "totalCount": 0, "checkedCount": 0, "misfitCount": 0, "misfits": [],
+        })));
     };
-    let Found { ids, total, mut misfits } = found(&app, &selection).await?;
+    let Found { ids, total, mut misfits } = found(&app, &selection, 0).await?;
+    let mut checked = 0;
     if let Some(alterations) = &alterations {
-        let (app, alterations) = (&app, alterations.as_slice());
-        let checks = ids.clone().into_iter().map(async move |id| {
-            let Some(seen) = record::find(app, &id).await? else { return Ok(None) };
-            let reasons = operate::misfits(app, &seen, alterations).await?;
-            let misfit = json!({"workflowInstanceId": id, "reasons": reasons});
-            Ok::<_, Problem>(Some(misfit).filter(|_| !reasons.is_empty()))
-        });
-        for misfit in side_by_side(checks).await {
-            misfits.extend(misfit?);
+        let (mut page, mut next) = (0, ids.clone());
+        while !next.is_empty() {
+            checked += next.len() as u64;
+            misfits.extend(unfit(&app, next, alterations).await?);
+            page += 1;
+            let is_last = checked >= total || checked >= CHECKED_MAX;
+            next = match is_last {
+                true => Vec::new(),
+                false => found(&app, &selection, page).await?.ids,
+            };
         }
     }
+    let misfit_count = misfits.len();
+    misfits.truncate(usize::try_from(limits::PAGE_ITEMS_MAX).unwrap_or(usize::MAX));
     Ok(Json(json!({
-        "workflowInstanceIds": ids, "totalCount": total, "misfits": misfits,
+        "workflowInstanceIds": ids, "totalCount": total, "checkedCount": checked,
+        "misfitCount": misfit_count, "misfits": misfits,
     })))
 }
 
-/// The first instances of a selection.
+/// The instances among these that the alterations do not fit, with the reasons.
+async fn unfit(
+    app: &App,
+    ids: Vec<InstanceId>,
+    alterations: &[Alteration],
+) -> Result<Vec<Value>, Problem> {
+    let checks = ids.into_iter().map(async |id| {
+        let Some(seen) = record::find(app, &id).await? else { return Ok(None) };
+        let reasons = operate::misfits(app, &seen, alterations).await?;
+        let misfit = json!({"workflowInstanceId": id, "reasons": reasons});
+        Ok::<_, Problem>(Some(misfit).filter(|_| !reasons.is_empty()))
+    });
+    let mut misfits = Vec::new();
+    for misfit in side_by_side(checks).await {
+        misfits.extend(misfit?);
+    }
+    Ok(misfits)
+}
+
+/// A page of the instances of a selection.
 struct Found {
     ids: Vec<InstanceId>,
     /// The number of all instances that are selected.
@@ -161,8 +190,9 @@ struct Found {
     misfits: Vec<Value>,
 }
 
-async fn found(app: &App, selection: &Selection) -> Result<Found, Problem> {
-    let found = app.cx.store.list(&selection.instances, Page::first()).await?;
+async fn found(app: &App, selection: &Selection, page: u64) -> Result<Found, Problem> {
+    let page = Page::numbered(page, limits::PAGE_ITEMS_MAX);
+    let found = app.cx.store.list(&selection.instances, page).await?;
     let total = found.total;
     if selection.reads_journals() && total > found.items.len() as u64 {
         return Err(Problem::bad_request(format!(

@@ -310,6 +310,28 @@ async fn a_plan_reads_the_journals_of_more_instances_than_one_round_does() {
 }
 
 #[tokio::test]
+async fn a_dry_run_checks_more_instances_than_one_page_has() {
+    let world = World::new().await;
+    world.publish("old", waits_for("go")).await;
+    let first = world.begin("old").await;
+    let first = world.store.load(&first.as_str().into()).await.unwrap().unwrap().instance;
+    // More of them than one page has, without running each.
+    for number in 0..1_100 {
+        let mut copy = first.clone();
+        (copy.id, copy.version) = (format!("copy-{number}").as_str().into(), 1);
+        let burst = store::Burst::new(copy, store::Expected::Absent);
+        assert!(matches!(world.store.commit(burst).await.unwrap(), store::Commit::Done { .. }));
+    }
+    let migrate = json!({"definitionIds": ["old"],
+        "alterations": [{"type": "Migrate", "targetVersion": 7}]});
+    let dry = world.post(&format!("{API}/alterations/dry-run"), &migrate).await.expect(200);
+    for count in ["totalCount", "checkedCount", "misfitCount"] {
+        assert_eq!(dry[count], 1_101, "{count}: {}", dry["misfits"][0]);
+    }
+    assert_eq!(dry["misfits"].as_array().unwrap().len(), 1_000);
+}
+
+#[tokio::test]
 async fn an_instance_that_cannot_be_searched_is_a_failed_job_with_the_reason() {
     let world = World::new().await;
     world.publish("w", waits_for("go")).await;

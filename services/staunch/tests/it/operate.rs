@@ -41,8 +41,9 @@ async fn an_instance_is_corrected_retried_migrated_paused_and_restarted() {
     let status = async || run(&["instance", "get", &id]).await["subStatus"].clone();
     assert_eq!(status().await, "Faulted");
 
-    let dry = run(&["instance", "set", &id, "Other=1", "--dry-run"]).await;
-    assert_eq!(dry["fits"], false, "{dry}");
+    let dry = ask(&["instance", "set", &id, "Other=1", "--dry-run"]).await;
+    assert_eq!(dry.status.code(), Some(1), "{}", stderr(&dry));
+    assert_eq!(document(&dry)["fits"], false);
     let refused = ask(&["instance", "set", &id, "Other=1"]).await;
     assert!(stderr(&refused).contains("no variable Other"), "{}", stderr(&refused));
     run(&["instance", "set", &id, "Span=00:00:00.01"]).await;

@@ -208,10 +208,16 @@ impl Acting<'_> {
         let body = json!({"alterations": alterations, "dryRun": how.dry_run});
         let answer = self.client.post(&format!("/workflow-instances/{id}/alter"), &body).await?;
         if how.dry_run {
-            return output::json(&answer.body);
+            output::json(&answer.body)?;
+            return fits(answer.body["fits"] != Value::Bool(false));
         }
         output::done(self.format, &format!("{id} {what}"), &answer.body)
     }
+}
+
+/// A dry run of alterations that do not fit fails, so that a script stops there.
+fn fits(fits: bool) -> Result<(), Failure> {
+    if fits { Ok(()) } else { Err(Failure::failed("the alterations do not fit")) }
 }
 
 /// `name=value`
@@ -231,7 +237,9 @@ async fn plan(client: &Client, verb: Plan) -> Result<(), Failure> {
             if dry_run {
                 let mut body = Value::Object(filter);
                 body["alterations"] = Value::Array(alterations);
-                return output::json(&client.post("/alterations/dry-run", &body).await?.body);
+                let answer = client.post("/alterations/dry-run", &body).await?.body;
+                output::json(&answer)?;
+                return fits(answer["misfitCount"] == json!(0));
             }
             let body = json!({"alterations": alterations, "filter": filter});
             output::json(&client.post("/alterations/submit", &body).await?.body)

@@ -99,7 +99,10 @@ impl<'p> Player<'p> {
     fn start(&mut self, given: &Given) -> Result<(), String> {
         let mut input = given.input.clone();
         let trigger = match &given.start {
-            None => None,
+            None => {
+                self.admits(&input)?;
+                None
+            }
             Some(happening) => {
                 let (trigger, more) = self.trigger(happening)?;
                 input.extend(more);
@@ -118,6 +121,16 @@ impl<'p> Player<'p> {
             parent: None,
         };
         self.turn(Input::Start(Box::new(start)))
+    }
+
+    /// Refuses an input that a server would refuse. A trigger gets its own input, not the workflow's.
+    fn admits(&self, input: &Map) -> Result<(), String> {
+        let flaws = self.program.input_flaws(input);
+        let named: Vec<_> = flaws.iter().map(|(name, flaw)| format!("{name}: {flaw}")).collect();
+        if named.is_empty() {
+            return Ok(());
+        }
+        Err(format!("a server refuses this start: the input does not fit: {}", named.join("; ")))
     }
 
     /// The trigger that a happening starts, and its input.

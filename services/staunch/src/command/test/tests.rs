@@ -40,6 +40,21 @@ fn passes(definition: &str, test: &str) {
 }
 
 #[test]
+fn an_input_that_a_server_refuses_is_refused() {
+    let definition =
+        "inputs: {N: {type: Int32, isRequired: true}}\nroot: {type: WriteLine, text: x}\n";
+    passes(definition, "input: {N: 1}\nexpect: {lines: [x]}");
+    for (test, flaw) in [("expect: {lines: [x]}", "N: it is required"), ("input: {N: abc}", "N: ")]
+    {
+        let told = differences(definition, test).join("; ");
+        assert!(
+            told.contains("a server refuses this start") && told.contains(flaw),
+            "{test}: {told}"
+        );
+    }
+}
+
+#[test]
 fn the_example_of_the_page_passes() {
     let page = include_str!("../../../../../docs/testing.md");
     let blocks = blocks(page);
