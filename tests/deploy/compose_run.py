@@ -356,13 +356,19 @@ def streams_have_three_copies_on_the_volumes(machine):
         assert any(stored.rglob("STAUNCH_COMMANDS")), f"nothing of {name} is on its volume"
 
 
-def the_service_cannot_change_the_schema(machine):
+def the_service_cannot_change_the_schema_or_the_audit_log(machine):
     password = (machine.folder / "volumes/secrets-postgres/service-password").read_text().strip()
     url = f"postgres://staunch:{password}@{machine.address['postgres']}/staunch"
     for statement, allowed in [
         ("select count(*) from instances", True),
         ("create table x (y int)", False),
         ("drop table instances", False),
+        ("select count(*) from audit", True),
+        ("insert into audit select * from audit where false", True),
+        ("update audit set what = 'x'", False),
+        ("delete from audit", False),
+        ("truncate audit", False),
+        ("delete from outbox where false", True),
     ]:
         ran = subprocess.run(
             [f"{POSTGRESQL}/psql", url, "-c", statement], capture_output=True, text=True
@@ -478,7 +484,7 @@ def everything_works(machine, front, api):
     users_log_in_with_the_password_that_was_made(machine, front)
     every_node_answers_health_and_metrics(machine)
     streams_have_three_copies_on_the_volumes(machine)
-    the_service_cannot_change_the_schema(machine)
+    the_service_cannot_change_the_schema_or_the_audit_log(machine)
     links_begin_with_the_address_of_the_proxy(api)
     if "proxy" not in machine.missing:
         check_address(front, api.key)

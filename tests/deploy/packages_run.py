@@ -203,7 +203,9 @@ def check_archive(folder):
         )
         # While it runs, it is replaced.
         running = spawn(
-            [folder / "other/bin/staunch", "dev", "--listen", "127.0.0.1:1"], subprocess.DEVNULL
+            [folder / "other/bin/staunch", "dev", "--listen", "127.0.0.1:1"],
+            subprocess.DEVNULL,
+            cwd=folder,
         )
         install("--from", url, "--prefix", folder / "other")
         kill([running])

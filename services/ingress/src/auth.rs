@@ -11,6 +11,7 @@ pub(crate) mod origin;
 pub(crate) mod permission;
 mod query_token;
 pub(crate) mod reads;
+pub(crate) mod recheck;
 mod together;
 
 use std::net::IpAddr;
@@ -32,6 +33,7 @@ use crate::respond::Verbatim;
 use crate::{App, Problem, forwarded};
 use caller::{Caller, no_credentials};
 use permission::Need;
+use recheck::Recheck;
 
 /// Finds out who sends a request and notes it there, or refuses the request.
 pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Problem> {
@@ -50,6 +52,10 @@ pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Pr
     let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     match admit(app, &need, is_local, request.headers()).await {
         Ok(caller) => {
+            if template.is_some_and(permission::is_live) {
+                let recheck = Recheck::new(need, is_local, request.headers(), address);
+                request.extensions_mut().insert(recheck);
+            }
             request.extensions_mut().insert(caller.at(address));
             Ok(request)
         }

@@ -93,6 +93,8 @@ pub struct Config {
     pub streams_max: usize,
     /// The largest number of those of one caller; further ones are refused with 429.
     pub streams_per_caller_max: usize,
+    /// Time between two signs of life on a stream, with which its credentials are checked again.
+    pub heartbeat: Duration,
 }
 
 impl Default for Config {
@@ -123,6 +125,7 @@ impl Default for Config {
             leaves_out_values: false,
             streams_max: limits::LIVE_STREAMS_MAX,
             streams_per_caller_max: limits::LIVE_STREAMS_PER_CALLER_MAX,
+            heartbeat: limits::LIVE_HEARTBEAT,
         }
     }
 }

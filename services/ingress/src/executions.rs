@@ -135,6 +135,12 @@ impl Executions {
         &self.records
     }
 
+    /// Whether one of these records stands for executions that have no lines of their own.
+    pub(crate) fn has_unwritten(&self, fits: impl Fn(&ExecutionRecord) -> bool) -> bool {
+        let counted = self.records.iter().zip(&self.counts);
+        counted.into_iter().any(|(record, counts)| counts.starts > 0 && fits(record))
+    }
+
     pub(crate) fn get(&self, id: &str) -> Option<&ExecutionRecord> {
         self.by_id.get(id).and_then(|at| self.records.get(*at))
     }

@@ -45,6 +45,14 @@ impl Part {
         })
     }
 
+    /// The same part. One that says nothing is as much as one answer may have: clients that ask for no
+    /// page expect all.
+    pub(crate) fn or_all(self) -> Self {
+        let Self { page, page_size, skip, take } = self;
+        let says_nothing = [page, page_size, skip, take].iter().all(Option::is_none);
+        Self { page_size: page_size.or(says_nothing.then_some(limits::PAGE_ITEMS_MAX)), ..self }
+    }
+
     /// The page of the list. A page has at most [`limits::PAGE_ITEMS_MAX`] items; the total in the
     /// answer shows that there are more.
     pub(crate) fn page(self) -> Result<Page, Problem> {
@@ -76,6 +84,9 @@ mod tests {
         let page = |page, size| Part { page, page_size: size, ..Part::default() }.page();
         assert_eq!(page(None, None).unwrap(), Page::new(0, 100));
         assert_eq!(page(Some(3), Some(20)).unwrap(), Page::new(60, 20));
+        assert_eq!(Part::default().or_all().page().unwrap(), Page::first());
+        let second = Part { page: Some(1), ..Part::default() };
+        assert_eq!(second.or_all().page().unwrap(), Page::new(100, 100));
         assert_eq!(page(Some(3), Some(0)).unwrap(), Page::new(3, 1));
         // The page after a full one begins where the full one ends.
         assert_eq!(page(Some(1), Some(u64::MAX)).unwrap(), Page::new(1_000, 1_000));

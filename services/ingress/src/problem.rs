@@ -85,7 +85,12 @@ impl Problem {
 
     /// The errors of a definition that cannot be published.
     pub(crate) fn validation_errors(&self) -> Option<&Vec<Value>> {
-        self.0.members.get("validationErrors").and_then(Value::as_array)
+        self.member("validationErrors").and_then(Value::as_array)
+    }
+
+    /// A further member.
+    pub(crate) fn member(&self, name: &str) -> Option<&Value> {
+        self.0.members.get(name)
     }
 
     /// 401: the caller is not known.

@@ -28,13 +28,18 @@ pub(crate) fn began(response: impl IntoResponse) -> Response {
     response
 }
 
-/// The problem of a run that an activation strategy forbids.
+/// The problem of a run that an activation strategy forbids. Clients of Elsa read two headers and
+/// nothing else: that it cannot start, and the instance to look at, which is the one in the way.
 pub(crate) fn not_begun(problem: Problem) -> Problem {
-    let is_refused = problem.status() == StatusCode::CONFLICT;
-    if is_refused {
-        problem.header(CANNOT_START, HeaderValue::from_static("True"))
-    } else {
-        problem
+    if problem.status() != StatusCode::CONFLICT {
+        return problem;
+    }
+    let instance = problem.member("workflowInstanceId").and_then(Value::as_str);
+    let instance = instance.and_then(|id| HeaderValue::from_str(id).ok());
+    let problem = problem.header(CANNOT_START, HeaderValue::from_static("True"));
+    match instance {
+        Some(id) => problem.header(INSTANCE_HEADER, id),
+        None => problem,
     }
 }
 

@@ -148,6 +148,7 @@ fn cors(origins: &[String]) -> CorsLayer {
     let exposed = [
         "content-disposition",
         "etag",
+        "link",
         "location",
         "ratelimit",
         "ratelimit-policy",

@@ -9,6 +9,7 @@ mod bounds;
 mod browser;
 mod composite;
 mod connections;
+mod contract;
 mod definitions;
 mod description;
 mod endpoint;

@@ -68,8 +68,6 @@ pub struct Application {
     pub name: String,
     /// Its public id as a client.
     pub client_id: String,
-    /// Its client secret as an Argon2id hash, in PHC form.
-    pub secret_hash: String,
     /// Lowercase hex SHA-256 of its API key.
     pub key_hash: String,
     /// The ids of its roles.

@@ -6,7 +6,11 @@ const CODE: [&str; 4] = ["schema", "services", "shared", "tests"];
 
 /// Tables that say what Staunch does, by the beginning of their heading. The last column of each row
 /// names tests, at least one.
-const CLAIMS: [(&str, &str); 2] = [("README.md", "| Of Elsa, "), ("docs/security.md", "| Attack ")];
+const CLAIMS: [(&str, &str); 3] = [
+    ("README.md", "| Of Elsa, "),
+    ("docs/security.md", "| Attack "),
+    ("docs/elsa-api.md", "| Call of Studio "),
+];
 
 /// The page that answers Elsa's clustering guide. The first column of its rows has the numbers of
 /// requirements, the last one names tests and pages, or says why there are none.

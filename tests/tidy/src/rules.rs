@@ -109,6 +109,26 @@ fn no_test_is_switched_off() {
     check(off.map(|file| format!("{}: mend the test or remove it", file.path)).collect());
 }
 
+/// Whether a file is the data of a running server: its folder, or a database anywhere.
+fn is_data(path: &str) -> bool {
+    let ends = [".db", ".db-shm", ".db-wal", ".key", ".log"];
+    path.split('/').any(|part| part == ".staunch") || ends.iter().any(|end| path.ends_with(end))
+}
+
+#[test]
+fn no_data_of_a_server_is_committed() {
+    for data in ["tests/deploy/.staunch/lock", ".staunch/staunch.db", "shared/x/server.log"] {
+        assert!(is_data(data), "{data}");
+    }
+    for source in ["shared/staunch/lock.rs", "services/staunch/src/main.rs"] {
+        assert!(!is_data(source), "{source}");
+    }
+    let Some(files) = tree::committed() else { return };
+    assert!(files.iter().any(|path| path == "tests/tidy/src/rules.rs"));
+    let data = files.into_iter().filter(|path| is_data(path));
+    check(data.map(|path| format!("{path}: git rm it; let a test write elsewhere")).collect());
+}
+
 /// A crate's manifest, with the parts that the rules need.
 #[derive(Deserialize)]
 struct Manifest {

@@ -1,6 +1,7 @@
 //! The files of the repository, read once per test.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// One text file.
 pub(crate) struct File {
@@ -65,6 +66,18 @@ pub(crate) fn root() -> PathBuf {
 /// A file at the root of the repository; empty if there is none.
 pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_default()
+}
+
+/// The paths of the files that are committed or staged, from the root; `None` where there is no
+/// repository, as in an archive of the sources.
+pub(crate) fn committed() -> Option<Vec<String>> {
+    if !root().join(".git").exists() {
+        return None;
+    }
+    let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr));
+    let paths = String::from_utf8(output.stdout).unwrap();
+    Some(paths.split_terminator('\0').map(str::to_owned).collect())
 }
 
 /// All files with this extension under these folders, in order.

@@ -294,6 +294,13 @@ pub(crate) fn is_hub(template: &str) -> bool {
     is_known && mount.is_some_and(|mount| HUB_MOUNTS.contains(&mount))
 }
 
+/// Whether the answer of the route with this template goes on while the caller stays: its
+/// credentials are checked again.
+pub(crate) fn is_live(template: &str) -> bool {
+    let is_stream = matches!(unmounted(template), "/events" | "/workflow-instances/{id}/events");
+    is_stream || is_hub(template)
+}
+
 /// The path of a route of a hub, without its beginning.
 fn from_hubs(template: &str) -> &str {
     template.find("/hubs/").and_then(|at| template.get(at..)).unwrap_or_default()

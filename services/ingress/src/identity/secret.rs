@@ -1,4 +1,4 @@
-//! Secrets that are drawn: API keys, client secrets, passwords.
+//! Secrets that are drawn: API keys and passwords.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,12 +8,6 @@ use sha2::{Digest as _, Sha256};
 #[must_use]
 pub fn password(seed: &[u8; 32]) -> String {
     text(seed.get(..24).unwrap_or(seed))
-}
-
-/// A client secret of 256 bits from this seed.
-#[must_use]
-pub fn client_secret(seed: &[u8; 32]) -> String {
-    text(seed)
 }
 
 /// The API key of the application with this client id, of 256 bits from this seed.
@@ -47,7 +41,6 @@ mod tests {
         let one: [u8; 32] = std::array::from_fn(|at| u8::try_from(at * 7).unwrap());
         let other = [2; 32];
         assert_eq!(password(&one).len(), 32);
-        assert_eq!(client_secret(&one).len(), 43);
         assert!(super::super::password::check(&password(&one)).is_ok());
         assert_ne!(password(&one), password(&other));
         assert!(api_key("c1", &one).starts_with("sta_c1_"));

@@ -19,6 +19,7 @@ use super::cluster::Begin;
 use super::frame::{self, Message, Records};
 use super::tail::{Opened, Over, Tail};
 use crate::auth::caller::Caller;
+use crate::auth::recheck::Recheck;
 use crate::executions::Executions;
 use crate::{App, bounds, record};
 
@@ -36,6 +37,14 @@ const REST: u32 = 9;
 const TOUCHED_MAX: usize = 1_000;
 /// The wait for the client's part of the end of a connection.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
+
+/// The client of a connection.
+pub(crate) struct Visitor {
+    /// The caller, with its permissions as they were read last.
+    pub(crate) caller: Caller,
+    pub(crate) recheck: Recheck,
+    pub(crate) place: Place,
+}
 
 /// The instance that a connection observes.
 struct Observed {
@@ -64,12 +73,14 @@ enum Next {
 }
 
 /// Serves one connection to its end.
-pub(crate) async fn serve(app: Arc<App>, caller: Caller, place: Place, mut socket: WebSocket) {
+pub(crate) async fn serve(app: Arc<App>, visitor: Visitor, mut socket: WebSocket) {
+    let Visitor { caller, recheck, place } = visitor;
     let mut connection = Connection {
         records: Records::default(),
         heard_at: Instant::now(),
         observed: None,
         caller,
+        recheck,
         app: Arc::clone(&app),
     };
     let draining = app.draining();
@@ -99,6 +110,7 @@ pub(crate) async fn serve(app: Arc<App>, caller: Caller, place: Place, mut socke
 struct Connection {
     app: Arc<App>,
     caller: Caller,
+    recheck: Recheck,
     records: Records,
     heard_at: Instant,
     observed: Option<Observed>,
@@ -112,20 +124,21 @@ impl Connection {
         for record in early {
             self.hear(socket, &record).await?;
         }
-        let mut beats = interval(limits::LIVE_HEARTBEAT);
+        let mut beats = interval(self.app.config.heartbeat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let idle = self.heard_at + limits::HUB_IDLE_TIME_MAX;
             let notify_at = self.observed.as_ref().and_then(|observed| observed.notify_at);
             let next = tokio::select! {
                 biased;
+                // First, so that a client that sends without a pause is checked, too.
+                _ = beats.tick() => Next::Beat,
                 frame = socket.recv() => Next::Frame(received(frame)?),
                 () = tokio::time::sleep_until(idle) => {
                     return Err(Ended::because("nothing was heard of the client for too long"));
                 }
                 () = at(notify_at) => Next::Notify,
                 lines = lines(self.observed.as_mut()) => Next::Lines(lines),
-                _ = beats.tick() => Next::Beat,
             };
             match next {
                 Next::Frame(frame) => {
@@ -138,8 +151,25 @@ impl Connection {
                 Next::Lines(Err(Over::Deleted)) => self.observed = None,
                 Next::Lines(Err(Over::Stopping)) => return Err(Ended { error: None, again: true }),
                 Next::Notify => self.notify(socket).await?,
-                Next::Beat => send(socket, frame::ping()).await?,
+                Next::Beat => {
+                    self.check_again().await?;
+                    send(socket, frame::ping()).await?;
+                }
             }
+        }
+    }
+
+    /// Ends the connection of a client whose credentials do not count any more. It may come back with
+    /// others.
+    async fn check_again(&mut self) -> Result<(), Ended> {
+        let ended = |reason: &str| Ended { error: Some(reason.to_owned()), again: true };
+        let checked = self.recheck.caller(&self.app).await;
+        if let Some(caller) = checked.map_err(|problem| ended(problem.detail()))? {
+            self.caller = caller;
+        }
+        match self.observed.is_some() && !self.caller.may(PERMISSION) {
+            true => Err(ended(&format!("this needs the permission {PERMISSION}"))),
+            false => Ok(()),
         }
     }
 

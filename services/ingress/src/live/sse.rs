@@ -17,6 +17,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::Place;
 use crate::App;
+use crate::auth::recheck::Recheck;
 
 /// Milliseconds after which a client connects again.
 const RETRY_MS: u64 = 1_000;
@@ -68,13 +69,15 @@ struct Sink {
 /// The reader has left, or reads too slowly.
 struct Cut;
 
-/// The response with these events. It has its own place until it ends.
-pub(crate) fn response(app: &Arc<App>, place: Place, events: Events) -> Response {
+/// The response with these events. It has its own place until it ends, and ends when the credentials
+/// of its reader do not count any more.
+pub(crate) fn response(app: &Arc<App>, place: Place, recheck: Recheck, events: Events) -> Response {
     let (sender, receiver) = mpsc::channel(limits::LIVE_EVENTS_BUFFERED_MAX);
     let last = Arc::new(OnceLock::new());
     let room = Arc::new(Semaphore::new(limits::LIVE_BYTES_BUFFERED_MAX));
     let sink = Sink { sender, room, last: Arc::clone(&last) };
     let draining = app.draining();
+    let checking = Arc::clone(app);
     app.spawn("ingress stream", async move {
         let _place = place;
         let left = sink.sender.clone();
@@ -87,7 +90,7 @@ pub(crate) fn response(app: &Arc<App>, place: Place, events: Events) -> Response
             () = tokio::time::sleep(limits::LIVE_TIME_MAX) => sink.end(Event::end(
                 "this stream is old: connect again, and go on after the last id",
             )),
-            () = pump(&sink, events) => {}
+            () = pump(&checking, &sink, &recheck, events) => {}
         }
     });
     let chunks = stream::unfold((receiver, Some(last)), |(mut receiver, last)| async move {
@@ -107,20 +110,24 @@ pub(crate) fn response(app: &Arc<App>, place: Place, events: Events) -> Response
     response
 }
 
-/// Sends events and signs of life until the events end or the reader is cut off.
-async fn pump(sink: &Sink, mut events: Events) {
-    let mut beats = interval(limits::LIVE_HEARTBEAT);
+/// Sends events and signs of life until the events end, the reader is cut off or its credentials end.
+/// A sign of life comes before events that are ready: a busy stream is checked, too.
+async fn pump(app: &App, sink: &Sink, recheck: &Recheck, mut events: Events) {
+    let mut beats = interval(app.config.heartbeat);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     beats.reset();
     let mut sent = sink.send(format!("retry: {RETRY_MS}\n: open\n\n")).await;
     while sent.is_ok() {
         let event = tokio::select! {
             biased;
-            event = events.next() => event,
             _ = beats.tick() => {
+                if let Err(problem) = recheck.caller(app).await {
+                    return sink.end(Event::end(problem.detail()));
+                }
                 sent = sink.send(": alive\n\n".to_owned()).await;
                 continue;
             }
+            event = events.next() => event,
         };
         match event {
             Some(Ok(event)) => sent = sink.send(event.text()).await,

@@ -2,7 +2,7 @@
 //! each input, and of the ports only those that hold one activity or are an outcome.
 
 use engine::{
-    Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind, Type, WORKFLOW_TYPE,
+    Descriptor, InputDescriptor, OutputDescriptor, Port, PortKind, Type, WORKFLOW_TYPE,
     is_credential, pascal,
 };
 use serde_json::{Value, json};
@@ -175,7 +175,8 @@ pub(crate) fn activity(descriptor: &Descriptor) -> Value {
         "displayName": descriptor.display_name,
         "description": descriptor.description,
         "kind": descriptor.kind,
-        "runAsynchronously": descriptor.kind == Kind::Task,
+        // No activity of Elsa's own asks for it, and here it would change nothing.
+        "runAsynchronously": false,
         "isContainer": CONTAINERS.contains(&name),
         "isBrowsable": descriptor.is_browsable && !UNLISTED.contains(&name),
         "isStart": descriptor.is_start,
@@ -247,6 +248,25 @@ fn input(activity: &str, input: &InputDescriptor) -> Value {
     })
 }
 
+/// The meaning of a list of parts.
+fn of_list(activity: &str, name: &str) -> &'static str {
+    match (activity, name) {
+        (_, "cases") => {
+            "Cases, in order: each has a label, a condition, and an activity that runs if it is true."
+        }
+        (_, "expectedStatusCodes") => {
+            "Statuses: each has an activity that runs after an answer with it."
+        }
+        ("Elsa.StateMachine", "states") => {
+            "States: each has activities that run when it is entered and when it is left."
+        }
+        ("Elsa.StateMachine", "transitions") => {
+            "Ways from one state to another: each has a trigger, a condition and an action."
+        }
+        _ => "Parts: each has activities.",
+    }
+}
+
 /// A list of parts that hold activities: an input with an editor of its own.
 fn list(activity: &str, port: &Port, order: usize) -> Value {
     let hint = match (activity, port.name) {
@@ -258,7 +278,7 @@ fn list(activity: &str, port: &Port, order: usize) -> Value {
         "name": pascal(port.name),
         "typeName": "Object",
         "displayName": port.display_name,
-        "description": "",
+        "description": of_list(activity, port.name),
         "order": order,
         "isBrowsable": activity != "Elsa.StateMachine",
         "isSerializable": true,

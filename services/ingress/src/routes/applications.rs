@@ -17,7 +17,7 @@ use crate::identity::secret;
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
-/// An application, without its secrets.
+/// An application, without its key.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ApplicationSummary {
@@ -49,8 +49,8 @@ pub(super) struct ApplicationRequest {
 pub(super) struct ApplicationMade {
     #[serde(flatten)]
     summary: ApplicationSummary,
-    /// The client secret. It is shown only here.
-    client_secret: String,
+    /// Always null: an application sends its API key, and nothing takes a client secret.
+    client_secret: Option<String>,
     /// The API key. It is shown only here.
     api_key: String,
     /// Always null.
@@ -86,12 +86,10 @@ pub(super) async fn create(
     within(&app, &caller, &roles).await?;
     must_fit(app.cx.store.applications().await?.len())?;
     let client_id = secret::short_id(&app.fresh_id());
-    let client_secret = secret::client_secret(&app.cx.chance.seed());
     let api_key = secret::api_key(&client_id, &app.cx.chance.seed());
     let application = Application {
         id: app.fresh_id(),
         name,
-        secret_hash: app.identity.hashing.hash(&client_secret, app.cx.chance.seed()).await?,
         key_hash: secret::hash(&api_key),
         client_id,
         roles,
@@ -105,7 +103,7 @@ pub(super) async fn create(
     app.audit(&caller, "application.create", &application.id, details).await;
     let made = ApplicationMade {
         summary: ApplicationSummary::from(&application),
-        client_secret,
+        client_secret: None,
         api_key,
         hashed_api_key: None,
         hashed_api_key_salt: None,

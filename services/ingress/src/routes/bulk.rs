@@ -150,9 +150,10 @@ pub(super) async fn delete_definitions(
     responses((status = 200, body = Value, description = "`{refreshed, notFound}`: ids"), (status = 400, body = ProblemBody)))]
 pub(super) async fn refresh(
     State(app): State<Arc<App>>,
+    caller: Caller,
     Body(request): Body<DefinitionIds>,
 ) -> Result<Json<Value>, Problem> {
-    announced(&app, request).await
+    announced(&app, &caller, request).await
 }
 
 /// The same as `refresh`: definitions are in the database alone, so there is nothing else to load.
@@ -161,12 +162,17 @@ pub(super) async fn refresh(
     responses((status = 200, body = Value, description = "`{refreshed, notFound}`: ids"), (status = 400, body = ProblemBody)))]
 pub(super) async fn reload(
     State(app): State<Arc<App>>,
+    caller: Caller,
     Body(request): Body<DefinitionIds>,
 ) -> Result<Json<Value>, Problem> {
-    announced(&app, request).await
+    announced(&app, &caller, request).await
 }
 
-async fn announced(app: &Arc<App>, request: DefinitionIds) -> Result<Json<Value>, Problem> {
+async fn announced(
+    app: &Arc<App>,
+    caller: &Caller,
+    request: DefinitionIds,
+) -> Result<Json<Value>, Problem> {
     let mut ids = request.read()?;
     if ids.is_empty() {
         let published = app.cx.store.published_versions().await?;
@@ -180,7 +186,12 @@ async fn announced(app: &Arc<App>, request: DefinitionIds) -> Result<Json<Value>
     let told = side_by_side(announcements).await;
     let (mut refreshed, mut not_found) = (Vec::new(), Vec::new());
     for (id, told) in ids.iter().zip(told) {
-        if told? { &mut refreshed } else { &mut not_found }.push(id);
+        if !told? {
+            not_found.push(id);
+            continue;
+        }
+        app.audit_later(caller, "definition.refresh", id.as_str(), Value::Null).await;
+        refreshed.push(id);
     }
     Ok(Json(json!({"refreshed": refreshed, "notFound": not_found})))
 }

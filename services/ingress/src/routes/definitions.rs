@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::header::ETAG;
-use axum::response::IntoResponse;
+use axum::http::HeaderValue;
+use axum::http::header::{ETAG, LINK};
+use axum::response::{IntoResponse, Response};
 use model::{Definition, DefinitionId, VersionId, limits};
 use serde_json::{Value, json};
 use store::{DefinitionColumn, DefinitionFilter, DefinitionOrder, Listed, Page, VersionOption};
@@ -17,10 +18,12 @@ use crate::present::definition::{self as present, DefinitionPage, DefinitionSumm
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, etag};
+use crate::respond::segment;
 
 /// Lists definitions, by name.
 ///
-/// Without `versionOptions` the list has every version.
+/// Without `versionOptions` the list has every version. Without a page and a size the answer has the
+/// first 1000; `totalCount` is the number of all.
 #[utoipa::path(
     get, path = "/workflow-definitions", tag = "definitions",
     params(
@@ -48,7 +51,7 @@ pub(super) async fn list(
         is_system: params.flag("isSystem")?,
         order: order(&params)?,
     };
-    let page = page(&params)?;
+    let page = Part::of(&params)?.or_all().page()?;
     if !params.one("materializer").is_none_or(is_ours) {
         return Ok(Json(DefinitionPage::new(&Listed { items: Vec::new(), total: 0 })));
     }
@@ -166,18 +169,17 @@ pub(super) fn file_name(id: &str) -> String {
 
 /// The versions of a definition, newest first: all of them, or one page.
 ///
-/// `totalCount` is the number of all versions. An answer has at most 1000; `isCut` says that there
-/// are more, for `page` and `pageSize`.
+/// An answer has at most 1000. If there are more, its header `Link` names the next page.
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}/versions", tag = "definitions",
     params(("definitionId" = String, Path),
         ("page" = Option<u64>, Query, description = "From 0"),
         ("pageSize" = Option<u64>, Query, description = "1000 if not given")),
-    responses((status = 200, body = Value, description = "`{items, count, totalCount, isCut}`"), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = Vec<DefinitionSummary>), (status = 404, body = ProblemBody)))]
 pub(super) async fn versions(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     params: Params,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let id = definition_id(&id)?;
     let mut part = Part::of(&params)?;
     part.page_size = part.page_size.or(part.take).or(Some(limits::PAGE_ITEMS_MAX));
@@ -187,11 +189,17 @@ pub(super) async fn versions(
         return Err(publication::unknown(&id));
     }
     let items: Vec<_> = found.items.iter().map(DefinitionSummary::from).collect();
-    let count = items.len();
-    let is_cut = page.skip().saturating_add(count as u64) < found.total;
-    Ok(Json(json!({
-        "count": count, "totalCount": found.total, "isCut": is_cut, "items": items,
-    })))
+    let after = page.skip().saturating_add(items.len() as u64);
+    let mut response = Json(items).into_response();
+    let id = segment(id.as_str());
+    let take = page.take();
+    let next = format!(
+        "</elsa/api/workflow-definitions/{id}/versions?skip={after}&take={take}>; rel=\"next\""
+    );
+    if let (true, Ok(next)) = (after < found.total, HeaderValue::from_str(&next)) {
+        response.headers_mut().insert(LINK, next);
+    }
+    Ok(response)
 }
 
 /// A version in full, with its entity tag.

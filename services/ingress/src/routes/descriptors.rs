@@ -153,52 +153,47 @@ fn argument((order, argument): (usize, &Argument)) -> Value {
         "isSensitive": false, "autoEvaluate": true, "storageDriverType": text("storageDriverType")})
 }
 
+/// The types of variables: category, name and meaning.
+const TYPES: [(&str, &str, &str); 30] = [
+    ("Primitives", "Object", "Any value."),
+    ("Primitives", "String", "Text."),
+    ("Primitives", "Boolean", "True or false."),
+    ("Primitives", "Int16", "A whole number of 16 bits."),
+    ("Primitives", "Int32", "A whole number of 32 bits."),
+    ("Primitives", "Int64", "A whole number of 64 bits."),
+    ("Primitives", "Single", "A number with a fraction, of 32 bits."),
+    ("Primitives", "Double", "A number with a fraction, of 64 bits."),
+    ("Primitives", "Decimal", "A number with a fraction."),
+    ("Primitives", "Guid", "A unique id, such as 0f8fad5b-d9cb-469f-a165-70867728950e."),
+    ("Primitives", "DateTime", "A time, such as 2026-01-31T08:00:00Z."),
+    ("Primitives", "DateTimeOffset", "A time with its distance from UTC."),
+    ("Primitives", "TimeSpan", "A length of time, such as 00:01:00."),
+    ("Lookups", "StringDictionary", "Texts by name."),
+    ("Lookups", "ObjectDictionary", "Values by name."),
+    ("Dynamic", "ExpandoObject", "An object with any members."),
+    ("Dynamic", "JsonElement", "Any JSON."),
+    ("Dynamic", "JsonNode", "Any JSON."),
+    ("Dynamic", "JsonObject", "A JSON object."),
+    ("Data", "ByteArray", "Bytes, as base64."),
+    ("Data", "Stream", "Bytes, as base64."),
+    ("System", "LogPersistenceMode", "What the journal keeps: Include, Exclude or Inherit."),
+    ("HTTP", "RouteData", "The parameters in the path of a request."),
+    ("HTTP", "HttpRequest", "A request."),
+    ("HTTP", "HttpResponse", "An answer."),
+    ("HTTP", "HttpResponseMessage", "The answer to a call."),
+    ("HTTP", "HttpHeaders", "Headers by name."),
+    ("HTTP", "IFormFile", "A file of a form."),
+    ("HTTP", "HttpFile", "A file: its name, its type and its content."),
+    ("HTTP", "Downloadable", "A file to download."),
+];
+
 /// The types that variables may have.
 #[utoipa::path(get, path = "/descriptors/variables", tag = "descriptors",
     responses((status = 200, body = Value, description = "`{items, count}`")))]
 pub(super) async fn variables() -> Json<Value> {
-    const TYPES: [(&str, &[&str]); 6] = [
-        (
-            "Primitives",
-            &[
-                "Object",
-                "String",
-                "Boolean",
-                "Int16",
-                "Int32",
-                "Int64",
-                "Single",
-                "Double",
-                "Decimal",
-                "Guid",
-                "DateTime",
-                "DateTimeOffset",
-                "TimeSpan",
-            ],
-        ),
-        ("Lookups", &["StringDictionary", "ObjectDictionary"]),
-        ("Dynamic", &["ExpandoObject", "JsonElement", "JsonNode", "JsonObject"]),
-        ("Data", &["ByteArray", "Stream"]),
-        ("System", &["LogPersistenceMode"]),
-        (
-            "HTTP",
-            &[
-                "RouteData",
-                "HttpRequest",
-                "HttpResponse",
-                "HttpResponseMessage",
-                "HttpHeaders",
-                "IFormFile",
-                "HttpFile",
-                "Downloadable",
-            ],
-        ),
-    ];
-    let items = TYPES.iter().flat_map(|(category, names)| {
-        names.iter().map(move |name| {
-            json!({"typeName": name, "displayName": name, "category": category,
-                "description": null})
-        })
+    let items = TYPES.iter().map(|(category, name, description)| {
+        json!({"typeName": name, "displayName": name, "category": category,
+            "description": description})
     });
     listed(items.collect())
 }

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::{Path, State};
 use model::limits;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::body::{Body, Params};
@@ -27,8 +26,20 @@ pub(super) struct Listed<T> {
     items: Vec<T>,
     /// The number of all records that fit.
     count: usize,
-    /// Records are missing: there are more than one answer has, or the journal is longer than what is
-    /// read at once.
+    /// Records are missing: there are more than one answer has, the journal is longer than what is
+    /// read at once, or executions that repeat others in a long turn are counted and have none of
+    /// their own. The report counts these, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_cut: bool,
+}
+
+/// The number of records of an instance.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Counted {
+    /// The number of all records that fit.
+    count: usize,
+    /// There are more executions than records.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
 }
@@ -78,7 +89,9 @@ impl Wanted {
         let count = fitting.len();
         let found = page.of(fitting.into_iter());
         let items: Vec<T> = found.items.into_iter().map(shown).collect();
-        let is_cut = executions.is_cut || (part.skip.is_none() && items.len() < count);
+        let is_cut = executions.is_cut
+            || executions.has_unwritten(|one| self.fits(one))
+            || (part.skip.is_none() && items.len() < count);
         Ok(Listed { items, count, is_cut })
     }
 }
@@ -113,18 +126,19 @@ pub(super) async fn summaries(
     Ok(Json(Wanted::of(&params)?.list(&app, part, summary).await?))
 }
 
-/// The number of executions of an instance.
+/// The number of executions of an instance that have a record; `isCut` says that there are more.
 #[utoipa::path(get, path = "/activity-executions/count", tag = "instances",
     params(("workflowInstanceId" = String, Query, min_length = 1), ("activityNodeId" = Option<String>, Query),
         ("activityId" = Option<String>, Query), ("completed" = Option<bool>, Query)),
-    responses((status = 200, body = Value, description = "`{count}`"),
-        (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = Counted), (status = 400, body = ProblemBody)))]
 pub(super) async fn count(
     State(app): State<Arc<App>>,
     params: Params,
-) -> Result<Json<Value>, Problem> {
-    let found = Wanted::of(&params)?.list(&app, Part::default(), |_| ()).await?;
-    Ok(Json(json!({"count": found.count})))
+) -> Result<Json<Counted>, Problem> {
+    // The number of items on a page is not asked for.
+    let part = Part { skip: Some(0), ..Part::default() };
+    let Listed { count, is_cut, .. } = Wanted::of(&params)?.list(&app, part, |_| ()).await?;
+    Ok(Json(Counted { count, is_cut }))
 }
 
 /// An execution, by its id in the query.

@@ -18,6 +18,7 @@ use store::VersionOption;
 use utoipa::ToSchema;
 
 use super::definitions::{definition_id, file_name, one, version_option};
+use super::saving::audit_draft;
 use crate::archive::{Packed, pack, unpack};
 use crate::body::{Body, BytesMax, Params, content_type, read};
 use crate::endpoint::form::multipart;
@@ -61,7 +62,8 @@ pub(super) async fn import(
     }
     let count = definitions.len();
     for definition in definitions {
-        publication::save(&app, definition, &Precondition::None).await?;
+        let saved = publication::save(&app, definition, &Precondition::None).await?;
+        audit_draft(&app, &asking.caller, "definition.import", &saved.definition).await;
     }
     Ok(Json(json!({"count": count})))
 }

@@ -12,8 +12,9 @@ use model::limits;
 use serde_json::json;
 
 use crate::auth::caller::Caller;
+use crate::auth::recheck::Recheck;
 use crate::body::Params;
-use crate::live::hub;
+use crate::live::hub::{self, Visitor};
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
@@ -64,6 +65,7 @@ pub(super) async fn negotiate(
 pub(super) async fn connect(
     State(app): State<Arc<App>>,
     caller: Caller,
+    recheck: Recheck,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade = upgrade.map_err(|rejection| {
@@ -79,7 +81,8 @@ pub(super) async fn connect(
         .write_buffer_size(0)
         .max_write_buffer_size(WRITE_BYTES_MAX);
     Ok(upgrade.on_upgrade(move |socket| {
-        let serving = hub::serve(Arc::clone(&app), caller, place, socket);
+        let visitor = Visitor { caller, recheck, place };
+        let serving = hub::serve(Arc::clone(&app), visitor, socket);
         let serving = app.tracked(serving);
         async move {
             // A panic is logged and counted; it ends this connection.

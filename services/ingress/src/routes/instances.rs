@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use model::{DefinitionId, InstanceId, SubStatus, Timestamp, VersionId};
+use model::{DefinitionId, InstanceId, SubStatus, Timestamp, VersionId, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{
@@ -22,6 +22,11 @@ use crate::pipeline::identify::Asking;
 use crate::present::{self, InstanceSummary, Paged};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
+
+/// The system definitions that a filter can name: a database binds each of them.
+const SYSTEMS_MAX: usize = 10_000;
+/// A sub-status of Elsa's that no instance has here: a filter for it finds nothing.
+const INTERRUPTED: &str = "Interrupted";
 
 /// The filter, in Elsa's words.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -47,7 +52,8 @@ pub(super) struct ListRequest {
     /// `Running` or `Finished`.
     pub(super) status: Option<String>,
     pub(super) statuses: Option<Vec<String>>,
-    /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`.
+    /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`; no instance is
+    /// `Interrupted`.
     pub(super) sub_status: Option<String>,
     pub(super) sub_statuses: Option<Vec<String>>,
     /// `Created` (default), `UpdatedAt`, `LastExecuted`, `Finished` or `Name`.
@@ -150,8 +156,19 @@ pub(super) async fn listed(
 /// The definitions whose instances are system instances.
 async fn system_definitions(app: &App) -> Result<Vec<DefinitionId>, Problem> {
     let systems = DefinitionFilter { is_system: Some(true), ..DefinitionFilter::default() };
-    let found = app.cx.store.definitions(&systems, Page::first()).await?;
-    Ok(found.items.into_iter().map(|definition| definition.definition_id).collect())
+    let mut ids = Vec::new();
+    while ids.len() < SYSTEMS_MAX {
+        let page = Page::new(ids.len() as u64, limits::PAGE_ITEMS_MAX);
+        let found = app.cx.store.definitions(&systems, page).await?;
+        let is_last = ids.len() as u64 + found.items.len() as u64 >= found.total;
+        ids.extend(found.items.into_iter().map(|definition| definition.definition_id));
+        if is_last {
+            return Ok(ids);
+        }
+    }
+    Err(Problem::bad_request(format!(
+        "there are more than {SYSTEMS_MAX} system definitions: list without isSystem"
+    )))
 }
 
 impl ListRequest {
@@ -257,7 +274,8 @@ impl ListRequest {
             fitting
         };
         if !subs.is_empty() {
-            let wanted: Result<Vec<SubStatus>, _> = subs.iter().map(|sub| sub.parse()).collect();
+            let known = subs.iter().filter(|sub| !sub.eq_ignore_ascii_case(INTERRUPTED));
+            let wanted: Result<Vec<SubStatus>, _> = known.map(|sub| sub.parse()).collect();
             let wanted = wanted.map_err(Problem::bad_request)?;
             fitting.retain(|status| wanted.contains(status));
         }

@@ -8,6 +8,7 @@ use axum::response::Response;
 use model::DefinitionId;
 
 use crate::auth::caller::Caller;
+use crate::auth::recheck::Recheck;
 use crate::body::Params;
 use crate::live::cluster::{self, Begin, Filter, KINDS};
 use crate::live::{sse, tail};
@@ -22,7 +23,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 ///
 /// The stream begins now, at the oldest event that is kept (`after=start`), or after an event
 /// (`Last-Event-ID`, or `after`), at any node. A `gap` says that events are missing, a `cut` that the
-/// reader was too slow, an `end` that the server stops.
+/// reader was too slow, an `end` that the server stops or that the credentials do not count any more.
 #[utoipa::path(get, path = "/events", tag = "live",
     params(("definitionId" = Option<Vec<String>>, Query, description = "Only of these definitions"),
         ("type" = Option<Vec<String>>, Query, description = "Only events of these names"),
@@ -34,6 +35,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 pub(super) async fn events(
     State(app): State<Arc<App>>,
     caller: Caller,
+    recheck: Recheck,
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -44,7 +46,7 @@ pub(super) async fn events(
     let begin = begin(&headers, &params)?.unwrap_or(Begin::Now);
     let place = app.streams.place(&caller)?;
     let events = cluster::follow(&app, Filter { definition_ids, kinds }, begin).await?;
-    Ok(sse::response(&app, place, events))
+    Ok(sse::response(&app, place, recheck, events))
 }
 
 /// The journal of one instance, as server-sent events: the lines that are there, then those of each
@@ -62,6 +64,7 @@ pub(super) async fn events(
 pub(super) async fn of_instance(
     State(app): State<Arc<App>>,
     caller: Caller,
+    recheck: Recheck,
     Path(id): Path<String>,
     params: Params,
     headers: HeaderMap,
@@ -70,7 +73,7 @@ pub(super) async fn of_instance(
     let place = app.streams.place(&caller)?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     let events = tail::follow(&app, &seen.instance.id, begin).await?;
-    Ok(sse::response(&app, place, events))
+    Ok(sse::response(&app, place, recheck, events))
 }
 
 /// Where a client wants to begin; none if it does not say.

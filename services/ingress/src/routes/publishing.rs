@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::http::header::ETAG;
+use axum::http::header::{ETAG, LOCATION};
 use axum::response::IntoResponse;
 use model::{Definition, VersionId};
 use serde_json::{Value, json};
@@ -14,10 +14,11 @@ use store::VersionOption;
 use super::definitions::{definition_id, no_version};
 use crate::app::App;
 use crate::auth::caller::Caller;
-use crate::present::definition::{self as present, SavedDefinition};
+use crate::present::definition::{self as present, DefinitionSummary, SavedDefinition};
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, Precondition, etag};
+use crate::respond::segment;
 
 /// Publishes the latest version.
 ///
@@ -105,20 +106,26 @@ pub(super) async fn update_references(
     Ok(Json(json!({"affectedWorkflows": updated.iter().map(name).collect::<Vec<_>>()})))
 }
 
-/// Makes a draft from an older version.
+/// Makes a draft from an older version; the answer is its summary.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/revert/{version}", tag = "definitions",
     params(("definitionId" = String, Path), ("version" = u32, Path)),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody),
+    responses((status = 201, body = DefinitionSummary), (status = 404, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn revert(
     State(app): State<Arc<App>>,
     Path((id, version)): Path<(String, String)>,
+    caller: Caller,
     precondition: Precondition,
 ) -> Result<impl IntoResponse, Problem> {
     let old = numbered(&app, &id, &version).await?;
+    let from = old.version;
     let saved = publication::save(&app, old, &precondition).await?;
     let definition = &saved.definition;
-    Ok(([(ETAG, etag(definition))], Json(present::definition(&app.cx.engine, definition))))
+    let details = json!({"from": from, "version": definition.version});
+    app.audit(&caller, "definition.revert", definition.definition_id.as_str(), details).await;
+    let made = format!("/elsa/api/workflow-definitions/by-id/{}", segment(definition.id.as_str()));
+    let headers = [(ETAG, etag(definition)), (LOCATION, made)];
+    Ok((StatusCode::CREATED, headers, Json(DefinitionSummary::from(definition))))
 }
 
 /// Removes all versions of a definition that no unfinished instance runs.

@@ -1,5 +1,6 @@
 //! Saving and importing workflow definitions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -23,11 +24,15 @@ use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, Changed, Precondition};
 
+/// The member of a variable that makes it searchable.
+const SEARCHABLE: &str = "searchable";
+
 /// Saves a definition.
 ///
 /// The body is Elsa's `{model, publish}`, or the bare definition. A bare one is published;
 /// `?publish=false`, or a member `"publish": false`, keeps it a draft. Saving content that is published already makes no new
-/// version. Send `If-Match` with the `ETag` of the version from which the change starts: if another
+/// version. A wrapped one keeps the member `searchable` of variables that are sent without it.
+/// Send `If-Match` with the `ETag` of the version from which the change starts: if another
 /// version has become the latest, the answer is 412.
 #[utoipa::path(post, path = "/workflow-definitions", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
@@ -170,6 +175,13 @@ async fn audit(app: &App, caller: &Caller, published: &Definition) {
     app.audit(caller, "definition.publish", published.definition_id.as_str(), details).await;
 }
 
+/// Notes the save or the import of a draft. Editors save after each change, so many are written
+/// together.
+pub(super) async fn audit_draft(app: &App, caller: &Caller, what: &str, saved: &Definition) {
+    let details = json!({"version": saved.version});
+    app.audit_later(caller, what, saved.definition_id.as_str(), details).await;
+}
+
 /// The parameters of a save beside its body.
 #[derive(FromRequestParts)]
 #[from_request(state(Arc<App>))]
@@ -188,7 +200,11 @@ impl Saving {
     ) -> Result<Response, Problem> {
         let Sent { document, publish, is_wrapped } = unwrapped(body)?;
         let publish = self.params.flag("publish")?.or(publish).unwrap_or(!is_wrapped);
-        let saved = self.store(app, document, id, publish).await?;
+        let mut definition = self.content(document, id)?;
+        if is_wrapped {
+            keep_searchable(app, &mut definition).await?;
+        }
+        let saved = self.store(app, definition, publish, "definition.save").await?;
         Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved)))
     }
 
@@ -200,17 +216,13 @@ impl Saving {
     ) -> Result<Response, Problem> {
         let Sent { document, publish, .. } = unwrapped(body)?;
         let publish = self.params.flag("publish")?.or(publish).unwrap_or(false);
-        let saved = self.store(app, document, id, publish).await?;
+        let definition = self.content(document, id)?;
+        let saved = self.store(app, definition, publish, "definition.import").await?;
         Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved).flat()))
     }
 
-    async fn store(
-        self,
-        app: &Arc<App>,
-        document: Value,
-        id: Option<DefinitionId>,
-        publish: bool,
-    ) -> Result<Changed, Problem> {
+    /// The definition that was sent, under its id.
+    fn content(&self, document: Value, id: Option<DefinitionId>) -> Result<Definition, Problem> {
         let mut definition = read(document)?;
         if let Some(id) = id {
             definition.definition_id = id;
@@ -221,8 +233,20 @@ impl Saving {
         } else {
             definition.definition_id = definition_id(definition.definition_id.as_str())?;
         }
+        Ok(definition)
+    }
+
+    async fn store(
+        self,
+        app: &Arc<App>,
+        definition: Definition,
+        publish: bool,
+        what: &str,
+    ) -> Result<Changed, Problem> {
         if !publish {
-            return publication::save(app, definition, &self.precondition).await;
+            let saved = publication::save(app, definition, &self.precondition).await?;
+            audit_draft(app, &self.asking.caller, what, &saved.definition).await;
+            return Ok(saved);
         }
         let saved = publication::save_and_publish(app, definition, &self.precondition).await?;
         if !saved.already_published {
@@ -230,6 +254,29 @@ impl Saving {
         }
         Ok(saved)
     }
+}
+
+/// Keeps the member `searchable` of variables that are sent without it and have it in the latest
+/// version. Elsa's Studio saves after each change, and writes only the members that it knows.
+async fn keep_searchable(app: &App, definition: &mut Definition) -> Result<(), Problem> {
+    if definition.variables.iter().all(|variable| variable.extra.contains_key(SEARCHABLE)) {
+        return Ok(());
+    }
+    let latest = publication::latest_of(app, &definition.definition_id).await?;
+    let known = latest.map(|latest| latest.variables).unwrap_or_default();
+    let known: BTreeMap<_, _> = known
+        .into_iter()
+        .filter(|variable| !variable.id.is_empty())
+        .filter_map(|mut variable| Some((variable.id, variable.extra.shift_remove(SEARCHABLE)?)))
+        .collect();
+    for variable in &mut definition.variables {
+        if let Some(kind) = known.get(&variable.id)
+            && !variable.extra.contains_key(SEARCHABLE)
+        {
+            variable.extra.insert(SEARCHABLE.to_owned(), kind.clone());
+        }
+    }
+    Ok(())
 }
 
 /// A definition as it was sent.

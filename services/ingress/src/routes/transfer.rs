@@ -15,6 +15,7 @@ use store::{Burst, Commit, Expected, Page, StoredBookmark, ValueChanges, Version
 use utoipa::ToSchema;
 
 use super::start::begun;
+use crate::auth::caller::Caller;
 use crate::body::{Body, Prefer};
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::Patience;
@@ -116,9 +117,12 @@ struct Exported {
 pub(super) async fn export(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    caller: Caller,
 ) -> Result<Json<Value>, Problem> {
     let seen = record::get(&app, &record::id(&id)?).await?;
-    Ok(Json(exported(&app, &seen, Contents { bookmarks: true, journal: true }).await?))
+    let file = exported(&app, &seen, Contents { bookmarks: true, journal: true }).await?;
+    app.audit_later(&caller, "instance.export", seen.instance.id.as_str(), Value::Null).await;
+    Ok(Json(file))
 }
 
 /// What an export has of an instance beside its state.

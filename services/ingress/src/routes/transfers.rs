@@ -16,6 +16,7 @@ use super::bulk::bounded;
 use super::files::files;
 use super::transfer::{Contents, Imported, exported, take_in};
 use crate::archive::{Packed, pack};
+use crate::auth::caller::Caller;
 use crate::body::{Body, BytesMax, Params, content_type, parse, read};
 use crate::pipeline::identify::Asking;
 use crate::problem::ProblemBody;
@@ -62,9 +63,10 @@ impl InstancesExport {
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn export(
     State(app): State<Arc<App>>,
+    caller: Caller,
     Body(request): Body<InstancesExport>,
 ) -> Result<Response, Problem> {
-    several(&app, request).await
+    several(&app, &caller, request).await
 }
 
 /// Exports instances: one as JSON, several as a zip. They stay here.
@@ -77,9 +79,10 @@ pub(super) async fn export(
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn export_get(
     State(app): State<Arc<App>>,
+    caller: Caller,
     params: Params,
 ) -> Result<Response, Problem> {
-    several(&app, InstancesExport::read(&params)?).await
+    several(&app, &caller, InstancesExport::read(&params)?).await
 }
 
 /// An instance as a file, as with GET; the body says what is left out.
@@ -90,18 +93,23 @@ pub(super) async fn export_get(
 pub(super) async fn export_one(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    caller: Caller,
     Body(request): Body<InstancesExport>,
 ) -> Result<Response, Problem> {
-    several(&app, InstancesExport { ids: Some(vec![id]), ..request }).await
+    several(&app, &caller, InstancesExport { ids: Some(vec![id]), ..request }).await
 }
 
-async fn several(app: &App, request: InstancesExport) -> Result<Response, Problem> {
+async fn several(
+    app: &App,
+    caller: &Caller,
+    request: InstancesExport,
+) -> Result<Response, Problem> {
     let contents = request.contents();
     let ids = request.ids.unwrap_or_default();
     bounded(ids.len())?;
     let is_one = ids.len() == 1;
     let (mut packed, mut total) = (Vec::new(), 0);
-    for id in ids {
+    for id in &ids {
         let seen = record::get(app, &InstanceId::new(id.as_str())).await?;
         let bytes = format!("{:#}\n", exported(app, &seen, contents).await?).into_bytes();
         total += bytes.len();
@@ -111,7 +119,10 @@ async fn several(app: &App, request: InstancesExport) -> Result<Response, Proble
                  them in one export"
             )));
         }
-        packed.push(Packed { name: file_name(&id), bytes });
+        packed.push(Packed { name: file_name(id), bytes });
+    }
+    for id in &ids {
+        app.audit_later(caller, "instance.export", id, Value::Null).await;
     }
     let attached = |name: &str| (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""));
     match packed.pop() {

@@ -1,8 +1,11 @@
+use std::collections::BTreeMap;
+
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{Method, Request};
 use serde_json::json;
 
 use super::world::{World, json_request, writes_line};
+use crate::auth::permission::{self, MOUNTS, Need};
 use crate::{Auth, Config};
 
 const KEY: &str = "a-bootstrap-key-of-length";
@@ -159,4 +162,109 @@ async fn configured_origins_may_use_the_api() {
         .body(Body::empty())
         .unwrap();
     assert!(world.send(preflight).await.status.is_success());
+}
+
+/// A Studio in a browser sends a token, and reads headers of answers.
+#[tokio::test]
+async fn only_configured_origins_may_use_the_api() {
+    let (origin, foreign) = ("https://studio.example", "https://evil.example");
+    let config = Config {
+        auth: Auth::API_KEY,
+        api_key: Some(KEY.to_owned()),
+        cors_origins: vec![origin.to_owned()],
+        ..Config::default()
+    };
+    let world = World::without_executor(config).await;
+    let key = format!("ApiKey {KEY}");
+    let path = "/elsa/api/workflow-definitions";
+    let get = async |origin: &str| {
+        let headers = [("origin", origin), ("authorization", &key)];
+        world.send(json_request("GET", path, &headers, &json!({}))).await
+    };
+    let preflight = async |path: &str, origin: &str| {
+        let request = Request::options(path)
+            .header("origin", origin)
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "authorization,x-signalr-user-agent");
+        world.send(request.body(Body::empty()).unwrap()).await
+    };
+    let answer = get(origin).await;
+    assert_eq!(answer.header("access-control-allow-origin"), Some(origin));
+    assert_eq!(answer.header("access-control-allow-credentials"), None);
+    let exposed = answer.header("access-control-expose-headers").unwrap();
+    let exposed: Vec<_> = exposed.split(',').map(str::trim).collect();
+    for name in
+        ["content-disposition", "x-elsa-workflow-instance-id", "x-elsa-workflow-cannot-start"]
+    {
+        assert!(exposed.contains(&name), "{name} in {exposed:?}");
+    }
+    assert_eq!(get(foreign).await.header("access-control-allow-origin"), None);
+    for path in [path, "/elsa/hubs/workflow-instance/negotiate"] {
+        let allowed = preflight(path, origin).await;
+        assert!(allowed.status.is_success(), "{path}");
+        assert_eq!(allowed.header("access-control-allow-origin"), Some(origin), "{path}");
+        let headers = allowed.header("access-control-allow-headers").unwrap();
+        let headers: Vec<_> = headers.split(',').map(str::trim).collect();
+        for name in ["authorization", "x-signalr-user-agent"] {
+            assert!(headers.contains(&name), "{name} in {headers:?}");
+        }
+        let refused = preflight(path, foreign).await;
+        assert_eq!(refused.header("access-control-allow-origin"), None, "{path}");
+    }
+    // Where no key is asked for, the page of a foreign origin is refused altogether.
+    let config = Config { cors_origins: vec![origin.to_owned()], ..Config::default() };
+    let world = World::without_executor(config).await;
+    let request = json_request("GET", path, &[("origin", foreign)], &json!({}));
+    assert!(world.send(request).await.problem(403).contains("web page"));
+}
+
+#[tokio::test]
+async fn every_route_asks_for_its_permission_and_takes_no_other() {
+    let world = World::without_executor(Config {
+        auth: Auth::API_KEY,
+        api_key: Some(KEY.to_owned()),
+        ..Config::default()
+    })
+    .await;
+    let mut keys: BTreeMap<Vec<&str>, String> = BTreeMap::new();
+    let mut checked = 0;
+    for (method, template) in permission::listed() {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let needed = match permission::of(&method, &template) {
+            Need::Permission(one) => vec![one],
+            Need::OneOf(some) => some.to_vec(),
+            Need::Key => Vec::new(),
+            // The answer to anybody is tested where the route is.
+            Need::Public | Need::Inside => continue,
+            Need::Unlisted => panic!("{method} {template} is in the table and not found there"),
+        };
+        if !needed.is_empty() && !keys.contains_key(&needed) {
+            let mut others = permission::permissions();
+            others.retain(|one| !needed.contains(one));
+            let body = json!({"name": "all others", "permissions": others});
+            let made = world.send(with_key("POST", "/api/api-keys", KEY, &body)).await.expect(201);
+            keys.insert(needed.clone(), made["key"].as_str().unwrap().to_owned());
+        }
+        let below = template.strip_prefix(MOUNTS[0]);
+        let paths = match below {
+            Some(rest) => MOUNTS.iter().map(|mount| format!("{mount}{rest}")).collect(),
+            None => vec![template.clone()],
+        };
+        let methods =
+            if method == Method::GET { vec!["GET", "HEAD"] } else { vec![method.as_str()] };
+        for path in paths {
+            let parts = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
+            let path = parts.collect::<Vec<_>>().join("/");
+            for method in &methods {
+                let nobody = json_request(method, &path, &[], &json!({}));
+                assert_eq!(world.send(nobody).await.status, 401, "{method} {path} of nobody");
+                let Some(key) = keys.get(&needed) else { continue };
+                let others = with_key(method, &path, key, &json!({}));
+                let status = world.send(others).await.status;
+                assert_eq!(status, 403, "{method} {path} with every permission but {needed:?}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 300, "{checked} requests were refused");
 }

@@ -65,16 +65,8 @@ async fn published_versions_are_immutable_and_drafts_are_overwritten() {
     let again = world.post(&format!("{API}/order/publish"), &json!({})).await.expect(200);
     assert_eq!((&again["alreadyPublished"], &again["everywhere"]), (&json!(true), &json!(true)));
     let versions = world.get(&format!("{API}/order/versions")).await.expect(200);
-    let shown: Vec<_> =
-        versions["items"].as_array().unwrap().iter().map(|v| &v["version"]).collect();
+    let shown: Vec<_> = versions.as_array().unwrap().iter().map(|v| &v["version"]).collect();
     assert_eq!(shown, [2, 1]);
-    assert_eq!((&versions["totalCount"], &versions["isCut"]), (&json!(2), &json!(false)));
-    let path = format!("{API}/order/versions?pageSize=1");
-    let first = world.get(&path).await.expect(200);
-    assert_eq!((&first["count"], &first["totalCount"]), (&json!(1), &json!(2)));
-    assert_eq!((&first["items"][0]["version"], &first["isCut"]), (&json!(2), &json!(true)));
-    let rest = world.get(&format!("{path}&page=1")).await.expect(200);
-    assert_eq!((&rest["items"][0]["version"], &rest["isCut"]), (&json!(1), &json!(false)));
 }
 
 #[tokio::test]
@@ -358,9 +350,10 @@ async fn an_older_version_comes_back_as_a_draft() {
     let world = World::new().await;
     world.publish("a", writes_line()).await;
     world.publish("a", waits_for("e")).await;
-    let body = world.post(&format!("{API}/a/revert/1"), &json!({})).await.expect(200);
+    let body = world.post(&format!("{API}/a/revert/1"), &json!({})).await.expect(201);
     assert_eq!((&body["version"], &body["isPublished"]), (&json!(3), &json!(false)));
-    assert_eq!(body["root"], placed(writes_line()));
+    let draft = world.get(&format!("{API}/a")).await.expect(200);
+    assert_eq!((&draft["id"], &draft["root"]), (&body["id"], &placed(writes_line())));
     assert_eq!(world.delete(&format!("{API}/a/version/3")).await.status, 204);
     let latest = world.get(&format!("{API}/a")).await.expect(200);
     assert_eq!((&latest["version"], &latest["isPublished"]), (&json!(2), &json!(true)));

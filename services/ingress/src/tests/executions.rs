@@ -37,7 +37,7 @@ async fn begun(world: &World) -> String {
 
 /// Checks each member of an object by its kind.
 #[track_caller]
-fn must_have(object: &Value, members: &[(&str, &str)]) {
+pub(super) fn must_have(object: &Value, members: &[(&str, &str)]) {
     for (name, kind) in members {
         let value = object.get(name);
         let found = match value {

@@ -106,6 +106,20 @@ async fn executions_whose_lines_were_folded_are_counted() {
     let open = all["items"].as_array().unwrap().iter().find(|one| one["status"] != "Completed");
     assert_eq!(open, None, "every execution has ended");
     assert!(list["count"].as_u64().unwrap() < 3000, "only lines that were written have records");
+    let of = async |what: &str, node: &str| {
+        let node = format!("Workflow1:{node}");
+        let path = format!("{API}/{what}?workflowInstanceId={id}&activityNodeId={node}");
+        let body = world.get(&path).await.expect(200);
+        (body["count"].clone(), body["isCut"] == true)
+    };
+    for what in [
+        "activity-executions/list",
+        "activity-execution-summaries/list",
+        "activity-executions/count",
+    ] {
+        assert!(of(what, "for:say").await.1, "{what} says that executions have no record");
+        assert_eq!(of(what, "for").await, (json!(1), false), "{what}");
+    }
 }
 
 #[tokio::test]

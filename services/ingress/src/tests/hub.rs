@@ -18,24 +18,24 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use super::world::{BOUND, World, json_request, waits_for};
 use crate::{Auth, Config, serve};
 
-const HUB: &str = "/elsa/hubs/workflow-instance";
+pub(super) const HUB: &str = "/elsa/hubs/workflow-instance";
 const KEY: &str = "a-bootstrap-key-of-length";
 
 /// One ingress that listens.
-struct Server {
+pub(super) struct Server {
     address: SocketAddr,
     life: Life,
 }
 
 impl Server {
-    async fn start(world: &World, config: Config) -> Self {
+    pub(super) async fn start(world: &World, config: Config) -> Self {
         let config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..config };
         let life = Life::new(Duration::from_secs(30));
         let address = serve::start(world.context(), config, &life).await.unwrap();
         Self { address, life }
     }
 
-    async fn connect(&self, path: &str, header: Option<&str>) -> Result<Client, String> {
+    pub(super) async fn connect(&self, path: &str, header: Option<&str>) -> Result<Client, String> {
         let url = format!("ws://{}{path}", self.address);
         let mut request = url.into_client_request().unwrap();
         if let Some(header) = header {
@@ -56,7 +56,7 @@ impl Server {
 }
 
 #[derive(Debug)]
-struct Client {
+pub(super) struct Client {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     records: Vec<Value>,
 }
@@ -66,11 +66,11 @@ impl Client {
         self.socket.send(Message::text(text.into())).await.unwrap();
     }
 
-    async fn send(&mut self, message: &Value) {
+    pub(super) async fn send(&mut self, message: &Value) {
         self.text(format!("{message}\u{1e}")).await;
     }
 
-    async fn observe(&mut self, id: &str) -> Value {
+    pub(super) async fn observe(&mut self, id: &str) -> Value {
         let call = json!({"type": 1, "invocationId": "1", "target": "ObserveInstanceAsync",
             "arguments": [id]});
         self.send(&call).await;
@@ -78,7 +78,7 @@ impl Client {
     }
 
     /// The next record; none at the end.
-    async fn next(&mut self) -> Option<Value> {
+    pub(super) async fn next(&mut self) -> Option<Value> {
         loop {
             if !self.records.is_empty() {
                 return Some(self.records.remove(0));
@@ -92,7 +92,7 @@ impl Client {
     }
 
     /// The next record of this type; pings in between are left out.
-    async fn of_type(&mut self, wanted: u64) -> Value {
+    pub(super) async fn of_type(&mut self, wanted: u64) -> Value {
         loop {
             let record = self.next().await.expect("the connection goes on");
             if record["type"] == wanted {
@@ -113,7 +113,7 @@ impl Client {
     }
 
     /// The error with which the server closes the connection.
-    async fn closed(&mut self) -> String {
+    pub(super) async fn closed(&mut self) -> String {
         let close = self.of_type(7).await;
         assert!(self.next().await.is_none());
         close["error"].as_str().unwrap_or_default().to_owned()

@@ -4,6 +4,7 @@ mod attacks;
 mod guesses;
 mod own_password;
 mod people;
+mod streams;
 
 use std::time::Duration;
 

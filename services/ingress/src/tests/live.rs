@@ -32,9 +32,19 @@ pub(super) struct Got {
 
 impl Reader {
     pub(super) async fn open(router: &Router, path: &str, last_id: Option<u64>) -> Self {
+        let id = last_id.map(|id| id.to_string());
+        Self::opened(router, path, id.as_ref().map(|id| ("last-event-id", id.as_str()))).await
+    }
+
+    /// A reader with these credentials.
+    pub(super) async fn open_as(router: &Router, path: &str, authorization: &str) -> Self {
+        Self::opened(router, path, Some(("authorization", authorization))).await
+    }
+
+    async fn opened(router: &Router, path: &str, header: Option<(&str, &str)>) -> Self {
         let mut request = Request::get(path).header("host", "127.0.0.1:5001");
-        if let Some(id) = last_id {
-            request = request.header("last-event-id", id);
+        if let Some((name, value)) = header {
+            request = request.header(name, value);
         }
         let request = request.body(Body::empty()).unwrap();
         let answer = testkit::within("an answer", BOUND, router.clone().oneshot(request)).await;
@@ -53,7 +63,7 @@ impl Reader {
     }
 
     /// The next lines up to an empty one; none at the end.
-    async fn block(&mut self) -> Option<String> {
+    pub(super) async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
                 let (block, rest) = (block.to_owned(), rest.to_owned());

@@ -275,3 +275,38 @@ async fn a_sealed_value_is_not_found() {
     let shown = world.get(&format!("{LIST}/{id}/variables")).await.expect(200);
     assert_eq!(shown["items"][0]["isIndexed"], false);
 }
+
+/// Elsa's Studio saves after each change, and knows no member `searchable`.
+#[tokio::test]
+async fn a_save_of_studio_keeps_what_is_searchable() {
+    let world = World::new().await;
+    let path = "/elsa/api/workflow-definitions";
+    let definition = json!({"definitionId": "kept", "name": "Kept", "variables": [
+            {"id": "a", "name": "Amount", "typeName": "Decimal", "searchable": "number"},
+            {"id": "c", "name": "Customer", "typeName": "String", "searchable": "text"},
+            {"id": "n", "name": "Note", "typeName": "String"}],
+        "root": {"type": "Elsa.WriteLine", "id": "line", "text": "hello"}});
+    let saved = world.post(path, &definition).await.expect(201);
+    let mut model = saved["workflowDefinition"].clone();
+    for variable in model["variables"].as_array_mut().unwrap() {
+        variable.as_object_mut().unwrap().remove("searchable");
+    }
+    model["variables"][0]["name"] = json!("Total");
+    let save = async |model: &Value| {
+        let sent = json!({"model": model, "publish": false});
+        let saved = world.post(path, &sent).await.expect(200);
+        let variables = saved["workflowDefinition"]["variables"].as_array().unwrap().clone();
+        variables.into_iter().map(|one| one["searchable"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(save(&model).await, [json!("number"), json!("text"), Value::Null]);
+    let published = json!({"model": model, "publish": true});
+    let published = world.post(path, &published).await.expect(200);
+    assert_eq!(published["workflowDefinition"]["variables"][0]["searchable"], "number");
+    model["variables"][0]["searchable"] = Value::Null;
+    assert_eq!(save(&model).await, [Value::Null, json!("text"), Value::Null]);
+    model["variables"][0].as_object_mut().unwrap().remove("searchable");
+    assert_eq!(save(&model).await[0], Value::Null, "it does not come back");
+    // What is sent bare, as by the command line, is taken as it is.
+    let bare = world.post(&format!("{path}?publish=false"), &model).await.expect(200);
+    assert_eq!(bare["workflowDefinition"]["variables"][1].get("searchable"), None);
+}

@@ -21,7 +21,7 @@ pub(crate) struct AppArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Creates an application and prints its secrets; they are never shown again
+    /// Creates an application and prints its API key, which is never shown again
     Create {
         /// Its name
         #[arg(value_parser = app_name)]
@@ -30,7 +30,7 @@ pub(crate) enum Verb {
         #[arg(long, value_delimiter = ',', value_name = "IDS")]
         roles: Vec<String>,
     },
-    /// Lists applications, without their secrets
+    /// Lists applications, without their keys
     Ls,
     /// Removes an application
     Rm {
@@ -81,14 +81,10 @@ async fn create(
 ) -> Result<(), Failure> {
     must_exist(store, &roles).await?;
     let client_id = secret::short_id(&SystemChance.new_id());
-    let client_secret = secret::client_secret(&SystemChance.seed());
     let api_key = secret::api_key(&client_id, &SystemChance.seed());
-    let salt = SystemChance.seed();
-    let salt = salt.get(..16).unwrap_or(&salt);
     let application = Application {
         id: SystemChance.new_id(),
         name,
-        secret_hash: password::hash(&client_secret, salt).map_err(Failure::failed)?,
         key_hash: secret::hash(&api_key),
         client_id,
         roles,
@@ -103,20 +99,15 @@ async fn create(
     match format {
         Format::Json => {
             let mut document = shown(&application);
-            document["clientSecret"] = json!(client_secret);
             document["apiKey"] = json!(api_key);
             output::json(&document)
         }
         Format::Table => {
             say::message(&format!(
-                "application {} is made; this is the only time that its secrets are shown",
+                "application {} is made; this is the only time that its key is shown",
                 application.name
             ));
-            output::pairs(&[
-                ("client id", application.client_id),
-                ("client secret", client_secret),
-                ("API key", api_key),
-            ])
+            output::pairs(&[("client id", application.client_id), ("API key", api_key)])
         }
     }
 }

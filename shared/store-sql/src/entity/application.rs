@@ -31,7 +31,8 @@ impl Model {
             id: application.id.clone(),
             name: application.name.clone(),
             client_id: application.client_id.clone(),
-            secret_hash: application.secret_hash.clone(),
+            // Nothing takes a client secret: there is none (decision 049).
+            secret_hash: String::new(),
             key_hash: application.key_hash.clone(),
             created_at: application.created_at.as_millis(),
         })
@@ -43,7 +44,6 @@ impl Model {
             id: self.id,
             name: self.name,
             client_id: self.client_id,
-            secret_hash: self.secret_hash,
             key_hash: self.key_hash,
             created_at: Timestamp::from_millis(self.created_at),
         })

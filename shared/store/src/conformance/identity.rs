@@ -39,7 +39,6 @@ fn application(id: &str) -> Application {
         id: id.to_owned(),
         name: format!("The program {id}"),
         client_id: format!("client-{id}"),
-        secret_hash: "$argon2id$two".to_owned(),
         key_hash: format!("key-{id}"),
         roles: vec!["reader".to_owned(), "é".to_owned()],
         created_at: at(2),
