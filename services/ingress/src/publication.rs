@@ -33,7 +33,7 @@ use consumers::Spread;
 pub(crate) use consumers::all;
 use index::{Children, Index};
 pub(crate) use precondition::{Precondition, etag};
-pub(crate) use together::publish_together;
+pub(crate) use together::{check_together, publish_together};
 
 /// A definition after a change, and the nodes that have it.
 #[derive(Debug)]

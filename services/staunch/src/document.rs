@@ -144,7 +144,13 @@ pub(crate) fn files(
         }
         let matches = glob::glob(&text)
             .map_err(|error| Failure::usage(format!("{text} is not a pattern: {error}")))?;
-        for path in matches.flatten() {
+        // A pattern takes of the files that have two meanings, such as *.test.yaml, only those that
+        // are wanted; others may have any name.
+        let has_other_meaning = |path: &Path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            is_test(name) && !is_wanted(name)
+        };
+        for path in matches.flatten().filter(|path| path.is_dir() || !has_other_meaning(path)) {
             found.extend(listed(&path, is_wanted)?);
         }
     }

@@ -23,17 +23,9 @@ pub(crate) async fn publish_together(
     app: &Arc<App>,
     contents: Vec<Definition>,
 ) -> Result<Vec<Changed>, Problem> {
-    let mut ids = BTreeSet::new();
-    if let Some(twice) = contents.iter().find(|one| !ids.insert(&one.definition_id)) {
-        let id = &twice.definition_id;
-        return Err(Problem::bad_request(format!("workflow definition {id} is there twice")));
-    }
-    let in_order = ordered(&app.cx.engine, contents.iter()).map_err(circle)?;
+    let in_order = in_order(app, &contents)?;
     for _ in 0..limits::EDIT_TRIES_MAX {
-        let mut together = Together::default();
-        for content in &in_order {
-            together.add(app, content).await?;
-        }
+        let together = Together::of(app, &in_order).await?;
         if let Some(changed) = together.publish(app).await? {
             return Ok(changed);
         }
@@ -42,6 +34,26 @@ pub(crate) async fn publish_together(
         "one of the definitions was changed by others in each of {} tries: try again in a moment",
         limits::EDIT_TRIES_MAX
     )))
+}
+
+/// Does everything but the publication: the refusals and warnings are those that it would have.
+/// Changes nothing.
+pub(crate) async fn check_together(
+    app: &Arc<App>,
+    contents: Vec<Definition>,
+) -> Result<Vec<Changed>, Problem> {
+    let together = Together::of(app, &in_order(app, &contents)?).await?;
+    Ok(together.checked(app).await?.changed)
+}
+
+/// The definitions, each after those that it uses.
+fn in_order<'d>(app: &App, contents: &'d [Definition]) -> Result<Vec<&'d Definition>, Problem> {
+    let mut ids = BTreeSet::new();
+    if let Some(twice) = contents.iter().find(|one| !ids.insert(&one.definition_id)) {
+        let id = &twice.definition_id;
+        return Err(Problem::bad_request(format!("workflow definition {id} is there twice")));
+    }
+    ordered(&app.cx.engine, contents.iter()).map_err(circle)
 }
 
 /// The definitions of one transaction, each after those that it uses.
@@ -58,6 +70,26 @@ struct Together {
 }
 
 impl Together {
+    async fn of(app: &Arc<App>, in_order: &[&Definition]) -> Result<Self, Problem> {
+        let mut together = Self::default();
+        for content in in_order {
+            together.add(app, content).await?;
+        }
+        Ok(together)
+    }
+
+    /// The same with all warnings, if nothing is wrong.
+    async fn checked(mut self, app: &App) -> Result<Self, Problem> {
+        if !self.errors.is_empty() {
+            return Err(Problem::invalid_definition(self.errors));
+        }
+        let ids = self.news.keys().cloned().collect();
+        for (changed, children) in self.changed.iter_mut().zip(std::mem::take(&mut self.children)) {
+            changed.warnings.extend(index::missing(app, children, &ids).await?);
+        }
+        Ok(self)
+    }
+
     async fn add(&mut self, app: &Arc<App>, content: &Definition) -> Result<(), Problem> {
         let id = &content.definition_id;
         let latest = latest_of(app, id).await?;
@@ -127,30 +159,24 @@ impl Together {
 
     /// Publishes all, with new versions of other definitions that use them where they ask for that;
     /// `None` when another change was faster.
-    async fn publish(mut self, app: &Arc<App>) -> Result<Option<Vec<Changed>>, Problem> {
-        if !self.errors.is_empty() {
-            return Err(Problem::invalid_definition(self.errors));
-        }
-        let ids = self.news.keys().cloned().collect();
-        for (changed, children) in self.changed.iter_mut().zip(self.children) {
-            changed.warnings.extend(index::missing(app, children, &ids).await?);
-        }
-        let new: BTreeSet<_> = self.publications.iter().map(|it| &it.definition.id).collect();
-        let from = self.news.values().filter(|it| new.contains(&it.id));
+    async fn publish(self, app: &Arc<App>) -> Result<Option<Vec<Changed>>, Problem> {
+        let mut together = self.checked(app).await?;
+        let new: BTreeSet<_> = together.publications.iter().map(|it| &it.definition.id).collect();
+        let from = together.news.values().filter(|it| new.contains(&it.id));
         let from = from.filter(|it| it.options.auto_update_consuming_workflows == Some(true));
         let from = from.map(|it| it.definition_id.clone()).collect();
-        let spread = Spread { from, news: self.news, known: self.known };
+        let spread = Spread { from, news: together.news, known: together.known };
         let updates = consumers::updates(app, spread).await?;
         let consumers: Vec<_> = updates.iter().map(|update| update.definition.clone()).collect();
-        self.publications.extend(updates);
-        if !self.publications.is_empty() && !made_public(app, self.publications).await? {
+        together.publications.extend(updates);
+        if !together.publications.is_empty() && !made_public(app, together.publications).await? {
             return Ok(None);
         }
-        if let Some(last) = self.changed.last_mut() {
+        if let Some(last) = together.changed.last_mut() {
             last.consumers = consumers;
         }
-        let mut announced = Vec::with_capacity(self.changed.len());
-        for changed in self.changed {
+        let mut announced = Vec::with_capacity(together.changed.len());
+        for changed in together.changed {
             announced.push(changed.announced(app).await);
         }
         Ok(Some(announced))

@@ -132,6 +132,9 @@ pub(super) struct Together {
     /// Each with its `definitionId`.
     #[schema(value_type = Vec<Object>)]
     workflow_definitions: Vec<Value>,
+    /// Publishes nothing: the answer is that of a publication, or names what is wrong.
+    #[serde(default)]
+    dry_run: bool,
 }
 
 /// Publishes several definitions, all or none.
@@ -145,7 +148,7 @@ pub(super) struct Together {
 pub(super) async fn import_together(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Body(Together { workflow_definitions }): Body<Together>,
+    Body(Together { workflow_definitions, dry_run }): Body<Together>,
 ) -> Result<Json<Value>, Problem> {
     bounded(workflow_definitions.len())?;
     let mut contents = Vec::with_capacity(workflow_definitions.len());
@@ -155,8 +158,12 @@ pub(super) async fn import_together(
         content.definition_id = definition_id(content.definition_id.as_str()).map_err(wrong)?;
         contents.push(content);
     }
-    let published = publication::publish_together(&app, contents).await?;
-    for saved in published.iter().filter(|saved| !saved.already_published) {
+    let published = if dry_run {
+        publication::check_together(&app, contents).await?
+    } else {
+        publication::publish_together(&app, contents).await?
+    };
+    for saved in published.iter().filter(|saved| !dry_run && !saved.already_published) {
         audit(&app, &caller, &saved.definition).await;
     }
     let saved: Vec<_> =

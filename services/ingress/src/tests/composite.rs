@@ -271,6 +271,18 @@ async fn definitions_that_use_each_other_are_published_together() {
     assert_eq!(known(&second), [false, false]);
     assert_eq!(greets(&world).await, "Good day Ada");
 
+    // A dry run says what a publication would say, and publishes nothing.
+    let dry = async |definitions: &[Value]| {
+        let body = json!({"workflowDefinitions": definitions, "dryRun": true});
+        world.post(TOGETHER, &body).await
+    };
+    assert_eq!(known(&dry(&both("Good day")).await.expect(200)), [true, true]);
+    assert_eq!(known(&dry(&both("Good evening")).await.expect(200)), [false, false]);
+    let mut mistaken = both("Good evening");
+    mistaken[1]["root"]["activities"][0]["outputValue"] = json!({"js": "1 +"});
+    dry(&mistaken).await.expect(400);
+    assert_eq!(greets(&world).await, "Good day Ada");
+
     // One mistake, and none is published; each error names its definition.
     let mut wrong = both("Good night");
     wrong[0]["root"]["who"]["expression"] = json!({"type": "JavaScript", "value": "1 +"});

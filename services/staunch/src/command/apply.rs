@@ -39,7 +39,7 @@ pub(crate) struct ApplyArgs {
     /// Imports drafts and publishes nothing
     #[arg(long)]
     draft: bool,
-    /// Changes nothing, and shows the difference to what the server has
+    /// Changes nothing: shows the difference to what the server has, and what a publication would refuse
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -66,13 +66,23 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
     if args.dry_run {
         let version = if args.draft { "Latest" } else { "Published" };
         let mut compared = Vec::new();
-        for document in documents {
-            match compare(&client, &document, version).await {
+        for document in &documents {
+            match compare(&client, document, version).await {
                 Ok(one) => compared.push(one),
-                Err(failure) => refusals.push(reported(&named(&[document], failure))),
+                Err(failure) => {
+                    refusals.push(reported(&named(std::slice::from_ref(document), failure)));
+                }
             }
         }
         print_compared(compared, format)?;
+        if !args.draft {
+            for group in groups(documents) {
+                match upload::together(&client, &group, true).await {
+                    Ok(done) => done.iter().for_each(|one| warn(&group, one)),
+                    Err(failure) => refusals.push(reported(&named(&group, failure))),
+                }
+            }
+        }
         return verdict(&refusals);
     }
     let groups = if args.draft {
@@ -84,7 +94,7 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
     for group in groups {
         let uploaded = match group.as_slice() {
             [one] => upload::import(&client, &one.body, !args.draft).await.map(|it| vec![it]),
-            several => upload::together(&client, several).await,
+            several => upload::together(&client, several, false).await,
         };
         match uploaded {
             Ok(done) => {

@@ -50,6 +50,14 @@ async fn a_definition_by_hand_goes_to_the_server_and_back() {
     state(["unchanged", "unchanged"], &[]).await;
     state(["unchanged", "unchanged"], &["--dry-run"]).await;
 
+    // What a publication would refuse is refused by a dry run; tests beside it are no definitions.
+    write(here.path(), "flows/hello.test.yaml", "tests: {it: {}}");
+    write(here.path(), "flows/wrong.yaml", "root: {type: WriteLine, text: {js: '1 +'}}");
+    let refused = run(&["apply", "-f", "flows/*.yaml", "--dry-run"], 1).await;
+    assert!(stderr(&refused).contains("flows/wrong.yaml:1:"), "{}", stderr(&refused));
+    std::fs::remove_file(here.path().join("flows/wrong.yaml")).unwrap();
+    std::fs::remove_file(here.path().join("flows/hello.test.yaml")).unwrap();
+
     write(here.path(), "flows/hello.yaml", &HELLO.replace("World", "Moon"));
     let planned = state(["changed", "unchanged"], &["--dry-run"]).await;
     let difference = planned[0]["difference"].as_str().unwrap();

@@ -72,16 +72,18 @@ pub(super) async fn import(
     Ok(Applied::read(body, publish))
 }
 
-/// Publishes documents that use each other, all or none.
+/// Publishes documents that use each other, all or none. A dry run publishes nothing, and is refused
+/// for the same reasons.
 ///
 /// # Errors
 /// When the server refuses one of them.
 pub(super) async fn together(
     client: &Client,
     documents: &[Document],
+    dry_run: bool,
 ) -> Result<Vec<Applied>, Failure> {
     let bodies: Vec<_> = documents.iter().map(|document| &document.body).collect();
-    let body = json!({"workflowDefinitions": bodies});
+    let body = json!({"workflowDefinitions": bodies, "dryRun": dry_run});
     let answer = client.post("/bulk-actions/import/workflow-definitions", &body).await?;
     let saved = answer.body.get("workflowDefinitions").and_then(Value::as_array);
     Ok(saved.into_iter().flatten().map(|saved| Applied::read(saved, true)).collect())
