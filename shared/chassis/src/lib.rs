@@ -20,6 +20,7 @@
 
 mod admin;
 mod build_info;
+mod certificate;
 mod chance;
 mod clock;
 mod config;
@@ -37,6 +38,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 pub use admin::{Admin, AdminKeys, is_loopback};
 pub use build_info::{commit, version};
+pub use certificate::{Certificate, EXPIRY_NOTED, certificates, watch_certificates};
 pub use chance::{SeededChance, SystemChance};
 pub use clock::{SystemClock, TokioClock};
 pub use config::{

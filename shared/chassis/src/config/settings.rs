@@ -71,6 +71,9 @@ settings! {
     database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
     /// Connections to the database that read; on PostgreSQL up to six more write
     database_connections: u32 = "8", "COUNT";
+    /// The database is reached through a pooler that lends a connection for one transaction, such as
+    /// PgBouncer in transaction mode
+    database_pooler: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// Creates missing streams, buckets and database tables at the start
     provision: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// How callers authenticate: `none`, or schemes side by side, separated by commas: `api-key`,

@@ -97,6 +97,12 @@ impl Node {
         format!("{scheme}://{}", self.listen)
     }
 
+    /// Where it answers about its health, without TLS.
+    #[must_use]
+    pub fn health_url(&self) -> String {
+        format!("http://{}", self.admin.as_ref().unwrap_or(&self.listen))
+    }
+
     /// Its process id, while it runs.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
@@ -271,7 +277,15 @@ impl Node {
 
     fn command(&self) -> Command {
         let Self { plan, around, listen, .. } = self;
-        let mut command = Command::new(plan.binary.as_ref().unwrap_or(&around.binary));
+        let binary = plan.binary.as_ref().unwrap_or(&around.binary);
+        let mut command = match plan.under.split_first() {
+            None => Command::new(binary),
+            Some((program, arguments)) => {
+                let mut command = Command::new(program);
+                command.args(arguments).arg(binary);
+                command
+            }
+        };
         if !plan.is_service {
             command.args(["server", "--role", &plan.roles]);
         }

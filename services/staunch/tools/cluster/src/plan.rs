@@ -58,6 +58,9 @@ pub struct NodePlan {
     pub database_url: Option<String>,
     /// Another executable, such as an older version.
     pub binary: Option<PathBuf>,
+    /// The command that runs the executable, such as `ip netns exec NAME`. It has to become the
+    /// executable, under its own process id.
+    pub under: Vec<String>,
     /// True when the executable is one service and has no `server --role`.
     pub is_service: bool,
 }
@@ -100,6 +103,7 @@ impl NodePlan {
             nats_url: None,
             database_url: None,
             binary: None,
+            under: Vec::new(),
             is_service: false,
         }
     }
