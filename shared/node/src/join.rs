@@ -107,6 +107,9 @@ async fn open(settings: &Settings) -> Result<SqlStore, store::Error> {
         migrate: settings.provision,
         max_connections: settings.database_connections,
         pooled: settings.database_pooler,
+        committers: settings.database_committers,
+        acquire_timeout: settings.database_wait,
+        statement_timeout: settings.database_statement_time,
         ..Default::default()
     };
     store_sql::connect(&settings.database_url, options).await
@@ -165,6 +168,7 @@ pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
     options.tls.ca.clone_from(&settings.nats_ca);
     options.tls.identity = settings.nats_tls_cert.clone().zip(settings.nats_tls_key.clone());
     options.tls.is_required = settings.nats_ca.is_some() || settings.nats_tls_cert.is_some();
+    options.connect_max = settings.nats_wait;
     options.keep_provisioned = settings.provision.then_some(1);
     bus_nats::connect(options).await
 }

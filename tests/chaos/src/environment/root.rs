@@ -94,8 +94,11 @@ impl Drop for SmallDisk {
 pub(crate) struct Network {
     /// Its namespace ends with this process.
     keeper: Child,
-    /// This machine's address on that way.
+    /// This machine's end of the way, and its address.
+    near: String,
     pub(crate) here: String,
+    /// The address of the other end.
+    pub(crate) there: String,
 }
 
 impl Network {
@@ -107,7 +110,7 @@ impl Network {
         let pid = keeper.id();
         let number = pid % 250;
         let (near, far) = (format!("sn{pid}"), format!("sf{pid}"));
-        let here = format!("10.98.{number}.1");
+        let (here, there) = (format!("10.98.{number}.1"), format!("10.98.{number}.2"));
         let own = std::fs::read_link("/proc/self/ns/net").unwrap();
         let theirs = format!("/proc/{pid}/ns/net");
         while std::fs::read_link(&theirs).is_ok_and(|namespace| namespace == own) {
@@ -116,8 +119,8 @@ impl Network {
         run(&format!("ip link add {near} type veth peer name {far} netns {pid}"));
         run(&format!("ip addr add {here}/24 dev {near}"));
         run(&format!("ip link set {near} up"));
-        let network = Self { keeper, here };
-        network.inside(&format!("ip addr add 10.98.{number}.2/24 dev {far}"));
+        let network = Self { keeper, near, here, there };
+        network.inside(&format!("ip addr add {}/24 dev {far}", network.there));
         network.inside(&format!("ip link set {far} up"));
         network.inside("ip link set lo up");
         network
@@ -131,6 +134,16 @@ impl Network {
     /// The command that runs others within it.
     pub(crate) fn under(&self) -> Vec<String> {
         ["nsenter", "--net", "--target", &self.keeper.id().to_string()].map(str::to_owned).to_vec()
+    }
+
+    /// Cuts the way: no packet arrives, and no answer says so.
+    pub(crate) fn cut(&self) {
+        run(&format!("ip link set {} down", self.near));
+    }
+
+    /// Ends the cut.
+    pub(crate) fn heal(&self) {
+        run(&format!("ip link set {} up", self.near));
     }
 
     /// Drops this percentage of the packets, in each direction.

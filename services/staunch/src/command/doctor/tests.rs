@@ -247,7 +247,7 @@ const REST: &[Row] = &[
         cluster(f).pauses = vec![(Scope::Node("n9".to_owned()), pause())];
     }),
     (Warn, "1 leases belong to nodes that are gone: n9", "within seconds", |f| {
-        let held = Holding { owner: "n9".to_owned(), next: Vec::new() };
+        let held = Holding { owner: "n9".to_owned(), ..Holding::default() };
         cluster(f).leases = vec![("i-1".to_owned(), held)];
     }),
     (Bad, "NATS belongs to cluster c2, and the database to cluster c1", "--claim", |f| {

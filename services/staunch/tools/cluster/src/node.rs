@@ -63,7 +63,8 @@ struct Running {
 
 impl Node {
     pub(crate) fn begin(plan: NodePlan, around: Surroundings) -> anyhow::Result<Self> {
-        let listen = format!("127.0.0.1:{}", free_port()?);
+        let host = plan.host.as_deref().unwrap_or("127.0.0.1");
+        let listen = format!("{host}:{}", free_port()?);
         let admin = match plan.tls {
             Some(_) => Some(format!("127.0.0.1:{}", free_port()?)),
             None => None,

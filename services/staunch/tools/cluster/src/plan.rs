@@ -61,6 +61,8 @@ pub struct NodePlan {
     /// The command that runs the executable, such as `ip netns exec NAME`. It has to become the
     /// executable, under its own process id.
     pub under: Vec<String>,
+    /// The address at which it listens, if that is not 127.0.0.1.
+    pub host: Option<String>,
     /// True when the executable is one service and has no `server --role`.
     pub is_service: bool,
 }
@@ -104,6 +106,7 @@ impl NodePlan {
             database_url: None,
             binary: None,
             under: Vec::new(),
+            host: None,
             is_service: false,
         }
     }
