@@ -3,6 +3,7 @@
 //!
 //! What needs root (namespaces, mounts) is skipped without it, and says so.
 
+mod callers;
 mod certificates;
 mod clocks;
 mod descriptors;

@@ -44,7 +44,7 @@ async fn a_lost_site_costs_time_and_no_work_g1_g2_g5_g7_g11() {
     let load = Load::begin_at(&world, "sites", &[0, 1], &network.here).await;
     load.progress(10).await;
     network.cut();
-    said(&world, 1, &["WARN", "cut off"]).await;
+    said(&world, 1, &["WARN", "presence could not be renewed"]).await;
     let took = load.progress(10).await;
     println!("the second site is lost: the first goes on, 10 voyages in {took:.1?}");
     network.heal();
