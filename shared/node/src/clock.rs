@@ -99,7 +99,40 @@ impl Clock for ClusterClock {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use async_trait::async_trait;
+    use store::memory::{Faults, MemoryStore, Operation};
+
     use super::*;
+
+    /// The database does not answer while this is true.
+    struct Down(Arc<AtomicBool>);
+
+    #[async_trait]
+    impl Faults for Down {
+        async fn before(&self, _operation: Operation) -> Result<(), store::Error> {
+            match self.0.load(Ordering::Relaxed) {
+                true => Err(store::Error::Unavailable("it is down".to_owned())),
+                false => Ok(()),
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_the_database_time_goes_on_from_the_last_reading() {
+        let is_down = Arc::new(AtomicBool::new(false));
+        let began = Instant::now();
+        let time = move || Timestamp::from_millis(10_000).after(began.elapsed());
+        let store = MemoryStore::new(Arc::new(time));
+        let store = store.with_faults(Arc::new(Down(Arc::clone(&is_down))));
+        let clock = ClusterClock::start(&store).await.unwrap();
+        is_down.store(true, Ordering::Relaxed);
+        tokio::time::advance(Duration::from_secs(3_600)).await;
+        assert!(clock.read(&store).await.is_err());
+        assert_eq!(clock.now().as_millis(), 10_000 + 3_600_000);
+    }
 
     fn millis(count: u64) -> Duration {
         Duration::from_millis(count)
