@@ -67,6 +67,9 @@ END
 
 # Those who watch.
 printf '%s' "$metrics_key" | write /secrets/prometheus/metrics-key 0444
+# The links of the alerts lead to the book that the nodes show.
+sed "s|http://localhost:5001/docs/book|$RUNBOOKS_URL/docs/book|" /alerts.yaml |
+    write /secrets/prometheus/alerts.yaml 0444
 secret grafana-password | write /secrets/grafana/password 0444
 
 echo "The secrets of this cluster are made. The API key: docker compose exec node-1 cat /secrets/node/api-key"

@@ -275,6 +275,22 @@ def check_metrics_key(where, found):
                 complain(f"{where}: {name_of(document)} takes no key of the metrics")
 
 
+def check_runbooks(where, found, base):
+    """The links of the alerts lead to the book that the nodes show."""
+    rules = [
+        rule
+        for one in found
+        if one["kind"] == "PrometheusRule"
+        for group in one["spec"]["groups"]
+        for rule in group["rules"]
+    ]
+    for rule in rules:
+        expected = f"{base}/docs/book/alerts#{rule['alert'].lower()}"
+        if rule["annotations"]["runbook_url"] != expected:
+            complain(f"{where}: {rule['annotations']['runbook_url']} is not {expected}")
+    return len(rules)
+
+
 def check_links(where, found):
     """What names another object names one that is there."""
     labels = [
@@ -314,6 +330,13 @@ def check_links(where, found):
                 complain(f"{where}: {name_of(document)} leads to no Service")
 
 
+# What the links of the alerts begin with, by the values.
+RUNBOOKS = {
+    "odd.yaml": "https://runbooks.example.com/flows",
+    "roles.yaml": "https://flows.example.com",
+}
+
+
 def check_chart():
     for values in sorted((CHART / "ci").glob("*.yaml")):
         lint = helm(
@@ -328,6 +351,9 @@ def check_chart():
         check_pods(values.name, found)
         check_links(values.name, found)
         check_metrics_key(values.name, found)
+        alerts = check_runbooks(values.name, found, RUNBOOKS.get(values.name))
+        if (alerts > 0) != (values.name in RUNBOOKS):
+            complain(f"{values.name} has {alerts} alerts")
         COUNTS.append(len(found))
     for values, reason in REFUSED:
         ran = helm(

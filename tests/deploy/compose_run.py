@@ -415,7 +415,11 @@ def prometheus_reads_every_node(machine):
     up = lambda: [one["value"][1] for one in ok(api("/query?query=up"))["data"]["result"]]
     eventually("Prometheus reads three nodes", lambda: up() == ["1", "1", "1"])
     groups = ok(api("/rules"))["data"]["groups"]
-    assert groups and all(rule["health"] != "err" for group in groups for rule in group["rules"])
+    rules = [rule for group in groups for rule in group["rules"]]
+    assert rules and all(rule["health"] != "err" for rule in rules)
+    links = [rule["annotations"]["runbook_url"] for rule in rules]
+    url = machine.services["node-1"].environment["STAUNCH_BASE_URL"]
+    assert all(link.startswith(f"{url}/docs/book/alerts#") for link in links), links
 
 
 def timers_are_fired_by_the_scheduler_alone(machine, api):

@@ -1,6 +1,7 @@
 //! The context of every step of the pipeline: the node's ports, limits and life cycle.
 
 use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bus::{Bus, Leases, Presence};
@@ -51,6 +52,8 @@ pub(crate) struct Inner {
     pub(crate) chains: Chains,
     /// Decides which refused commands are logged.
     pub(crate) refusals: Sampler,
+    /// The database did not answer for a command of this node.
+    pub(crate) has_no_store: AtomicBool,
     pub(crate) tasks: TaskTracker,
     pub(crate) stopping: CancellationToken,
     pub(crate) gone: CancellationToken,
@@ -64,6 +67,13 @@ impl Inner {
 
     pub(crate) fn seed(&self) -> [u8; 32] {
         self.chance.seed()
+    }
+
+    /// Remembers that the database does not answer, so that no more commands are pulled until it does.
+    pub(crate) fn note(&self, stop: &Stop) {
+        if matches!(stop, Stop::NoStore(_)) {
+            self.has_no_store.store(true, Ordering::Relaxed);
+        }
     }
 
     /// What the configuration says to workflows, with the secrets as they are now.

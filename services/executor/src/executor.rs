@@ -1,5 +1,6 @@
 //! One executor: its construction, and the operations of its owner: handle a delivery, stop, kill.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use bus::{Bucket, Bus, Delivery, Leases, Presence, Wire};
@@ -76,6 +77,7 @@ impl Executor {
             chains: Chains::default(),
             refusals: Sampler::default(),
             tasks: TaskTracker::new(),
+            has_no_store: AtomicBool::new(false),
             stopping: CancellationToken::new(),
             gone: CancellationToken::new(),
             give_up_at: OnceLock::new(),

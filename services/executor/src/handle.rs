@@ -23,7 +23,7 @@ const TASK: &str = "executor: delivery";
 pub(crate) async fn handle(cx: &Cx, delivery: Delivery) {
     if let Err(panicked) = tasks::caught(TASK, take(cx, &delivery)).await {
         let stop = Stop::Panicked(panicked.to_string());
-        answer(cx, &delivery, verdict(&delivery, &stop)).await;
+        answer(cx, &delivery, verdict(cx, &delivery, &stop)).await;
     }
 }
 
@@ -49,7 +49,7 @@ async fn take(cx: &Cx, delivery: &Delivery) {
 async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
     let command = match Command::decode(&delivery.message, &fallback_id(delivery)) {
         Ok(command) => command,
-        Err(garbled) => return verdict(delivery, &Stop::garbled(garbled)),
+        Err(garbled) => return verdict(cx, delivery, &Stop::garbled(garbled)),
     };
     cx.at(Point::Decoded).await;
     if let Some(after) = held(cx, &command) {
@@ -65,7 +65,7 @@ async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
         Some(id) => actor::apply(cx, id, command, delivery).await,
         None => match route::apply(cx, &command).await {
             Ok(()) => Verdict::Ack,
-            Err(stop) => verdict(delivery, &stop),
+            Err(stop) => verdict(cx, delivery, &stop),
         },
     }
 }
@@ -91,7 +91,8 @@ fn held(cx: &Cx, command: &Command) -> Option<Duration> {
     after
 }
 
-fn verdict(delivery: &Delivery, stop: &Stop) -> Verdict {
+fn verdict(cx: &Cx, delivery: &Delivery, stop: &Stop) -> Verdict {
+    cx.note(stop);
     if stop.is_passing() {
         tracing::debug!(%stop, ?delivery, "a command is sent back for later");
     }

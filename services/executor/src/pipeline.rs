@@ -72,6 +72,7 @@ pub(crate) async fn apply(
     origin: Origin,
 ) -> Option<TenureEnd> {
     if let Err(stop) = lock(cx, tenure, &origin).await {
+        cx.note(&stop);
         return Some(locked_out(origin, stop));
     }
     let work = tenure.work(&origin, cx.now());
@@ -81,7 +82,10 @@ pub(crate) async fn apply(
             unchanged(cx, tenure, origin, why).await;
             return None;
         }
-        Err(stop) => return stopped(tenure, origin, stop),
+        Err(stop) => {
+            cx.note(&stop);
+            return stopped(tenure, origin, stop);
+        }
     };
     tenure.accept(origin);
     tenure.wake(&done.woken);

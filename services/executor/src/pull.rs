@@ -2,6 +2,7 @@
 //! for other nodes or for later.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bus::{Delivery, Error};
@@ -60,6 +61,9 @@ impl Pulls<'_> {
         let batch = self.executor.cx().config.batch;
         while !self.stop.is_cancelled() {
             self.gate.pass(&self.stop).await;
+            if self.has_waited_for_store().await {
+                watchdog.heard = Instant::now();
+            }
             let Some(mut room) = room(&self.hands, batch, &self.stop).await else { break };
             let Some(mut share) = share(&self.bytes, &self.stop).await else { break };
             match once(self.executor, room.num_permits()).await {
@@ -85,6 +89,26 @@ impl Pulls<'_> {
             let is_idle = self.hands.available_permits() == self.hands_max;
             watchdog.look(self.executor, is_idle).await;
         }
+    }
+}
+
+impl Pulls<'_> {
+    /// Waits until the database answers this node, if it did not for a command: the commands are for
+    /// other nodes meanwhile, which it may answer. True if there was a wait.
+    async fn has_waited_for_store(&self) -> bool {
+        let cx = self.executor.cx();
+        if !cx.has_no_store.swap(false, Ordering::Relaxed) {
+            return false;
+        }
+        let (mut backoff, mut is_said) = (Backoff::new(PAUSE_FIRST, PAUSE_LONGEST), false);
+        while let Some(Err(error)) = self.stop.run_until_cancelled(cx.store.ping()).await {
+            if !std::mem::replace(&mut is_said, true) {
+                tracing::warn!(%error, "no commands are taken until the database answers");
+            }
+            let pause = tokio::time::sleep(backoff.next());
+            self.stop.run_until_cancelled(pause).await.unwrap_or_default();
+        }
+        true
     }
 }
 

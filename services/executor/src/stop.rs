@@ -16,6 +16,8 @@ const SOON: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_sec
 pub(crate) enum Stop {
     /// A dependency failed, or another node works on the instance: retry with growing pauses.
     Later(String),
+    /// The database does not answer this node: as `Later`, and other nodes get the next commands.
+    NoStore(String),
     /// The command came before something that it needs: retry soon.
     Soon(String),
     /// The command can never be applied, because of its content. Its sender is answered; a command
@@ -70,13 +72,13 @@ impl Stop {
 
     /// A later try may succeed.
     pub(crate) fn is_passing(&self) -> bool {
-        matches!(self, Self::Later(_) | Self::Soon(_))
+        matches!(self, Self::Later(_) | Self::NoStore(_) | Self::Soon(_))
     }
 
     /// The verdict for delivery number `attempt` of the command.
     pub(crate) fn verdict(&self, attempt: i64, spread: u64) -> Verdict {
         match self {
-            Self::Later(_) => Verdict::Retry(retry_pause(attempt, spread)),
+            Self::Later(_) | Self::NoStore(_) => Verdict::Retry(retry_pause(attempt, spread)),
             Self::Soon(_) => Verdict::Retry(pause(SOON, attempt, spread)),
             Self::Refused(refusal, reason) => Verdict::Refuse(*refusal, reason.clone()),
             Self::Dead(refusal, reason) => Verdict::Park(*refusal, reason.clone()),
@@ -95,6 +97,7 @@ impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Later(reason)
+            | Self::NoStore(reason)
             | Self::Soon(reason)
             | Self::Refused(_, reason)
             | Self::Dead(_, reason)
@@ -110,10 +113,10 @@ impl From<store::Error> for Stop {
         let reason = error.to_string();
         match error {
             // An operator has to correct a schema that does not fit; the command can wait for that.
-            store::Error::Unavailable(_)
-            | store::Error::Overloaded(_)
-            | store::Error::Schema(_)
-            | store::Error::TooNew(_) => Self::Later(reason),
+            store::Error::Unavailable(_) => Self::NoStore(reason),
+            store::Error::Overloaded(_) | store::Error::Schema(_) | store::Error::TooNew(_) => {
+                Self::Later(reason)
+            }
             store::Error::Corrupt(_) => Self::Dead(Refusal::Dead, reason),
             store::Error::Refused(_) => Self::Refused(Refusal::Garbled, reason),
         }

@@ -211,8 +211,8 @@ fn issuer_of<'a>(app: &'a App, token: &str) -> Option<&'a Oidc> {
 
 async fn with_key(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
     let hash = hash_of(key);
-    if let Some(bootstrap) = &app.config.api_key
-        && same(&hash_of(bootstrap), &hash)
+    if let Some(bootstrap) = app.config.bootstrap_key()
+        && same(&hash_of(&bootstrap), &hash)
     {
         return Ok(Some(Caller {
             who: "bootstrap".to_owned(),

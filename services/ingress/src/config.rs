@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use chassis::http::TlsFiles;
-use chassis::{Auth, Networks, Rate, Settings};
+use chassis::{Auth, LiveKey, Networks, Rate, Settings};
 use model::{Retries, limits};
 
 use crate::identity::config::IdentityConfig;
@@ -66,6 +66,8 @@ pub struct Config {
     pub auth: Auth,
     /// A key with all permissions, with which other keys can be created.
     pub api_key: Option<String>,
+    /// That key where it follows a file; it takes the place of `api_key`.
+    pub live_key: Option<LiveKey>,
     /// Users and their tokens.
     pub identity: IdentityConfig,
     /// The issuer whose tokens are accepted, where that scheme is on.
@@ -112,6 +114,7 @@ impl Default for Config {
             limit_definition: None,
             auth: Auth::NONE,
             api_key: None,
+            live_key: None,
             identity: IdentityConfig::default(),
             oidc: None,
             master: None,
@@ -151,6 +154,7 @@ impl Config {
             identity: IdentityConfig::from_settings(settings).map_err(Invalid::Identity)?,
             oidc: OidcConfig::from_settings(settings).map_err(Invalid::Oidc)?,
             api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
+            live_key: LiveKey::of(settings, "api-key", settings.api_key.as_ref()),
             master: master(settings)?,
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
@@ -201,6 +205,14 @@ impl Config {
             ));
         }
         issuer.check()
+    }
+
+    /// The key with all permissions, as it is now.
+    pub(crate) fn bootstrap_key(&self) -> Option<String> {
+        match &self.live_key {
+            Some(key) => Some(key.now().expose().to_owned()),
+            None => self.api_key.clone(),
+        }
     }
 
     /// The beginning of URLs, without a slash at the end.

@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
-    app, apply, archive, bench, config, dead, demo, dev, doctor, health, instance, key, log_level,
-    migrate, nats_permissions, provision, retention, role, run, runtime, secret, server,
+    app, apply, archive, bench, config, dead, demo, dev, doctor, health, instance, key, lease,
+    log_level, migrate, nats_permissions, provision, retention, role, run, runtime, secret, server,
     signing_key, support_bundle, test, top, user, validate, why, workflow,
 };
 use crate::failure::EXIT_CODES;
@@ -71,6 +71,8 @@ enum Command {
     Why(why::WhyArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
+    /// Lists leases, which show what node holds what instance, and takes them away
+    Lease(lease::LeaseArgs),
     /// Removes ended instances after their time, or says which would be removed
     Retention(retention::RetentionArgs),
     /// Lists and reads archived instances
@@ -219,6 +221,13 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
             let settings = client_settings(&args.settings, args.verb.only_looks())?;
             let bus = node::connect(&settings).await?;
             let done = dead::run(args.verb, &bus, format).await;
+            bus.close().await;
+            done
+        }
+        Command::Lease(args) => {
+            let settings = client_settings(&args.settings, args.verb.only_looks())?;
+            let bus = node::connect(&settings).await?;
+            let done = lease::run(args.verb, &bus, format).await;
             bus.close().await;
             done
         }

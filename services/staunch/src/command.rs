@@ -12,6 +12,7 @@ pub(crate) mod doctor;
 pub(crate) mod health;
 pub(crate) mod instance;
 pub(crate) mod key;
+pub(crate) mod lease;
 pub(crate) mod log_level;
 pub(crate) mod migrate;
 pub(crate) mod nats_permissions;

@@ -1,12 +1,13 @@
 //! One connection: opened, supervised, and named in the server's list of connections.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
+use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use bus::Error;
 use model::Backoff;
 use protocol::subject;
+use sync_wrapper::SyncFuture;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const CONNECT_AGAIN: Duration = Duration::from_millis(200);
 const RECONNECT_FIRST: Duration = Duration::from_millis(10);
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
+/// Time between two looks for the reason why no connection is made, and the longest of them.
+const EXPLAIN_INTERVAL: Duration = Duration::from_secs(10);
+const EXPLAIN_MAX: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(2);
 /// Commands that wait in the client for the connection.
 const SENDER_CAPACITY: usize = 8_192;
@@ -53,6 +57,8 @@ impl Link {
             epoch: Arc::new(watch::Sender::new(0)),
             refusals: Refusals::default(),
             closed: closed.clone(),
+            options: Arc::new(options.clone()),
+            explain_at: Arc::default(),
         };
         let give_up = Instant::now() + options.connect_max;
         let client = loop {
@@ -130,10 +136,13 @@ struct Heard {
     epoch: Arc<watch::Sender<u64>>,
     refusals: Refusals,
     closed: CancellationToken,
+    options: Arc<Options>,
+    /// When the reason of a failed connection is looked for again; at once if none.
+    explain_at: Arc<Mutex<Option<Instant>>>,
 }
 
 fn settings(options: &Options, inbox: &str, heard: Heard) -> ConnectOptions {
-    let mut settings = ConnectOptions::new()
+    let settings = ConnectOptions::new()
         .name(format!("{} {}", options.name, heard.purpose))
         .ping_interval(PING_INTERVAL)
         .connection_timeout(CONNECT_TIMEOUT)
@@ -147,8 +156,19 @@ fn settings(options: &Options, inbox: &str, heard: Heard) -> ConnectOptions {
         })
         .event_callback(move |event| {
             heard.note(&event);
-            async {}
+            let heard = heard.clone();
+            // The client asks for a future that is `Sync`, and its own are not.
+            SyncFuture::new(async move {
+                if let Event::ClientError(ClientError::Other(_)) = event {
+                    heard.explain().await;
+                }
+            })
         });
+    secured(settings, options)
+}
+
+/// With the certificates of these options.
+fn secured(mut settings: ConnectOptions, options: &Options) -> ConnectOptions {
     if options.tls.is_required {
         settings = settings.require_tls(true);
     }
@@ -162,6 +182,26 @@ fn settings(options: &Options, inbox: &str, heard: Heard) -> ConnectOptions {
 }
 
 impl Heard {
+    /// Logs why no connection is made, such as a certificate that has expired: the client reports
+    /// only the kind of the error, so this tries once more.
+    async fn explain(&self) {
+        let now = Instant::now();
+        let may = {
+            let mut at = self.explain_at.lock().unwrap_or_else(PoisonError::into_inner);
+            let may = at.is_none_or(|at| at <= now);
+            if may {
+                *at = Some(now + EXPLAIN_INTERVAL);
+            }
+            may
+        };
+        if !may || self.closed.is_cancelled() {
+            return;
+        }
+        if let Ok(Some(reason)) = tokio::time::timeout(EXPLAIN_MAX, reason(&self.options)).await {
+            tracing::warn!(purpose = self.purpose, "NATS is not reached: {reason}");
+        }
+    }
+
     fn note(&self, event: &Event) {
         let purpose = self.purpose.as_str();
         match event {
@@ -206,6 +246,19 @@ impl Heard {
                 tracing::warn!(purpose, "NATS says: {other}");
             }
         }
+    }
+}
+
+/// Why a connection with these options is not made; none if it is.
+async fn reason(options: &Options) -> Option<String> {
+    let target = match Target::read(options) {
+        Ok(target) => target,
+        Err(error) => return Some(error.to_string()),
+    };
+    let settings = secured(ConnectOptions::new().connection_timeout(EXPLAIN_MAX), options);
+    match target.login.apply(settings) {
+        Ok(settings) => settings.connect(&target.servers[..]).await.err().map(|e| e.to_string()),
+        Err(error) => Some(error.to_string()),
     }
 }
 

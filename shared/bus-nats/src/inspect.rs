@@ -36,6 +36,8 @@ pub struct Inspection {
     pub round_trips: Vec<Duration>,
     /// The server's time, and half of the round trip of the question.
     pub time: Option<(Timestamp, Duration)>,
+    /// When that answer arrived.
+    pub time_at: Option<Instant>,
     /// The account's use of files and memory, with their limits (below 0: none).
     pub storage: [(u64, i64); 2],
     /// Streams and buckets, in the order of the topology.
@@ -155,6 +157,7 @@ impl Inspection {
     fn clock(&mut self, asked: Instant, info: &Value) {
         let time = info["ts"].as_str().and_then(|text| Timestamp::parse(text).ok());
         self.time = time.map(|time| (time, asked.elapsed() / 2));
+        self.time_at = Some(Instant::now());
     }
 }
 

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use bus::{Bucket, Bus, Entry, Error, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 use bytes::Bytes;
 use futures::future::try_join_all;
+use model::Timestamp;
 use serde_json::json;
 
 use crate::NatsBus;
@@ -18,6 +19,7 @@ use crate::api::{
 };
 use crate::bucket::{OPERATION, is_tombstone, name};
 use crate::options::ANSWER_MAX;
+use crate::queue::timestamp;
 
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
@@ -32,6 +34,28 @@ struct NatsKv {
 impl Bus for NatsBus {
     fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
         Arc::new(NatsKv::new(self.clone(), bucket))
+    }
+}
+
+impl NatsBus {
+    /// When a key expires, by the server's clock, unless it is written again; `None` if it does not
+    /// expire, or is gone.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn expiry(&self, bucket: Bucket, key: &str) -> Result<Option<Timestamp>, Error> {
+        let kv = NatsKv::new(self.clone(), bucket);
+        let found = kv.stream().await?.get_last_raw_message_by_subject(&kv.subject(key)?).await;
+        let message = match found {
+            Ok(message) => message,
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::Unavailable(format!("the read of {key}: {error}"))),
+        };
+        let ttl = message.headers.get(TTL).and_then(|ttl| ttl.as_str().parse().ok());
+        let written = timestamp(message.time.unix_timestamp_nanos());
+        Ok(ttl.map(|seconds| written.after(Duration::from_secs(seconds))))
     }
 }
 

@@ -228,7 +228,7 @@ fn api_error(stream: &str, cause: &jetstream::Error) -> Error {
     says.into_error(&format!("the stream {stream}"))
 }
 
-fn timestamp(nanos: i128) -> Timestamp {
+pub(crate) fn timestamp(nanos: i128) -> Timestamp {
     Timestamp::from_millis(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX))
 }
 

@@ -24,7 +24,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 pub use handle::Lease;
-pub use holder::{Holding, look, look_at_all};
+pub use holder::{Holding, look, look_at_all, take_away};
 pub use terms::{Busy, Terms};
 
 use crate::lock::lock;

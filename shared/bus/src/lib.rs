@@ -28,7 +28,7 @@ pub use claim::{Claim, Claimed, Claims};
 pub use error::Error;
 pub use home::{Home, NoHome, Stranger, home_of};
 pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
-pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all};
+pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all, take_away};
 pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};
 pub use pause::{Drain, Pause, Pauses, Scope};
 pub use pointer::{Pointer, Pointers};

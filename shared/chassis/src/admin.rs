@@ -24,7 +24,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::log_filter::LogFilter;
-use crate::{Health, Life, Secret, http};
+use crate::{Health, Life, LiveKey, Secret, http};
 
 /// The time in which the process's own runtime has to answer a check.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(5);
@@ -39,9 +39,9 @@ const TEXT: &str = "text/plain; charset=utf-8";
 #[derive(Clone, Debug, Default)]
 pub struct AdminKeys {
     /// The API key of the configuration: gives everything.
-    pub api: Option<Secret>,
+    pub api: Option<LiveKey>,
     /// The key for metrics alone.
-    pub metrics: Option<Secret>,
+    pub metrics: Option<LiveKey>,
 }
 
 /// The port for health and metrics; dropping it closes the port.
@@ -236,7 +236,7 @@ impl Desk {
     fn refused(
         &self,
         headers: &HeaderMap,
-        keys: &[&Option<Secret>],
+        keys: &[&Option<LiveKey>],
         what: &str,
         settings: &str,
     ) -> Option<Response<Full<Bytes>>> {
@@ -245,7 +245,7 @@ impl Desk {
             let detail = "the Host header names no loopback address: use http://127.0.0.1";
             return (!is_loopback(host)).then(|| problem(StatusCode::FORBIDDEN, detail));
         }
-        let keys: Vec<&Secret> = keys.iter().copied().flatten().collect();
+        let keys: Vec<Secret> = keys.iter().copied().flatten().map(LiveKey::now).collect();
         if keys.is_empty() {
             let detail = format!(
                 "{what}: not for everybody; configure the {settings} and send it, or set \
@@ -257,7 +257,7 @@ impl Desk {
         let given = given.and_then(|text| text.trim().split_once(' '));
         let is_known = given.is_some_and(|(scheme, given)| {
             let is_it =
-                |key: &&Secret| bool::from(given.trim().as_bytes().ct_eq(key.expose().as_bytes()));
+                |key: &Secret| bool::from(given.trim().as_bytes().ct_eq(key.expose().as_bytes()));
             scheme.eq_ignore_ascii_case("ApiKey") && keys.iter().any(is_it)
         });
         if is_known {
@@ -319,7 +319,7 @@ mod tests {
     fn desk(is_loopback: bool, keys: &[&str]) -> Desk {
         let life = Life::new(Duration::from_secs(1));
         let (health, process) = (Health::new(), Handle::current());
-        let mut keys = keys.iter().map(|key| Secret::new(*key));
+        let mut keys = keys.iter().map(|key| LiveKey::from(Secret::new(*key)));
         let keys = AdminKeys { api: keys.next(), metrics: keys.next() };
         Desk { is_loopback, keys, life, health, process }
     }

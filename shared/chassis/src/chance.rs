@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::Chance;
+use model::{Chance, Timestamp};
 use uuid::Uuid;
 
 /// The system's random source; ids are UUIDs of version 7.
@@ -23,6 +23,14 @@ impl Chance for SystemChance {
     fn number(&self) -> u64 {
         rand::random()
     }
+}
+
+/// The time at which [`SystemChance`] drew an id, by the clock of its machine; `None` for other ids.
+#[must_use]
+pub fn drawn_at(id: &str) -> Option<Timestamp> {
+    let (seconds, nanos) = Uuid::try_parse(id).ok()?.get_timestamp()?.to_unix();
+    let millis = i64::try_from(seconds).ok()?.checked_mul(1_000)?;
+    Some(Timestamp::from_millis(millis + i64::from(nanos / 1_000_000)))
 }
 
 /// A random source for tests and simulations: the same seed draws the same ids in the same order.
@@ -81,6 +89,14 @@ mod tests {
     fn a_seed_draws_the_same_again_and_another_seed_something_else() {
         assert_eq!(series(&SeededChance::new(7)), series(&SeededChance::new(7)));
         assert_ne!(series(&SeededChance::new(7)), series(&SeededChance::new(8)));
+    }
+
+    #[test]
+    fn an_id_shows_when_it_was_drawn() {
+        let at = drawn_at("01932c07a0007b3f8c0123456789abcd").unwrap();
+        assert_eq!(at.as_millis(), 0x0193_2c07_a000);
+        assert_eq!(drawn_at(&SeededChance::new(1).new_id()), None);
+        assert_eq!(drawn_at("one-1"), None);
     }
 
     #[test]

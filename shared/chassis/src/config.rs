@@ -17,11 +17,13 @@ mod source;
 mod tests;
 mod value;
 
+pub(crate) use check::key_fault;
 pub use error::{ConfigError, Origin};
 pub use gate::{ClientAuth, HostLists, Networks, Rate};
 pub use oidc::ClaimRoles;
 pub use settings::{Args, Settings, reachable};
 pub use source::Setting;
+pub(crate) use source::value_in;
 pub use value::{
     Auth, BasePath, Delay, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence,
     MailServer, NamedUrls, Secret,

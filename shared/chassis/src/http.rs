@@ -29,6 +29,7 @@ use tokio_util::task::TaskTracker;
 use crate::Life;
 use connection::Front;
 pub use socket::listen;
+pub(crate) use tls::certificates_in;
 pub use tls::{BadFiles, Tls, TlsFiles};
 
 /// Pause after an accept that failed for lack of a resource, such as a file descriptor.

@@ -20,12 +20,14 @@
 
 mod admin;
 mod build_info;
+mod certificate;
 mod chance;
 mod clock;
 mod config;
 mod health;
 pub mod http;
 mod lifecycle;
+mod live;
 mod log_filter;
 mod point;
 mod run;
@@ -37,7 +39,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 pub use admin::{Admin, AdminKeys, is_loopback};
 pub use build_info::{commit, version};
-pub use chance::{SeededChance, SystemChance};
+pub use certificate::{Certificate, EXPIRY_NOTED, certificates, watch_certificates};
+pub use chance::{SeededChance, SystemChance, drawn_at};
 pub use clock::{SystemClock, TokioClock};
 pub use config::{
     Args, Auth, BasePath, ClaimRoles, ClientAuth, ConfigError, Delay, Entries, FlowchartMode,
@@ -46,6 +49,7 @@ pub use config::{
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;
+pub use live::LiveKey;
 pub use model::{Chance, Clock};
 pub use point::{Point, Points, Trail};
 pub use run::{host, main};

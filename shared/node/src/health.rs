@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bus::{Bus, Presence};
-use chassis::{Admin, AdminKeys, Health, Life, Settings};
+use chassis::{Admin, AdminKeys, Health, Life, LiveKey, Settings};
 use store::Store;
 
 use crate::Node;
@@ -52,8 +52,10 @@ impl Node {
         self.stay_home(life);
         let Some(address) = settings.admin_listen else { return Ok(None) };
         let health = health(&self.store, &self.bus, &self.presence);
-        let keys =
-            AdminKeys { api: settings.api_key.clone(), metrics: settings.metrics_key.clone() };
+        let keys = AdminKeys {
+            api: LiveKey::of(settings, "api-key", settings.api_key.as_ref()),
+            metrics: LiveKey::of(settings, "metrics-key", settings.metrics_key.as_ref()),
+        };
         Admin::start(address, keys, life, health).map(Some)
     }
 }

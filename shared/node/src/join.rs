@@ -5,10 +5,11 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use bus::{Bucket, Bus, Home, Member, Presence};
 use bus_nats::NatsBus;
-use chassis::{Chance, Clock, Life, Settings, SystemChance, SystemClock};
+use chassis::{Chance, Clock, Life, Settings, SystemChance};
 use store::Store;
 use store_sql::SqlStore;
 
+use crate::clock::ClusterClock;
 use crate::observe::{self, Observing};
 
 /// The connections that all roles of one process share. Cheap to clone.
@@ -20,7 +21,7 @@ pub struct Node {
     pub store: Arc<dyn Store>,
     /// The broker.
     pub bus: Arc<dyn Bus>,
-    /// The system's clock.
+    /// The clock of the database, whatever this machine's shows.
     pub clock: Arc<dyn Clock>,
     /// The system's randomness.
     pub chance: Arc<dyn Chance>,
@@ -45,16 +46,20 @@ impl Node {
         let home = home(&store, &*bus).await.context("read the id of the cluster")?;
         home.settle().await?;
         let store: Arc<dyn Store> = Arc::new(store);
+        let clock = ClusterClock::start(&*store).await.context("read the clock of the database")?;
+        let clock = Arc::new(clock);
         let me = Member {
             node: settings.node.clone(),
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
-            started_at: SystemClock.now(),
+            started_at: clock.now(),
             address: roles.contains(&"ingress").then(|| settings.public_url()),
         };
         let presence =
             Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await?;
-        let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
-        let observing = observe::start(Arc::clone(&store), nats.clone(), &presence, roles);
+        let observing =
+            observe::start(Arc::clone(&store), nats.clone(), Arc::clone(&clock), &presence, roles);
+        chassis::watch_certificates(settings);
+        let chance = Arc::new(SystemChance);
         let (name, observing) = (settings.node.clone(), Arc::new(observing));
         Ok(Self { name, store, bus, clock, chance, presence, home, nats, observing })
     }
@@ -101,6 +106,10 @@ async fn open(settings: &Settings) -> Result<SqlStore, store::Error> {
     let options = store_sql::Options {
         migrate: settings.provision,
         max_connections: settings.database_connections,
+        pooled: settings.database_pooler,
+        committers: settings.database_committers,
+        acquire_timeout: settings.database_wait,
+        statement_timeout: settings.database_statement_time,
         ..Default::default()
     };
     store_sql::connect(&settings.database_url, options).await
@@ -129,7 +138,7 @@ pub async fn claim(settings: &Settings, bus: &NatsBus) -> anyhow::Result<(String
 /// # Errors
 /// When it does not answer.
 pub async fn inspect_database(settings: &Settings) -> Result<store_sql::Inspection, store::Error> {
-    store_sql::inspect(&settings.database_url).await
+    store_sql::inspect(&settings.database_url, settings.database_pooler).await
 }
 
 /// Connects to the broker, checks the permissions for these roles, and verifies the topology. If the
@@ -159,6 +168,7 @@ pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
     options.tls.ca.clone_from(&settings.nats_ca);
     options.tls.identity = settings.nats_tls_cert.clone().zip(settings.nats_tls_key.clone());
     options.tls.is_required = settings.nats_ca.is_some() || settings.nats_tls_cert.is_some();
+    options.connect_max = settings.nats_wait;
     options.keep_provisioned = settings.provision.then_some(1);
     bus_nats::connect(options).await
 }

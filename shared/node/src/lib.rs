@@ -3,6 +3,7 @@
 //! The only crate that names the adapters. It knows which roles a process has, but not what they
 //! do.
 
+mod clock;
 mod health;
 mod join;
 mod observe;

@@ -15,6 +15,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::ClusterClock;
+
 const EVERY: Duration = Duration::from_secs(10);
 /// The pause between two censuses of the database, and how many times its own duration it is at
 /// least.
@@ -33,6 +35,7 @@ const STREAMS: [&str; 4] =
 struct Observer {
     node: String,
     store: Arc<dyn Store>,
+    clock: Arc<ClusterClock>,
     nats: NatsBus,
     runtime: Arc<dyn Kv>,
     live: watch::Receiver<Vec<Member>>,
@@ -61,6 +64,7 @@ impl Drop for Observing {
 pub(crate) fn start(
     store: Arc<dyn Store>,
     nats: NatsBus,
+    clock: Arc<ClusterClock>,
     presence: &Presence,
     roles: &[&str],
 ) -> Observing {
@@ -68,6 +72,7 @@ pub(crate) fn start(
     let observer = Arc::new(Observer {
         node: presence.node().to_owned(),
         store,
+        clock,
         runtime: nats.kv(Bucket::Runtime),
         nats,
         live: presence.changed(),
@@ -145,6 +150,9 @@ impl Observer {
         match self.store.ping().await {
             Ok(()) => meter::DATABASE_ROUND_TRIP.record(&[], began.elapsed()),
             Err(error) => failed("database", &error),
+        }
+        if let Err(error) = self.clock.read(&*self.store).await {
+            failed("clock", &error);
         }
     }
 

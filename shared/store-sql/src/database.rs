@@ -1,5 +1,6 @@
 //! The connections of one database, and the retries of statements on them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -8,16 +9,17 @@ use sea_orm::sqlx;
 use sea_orm::sqlx::postgres::PgArguments;
 use sea_orm::{
     ConnectionTrait as _, DatabaseConnection, DatabaseTransaction, SqliteTransactionMode,
-    TransactionOptions, TransactionTrait as _,
+    TransactionOptions,
 };
 use store::Error;
 use tokio::time::Instant;
 
+use crate::access::Access;
 use crate::failure::{Failure, is_answer};
 use crate::joined::Texts;
 use crate::measure::{self, Wait};
 use crate::options::Options;
-use crate::pools::Pools;
+use crate::pools::{Openings, Pools};
 use crate::stats::Counters;
 use crate::tx::Tx;
 use crate::writes::Writes;
@@ -39,9 +41,9 @@ const PROBE_END: &str = "DELETE FROM outbox WHERE id = ''";
 pub(crate) struct Database {
     pub(crate) pools: Pools,
     /// For statements that write.
-    pub(crate) writer: DatabaseConnection,
+    pub(crate) writer: Access,
     /// For statements that read.
-    pub(crate) reader: DatabaseConnection,
+    pub(crate) reader: Access,
     pub(crate) options: Options,
     pub(crate) counters: Counters,
     pub(crate) texts: Texts,
@@ -55,10 +57,19 @@ impl Database {
         let pools = Pools::open(url, &options).await?;
         let (mut writer, mut reader): (DatabaseConnection, DatabaseConnection) = match &pools {
             Pools::Sqlite { writer, reader } => (writer.clone().into(), reader.clone().into()),
-            Pools::Postgres { writer, reader } => (writer.clone().into(), reader.clone().into()),
+            Pools::Postgres { writer, reader, .. } => {
+                (writer.clone().into(), reader.clone().into())
+            }
         };
         measure::statements(&mut writer);
         measure::statements(&mut reader);
+        let (writer, reader) = match pools.openings() {
+            Some(Openings { writing, reading }) => {
+                let (writing, reading) = (Some(Arc::clone(writing)), Some(Arc::clone(reading)));
+                (Access::new(writer, writing), Access::new(reader, reading))
+            }
+            None => (Access::new(writer, None), Access::new(reader, None)),
+        };
         Ok(Self {
             pools,
             writer,
@@ -84,7 +95,12 @@ impl Database {
         let wait = Wait::begin();
         let tx = match &self.pools {
             Pools::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
-            Pools::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
+            Pools::Postgres { writer, openings: None, .. } => Tx::Postgres(writer.begin().await?),
+            Pools::Postgres { writer, openings: Some(of), .. } => {
+                // The text consists of constants and one number; see `pools`.
+                let begin = sqlx::AssertSqlSafe(format!("BEGIN; {}", of.writing));
+                Tx::Postgres(writer.begin_with(begin).await?)
+            }
         };
         wait.over();
         Ok(tx)
@@ -96,24 +112,30 @@ impl Database {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        Ok(self.writer.begin_with_options(options).await?)
+        Ok(self.writer.begin(options).await?)
     }
 
-    /// Runs a statement that commits by itself, on PostgreSQL only, and returns the ids that the
-    /// statement returns. An error counts as certain only when the server itself reports it.
+    /// Runs a statement and commits, on PostgreSQL only, and returns the ids that the statement
+    /// returns. An error counts as certain only when the server itself reports it.
     pub(crate) async fn at_once(
         &self,
         text: &str,
         arguments: PgArguments,
     ) -> Result<Vec<String>, Failure> {
-        let Pools::Postgres { writer, .. } = &self.pools else {
+        let Pools::Postgres { writer, openings, .. } = &self.pools else {
             return Err(Error::Unavailable("this is not PostgreSQL".to_owned()).into());
         };
+        // The texts consist of constants; see `joined`.
+        let query = sqlx::query_scalar_with(sqlx::AssertSqlSafe(text), arguments);
+        if openings.is_some() {
+            let mut tx = self.begin().await?;
+            let ids = tx.ids(query).await?;
+            tx.commit().await?;
+            return Ok(ids);
+        }
         let wait = Wait::begin();
         let mut session = writer.acquire().await?;
         wait.over();
-        // The texts consist of constants; see `joined`.
-        let query = sqlx::query_scalar_with(sqlx::AssertSqlSafe(text), arguments);
         query.fetch_all(&mut *session).await.map_err(|error| {
             let answered = matches!(error, sqlx::Error::Database(_));
             Failure::at_commit(error, answered)
@@ -127,6 +149,9 @@ impl Database {
 
     /// A connection that sees all committed rows, for statements that find their rows by key.
     pub(crate) async fn read(&self) -> Result<Tx, Failure> {
+        if self.pools.openings().is_some() {
+            return self.begin().await;
+        }
         let wait = Wait::begin();
         let session = match &self.pools {
             Pools::Sqlite { reader, .. } => Tx::SqliteReader(reader.acquire().await?),

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use model::Timestamp;
 use sea_orm::ConnectionTrait as _;
-use sea_orm::{DatabaseBackend, DatabaseConnection, DbErr, QueryResult, Statement};
+use sea_orm::{DatabaseBackend, DbErr, QueryResult, Statement};
 use store::Error;
 use tokio::time::Instant;
 
+use crate::access::Access;
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::options::Options;
@@ -35,6 +36,8 @@ pub struct Inspection {
     pub version: String,
     /// Its time, and half of the round trip of the question.
     pub time: (Timestamp, Duration),
+    /// When that answer arrived.
+    pub time_at: Instant,
     /// The times of queries, shortest first.
     pub round_trips: Vec<Duration>,
     /// The bytes of the database.
@@ -53,18 +56,18 @@ pub struct Inspection {
     pub cluster_id: Option<String>,
 }
 
-/// Looks at the database at this URL.
+/// Looks at the database at this URL; `pooled` as in [`Options`].
 ///
 /// # Errors
 /// [`Error::Unavailable`] when it cannot be reached.
-pub async fn inspect(url: &str) -> Result<Inspection, Error> {
-    let database = Database::open(url, Options::default()).await?;
+pub async fn inspect(url: &str, pooled: bool) -> Result<Inspection, Error> {
+    let database = Database::open(url, Options { pooled, ..Options::default() }).await?;
     let found = look(&database.reader).await;
     database.pools.close().await;
     found.map_err(|error| Failure::from(error).into_error())
 }
 
-async fn look(database: &DatabaseConnection) -> Result<Inspection, DbErr> {
+async fn look(database: &Access) -> Result<Inspection, DbErr> {
     let backend = database.get_database_backend();
     let is_postgres = backend == DatabaseBackend::Postgres;
     let (kind, question) = if is_postgres { ("PostgreSQL", POSTGRES) } else { ("SQLite", SQLITE) };
@@ -77,7 +80,7 @@ async fn look(database: &DatabaseConnection) -> Result<Inspection, DbErr> {
     round_trips.sort_unstable();
     let asked = Instant::now();
     let row = database.query_one_raw(Statement::from_string(backend, question)).await?;
-    let half = asked.elapsed() / 2;
+    let (half, time_at) = (asked.elapsed() / 2, Instant::now());
     let row = row.ok_or_else(|| DbErr::RecordNotFound("the server's settings".to_owned()))?;
     let number = |row: &QueryResult, at: usize| -> Result<u64, DbErr> {
         let number: i64 = row.try_get_by_index(at)?;
@@ -93,6 +96,7 @@ async fn look(database: &DatabaseConnection) -> Result<Inspection, DbErr> {
         kind,
         version: row.try_get_by_index(0)?,
         time: (Timestamp::from_millis(row.try_get_by_index(1)?), half),
+        time_at,
         round_trips,
         bytes: number(&row, 2)?,
         connections: (number(&row, 3)?, number(&row, 4)?),

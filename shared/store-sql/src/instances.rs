@@ -7,15 +7,16 @@ use model::{Entry, Instance, InstanceId, SearchKey, SubStatus, Timestamp, limits
 use protocol::Message;
 use sea_orm::sea_query::{Expr, ExprTrait as _, IntoCondition as _, NullOrdering, SelectStatement};
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait as _, DatabaseConnection, DbErr, EntityTrait as _,
-    IdenStatic as _, Iterable as _, Order, QueryFilter as _, QueryOrder as _, QuerySelect as _,
-    QueryTrait as _, Select,
+    ColumnTrait, Condition, ConnectionTrait as _, DbErr, EntityTrait as _, IdenStatic as _,
+    Iterable as _, Order, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    Select,
 };
 use store::{
     Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, Instances, Listed, Loaded,
     NewInstance, Page, Table, TimeColumn, TimeFilter, TimeOperator, check,
 };
 
+use crate::access::Access;
 use crate::codec::{count, unpack};
 use crate::connect::{SqlStore, commit};
 use crate::entity::instance::{Column, Entity, Model};
@@ -176,7 +177,7 @@ impl SqlStore {
 }
 
 /// The number of instances, at most [`limits::LIST_COUNT_MAX`].
-async fn counted(database: &DatabaseConnection, query: &Select<Entity>) -> Result<u64, DbErr> {
+async fn counted(database: &Access, query: &Select<Entity>) -> Result<u64, DbErr> {
     let mut found = query.clone().into_query();
     found.clear_selects().expr(Expr::cust("1")).limit(limits::LIST_COUNT_MAX);
     let mut count = SelectStatement::new();

@@ -9,6 +9,7 @@
 //! its line in the two functions that write and read a row. The statements are derived from the
 //! entity.
 
+mod access;
 mod bookmarks;
 mod cell;
 mod census;

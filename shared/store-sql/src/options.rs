@@ -8,6 +8,9 @@ pub struct Options {
     /// The largest number of connections that read. In addition SQLite has one that writes;
     /// PostgreSQL has one for each committer and four more.
     pub max_connections: u32,
+    /// PostgreSQL is reached through a pooler that lends a connection for one transaction, such as
+    /// PgBouncer in transaction mode. Nothing is kept on a connection then.
+    pub pooled: bool,
     /// Brings the schema up to date first. Otherwise an old schema is refused.
     pub migrate: bool,
     /// Transactions that commit bursts at the same time; on SQLite always one.
@@ -42,6 +45,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_connections: 8,
+            pooled: false,
             migrate: false,
             committers: 2,
             batch_max: 64,

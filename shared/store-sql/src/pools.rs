@@ -3,13 +3,14 @@
 
 use std::path::Path;
 use std::str::FromStr as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _};
+use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _, Row as _};
 use store::Error;
 
 use crate::failure::Failure;
@@ -41,10 +42,22 @@ const BY_KEY: [(&str, &str); 4] = [
     ("plan_cache_mode", "force_generic_plan"),
 ];
 
+/// What to do about a pooler in the way.
+const POOLER: &str = "a pooler such as PgBouncer seems to be in between; set database-pooler for \
+    nodes, and give `staunch migrate` the address of PostgreSQL itself";
+
 /// The pools of one database.
 pub(crate) enum Pools {
     Sqlite { writer: SqlitePool, reader: SqlitePool },
-    Postgres { writer: PgPool, reader: PgPool },
+    Postgres { writer: PgPool, reader: PgPool, openings: Option<Openings> },
+}
+
+/// The statements with which transactions begin behind a pooler. They remove what the transactions
+/// of others have prepared on the connection, and set for one transaction what otherwise a
+/// connection is opened with.
+pub(crate) struct Openings {
+    pub(crate) writing: Arc<str>,
+    pub(crate) reading: Arc<str>,
 }
 
 /// The connections of one pool.
@@ -81,6 +94,14 @@ impl Pools {
         )))
     }
 
+    /// What transactions begin with behind a pooler; none without one.
+    pub(crate) fn openings(&self) -> Option<&Openings> {
+        match self {
+            Self::Postgres { openings, .. } => openings.as_ref(),
+            Self::Sqlite { .. } => None,
+        }
+    }
+
     /// The number of open connections, and how many of them are idle.
     pub(crate) fn connections(&self) -> (u32, usize) {
         let [writer, reader] = self.figures();
@@ -93,7 +114,7 @@ impl Pools {
             Self::Sqlite { writer, reader } => {
                 [Figures::of("writer", writer), Figures::of("reader", reader)]
             }
-            Self::Postgres { writer, reader } => {
+            Self::Postgres { writer, reader, .. } => {
                 [Figures::of("writer", writer), Figures::of("reader", reader)]
             }
         }
@@ -106,7 +127,7 @@ impl Pools {
                 reader.close().await;
                 writer.close().await;
             }
-            Self::Postgres { writer, reader } => {
+            Self::Postgres { writer, reader, .. } => {
                 reader.close().await;
                 writer.close().await;
             }
@@ -186,18 +207,30 @@ async fn make_folder(folder: &Path) -> Result<(), Error> {
 
 async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
     let timeout = options.statement_timeout.as_millis().to_string();
+    let of_all = [
+        ("statement_timeout", timeout.as_str()),
+        // A node that stops in the middle of a transaction must not keep its locks.
+        ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MAX),
+        // Compiling a statement takes longer than any statement here runs.
+        ("jit", "off"),
+    ];
     let settings = PgConnectOptions::from_str(url)
         .map_err(failed)?
         .application_name("staunch")
-        .options([
-            ("statement_timeout", timeout),
-            // A node that stops in the middle of a transaction must not keep its locks.
-            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MAX.to_owned()),
-            // Compiling a statement takes longer than any statement here runs.
-            ("jit", "off".to_owned()),
-        ])
-        .statement_cache_capacity(STATEMENTS_MAX)
         .disable_statement_logging();
+    // A pooler refuses what it cannot keep for a connection.
+    let (settings, of_writer, openings) = match options.pooled {
+        true => {
+            let settings = settings.statement_cache_capacity(0).extra_float_digits(None);
+            let writing = opening(of_all.into_iter().chain(BY_KEY));
+            let openings = Openings { writing, reading: opening(of_all) };
+            (settings.clone(), settings, Some(openings))
+        }
+        false => {
+            let settings = settings.statement_cache_capacity(STATEMENTS_MAX).options(of_all);
+            (settings.clone(), settings.options(BY_KEY), None)
+        }
+    };
     let pool = |connections| {
         PgPoolOptions::new()
             .max_connections(connections)
@@ -214,14 +247,38 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
     };
     let writers = options.committers.max(1) + READERS + OTHERS;
     let writers = u32::try_from(writers).unwrap_or(u32::MAX);
-    let writer = pool(writers).connect_with(settings.clone().options(BY_KEY)).await;
+    let writer = pool(writers).connect_with(of_writer).await;
     let writer = match writer {
         Ok(writer) => writer,
         Err(error) => return Err(refused(&settings, error, options).await),
     };
+    if openings.is_none() {
+        keeps_settings(&writer, &settings).await?;
+    }
     let reader =
         pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?;
-    Ok(Pools::Postgres { writer, reader })
+    Ok(Pools::Postgres { writer, reader, openings })
+}
+
+/// What a transaction begins with: these settings, until it ends.
+fn opening<'a>(settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Arc<str> {
+    let set = settings.into_iter().map(|(name, value)| format!("; SET LOCAL {name} = {value}"));
+    format!("DEALLOCATE ALL{}", set.collect::<String>()).into()
+}
+
+/// Refuses a pooler that was asked to ignore the settings of a connection: each statement would run
+/// on another connection, without its settings and its prepared statements.
+async fn keeps_settings(pool: &PgPool, settings: &PgConnectOptions) -> Result<(), Error> {
+    let shown = sqlx::raw_sql("SHOW plan_cache_mode").fetch_one(pool).await.map_err(failed)?;
+    let mode: String = shown.try_get(0).map_err(failed)?;
+    match BY_KEY.contains(&("plan_cache_mode", mode.as_str())) {
+        true => Ok(()),
+        false => Err(Error::Unavailable(format!(
+            "{}:{} does not keep the settings of a connection: {POOLER}",
+            settings.get_host(),
+            settings.get_port()
+        ))),
+    }
 }
 
 /// The reason why a server accepts no connection, with its address. A pool only reports that it
@@ -235,6 +292,10 @@ async fn refused(settings: &PgConnectOptions, error: sqlx::Error, options: &Opti
             }
         }
         error => error.to_string(),
+    };
+    let reason = match reason.contains("startup parameter") {
+        true => format!("{reason}: {POOLER}"),
+        false => reason,
     };
     let (host, port) = (settings.get_host(), settings.get_port());
     let (user, name) = (settings.get_username(), settings.get_database().unwrap_or_default());

@@ -2,14 +2,14 @@
 
 use migration::{CONTRACT, Migrator, MigratorTrait as _};
 use sea_orm::{
-    ConnectionTrait, DatabaseBackend, DatabaseConnection, DbErr, SqliteTransactionMode, Statement,
-    TransactionOptions, TransactionTrait as _,
+    ConnectionTrait, DatabaseBackend, DbErr, SqliteTransactionMode, Statement, TransactionOptions,
 };
 use store::Error;
 
 mod online;
 mod plan;
 
+use crate::access::Access;
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::options::Options;
@@ -72,13 +72,13 @@ pub(crate) async fn pending(database: &impl ConnectionTrait) -> Result<Vec<Strin
 }
 
 /// Applies the missing migrations in one transaction, one process at a time.
-pub(crate) async fn bring_up(database: &DatabaseConnection) -> Result<Vec<String>, Error> {
+pub(crate) async fn bring_up(database: &Access) -> Result<Vec<String>, Error> {
     let failed = |error: DbErr| Failure::from(error).into_error();
     let options = TransactionOptions {
         sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
         ..TransactionOptions::default()
     };
-    let tx = database.begin_with_options(options).await.map_err(failed)?;
+    let tx = database.begin(options).await.map_err(failed)?;
     if tx.get_database_backend() == DatabaseBackend::Postgres {
         for statement in LOCK {
             tx.execute_unprepared(statement).await.map_err(failed)?;

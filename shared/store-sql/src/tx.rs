@@ -3,8 +3,10 @@
 use sea_orm::QueryResult;
 use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::postgres::{PgArguments, PgConnection};
+use sea_orm::sqlx::query::QueryScalar;
 use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sea_orm::sqlx::{self, Arguments as _, Postgres, Sqlite, Transaction};
+use store::Error;
 
 use crate::cell::{Cell, Row};
 use crate::columns::{BoundColumn, Kind};
@@ -57,6 +59,19 @@ impl Tx {
                 let (text, arguments) = postgres_call(sql, rows)?;
                 let found = sqlx::query_with(text, arguments).fetch_all(connection).await?;
                 Ok(found.into_iter().map(QueryResult::from).collect())
+            }
+        }
+    }
+
+    /// The ids that a statement of PostgreSQL returns.
+    pub(crate) async fn ids(
+        &mut self,
+        query: QueryScalar<'_, Postgres, String, PgArguments>,
+    ) -> Result<Vec<String>, Failure> {
+        match self.connection() {
+            Connection::Postgres(connection) => Ok(query.fetch_all(connection).await?),
+            Connection::Sqlite(_) => {
+                Err(Error::Unavailable("this is not PostgreSQL".to_owned()).into())
             }
         }
     }

@@ -1,10 +1,13 @@
 //! The master keys: the first wraps, all of them unwrap.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use tokio::time::Instant;
 
 use crate::Error;
 use crate::aead::{KEY_BYTES, Key};
@@ -12,9 +15,24 @@ use crate::aead::{KEY_BYTES, Key};
 /// The number of master keys at the same time: a rotation has two.
 const KEYS_MAX: usize = 8;
 
-/// The master keys of an installation. While one is replaced by another, both are given.
+/// Time between two looks at the file, which the next use takes.
+const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The master keys of an installation. While one is replaced by another, both are given. Those of a
+/// file are read again when it has changed. Clones share them.
 #[derive(Clone)]
-pub struct Master {
+pub struct Master(Arc<Mutex<Inner>>);
+
+struct Inner {
+    keys: Keys,
+    file: Option<PathBuf>,
+    /// What is wrong with the file, which is logged once.
+    fault: Option<String>,
+    look_at: Instant,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Keys {
     first: Key,
     others: Vec<Key>,
 }
@@ -25,16 +43,11 @@ impl Master {
     /// # Errors
     /// When the file cannot be read, or a line is no key.
     pub fn load(file: Option<&Path>, text: Option<&str>) -> Result<Option<Self>, Error> {
-        let read = |path: &Path| {
-            std::fs::read_to_string(path).map_err(|error| {
-                Error::Invalid(format!("secrets-key-file {}: {error}", path.display()))
-            })
-        };
         match (file, text) {
             (Some(_), Some(_)) => Err(Error::Invalid(
                 "secrets-key and secrets-key-file are both given: give one".to_owned(),
             )),
-            (Some(path), None) => read(path).and_then(|text| Self::parse(&text)).map(Some),
+            (Some(path), None) => Ok(Some(Self::with(Keys::read(path)?, Some(path.to_owned())))),
             (None, Some(text)) => Self::parse(text).map(Some),
             (None, None) => Ok(None),
         }
@@ -45,24 +58,23 @@ impl Master {
     /// # Errors
     /// When there is none, or one has not 32 bytes.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let lines = text.split([',', '\n']).map(str::trim).filter(|line| !line.is_empty());
-        let keys: Vec<Key> = lines.take(KEYS_MAX + 1).map(key).collect::<Result<_, _>>()?;
-        if keys.len() > KEYS_MAX {
-            return Err(Error::Invalid(format!("there are more than {KEYS_MAX} master keys")));
-        }
-        let (first, others) = keys.split_first().ok_or_else(|| no_key("there is no master key"))?;
-        Ok(Self { first: *first, others: others.to_vec() })
+        Ok(Self::with(Keys::parse(text)?, None))
+    }
+
+    fn with(keys: Keys, file: Option<PathBuf>) -> Self {
+        let look_at = Instant::now() + LOOK_INTERVAL;
+        Self(Arc::new(Mutex::new(Inner { keys, file, fault: None, look_at })))
     }
 
     /// A key of a secret, wrapped by the newest master key.
     pub(crate) fn wrap(&self, key: &Key, name: &str) -> Result<String, Error> {
-        self.first.encrypt(&key.0, &context(name))
+        self.keys().first.encrypt(&key.0, &context(name))
     }
 
     /// The key of a secret.
     pub(crate) fn unwrap(&self, wrapped: &str, name: &str) -> Result<Key, Error> {
-        let context = context(name);
-        let mut keys = std::iter::once(&self.first).chain(&self.others);
+        let (keys, context) = (self.keys(), context(name));
+        let mut keys = std::iter::once(&keys.first).chain(&keys.others);
         let found = keys.find_map(|key| Key::of(&key.decrypt(wrapped, &context)?));
         found.ok_or_else(|| {
             Error::Locked(format!(
@@ -74,14 +86,68 @@ impl Master {
 
     /// The newest key has wrapped it.
     pub(crate) fn is_newest(&self, wrapped: &str, name: &str) -> bool {
-        self.first.decrypt(wrapped, &context(name)).is_some()
+        self.keys().first.decrypt(wrapped, &context(name)).is_some()
+    }
+
+    /// The keys as they are now. A file that cannot be used changes nothing.
+    fn keys(&self) -> Keys {
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if now >= inner.look_at {
+            inner.look_at = now + LOOK_INTERVAL;
+            inner.look();
+        }
+        inner.keys.clone()
+    }
+}
+
+impl Inner {
+    fn look(&mut self) {
+        let Some(file) = &self.file else { return };
+        match Keys::read(file) {
+            Ok(keys) => {
+                self.fault = None;
+                if keys != self.keys {
+                    self.keys = keys;
+                    tracing::info!(
+                        "secrets-key-file has changed: its first key encrypts from now on"
+                    );
+                }
+            }
+            Err(error) => {
+                let fault = error.to_string();
+                if self.fault.as_ref() != Some(&fault) {
+                    tracing::error!("the master keys before it stay: {fault}");
+                }
+                self.fault = Some(fault);
+            }
+        }
+    }
+}
+
+impl Keys {
+    fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::Invalid(format!("secrets-key-file {}: {error}", path.display()))
+        })?;
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self, Error> {
+        let lines = text.split([',', '\n']).map(str::trim).filter(|line| !line.is_empty());
+        let keys: Vec<Key> = lines.take(KEYS_MAX + 1).map(key).collect::<Result<_, _>>()?;
+        if keys.len() > KEYS_MAX {
+            return Err(Error::Invalid(format!("there are more than {KEYS_MAX} master keys")));
+        }
+        let (first, others) = keys.split_first().ok_or_else(|| no_key("there is no master key"))?;
+        Ok(Self { first: *first, others: others.to_vec() })
     }
 }
 
 /// Shows no key.
 impl fmt::Debug for Master {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Master({} keys)", self.others.len() + 1)
+        write!(f, "Master({} keys)", self.keys().others.len() + 1)
     }
 }
 
@@ -116,6 +182,28 @@ fn no_key(why: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_keys_follow_their_file_and_stay_if_that_is_no_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys");
+        let line = |byte: u8| STANDARD.encode([byte; 32]);
+        let write = async |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            tokio::time::advance(LOOK_INTERVAL).await;
+        };
+        write(&line(1)).await;
+        let master = Master::load(Some(&file), None).unwrap().unwrap();
+        let shared = master.clone();
+        let old = master.wrap(&Key([9; 32]), "a").unwrap();
+        write(&format!("{}\n{}", line(2), line(1))).await;
+        assert!(shared.unwrap(&old, "a").unwrap() == Key([9; 32]) && !shared.is_newest(&old, "a"));
+        let new = shared.wrap(&Key([9; 32]), "a").unwrap();
+        write("useless").await;
+        assert!(master.is_newest(&new, "a"));
+        write(&line(2)).await;
+        assert!(master.unwrap(&old, "a").is_err() && master.unwrap(&new, "a").is_ok());
+    }
 
     #[test]
     fn keys_are_read_in_base64_and_hexadecimal() {

@@ -112,6 +112,14 @@ impl Api {
         self.send(Method::POST, &path, None, &body).await
     }
 
+    /// The value of one of this node's metrics without labels.
+    pub(crate) async fn metric_of(&self, name: &str) -> f64 {
+        let answer = self.send(Method::GET, "/metrics", None, &Value::Null).await.unwrap().ok();
+        let text = answer.as_str().unwrap_or_default();
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        lines.next().map_or(0.0, |value| value.trim().parse().unwrap())
+    }
+
     /// The value of one of this node's counters, under a label.
     pub(crate) async fn metric(&self, name: &str, label: &str) -> f64 {
         let answer = self.send(Method::GET, "/metrics", None, &Value::Null).await.unwrap().ok();

@@ -14,7 +14,7 @@ use crate::world::{World, all_roles};
 
 const SENDERS: usize = 8;
 const NODES: usize = 2;
-const DATABASE: &str = "staunch";
+pub(crate) const DATABASE: &str = "staunch";
 /// Every commit waits until the standby has it, too.
 const SYNCHRONOUS: &str = "ALTER SYSTEM SET synchronous_standby_names = '*'";
 const RELOAD: &str = "SELECT pg_reload_conf()";

@@ -15,7 +15,9 @@ use crate::traffic::Accepted;
 use crate::workflow::{LINES, Names};
 use crate::world::{World, sql};
 
-const PATIENCE: Duration = Duration::from_secs(90);
+/// What a broker lost is published again at most this late: a first pause, one that is twice as long, and the
+/// window in which the stream takes a repeated message for a duplicate.
+const PATIENCE: Duration = Duration::from_secs(240);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// A time after the end of every test.
 const FOR_EVER: Timestamp = Timestamp::from_millis(i64::MAX / 2);

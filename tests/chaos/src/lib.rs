@@ -16,13 +16,19 @@ mod callee;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod environment;
+#[cfg(test)]
 mod failover;
 #[cfg(test)]
 mod ledger;
 #[cfg(test)]
 mod overload;
 #[cfg(test)]
+mod pace;
+#[cfg(test)]
 mod panics;
+#[cfg(test)]
+mod pooler;
 #[cfg(test)]
 mod restore;
 #[cfg(test)]

@@ -42,6 +42,20 @@ impl World {
         Self::on(turn, Database::Url(database_url), 1, nodes).await
     }
 
+    /// One broker and an SQLite file, but for what this changes; `None` if that needs PostgreSQL, and
+    /// it is not installed.
+    pub(crate) async fn planned(change: impl FnOnce(&mut Plan)) -> Option<Self> {
+        let turn = TURN.acquire().await.unwrap();
+        let mut plan = Plan::new(&testkit::executable("examples/mortal").await);
+        change(&mut plan);
+        let needs_postgres = matches!(plan.database, Database::Postgres { .. });
+        if needs_postgres && postgres_server::find().is_none() {
+            testkit::skip("pg", "chaos", "PostgreSQL is not installed");
+            return None;
+        }
+        Some(Self::of(turn, plan).await)
+    }
+
     async fn on(
         turn: SemaphorePermit<'static>,
         database: Database,
@@ -50,6 +64,10 @@ impl World {
     ) -> Self {
         let binary = testkit::executable("examples/mortal").await;
         let plan = Plan { brokers, database, nodes, ..Plan::new(&binary) };
+        Self::of(turn, plan).await
+    }
+
+    async fn of(turn: SemaphorePermit<'static>, plan: Plan) -> Self {
         let cluster = Cluster::start(plan).await.unwrap();
         let options = store_sql::Options { max_connections: 2, ..Default::default() };
         let store = store_sql::connect(cluster.database_url(), options).await.unwrap();

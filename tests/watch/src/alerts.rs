@@ -15,6 +15,8 @@ use crate::{file, prometheus};
 pub(crate) const RULES: &str = "compose/helm/staunch/files/alerts.yaml";
 /// What to do about each alert.
 const RUNBOOKS: &str = "docs/alerts.md";
+/// Where the nodes show their book. What deploys Staunch puts the address of its nodes here.
+const BOOK: &str = "http://localhost:5001/docs/book";
 
 /// One alert.
 pub(crate) struct Alert {
@@ -56,7 +58,6 @@ groups:
 pub(crate) fn rules(hold: impl Fn(&Alert) -> String) -> String {
     let mut text = HEAD.to_owned();
     for alert in all() {
-        let runbook = format!("{RUNBOOKS}#{}", alert.name.to_lowercase());
         text.push_str(&format!(
             "      - alert: {}\n        expr: {}\n        for: {}\n        labels:\n          \
              severity: {}\n        annotations:\n          summary: {}\n          \
@@ -66,10 +67,16 @@ pub(crate) fn rules(hold: impl Fn(&Alert) -> String) -> String {
             hold(alert),
             alert.severity,
             json!(alert.summary),
-            json!(runbook),
+            json!(runbook(alert)),
         ));
     }
     text
+}
+
+/// The place in the book of what to do about an alert.
+fn runbook(alert: &Alert) -> String {
+    let page = RUNBOOKS.trim_start_matches("docs/").trim_end_matches(".md");
+    format!("{BOOK}/{page}#{}", book::slug(alert.name))
 }
 
 fn runbooks() -> String {
@@ -77,7 +84,8 @@ fn runbooks() -> String {
 # Alerts
 
 The rules are in `compose/helm/staunch/files/alerts.yaml`, for Prometheus 2.40 and later; the jobs that scrape
-Staunch need `staunch` in their name. *Critical*: work stands still, or is about to. *Warning*: it will,
+Staunch need `staunch` in their name. Each alert has a link to its part of this page, as a node shows it;
+[where nodes are](watching.md#dashboards-and-alerts) is a value of what deploys them. *Critical*: work stands still, or is about to. *Warning*: it will,
 or somebody waits. Begin with `staunch doctor`: it names what is wrong with NATS, the database and the
 nodes. What each metric means is in [metrics.md](metrics.md).
 
@@ -111,7 +119,6 @@ fn tests(rules: &str) -> String {
         for (name, value) in alert.test.labels {
             labels.insert((*name).to_owned(), json!(value));
         }
-        let runbook = format!("{RUNBOOKS}#{}", alert.name.to_lowercase());
         json!({
             "name": alert.name,
             "interval": "1m",
@@ -121,7 +128,7 @@ fn tests(rules: &str) -> String {
                 "alertname": alert.name,
                 "exp_alerts": [{
                     "exp_labels": labels,
-                    "exp_annotations": {"summary": alert.summary, "runbook_url": runbook},
+                    "exp_annotations": {"summary": alert.summary, "runbook_url": runbook(alert)},
                 }],
             }, {
                 "eval_time": "0m",
@@ -156,6 +163,17 @@ fn alerts_ask_for_metrics_that_exist_and_runbooks_name_alerts_that_exist() {
         if word.starts_with("Staunch") && word != "Staunch" {
             assert!(names.contains(word), "the table of metrics names the alert {word}");
         }
+    }
+}
+
+#[test]
+fn every_runbook_is_a_part_of_a_page_that_nodes_show() {
+    for alert in all() {
+        let runbook = runbook(alert);
+        let (page, part) = runbook.strip_prefix(BOOK).unwrap().split_once('#').unwrap();
+        let page = book::book().page(page.trim_start_matches('/')).unwrap();
+        let has_part = page.html.contains(&format!("id=\"{part}\""));
+        assert!(has_part, "{runbook} leads nowhere");
     }
 }
 

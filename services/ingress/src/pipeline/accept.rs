@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use chassis::Point;
 use model::Instance;
-use store::{Accepted, NewInstance, PendingCommand};
+use store::{Accepted, Error, NewInstance, PendingCommand};
 
 use super::Started;
 use super::identify::Asking;
 use super::publish::{PublishEnd, publish};
-use super::reply::{self, Patience, Sent, Wait};
+use super::reply::{self, Patience, Reply, Sent, Wait};
 use crate::app::App;
 use crate::problem::Problem;
 
 /// How long a start whose caller waits may be without a row.
 const ROWLESS_MAX: Duration = Duration::from_secs(1);
+/// How long its row may take then: a database that takes longer is not well, as readiness says, and
+/// carries nothing out now.
+const ROW_MAX: Duration = Duration::from_secs(2);
 
 /// A start that is kept.
 pub(crate) enum Kept {
@@ -92,13 +95,26 @@ pub(crate) async fn by_first_burst(
         return Ok(Started { instance, reply: reply::of_outcome(outcome) });
     }
     app.cx.trail.at(Point::BeforeAccept).await;
-    match app.cx.store.accept(new).await {
-        Ok(_) => {}
+    let accepting = app.cx.store.accept(new);
+    if publish_end == PublishEnd::Now {
         // The stream has it, and it may be done already.
-        Err(error) if publish_end == PublishEnd::Now => {
-            tracing::warn!(%error, instance = %instance.id, "a start is kept by the stream alone");
+        let id = &instance.id;
+        match tokio::time::timeout(ROW_MAX, accepting).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error @ Error::Unavailable(_))) => {
+                tracing::warn!(%error, instance = %id, "a start is kept by the stream alone");
+                return Ok(Started { instance, reply: Reply::Late });
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(%error, instance = %id, "a start is kept by the stream alone");
+            }
+            Err(_) => {
+                tracing::warn!(instance = %id, "the database is slow: a start is kept by the stream alone");
+                return Ok(Started { instance, reply: Reply::Late });
+            }
         }
-        Err(error) => return Err(error.into()),
+    } else {
+        accepting.await?;
     }
     let sent = Sent { id: &asking.id, instance_id: Some(&instance.id), publish_end };
     let reply = reply::wait(app, sent, Some(wait), patience.less(moment)).await;

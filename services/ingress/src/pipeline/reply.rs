@@ -110,7 +110,7 @@ async fn heard_or_seen(
         if let Some(outcome) = wait.for_a_moment(left.min(pause)).await {
             return of_outcome(outcome);
         }
-        let seen = unheard(app, sent, when).await;
+        let Some(seen) = unheard(app, sent, when).await else { return Reply::Late };
         if left <= pause || matches!(seen, Reply::Done) {
             return seen;
         }
@@ -126,16 +126,18 @@ pub(super) fn of_outcome(outcome: Outcome) -> Reply {
 }
 
 /// No outcome has come: it may be lost, or too large to be sent. The row shows whether the command
-/// is applied.
-async fn unheard(app: &App, sent: &Sent<'_>, when: ReplyWhen) -> Reply {
-    let Some(instance_id) = sent.instance_id else { return Reply::Late };
-    match record::find(app, instance_id).await {
+/// is applied. `None` if the database does not answer: nothing is carried out then.
+async fn unheard(app: &App, sent: &Sent<'_>, when: ReplyWhen) -> Option<Reply> {
+    let Some(instance_id) = sent.instance_id else { return Some(Reply::Late) };
+    let reply = match record::find(app, instance_id).await {
         Ok(Some(seen)) if seen.has_applied(sent.id) => {
             let is_settled = seen.status().is_final()
                 || seen.answer_for(sent.id).is_some()
                 || seen.status() == SubStatus::Suspended && !seen.resumable().is_empty();
             if when == ReplyWhen::Committed || is_settled { Reply::Done } else { Reply::Late }
         }
-        Ok(_) | Err(_) => Reply::Late,
-    }
+        Ok(_) => Reply::Late,
+        Err(_) => return None,
+    };
+    Some(reply)
 }

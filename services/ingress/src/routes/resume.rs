@@ -45,7 +45,7 @@ pub(super) struct ResumeRequest {
     responses((status = 200, body = InstanceStatus), (status = 202, body = InstanceStatus),
         (status = 400, body = ProblemBody, description = "Several bookmarks are open: see `bookmarks`"),
         (status = 404, body = ProblemBody),
-        (status = 409, body = ProblemBody, description = "It was already resumed")))]
+        (status = 409, body = ProblemBody, description = "It was already resumed, or never had that bookmark")))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -102,7 +102,7 @@ fn named(seen: &Seen, id: BookmarkId) -> Result<Goal, Problem> {
     }
     match seen.status() {
         SubStatus::Pending => Ok(Goal::Early(Some(id))),
-        _ => Err(done(seen, &format!("bookmark {id} is not open any more"))),
+        _ => Err(not_open(seen, &id)),
     }
 }
 
@@ -120,6 +120,16 @@ fn done(seen: &Seen, why: &str) -> Problem {
     let (id, status) = (&seen.instance.id, seen.status());
     let detail = format!("instance {id} was already resumed: {why} (it is {status})");
     about(seen, Problem::conflict("already-resumed", detail))
+}
+
+/// A burned bookmark leaves nothing behind, so it cannot be told from one that never was.
+fn not_open(seen: &Seen, bookmark: &BookmarkId) -> Problem {
+    let (id, status) = (&seen.instance.id, seen.status());
+    let detail = format!(
+        "bookmark {bookmark} is not open: it was resumed or removed before, or instance {id} never \
+         had it (the instance is {status})"
+    );
+    about(seen, Problem::conflict("bookmark-not-open", detail))
 }
 
 fn ambiguous(seen: &Seen, open: &[&Bookmark]) -> Problem {

@@ -54,7 +54,11 @@ async fn several_open_bookmarks_have_to_be_chosen_from() {
     assert!(answer.problem(400).contains("waits at 2 bookmarks"));
     let chosen = json!({"bookmarkId": choices[0]["id"]});
     assert_eq!(world.post(&path, &chosen).await.expect(200)["subStatus"], "Suspended");
-    assert!(world.post(&path, &chosen).await.problem(409).contains("not open any more"));
+    for bookmark in [choices[0]["id"].as_str().unwrap(), "never-was"] {
+        let detail = world.post(&path, &json!({"bookmarkId": bookmark})).await.problem(409);
+        assert!(detail.contains("resumed or removed before, or instance"), "{detail}");
+        assert!(!detail.contains("was already resumed"), "{detail}");
+    }
     // Only one is left, so it need not be named.
     assert_eq!(
         world.post(&path, &json!({"bookmarkId": null})).await.expect(200)["subStatus"],

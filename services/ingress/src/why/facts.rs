@@ -138,6 +138,12 @@ impl Cluster {
         self.nodes.iter().filter(has_role).map(|member| member.node.as_str()).collect()
     }
 
+    /// The live timer node that owns the shard of an instance, and so fires its timers.
+    pub(super) fn timer_of(&self, id: &InstanceId) -> Option<String> {
+        let timers: Vec<_> = self.with_role("timer").into_iter().map(str::to_owned).collect();
+        bus::owner_of(store::shard_of(id.as_str()), &timers).map(str::to_owned)
+    }
+
     /// Whether a node lives.
     pub(super) fn lives(&self, node: &str) -> bool {
         self.nodes.iter().any(|member| member.node == node)

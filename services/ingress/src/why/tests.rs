@@ -161,7 +161,7 @@ fn without(facts: &mut Facts, role: &str) {
 }
 
 fn lease(owner: &str) -> Option<Holding> {
-    Some(Holding { owner: owner.to_owned(), next: vec!["n2".to_owned()] })
+    Some(Holding { owner: owner.to_owned(), next: vec!["n2".to_owned()], ..Holding::default() })
 }
 
 fn altered() -> Entry {
@@ -196,6 +196,13 @@ const WAITS: &[Row] = &[
         },
     ),
     ("timer", Waits, "another 60 s", "--bookmark b1", |f| f.waits = vec![delay(later(60))]),
+    ("timer", Waits, "the node t1, which owns its shard, fires it then", "", |f| {
+        f.waits = vec![delay(later(60))];
+    }),
+    ("timer", Waits, "the node t2, which owns its shard, fires it then", "", |f| {
+        f.cluster.nodes.push(member("t2", &["timer"]));
+        f.waits = vec![delay(later(60))];
+    }),
     ("timer", Waits, "no node with the role timer lives", "", |f| {
         f.waits = vec![delay(later(60))];
         without(f, "timer");
@@ -204,7 +211,7 @@ const WAITS: &[Row] = &[
         f.waits = vec![delay(ago(60))];
         without(f, "timer");
     }),
-    ("timer-overdue", Blocks, "timers are fired by t1", "instance resume i-1", |f| {
+    ("timer-overdue", Blocks, "t1 owns its shard", "instance resume i-1", |f| {
         f.waits = vec![delay(ago(60))];
     }),
     ("task", Waits, "the task t9 of type \"Ship\"", "staunch.cmd.task.t9", |f| {

@@ -60,29 +60,33 @@ fn says(facts: &Facts, bookmark: &Bookmark, what: &str) -> String {
 
 fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
     let activity = &bookmark.activity_id;
-    let timers = facts.cluster.with_role("timer");
+    let owner = facts.cluster.timer_of(facts.id());
     let found = if !is_overdue(facts.now, due_at) {
         let left = span(due_at.since(facts.now));
         let mut what = format!(
             "It waits until {due_at} (another {left}) at activity {activity}, {}",
             since(facts.now, bookmark.created_at)
         );
-        if timers.is_empty() {
-            what.push_str(", and no node with the role timer lives that could fire it then");
-        }
+        what.push_str(&match &owner {
+            Some(node) => format!(", and the node {node}, which owns its shard, fires it then"),
+            None => ", and no node with the role timer lives that could fire it then".to_owned(),
+        });
         Finding::waits("timer", format!("{what}."))
     } else {
         let late = span(facts.now.since(due_at));
         let due = format!("The timer of activity {activity} was due at {due_at}, {late} ago");
-        if timers.is_empty() {
-            let none = format!("{due}, and no node with the role timer lives to fire it.");
-            Finding::blocks("timer-no-role", none).doing(start_role("timer"))
-        } else {
-            let is_left = format!(
-                "{due}, and its command is not applied yet; timers are fired by {}.",
-                timers.join(", ")
-            );
-            Finding::blocks("timer-overdue", is_left)
+        match owner {
+            None => {
+                let none = format!("{due}, and no node with the role timer lives to fire it.");
+                Finding::blocks("timer-no-role", none).doing(start_role("timer"))
+            }
+            Some(node) => {
+                let is_left = format!(
+                    "{due}, and its command is not applied yet; the node {node} owns its shard and \
+                     fires it."
+                );
+                Finding::blocks("timer-overdue", is_left)
+            }
         }
     };
     found.until(Some(due_at)).doing(Action {

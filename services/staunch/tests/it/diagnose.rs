@@ -108,6 +108,40 @@ async fn why_says_what_an_instance_waits_for_and_its_lines_work() {
 }
 
 #[tokio::test]
+async fn a_stale_lease_is_listed_and_taken_away() {
+    let site = Site::start().await;
+    let id = site.instance().await;
+    let lease = async |arguments: &[&str]| {
+        let nats = site.nats.url();
+        let places = ["-o", "json", "--nats-url", &nats];
+        run_in(site.path(), &[&["lease"], arguments, &places].concat()).await
+    };
+    // A node that nobody knows holds it, for ever.
+    let held = json!({"owner": "gone", "nonce": "01932c07a0007b3f8c0123456789abcd"});
+    site.publish(&format!("$KV.staunch_leases.{id}"), &held.to_string()).await;
+    let listed = document(&lease(&["ls", "--stale"]).await);
+    assert_eq!(
+        listed,
+        json!([{"workflowInstanceId": id, "node": "gone", "isNodeLive": false,
+            "since": "2024-11-14T18:55:17.504Z", "until": null, "wantedBy": []}])
+    );
+    let resumed = json!({"instanceId": id});
+    site.publish("staunch.cmd.event.paid", &resumed.to_string()).await;
+    let answer = site.ask(&["why", &id]).await["answer"].to_string();
+    assert!(answer.contains("gone, which holds its lease, is gone"), "{answer}");
+    let removed = document(&lease(&["rm", "--stale"]).await);
+    assert_eq!(removed, json!([{"workflowInstanceId": id, "node": "gone"}]));
+    eventually("the instance goes on", SOON, async || {
+        let over = site.ask(&["why", &id]).await;
+        over["answer"].as_str().unwrap().starts_with("It is Finished")
+    })
+    .await;
+    let none = lease(&["rm", &id]).await;
+    assert_eq!(none.status.code(), Some(3), "{}", stderr(&none));
+    site.dev.end().await;
+}
+
+#[tokio::test]
 async fn the_doctor_finds_what_was_broken_by_hand() {
     let site = Site::start().await;
     let doctor = ["doctor", "-o", "json"];

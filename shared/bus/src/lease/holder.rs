@@ -3,8 +3,10 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Kv};
+use crate::{Error, Kv, Nonces, Put};
 
+/// A holder may renew its lease between a look and a removal, which is then tried again.
+const REMOVALS_MAX: usize = 5;
 /// The owner of a lease that cannot be read.
 const UNREADABLE: &str = "(unreadable)";
 
@@ -35,7 +37,7 @@ impl Holder {
 
     fn holding(self) -> Holding {
         let next = self.next.into_iter().map(|waiter| waiter.owner).collect();
-        Holding { owner: self.owner, next }
+        Holding { owner: self.owner, acquisition: self.nonce, next }
     }
 
     pub(super) fn bytes(&self) -> Bytes {
@@ -54,10 +56,12 @@ pub(super) fn parse(value: Option<&Bytes>) -> Option<Holder> {
 }
 
 /// A lease, as one who does not want it sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
     /// The node that holds it.
     pub owner: String,
+    /// The nonce with which that node asked for it.
+    pub acquisition: String,
     /// The nodes that wait behind it, as its holder last knew them.
     pub next: Vec<String>,
 }
@@ -80,4 +84,21 @@ pub async fn look_at_all(kv: &dyn Kv) -> Result<Vec<(String, Holding)>, Error> {
     let held =
         entries.filter_map(|(key, entry)| Some((key, parse(entry.value.as_ref())?.holding())));
     Ok(held.collect())
+}
+
+/// Takes the lease on `key` away from its holder; returns who had it, `None` if no node did. Results
+/// stay right: a holder that still lives notices the loss, and its burst commits only if the
+/// instance did not change meanwhile.
+///
+/// # Errors
+/// When the bus cannot be asked, or the lease changed with every try.
+pub async fn take_away(kv: &dyn Kv, key: &str, nonces: &Nonces) -> Result<Option<Holding>, Error> {
+    for _ in 0..REMOVALS_MAX {
+        let Some(entry) = kv.get(key).await? else { return Ok(None) };
+        let Some(holder) = parse(entry.value.as_ref()) else { return Ok(None) };
+        if let Put::Won(_) = kv.purge_if(key, entry.revision, &nonces()).await? {
+            return Ok(Some(holder.holding()));
+        }
+    }
+    Err(Error::Unavailable(format!("the lease on {key} changes all the time")))
 }

@@ -10,6 +10,8 @@ use super::holder::{Holder, parse};
 use super::*;
 use crate::{Bucket, Bus as _, Entry, Fault, Faults, MemoryBus, Operation, Put, ServerClock};
 
+mod taken;
+
 const SECOND: Duration = Duration::from_secs(1);
 
 fn nonces(node: &str) -> Nonces {
@@ -76,8 +78,8 @@ async fn an_acquisition_whose_answer_is_lost_has_won() {
     let lease = one.acquire("a").await.unwrap();
     assert!(lease.is_held());
     let kv = bus.as_node("reader").kv(Bucket::Leases);
-    let expected = Holding { owner: "one".to_owned(), next: Vec::new() };
-    assert_eq!(look(&*kv, "a").await.unwrap(), Some(expected));
+    let held = look(&*kv, "a").await.unwrap().unwrap();
+    assert_eq!((held.owner.as_str(), held.next.as_slice()), ("one", &[] as &[String]));
     lease.release().await;
     assert_eq!(look(&*kv, "a").await.unwrap(), None);
     one.close().await;

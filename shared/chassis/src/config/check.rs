@@ -19,6 +19,13 @@ const LEASE_TTL_MAX: Duration = Duration::from_secs(60);
 
 /// More connections of one node than a PostgreSQL server has for all.
 const CONNECTIONS_MAX: u32 = 1_000;
+/// More than any disk commits at the same time.
+const COMMITTERS_MAX: usize = 32;
+/// Waits for servers. A shorter one would not outlast a busy moment, a longer one would hide a failure.
+const DATABASE_WAIT_MIN: Duration = Duration::from_millis(100);
+const DATABASE_WAIT_MAX: Duration = Duration::from_secs(60);
+const SERVER_TIME_MIN: Duration = Duration::from_secs(1);
+const SERVER_TIME_MAX: Duration = Duration::from_secs(10 * 60);
 /// The times are days, and a look costs little.
 const RETAIN_EVERY_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// A longer delay would keep a release from its end.
@@ -63,6 +70,7 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
         let reason = format!("must be between 1 and {CONNECTIONS_MAX}");
         return Err(out_of_bounds(settings, "database-connections", reason));
     }
+    servers(settings)?;
     if settings.drain_delay.0 > DRAIN_DELAY_MAX {
         let reason = "must be at most 5m".to_owned();
         return Err(out_of_bounds(settings, "drain-delay", reason));
@@ -90,6 +98,29 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     if !(LEASE_TTL_MIN..=LEASE_TTL_MAX).contains(&settings.lease_ttl) {
         let reason = format!("must be between {LEASE_TTL_MIN:?} and {LEASE_TTL_MAX:?}");
         return Err(out_of_bounds(settings, "lease-ttl", reason));
+    }
+    Ok(())
+}
+
+/// Refuses waits for NATS and the database that could not work.
+fn servers(settings: &Settings) -> Result<(), ConfigError> {
+    if !(1..=COMMITTERS_MAX).contains(&settings.database_committers) {
+        let reason = format!("must be between 1 and {COMMITTERS_MAX}");
+        return Err(out_of_bounds(settings, "database-committers", reason));
+    }
+    if !(DATABASE_WAIT_MIN..=DATABASE_WAIT_MAX).contains(&settings.database_wait) {
+        let reason = "must be between 100ms and 1m".to_owned();
+        return Err(out_of_bounds(settings, "database-wait", reason));
+    }
+    let times = [
+        ("database-statement-time", settings.database_statement_time),
+        ("nats-wait", settings.nats_wait),
+    ];
+    for (name, time) in times {
+        if !(SERVER_TIME_MIN..=SERVER_TIME_MAX).contains(&time) {
+            let reason = "must be between 1s and 10m".to_owned();
+            return Err(out_of_bounds(settings, name, reason));
+        }
     }
     Ok(())
 }
@@ -202,7 +233,7 @@ fn refuse(reason: String) -> Result<(), ConfigError> {
     Err(ConfigError::Unsafe(reason))
 }
 
-fn key_fault(key: &str) -> Option<String> {
+pub(crate) fn key_fault(key: &str) -> Option<String> {
     if key.chars().count() < KEY_CHARS_MIN {
         return Some(format!("has fewer than {KEY_CHARS_MIN} characters"));
     }

@@ -67,10 +67,21 @@ settings! {
     nats_tls_cert: Option<PathBuf> = "", "FILE";
     /// PEM file with the private key of that certificate
     nats_tls_key: Option<PathBuf> = "", "FILE";
+    /// How long a starting process waits for the first answer of NATS, 1s to 10m
+    nats_wait: Duration = "10s", "TIME";
     /// Database: `sqlite://…` or `postgres://…`
     database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
-    /// Connections to the database that read; on PostgreSQL up to six more write
+    /// Connections to the database that read; on PostgreSQL four and `database-committers` more write
     database_connections: u32 = "8", "COUNT";
+    /// Transactions that commit bursts to PostgreSQL at the same time, each on its own connection, 1 to 32
+    database_committers: usize = "2", "COUNT";
+    /// How long a query waits for a connection to PostgreSQL, 100ms to 1m
+    database_wait: Duration = "2s", "TIME";
+    /// How long one statement may take, 1s to 10m; a transaction has three times as long
+    database_statement_time: Duration = "10s", "TIME";
+    /// The database is reached through a pooler that lends a connection for one transaction, such as
+    /// PgBouncer in transaction mode
+    database_pooler: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// Creates missing streams, buckets and database tables at the start
     provision: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// How callers authenticate: `none`, or schemes side by side, separated by commas: `api-key`,

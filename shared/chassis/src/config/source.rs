@@ -23,6 +23,22 @@ pub struct Setting {
     pub value: String,
     /// The source of the value.
     pub origin: Origin,
+    /// The file that a variable `STAUNCH_<NAME>_FILE` names, with the value.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
+}
+
+/// A value as text, and where it was found.
+struct Found {
+    text: String,
+    origin: Origin,
+    file: Option<PathBuf>,
+}
+
+impl Found {
+    fn of(text: impl Into<String>, origin: Origin) -> Self {
+        Self { text: text.into(), origin, file: None }
+    }
 }
 
 /// The sources in which values are looked up.
@@ -73,14 +89,15 @@ impl<'a> Sources<'a> {
         flag: Option<&str>,
         default: &str,
     ) -> Result<T, ConfigError> {
-        let (text, origin) = match self.look_up(name, flag)? {
-            Some(given) => given,
-            None => (self.default(name).unwrap_or(default).to_owned(), Origin::Default),
+        let found = self.look_up(name, flag)?;
+        let Found { text, origin, file } = match found {
+            Some(found) => found,
+            None => Found::of(self.default(name).unwrap_or(default), Origin::Default),
         };
         let shown = T::shown(&text);
         match T::parse(&text) {
             Ok(value) => {
-                self.settings.push(Setting { name, value: shown, origin });
+                self.settings.push(Setting { name, value: shown, origin, file });
                 Ok(value)
             }
             Err(reason) => Err(ConfigError::Value { name, text: shown, origin, reason }),
@@ -101,14 +118,14 @@ impl<'a> Sources<'a> {
         &self,
         name: &'static str,
         flag: Option<&str>,
-    ) -> Result<Option<(String, Origin)>, ConfigError> {
+    ) -> Result<Option<Found>, ConfigError> {
         if let Some(text) = flag {
-            return Ok(Some((text.to_owned(), Origin::Flag)));
+            return Ok(Some(Found::of(text, Origin::Flag)));
         }
         let variable = format!("STAUNCH_{}", name.replace('-', "_").to_uppercase());
         // In compose files an empty variable means that there is no value.
         if let Some(text) = (self.variable)(&variable).filter(|text| !text.is_empty()) {
-            return Ok(Some((text, Origin::Variable(variable))));
+            return Ok(Some(Found::of(text, Origin::Variable(variable))));
         }
         if let Some(found) = self.in_file_of_variable(name, &variable)? {
             return Ok(Some(found));
@@ -116,7 +133,7 @@ impl<'a> Sources<'a> {
         let Some((path, table)) = &self.file else { return Ok(None) };
         let Some(value) = table.get(name) else { return Ok(None) };
         match text(value) {
-            Some(text) => Ok(Some((text, Origin::File(path.clone())))),
+            Some(text) => Ok(Some(Found::of(text, Origin::File(path.clone())))),
             None => Err(ConfigError::Value {
                 name,
                 text: value.type_str().to_owned(),
@@ -134,30 +151,38 @@ impl Sources<'_> {
         &self,
         name: &'static str,
         variable: &str,
-    ) -> Result<Option<(String, Origin)>, ConfigError> {
+    ) -> Result<Option<Found>, ConfigError> {
         let is_setting = self.names.iter().any(|known| known.strip_suffix("-file") == Some(name));
         let variable = format!("{variable}_FILE");
         let path = (self.variable)(&variable).filter(|text| !text.is_empty() && !is_setting);
         let Some(path) = path else { return Ok(None) };
-        let origin = Origin::Variable(variable);
-        let refused = |reason: String| ConfigError::Value {
-            name,
-            text: path.clone(),
-            origin: origin.clone(),
-            reason: format!("the file cannot be read: {reason}"),
-        };
-        let file = std::fs::File::open(&path).map_err(|error| refused(error.to_string()))?;
-        let mut text = String::new();
-        let mut bounded = file.take(VALUE_BYTES_MAX + 1);
-        bounded.read_to_string(&mut text).map_err(|error| refused(error.to_string()))?;
-        if text.len() as u64 > VALUE_BYTES_MAX {
-            return Err(refused(format!("it has more than {VALUE_BYTES_MAX} bytes")));
-        }
-        match text.trim() {
-            "" => Err(refused("it is empty".to_owned())),
-            text => Ok(Some((text.to_owned(), origin))),
+        let (origin, file) = (Origin::Variable(variable), PathBuf::from(&path));
+        match value_in(&file) {
+            Ok(text) => Ok(Some(Found { text, origin, file: Some(file) })),
+            Err(reason) => Err(ConfigError::Value { name, text: path, origin, reason }),
         }
     }
+}
+
+/// The value in a file, without what is blank around it.
+///
+/// # Errors
+/// The reason why there is none.
+pub(crate) fn value_in(path: &Path) -> Result<String, String> {
+    let read = || -> std::io::Result<String> {
+        let mut text = String::new();
+        std::fs::File::open(path)?.take(VALUE_BYTES_MAX + 1).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    let reason = match read() {
+        Ok(text) if text.len() as u64 > VALUE_BYTES_MAX => {
+            format!("it has more than {VALUE_BYTES_MAX} bytes")
+        }
+        Ok(text) if text.trim().is_empty() => "it is empty".to_owned(),
+        Ok(text) => return Ok(text.trim().to_owned()),
+        Err(error) => error.to_string(),
+    };
+    Err(format!("the file cannot be read: {reason}"))
 }
 
 fn read(path: &Path) -> Result<Table, ConfigError> {

@@ -203,6 +203,14 @@ fn certificates(
     Ok(found)
 }
 
+/// The certificates in the file of a setting.
+pub(crate) fn certificates_in(
+    setting: &str,
+    path: &Path,
+) -> Result<Vec<CertificateDer<'static>>, BadFiles> {
+    certificates(setting, path, &bytes_of(setting, path)?)
+}
+
 fn bytes_of(setting: &str, path: &Path) -> Result<Vec<u8>, BadFiles> {
     let read = || -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();

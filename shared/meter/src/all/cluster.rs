@@ -68,7 +68,7 @@ crate::declare::meters! {
         "below the limit; a full `STAUNCH_COMMANDS` refuses starts",
         "more executors or workers, or a larger limit";
     Counter OBSERVATIONS_FAILED = "staunch_observations_failed_total" in Count
-        { what: ["nats", "database", "streams", "counts", "pauses"] }
+        { what: ["nats", "database", "streams", "counts", "pauses", "clock"] }
         "Observations behind these figures that failed; the figures are older then",
         "0",
         "the server in question does not answer";

@@ -11,6 +11,15 @@ crate::declare::meters! {
         "When the process started",
         "days ago",
         "it restarts: see its last log lines";
+    Gauge CLOCK_APART = "staunch_clock_apart_seconds" in LongSeconds {}
+        "How many whole seconds the clock of this machine is from the database's, which timers follow",
+        "0",
+        "see the alert StaunchClockApart";
+    Gauge CERTIFICATE_EXPIRES = "staunch_certificate_expires_time_seconds" in Time
+        { setting: ["tls-cert", "tls-client-ca", "nats-tls-cert", "nats-ca"] }
+        "When the certificate in the file of a setting expires; 0 if the setting is not used or its file cannot be read",
+        "weeks ahead",
+        "see the alert StaunchCertificateExpires";
     Counter TASK_PANICS = "staunch_task_panics_total" in Count
         { task: "the background tasks" }
         "Panics of background tasks",

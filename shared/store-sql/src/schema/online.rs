@@ -4,11 +4,12 @@
 //! it is built, which takes minutes for a large table.
 
 use sea_orm::sqlx;
-use sea_orm::{ConnectionTrait as _, DatabaseBackend, DatabaseConnection, DbErr, Statement as Sql};
+use sea_orm::{ConnectionTrait as _, DatabaseBackend, DbErr, Statement as Sql};
 use store::Error;
 
 use super::plan::beforehand;
 use super::{known, pending};
+use crate::access::Access;
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::pools::Pools;
@@ -60,7 +61,7 @@ async fn build(database: &Database, name: &str, sql: &str) -> Result<(), Failure
 }
 
 /// A build that broke off leaves an index that nothing uses.
-async fn drop_broken(writer: &DatabaseConnection, name: &str) -> Result<(), DbErr> {
+async fn drop_broken(writer: &Access, name: &str) -> Result<(), DbErr> {
     let known = Sql::from_sql_and_values(DatabaseBackend::Postgres, KNOWN, [name.into()]);
     let Some(row) = writer.query_one_raw(known).await? else { return Ok(()) };
     if !row.try_get_by_index::<bool>(0)? {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use migration::Step;
-use sea_orm::DatabaseBackend;
+use sea_orm::{ConnectionTrait as _, DatabaseBackend};
 use store::Error;
 
 use super::pending;

@@ -2,8 +2,7 @@
 
 use model::Searchable;
 use sea_orm::{
-    ConnectionTrait as _, DatabaseConnection, EntityTrait as _, QueryFilter as _, QueryTrait as _,
-    Statement,
+    ConnectionTrait as _, EntityTrait as _, QueryFilter as _, QueryTrait as _, Statement,
 };
 use serde_json::json;
 use store::conformance::first;
@@ -13,6 +12,7 @@ use store::{
 };
 use testkit::sqlite_url;
 
+use crate::access::Access;
 use crate::entity::instance;
 use crate::{Options, SqlStore, connect, instances};
 
@@ -35,7 +35,7 @@ fn filter(
 }
 
 /// The plan of the query for the instances of a filter.
-async fn plan(database: &DatabaseConnection, explain: &str, filter: &InstanceFilter) -> String {
+async fn plan(database: &Access, explain: &str, filter: &InstanceFilter) -> String {
     let backend = database.get_database_backend();
     let query = instance::Entity::find().filter(instances::condition(filter)).build(backend);
     let text = format!("{explain} {}", query.sql);

@@ -202,4 +202,47 @@ pub(super) const ALERTS: &[Alert] = &[
             labels: &[("kind", "pool")],
         },
     },
+    Alert {
+        name: "StaunchClockApart",
+        severity: "warning",
+        expr: "staunch_clock_apart_seconds > 5",
+        hold: "1m",
+        summary: "The clock of a node's machine is apart from the database's",
+        means: "Timers, delays and times of records follow the database's clock, so they are right. The \
+                node's log, its traces and what it compares with certificates and tokens of an issuer \
+                are not.",
+        look: &[
+            "`staunch doctor` on that machine and on another: which of the two clocks is wrong",
+            "the time service of the machine: `timedatectl`, `chronyc tracking`",
+        ],
+        act: "Synchronise the clock (NTP). The node needs no restart.",
+        test: Test {
+            series: &[(r#"staunch_clock_apart_seconds{instance="a"}"#, "0 3600x10")],
+            at: "5m",
+            labels: &[("instance", "a")],
+        },
+    },
+    Alert {
+        name: "StaunchCertificateExpires",
+        severity: "warning",
+        expr: "(staunch_certificate_expires_time_seconds > 0) - time() < 14 * 86400",
+        hold: "5m",
+        summary: "A certificate of a node expires within two weeks",
+        means: "After that no new connection is made with it: callers refuse the node's HTTP server \
+                (`tls-cert`), or NATS refuses the node (`nats-tls-cert`). Open connections go on.",
+        look: &[
+            "the label `setting`: its file on the node",
+            "`staunch doctor` with the node's settings: the time at which it expires",
+        ],
+        act: "Replace the file, with its key. New connections use it within ten seconds; the node needs no \
+              restart.",
+        test: Test {
+            series: &[(
+                r#"staunch_certificate_expires_time_seconds{instance="a",setting="tls-cert"}"#,
+                "864000x15",
+            )],
+            at: "10m",
+            labels: &[("instance", "a"), ("setting", "tls-cert")],
+        },
+    },
 ];

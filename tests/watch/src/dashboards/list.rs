@@ -373,6 +373,17 @@ pub(super) const DASHBOARDS: &[Dashboard] = &[
                         &[Count("staunch_http_request_duration_seconds", &["method", "route"])],
                     ),
                     panel("One request", "s", &[Times("staunch_http_request_duration_seconds")]),
+                    panel(
+                        "Clocks apart, certificates",
+                        "s",
+                        &[
+                            Sum("staunch_clock_apart_seconds", &["instance"]),
+                            Other(
+                                "min by (setting) (staunch_certificate_expires_time_seconds{instance=~\"$instance\"})",
+                                "{{setting}}",
+                            ),
+                        ],
+                    ),
                     panel("Refused", "ops", &[Rate("staunch_http_requests_refused_total", &[])]),
                     panel(
                         "Tokens of the issuer",

@@ -118,7 +118,7 @@ fn leases(cluster: &Cluster) -> Option<Check> {
         some(owners.into_iter())
     );
     let advice = "they end by themselves within seconds; ask again, and if they are still there, \
-                  compare the time to live of keys (`nats kv info staunch_leases`)";
+                  take them away with `staunch lease rm --stale`: that is safe";
     Some(Check::warn("cluster", found, advice))
 }
 

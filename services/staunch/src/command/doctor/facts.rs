@@ -21,6 +21,8 @@ pub(crate) struct Facts {
     /// One for each address that was asked.
     pub(crate) servers: Vec<Server>,
     pub(crate) host: Host,
+    /// The certificates that the settings name.
+    pub(crate) certificates: Vec<chassis::Certificate>,
 }
 
 /// The settings that the checks look at.

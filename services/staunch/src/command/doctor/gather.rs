@@ -6,10 +6,12 @@ use std::time::Duration;
 use bus::{Bucket, Bus as _, Pauses, Queue as _, Stream, Wire as _, members};
 use chassis::{Clock as _, Settings, SystemClock};
 use futures::future::{join, join_all};
+use model::Timestamp;
 use model::limits::TIMER_SHARDS;
 use node::{BrokerSeen, DatabaseSeen, NatsBus};
 use protocol::{Message, decode_body, subject};
 use store::{CommandFilter, Store};
+use tokio::time::Instant;
 
 use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Work};
 use crate::client::Client;
@@ -45,8 +47,22 @@ pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts 
     let key = settings.api_key.as_ref().map(|key| key.expose().to_owned());
     let servers = join_all(urls.into_iter().map(|url| ask_server(url, key.clone()))).await;
     let host = Host { folder: folder(settings), descriptors: descriptors() };
+    // The clocks are compared at one moment, whatever was asked in between.
     let now = SystemClock.now();
-    Facts { now, settings: seen(settings), broker, cluster, database, work, servers, host }
+    let broker = broker.map(|seen| {
+        let read = seen.time.zip(seen.time_at);
+        BrokerSeen { time: read.map(|(time, at)| brought(time, at)), ..seen }
+    });
+    let database =
+        database.map(|seen| DatabaseSeen { time: brought(seen.time, seen.time_at), ..seen });
+    let certificates = chassis::certificates(settings);
+    let settings = seen(settings);
+    Facts { now, settings, broker, cluster, database, work, servers, host, certificates }
+}
+
+/// A reading of a clock that arrived at this instant, as the clock is now.
+fn brought((time, half): (Timestamp, Duration), at: Instant) -> (Timestamp, Duration) {
+    (time.after(at.elapsed()), half)
 }
 
 async fn within<T>(what: impl Future<Output = Result<T, String>>) -> Result<T, String> {

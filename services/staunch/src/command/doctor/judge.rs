@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chassis::Certificate;
 use model::Timestamp;
 
 use super::check::Check;
@@ -29,6 +30,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     );
     checks.extend(servers(&facts.servers));
     checks.extend(host(&facts.host));
+    checks.extend(facts.certificates.iter().map(|one| certificate(one, facts.now)));
     checks.extend(settings(&facts.settings, facts.broker.as_ref().is_ok_and(|it| it.wants_login)));
     checks
 }
@@ -137,6 +139,27 @@ fn host(host: &Host) -> Vec<Check> {
         });
     }
     checks
+}
+
+fn certificate(certificate: &Certificate, now: Timestamp) -> Check {
+    let Certificate { setting, path, expires } = certificate;
+    let path = path.display();
+    let advice = "replace the file: new connections use it, without a restart";
+    let expires = match expires {
+        Ok(expires) => *expires,
+        Err(reason) => {
+            return Check::bad("settings", format!("{setting} {path}: {reason}"), advice);
+        }
+    };
+    let days = expires.since(now).as_secs() / (24 * 60 * 60);
+    let found = format!("{setting} {path} expires at {expires}, in {days} days");
+    match expires.since(now) {
+        left if left >= chassis::EXPIRY_NOTED => Check::ok("settings", found),
+        Duration::ZERO => {
+            Check::bad("settings", format!("{setting} {path} has expired at {expires}"), advice)
+        }
+        _ => Check::warn("settings", found, advice),
+    }
 }
 
 fn settings(settings: &SettingsSeen, has_login: bool) -> Vec<Check> {

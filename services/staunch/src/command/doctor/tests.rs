@@ -21,6 +21,12 @@ fn ago(seconds: u64) -> Timestamp {
     NOW.before(Duration::from_secs(seconds))
 }
 
+/// A certificate that expires after this number of days.
+fn lasts(days: u64) -> chassis::Certificate {
+    let expires = Ok(NOW.after(Duration::from_secs(days * 24 * 60 * 60)));
+    chassis::Certificate { setting: "tls-cert", path: "/tls/cert.pem".into(), expires }
+}
+
 /// An installation in which everything is as it should be.
 fn sound() -> Facts {
     let member = Member {
@@ -72,6 +78,7 @@ fn sound() -> Facts {
             kind: "PostgreSQL",
             version: "17.2".to_owned(),
             time: (NOW, millis(1)),
+            time_at: tokio::time::Instant::now(),
             round_trips: vec![millis(1); 5],
             bytes: 1,
             connections: (10, 100),
@@ -93,6 +100,7 @@ fn sound() -> Facts {
             folder: Some(("/data".into(), 50 << 30, 100 << 30)),
             descriptors: Some(65_536),
         },
+        certificates: vec![lasts(90)],
     }
 }
 
@@ -239,11 +247,20 @@ const REST: &[Row] = &[
         cluster(f).pauses = vec![(Scope::Node("n9".to_owned()), pause())];
     }),
     (Warn, "1 leases belong to nodes that are gone: n9", "within seconds", |f| {
-        let held = Holding { owner: "n9".to_owned(), next: Vec::new() };
+        let held = Holding { owner: "n9".to_owned(), ..Holding::default() };
         cluster(f).leases = vec![("i-1".to_owned(), held)];
     }),
     (Bad, "NATS belongs to cluster c2, and the database to cluster c1", "--claim", |f| {
         cluster(f).id = Some("c2".to_owned());
+    }),
+    (Warn, "tls-cert /tls/cert.pem expires at", "replace the file", |f| {
+        f.certificates = vec![lasts(13)];
+    }),
+    (Bad, "tls-cert /tls/cert.pem has expired at", "replace the file", |f| {
+        f.certificates = vec![lasts(0)];
+    }),
+    (Bad, "/tls/cert.pem: gone", "replace the file", |f| {
+        f.certificates[0].expires = Err("gone".to_owned());
     }),
     (Warn, "7 dead letters", "staunch dead ls", |f| cluster(f).dead_letters = 7),
     (Warn, "this machine and the database are 1999 ms apart", "NTP", |f| {

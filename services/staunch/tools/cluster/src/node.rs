@@ -63,7 +63,8 @@ struct Running {
 
 impl Node {
     pub(crate) fn begin(plan: NodePlan, around: Surroundings) -> anyhow::Result<Self> {
-        let listen = format!("127.0.0.1:{}", free_port()?);
+        let host = plan.host.as_deref().unwrap_or("127.0.0.1");
+        let listen = format!("{host}:{}", free_port()?);
         let admin = match plan.tls {
             Some(_) => Some(format!("127.0.0.1:{}", free_port()?)),
             None => None,
@@ -95,6 +96,12 @@ impl Node {
     pub fn url(&self) -> String {
         let scheme = if self.plan.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.listen)
+    }
+
+    /// Where it answers about its health, without TLS.
+    #[must_use]
+    pub fn health_url(&self) -> String {
+        format!("http://{}", self.admin.as_ref().unwrap_or(&self.listen))
     }
 
     /// Its process id, while it runs.
@@ -271,7 +278,15 @@ impl Node {
 
     fn command(&self) -> Command {
         let Self { plan, around, listen, .. } = self;
-        let mut command = Command::new(plan.binary.as_ref().unwrap_or(&around.binary));
+        let binary = plan.binary.as_ref().unwrap_or(&around.binary);
+        let mut command = match plan.under.split_first() {
+            None => Command::new(binary),
+            Some((program, arguments)) => {
+                let mut command = Command::new(program);
+                command.args(arguments).arg(binary);
+                command
+            }
+        };
         if !plan.is_service {
             command.args(["server", "--role", &plan.roles]);
         }

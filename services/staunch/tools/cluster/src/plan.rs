@@ -58,6 +58,11 @@ pub struct NodePlan {
     pub database_url: Option<String>,
     /// Another executable, such as an older version.
     pub binary: Option<PathBuf>,
+    /// The command that runs the executable, such as `ip netns exec NAME`. It has to become the
+    /// executable, under its own process id.
+    pub under: Vec<String>,
+    /// The address at which it listens, if that is not 127.0.0.1.
+    pub host: Option<String>,
     /// True when the executable is one service and has no `server --role`.
     pub is_service: bool,
 }
@@ -100,6 +105,8 @@ impl NodePlan {
             nats_url: None,
             database_url: None,
             binary: None,
+            under: Vec::new(),
+            host: None,
             is_service: false,
         }
     }
