@@ -14,6 +14,7 @@ use crate::executions::{
     ExecutionRecord, ExecutionStats, ExecutionSummary, Executions, instance_in, missing,
 };
 use crate::paging::Part;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
 
@@ -117,7 +118,7 @@ pub(super) async fn summaries(
 #[utoipa::path(get, path = "/activity-executions/count", tag = "instances",
     params(("workflowInstanceId" = String, Query, min_length = 1), ("activityNodeId" = Option<String>, Query),
         ("activityId" = Option<String>, Query), ("completed" = Option<bool>, Query)),
-    responses((status = 200, body = Value, description = "`{count}`"),
+    responses((status = 200, body = shape::Count),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn count(
     State(app): State<Arc<App>>,

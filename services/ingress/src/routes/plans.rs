@@ -17,6 +17,7 @@ use super::searching::{self, VariableFilter};
 use crate::body::{Body, Params, lenient};
 use crate::operate;
 use crate::pipeline::identify::Asking;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
 
@@ -112,7 +113,7 @@ pub(super) struct DryRunRequest {
 /// The instances that a filter selects, at most 1,000 of them. With `alterations` beside the filter,
 /// also the reasons why they do not fit some of these instances. Changes nothing.
 #[utoipa::path(post, path = "/alterations/dry-run", tag = "alterations", request_body = DryRunRequest,
-    responses((status = 200, body = Value, description = "`{workflowInstanceIds, totalCount, misfits: [{workflowInstanceId, reasons}]}`"),
+    responses((status = 200, body = shape::alteration::DryRun),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn dry_run(
     State(app): State<Arc<App>>,
@@ -195,7 +196,7 @@ pub(super) struct SubmitRequest {
 /// Submits a plan: its alterations are applied in the background to every instance that the filter
 /// selects and that was there before.
 #[utoipa::path(post, path = "/alterations/submit", tag = "alterations", request_body = SubmitRequest,
-    responses((status = 200, body = Value, description = "`{planId}`"),
+    responses((status = 200, body = shape::alteration::Submitted),
         (status = 400, body = ProblemBody),
         (status = 409, body = ProblemBody, description = "Another plan has this id")))]
 pub(super) async fn submit(
@@ -249,7 +250,7 @@ fn is_id(id: &str) -> bool {
 /// A plan, its progress, and one page of its jobs.
 #[utoipa::path(get, path = "/alterations/{id}", tag = "alterations",
     params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
-    responses((status = 200, body = Value, description = "`{plan, progress, jobs, totalCount}`"),
+    responses((status = 200, body = shape::alteration::PlanSeen),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
