@@ -101,7 +101,7 @@ async fn admit(
 ) -> Result<Caller, Problem> {
     let need = match need {
         Need::Inside if is_local => &Need::Public,
-        Need::Inside => &Need::Key,
+        Need::Inside => &Need::Key(&[]),
         other => other,
     };
     let caller = match need {
@@ -115,7 +115,7 @@ async fn admit(
         _ => identify(app, headers).await?,
     };
     match need {
-        Need::Public | Need::Inside | Need::Key => Ok(caller),
+        Need::Public | Need::Inside | Need::Key(_) => Ok(caller),
         Need::Permission(permission) => caller.must(permission).map(|()| caller),
         Need::OneOf(permissions) => match permissions.iter().any(|one| caller.may(one)) {
             true => Ok(caller),

@@ -1,7 +1,11 @@
 //! The OpenAPI description of every route, generated from the annotations of the handlers.
 
+mod answers;
 mod complete;
 mod constraints;
+mod examples;
+mod headers;
+mod parameters;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -31,7 +35,10 @@ reached below `/workflows`.
 Errors are problem details (RFC 9457). `Idempotency-Key` is honoured on every request that starts \
 or changes something: the same key means the same change, and gets the same answer. \
 `Prefer: respond-async` asks for the answer as soon as something is accepted, `Prefer: wait=5` for \
-it within five seconds.";
+it within five seconds. Without credentials or a permission, the answer is 401 or 403: \
+`x-permissions` has the permissions of which a caller needs one; where it is empty, it needs none.
+
+Answers have no members but those that are described here. A newer server may send more of them.";
 
 /// The description of the API, as a server with these schemes of authentication serves it; the one
 /// with all of them is kept in `schema/api`.

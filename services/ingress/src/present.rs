@@ -2,6 +2,7 @@
 
 pub(crate) mod definition;
 pub(crate) mod descriptor;
+pub(crate) mod shape;
 
 use model::{Bookmark, Instance, InstanceId, SubStatus};
 use protocol::Outcome;

@@ -11,8 +11,8 @@ pub(crate) enum Need {
     Public,
     /// None if only this machine can reach the server; otherwise a valid key.
     Inside,
-    /// A valid key; the handler checks the permission that the body requires.
-    Key,
+    /// A valid key; the handler checks which of these permissions the request requires.
+    Key(&'static [&'static str]),
     /// This permission.
     Permission(&'static str),
     /// One of these permissions.
@@ -31,6 +31,9 @@ pub(crate) const WORKFLOWS: &str = "/workflows";
 
 /// Elsa's name of the permission to pause, resume and drain.
 const MANAGE_RUNTIME: &str = "ManageWorkflowRuntime";
+
+/// The need of the hub.
+const HUB: Need = Key(&["read:workflow-instances"]);
 
 /// The routes below each mount.
 const API: &[(&str, &str, Need)] = &[
@@ -103,7 +106,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/actions/workflow-definitions/reload", P("actions:workflow-definitions:reload")),
     ("GET", "/workflow-instances", P("read:workflow-instances")),
     // Starts (exec:workflow-definitions) or lists (read:workflow-instances), depending on its body.
-    ("POST", "/workflow-instances", Key),
+    ("POST", "/workflow-instances", Key(&["exec:workflow-definitions", "read:workflow-instances"])),
     ("POST", "/workflow-instances/start", P("exec:workflow-definitions")),
     ("POST", "/workflow-instances/query", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}", P("read:workflow-instances")),
@@ -242,8 +245,8 @@ const ROOT: &[(&str, &str, Need)] = &[
     ("GET", "/metrics", Inside),
     ("GET", "/openapi.json", Public),
     // The hub checks the permission for each instance.
-    ("GET", "/elsa/hubs/workflow-instance", Key),
-    ("POST", "/elsa/hubs/workflow-instance/negotiate", Key),
+    ("GET", "/elsa/hubs/workflow-instance", HUB),
+    ("POST", "/elsa/hubs/workflow-instance/negotiate", HUB),
 ];
 
 /// The beginnings at which clients look for the hub: they put `hubs/workflow-instance` in the place
@@ -261,8 +264,8 @@ pub fn permissions() -> BTreeSet<&'static str> {
     for (_, _, need) in API.iter().chain(ROOT) {
         match need {
             P(name) => drop(names.insert(*name)),
-            OneOf(some) => names.extend(*some),
-            Public | Inside | Key | Unlisted => {}
+            OneOf(some) | Key(some) => names.extend(*some),
+            Public | Inside | Unlisted => {}
         }
     }
     names
@@ -371,8 +374,8 @@ mod tests {
     fn the_hub_is_found_where_clients_look_for_it_and_nowhere_else() {
         for mount in ["/elsa", "", "/elsa/api", "/api"] {
             let hub = format!("{mount}/hubs/workflow-instance");
-            assert_eq!(of(&Method::GET, &hub), Key, "{hub}");
-            assert_eq!(of(&Method::POST, &format!("{hub}/negotiate")), Key, "{hub}");
+            assert_eq!(of(&Method::GET, &hub), HUB, "{hub}");
+            assert_eq!(of(&Method::POST, &format!("{hub}/negotiate")), HUB, "{hub}");
             assert_eq!(of(&Method::DELETE, &hub), Unlisted, "{hub}");
             assert!(is_hub(&hub), "{hub}");
         }

@@ -1,5 +1,5 @@
 //! Completes the description with what holds for many operations: the problems that each may answer,
-//! the credentials and the permission that it needs, and whether it needs a body.
+//! the credentials and the permissions that it needs, and whether it needs a body.
 
 use std::collections::BTreeSet;
 
@@ -8,29 +8,40 @@ use chassis::Auth;
 use model::limits;
 use serde_json::{Map, Value, json};
 
-use super::constraints;
+use super::answers::{self, PROBLEM};
+use super::headers::Headers;
+use super::parameters::{Parameters, is_kept};
+use super::{constraints, examples};
 use crate::auth::permission::{self, Need};
 use crate::paging::PAGE_MAX;
-
-const PROBLEM: &str = "application/problem+json";
 
 /// The document for a server on which these schemes are on.
 pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
     constraints::add(&mut document);
+    let requests = requests(&document);
+    answers::schemas(&mut document, &requests);
+    let (more, headers) = (Parameters::read(), Headers::read());
     let schemas = document.pointer("/components/schemas").cloned().unwrap_or_default();
     let paths = document.get_mut("paths").and_then(Value::as_object_mut);
     for (path, item) in paths.into_iter().flatten() {
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
             let Some(operation) = operation.as_object_mut() else { continue };
-            let method = Method::from_bytes(method.to_uppercase().as_bytes());
-            let need = method.map_or(Need::Unlisted, |method| permission::of(&method, path));
+            let Ok(verb) = Method::from_bytes(method.to_uppercase().as_bytes()) else { continue };
+            let need = permission::of(&verb, path);
+            let is_kept = is_kept(&verb, path, &need);
+            let at = (method.as_str(), path.as_str());
+            more.add(operation, at, is_kept);
             parameters(operation);
             body(operation, &schemas);
             problems(operation, &need);
+            answers::describe(operation, &schemas);
+            headers.add(operation, at, is_kept);
             security(operation, &need, auth);
         }
     }
-    let requests = requests(&document);
+    document["components"]["headers"] = headers.all().clone();
+    answers::share(&mut document, |status| headers.of_status(status));
+    examples::add(&mut document);
     let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
     for (name, schema) in schemas.into_iter().flatten() {
         if requests.contains(name) {
@@ -200,39 +211,31 @@ fn problems(operation: &mut Map<String, Value>, need: &Need) {
             content.insert(PROBLEM.to_owned(), schema);
         }
     }
-    let mut add = |status: &str, description: &str| {
-        responses.entry(status).or_insert_with(|| problem(description));
+    let mut add = |status: &str| {
+        responses.entry(status).or_insert_with(|| answers::problem(status));
     };
     if has_input {
-        add("400", "A part of the request is wrong: `detail` says which, and what to do instead");
+        add("400");
     }
     if has_body {
-        add("413", "The body is too large");
-        add("415", "The body is not of a type that is understood");
+        add("413");
+        add("415");
     }
-    add("429", "There are too many requests, where an operator has limited their rate");
     if !matches!(need, Need::Public) {
-        add("401", "The caller is not known");
-        add("403", "The caller may not do this");
+        add("401");
+        add("403");
     }
-    add("503", "The server, the database or the broker has too much to do, or is away");
-    add("default", "Any other problem");
+    ["429", "503", "default"].into_iter().for_each(add);
 }
 
-fn problem(description: &str) -> Value {
-    json!({"description": description,
-        "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}})
-}
-
+/// The permissions of which a caller needs one, and the credentials.
 fn security(operation: &mut Map<String, Value>, need: &Need, auth: Auth) {
     let permissions: Vec<&str> = match need {
         Need::Permission(permission) => vec![permission],
-        Need::OneOf(permissions) => permissions.to_vec(),
-        Need::Public | Need::Inside | Need::Key | Need::Unlisted => Vec::new(),
+        Need::OneOf(permissions) | Need::Key(permissions) => permissions.to_vec(),
+        Need::Public | Need::Inside | Need::Unlisted => Vec::new(),
     };
-    if !permissions.is_empty() {
-        operation.insert("x-permissions".to_owned(), json!(permissions));
-    }
+    operation.insert("x-permissions".to_owned(), json!(permissions));
     if auth == Auth::NONE {
         operation.remove("security");
     } else if matches!(need, Need::Public) {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::shape::definition::FullDefinition;
 use crate::publication::Changed;
 use crate::respond::segment;
 
@@ -58,8 +59,7 @@ pub(crate) struct DefinitionSummary {
     name: Option<String>,
     description: Option<String>,
     version: u32,
-    #[schema(value_type = Option<String>)]
-    tool_version: Option<Value>,
+    tool_version: Option<String>,
     is_latest: bool,
     is_published: bool,
     is_readonly: bool,
@@ -84,7 +84,11 @@ impl From<&Definition> for DefinitionSummary {
             name: definition.name.clone(),
             description: definition.description.clone(),
             version: definition.version,
-            tool_version: definition.extra.get("toolVersion").cloned(),
+            tool_version: definition
+                .extra
+                .get("toolVersion")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
             is_latest: definition.is_latest,
             is_published: definition.is_published,
             is_readonly: definition.is_readonly,
@@ -103,7 +107,7 @@ impl From<&Definition> for DefinitionSummary {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SavedDefinition {
     /// The definition as it is stored now.
-    #[schema(value_type = Object)]
+    #[schema(value_type = FullDefinition)]
     workflow_definition: Value,
     /// It was published before, with this content.
     already_published: bool,

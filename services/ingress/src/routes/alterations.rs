@@ -16,7 +16,7 @@ use super::run::refuse_head;
 use crate::body::{Body, Params};
 use crate::operate::{self, Altered};
 use crate::pipeline::identify::Asking;
-use crate::present::InstanceStatus;
+use crate::present::{InstanceStatus, shape};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record, respond};
 
@@ -35,7 +35,7 @@ pub(super) struct AlterationsRequest {
 
 /// Applies alterations to these instances, to each of them as a whole or not at all.
 #[utoipa::path(post, path = "/alterations/run", tag = "alterations", request_body = AlterationsRequest,
-    responses((status = 200, body = Value, description = "`{results: [{workflowInstanceId, log, workflowHasScheduledWork, isSuccessful}]}`"),
+    responses((status = 200, body = shape::alteration::AlterationResults),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn run(
     State(app): State<Arc<App>>,
@@ -60,7 +60,7 @@ pub(super) struct RetryRequest {
 #[utoipa::path(get, path = "/alterations/workflows/retry", tag = "alterations",
     params(("workflowInstanceIds" = Vec<String>, Query),
         ("activityIds" = Option<Vec<String>>, Query)),
-    responses((status = 200, body = Value, description = "`{results}`, as for `/alterations/run`"),
+    responses((status = 200, body = shape::alteration::AlterationResults),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn retry_get(
     State(app): State<Arc<App>>,
@@ -75,7 +75,7 @@ pub(super) async fn retry_get(
 
 /// Runs the faulted activities of these instances again.
 #[utoipa::path(post, path = "/alterations/workflows/retry", tag = "alterations", request_body = RetryRequest,
-    responses((status = 200, body = Value, description = "`{results}`, as for `/alterations/run`"),
+    responses((status = 200, body = shape::alteration::AlterationResults),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn retry(
     State(app): State<Arc<App>>,
@@ -235,7 +235,8 @@ pub(super) struct VariableValue {
 /// Gives variables of an instance new values: all of them, or none.
 #[utoipa::path(post, path = "/workflow-instances/{id}/variables", tag = "instances",
     params(("id" = String, Path)), request_body = VariablesRequest,
-    responses((status = 200, body = Value, description = "`{items: [{id, name, value}], count}`"),
+    responses((status = 200, body = shape::Items<shape::instance::VariableSeen>),
+        (status = 202, body = InstanceStatus),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn set_variables(
     State(app): State<Arc<App>>,

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::Application;
 use utoipa::ToSchema;
 
@@ -63,13 +63,18 @@ pub(super) struct ApplicationMade {
     hashed_client_secret_salt: Option<String>,
 }
 
+/// The applications.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ApplicationList {
+    applications: Vec<ApplicationSummary>,
+}
+
 /// Lists the applications.
 #[utoipa::path(get, path = "/identity/applications", tag = "identity",
-    responses((status = 200, body = Value, description = "`{applications}`"), (status = 403, body = ProblemBody)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    responses((status = 200, body = ApplicationList), (status = 403, body = ProblemBody)))]
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<ApplicationList>, Problem> {
     let found = app.cx.store.applications().await?;
-    let found: Vec<_> = found.iter().map(ApplicationSummary::from).collect();
-    Ok(Json(json!({"applications": found})))
+    Ok(Json(ApplicationList { applications: found.iter().map(ApplicationSummary::from).collect() }))
 }
 
 /// Makes an application. A caller cannot give permissions that it does not have.

@@ -16,6 +16,7 @@ use super::resume::cancel_and_wait;
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::pipeline::identify::Asking;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::publication::Precondition;
 use crate::{App, Problem, present, publication};
@@ -57,7 +58,7 @@ pub(super) fn bounded(count: usize) -> Result<(), Problem> {
 /// Publishes the latest versions of these definitions.
 #[utoipa::path(post, path = "/bulk-actions/publish/workflow-definitions/by-definition-ids", tag = "definitions",
     request_body = DefinitionIds,
-    responses((status = 200, body = Value, description = "`{published, alreadyPublished, notFound, failed, problems, warnings, …}`: ids; the last two have texts by id"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Publications), (status = 400, body = ProblemBody)))]
 pub(super) async fn publish(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -101,7 +102,7 @@ fn messages(warnings: &[Value]) -> Value {
 /// Retracts these definitions.
 #[utoipa::path(post, path = "/bulk-actions/retract/workflow-definitions/by-definition-ids", tag = "definitions",
     request_body = DefinitionIds,
-    responses((status = 200, body = Value, description = "`{retracted, notPublished, notFound, …}`"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Retractions), (status = 400, body = ProblemBody)))]
 pub(super) async fn retract(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -127,7 +128,7 @@ pub(super) async fn retract(
 /// Removes these definitions, except those that unfinished instances run.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-definitions/by-definition-id", tag = "definitions",
     request_body = DefinitionIds,
-    responses((status = 200, body = Value, description = "`{deleted}`"), (status = 409, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Deletions), (status = 409, body = ProblemBody)))]
 pub(super) async fn delete_definitions(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -147,7 +148,7 @@ pub(super) async fn delete_definitions(
 /// definitions, if there are at most 1000. Nodes follow by themselves: this is for who does not want to wait.
 #[utoipa::path(post, path = "/actions/workflow-definitions/refresh", tag = "definitions",
     request_body = DefinitionIds,
-    responses((status = 200, body = Value, description = "`{refreshed, notFound}`: ids"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Refreshed), (status = 400, body = ProblemBody)))]
 pub(super) async fn refresh(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -159,7 +160,7 @@ pub(super) async fn refresh(
 /// The same as `refresh`: definitions are in the database alone, so there is nothing else to load.
 #[utoipa::path(post, path = "/actions/workflow-definitions/reload", tag = "definitions",
     request_body = DefinitionIds,
-    responses((status = 200, body = Value, description = "`{refreshed, notFound}`: ids"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Refreshed), (status = 400, body = ProblemBody)))]
 pub(super) async fn reload(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -252,7 +253,7 @@ impl InstanceIds {
 /// Cancels these instances; of a definition, at most 1000 in one call.
 #[utoipa::path(post, path = "/bulk-actions/cancel/workflow-instances", tag = "instances",
     request_body = InstanceIds,
-    responses((status = 200, body = Value, description = "`{cancelled}`: the number of instances"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Cancellations), (status = 400, body = ProblemBody)))]
 pub(super) async fn cancel(
     State(app): State<Arc<App>>,
     asking: Asking,
@@ -282,7 +283,7 @@ pub(super) async fn cancel(
 /// Removes these instances, and cancels those that are not over.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances", tag = "instances",
     request_body = InstanceIds,
-    responses((status = 200, body = Value, description = "`{deleted}`: the number of instances"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody)))]
 pub(super) async fn delete_instances(
     State(app): State<Arc<App>>,
     asking: Asking,
@@ -307,7 +308,7 @@ pub(super) async fn delete_instances(
 /// Removes these instances, and cancels those that are not over: the path of Elsa's clients.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances/by-id", tag = "instances",
     request_body = InstanceIds,
-    responses((status = 200, body = Value, description = "`{deleted}`: the number of instances"), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody)))]
 pub(super) async fn delete_instances_by_id(
     state: State<Arc<App>>,
     asking: Asking,

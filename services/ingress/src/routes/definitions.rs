@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::body::Params;
 use crate::paging::Part;
 use crate::present::definition::{self as present, DefinitionPage, DefinitionSummary};
+use crate::present::shape;
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, etag};
@@ -81,7 +82,7 @@ fn order(params: &Params) -> Result<DefinitionOrder, Problem> {
 
 /// The number of definitions.
 #[utoipa::path(get, path = "/workflow-definitions/query/count", tag = "definitions",
-    responses((status = 200, body = Value, description = "`{count}`")))]
+    responses((status = 200, body = shape::Count)))]
 pub(super) async fn count(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
     let found = app.cx.store.definitions(&DefinitionFilter::default(), Page::new(0, 1)).await?;
     Ok(Json(json!({"count": found.total})))
@@ -90,7 +91,7 @@ pub(super) async fn count(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
 /// Whether no other definition has this name.
 #[utoipa::path(get, path = "/workflow-definitions/validation/is-name-unique", tag = "definitions",
     params(("name" = String, Query, min_length = 1), ("definitionId" = Option<String>, Query)),
-    responses((status = 200, body = Value, description = "`{isUnique}`")))]
+    responses((status = 200, body = shape::definition::NameChecked)))]
 pub(super) async fn is_name_unique(
     State(app): State<Arc<App>>,
     params: Params,
@@ -108,7 +109,7 @@ pub(super) async fn is_name_unique(
 /// Several versions, by their ids.
 #[utoipa::path(get, path = "/workflow-definitions/many-by-id", tag = "definitions",
     params(("ids" = Vec<String>, Query)),
-    responses((status = 200, body = Value, description = "`{items}`, in full")))]
+    responses((status = 200, body = shape::definition::FullDefinitions)))]
 pub(super) async fn many_by_id(
     State(app): State<Arc<App>>,
     params: Params,
@@ -125,7 +126,7 @@ pub(super) async fn many_by_id(
 /// A version, by its id.
 #[utoipa::path(get, path = "/workflow-definitions/by-id/{id}", tag = "definitions",
     params(("id" = String, Path, description = "Version id")),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = shape::definition::FullDefinition), (status = 404, body = ProblemBody)))]
 pub(super) async fn by_id(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -138,7 +139,7 @@ pub(super) async fn by_id(
 /// A definition: its latest version, or the requested one.
 #[utoipa::path(get, path = "/workflow-definitions/by-definition-id/{definitionId}", tag = "definitions",
     params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query)),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = shape::definition::FullDefinition), (status = 404, body = ProblemBody)))]
 pub(super) async fn by_definition_id(
     state: State<Arc<App>>,
     path: Path<String>,
@@ -151,7 +152,7 @@ pub(super) async fn by_definition_id(
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}", tag = "definitions",
     params(("definitionId" = String, Path),
         ("versionOptions" = Option<String>, Query, description = "Latest (default), Published, a number …")),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = shape::definition::FullDefinition), (status = 404, body = ProblemBody)))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use store::VersionOption;
 
 use crate::body::Params;
-use crate::present::descriptor;
+use crate::present::{descriptor, shape};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, publication};
 
 /// The activity types, and every version of the workflows that may be used as activities.
 #[utoipa::path(get, path = "/descriptors/activities", tag = "descriptors",
     params(("refresh" = Option<bool>, Query, description = "Not needed: the answer is always current")),
-    responses((status = 200, body = Value, description = "`{items, count}`"),
+    responses((status = 200, body = shape::Items<shape::descriptor::ActivityDescriptor>),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn activities(
     State(app): State<Arc<App>>,
@@ -32,7 +32,7 @@ pub(super) async fn activities(
 /// One activity type: its newest version, or the one that is asked for.
 #[utoipa::path(get, path = "/descriptors/activities/{typeName}", tag = "descriptors",
     params(("typeName" = String, Path), ("version" = Option<u32>, Query)),
-    responses((status = 200, body = Value), (status = 400, body = ProblemBody),
+    responses((status = 200, body = shape::descriptor::ActivityDescriptor), (status = 400, body = ProblemBody),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn activity(
     State(app): State<Arc<App>>,
@@ -47,7 +47,7 @@ pub(super) async fn activity(
 #[utoipa::path(post, path = "/descriptors/activities/{activityTypeName}/options/{propertyName}", tag = "descriptors",
     params(("activityTypeName" = String, Path), ("propertyName" = String, Path)),
     request_body = Value,
-    responses((status = 200, body = Value, description = "`{items}`: the settings of the editor, by name"),
+    responses((status = 200, body = shape::descriptor::InputOptions),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn options(
     State(app): State<Arc<App>>,
@@ -122,8 +122,8 @@ fn workflow(definition: &Definition) -> Value {
         "isBrowsable": definition.is_published,
         "isStart": false,
         "isTerminal": false,
-        "inputs": definition.inputs.iter().enumerate().map(argument).collect::<Vec<_>>(),
-        "outputs": definition.outputs.iter().enumerate().map(argument).collect::<Vec<_>>(),
+        "inputs": definition.inputs.iter().enumerate().map(input).collect::<Vec<_>>(),
+        "outputs": definition.outputs.iter().enumerate().map(output).collect::<Vec<_>>(),
         "ports": ports,
         "customProperties": {"RootType": "WorkflowDefinitionActivity",
             "WorkflowDefinitionId": definition_id, "WorkflowDefinitionVersionId": id},
@@ -132,8 +132,12 @@ fn workflow(definition: &Definition) -> Value {
     })
 }
 
-fn argument((order, argument): (usize, &Argument)) -> Value {
-    let text = |member: &str| argument.extra.get(member).cloned().unwrap_or_default();
+/// An input of a workflow. Its author may have written values of other types than designers read.
+fn input((order, argument): (usize, &Argument)) -> Value {
+    let text = |member: &str| match argument.extra.get(member) {
+        Some(text @ Value::String(_)) => text.clone(),
+        _ => Value::Null,
+    };
     let alias = argument.type_name.as_deref().unwrap_or("Object");
     let type_name = if argument.is_array { format!("{alias}[]") } else { alias.to_owned() };
     let hint = match text("uiHint") {
@@ -149,7 +153,8 @@ fn argument((order, argument): (usize, &Argument)) -> Value {
         "displayName": display_name, "description": text("description"), "order": order,
         "isBrowsable": true, "isSerializable": true, "isSynthetic": true, "isWrapped": true,
         "uiHint": hint, "uiSpecifications": {}, "category": text("category"),
-        "defaultValue": text("defaultValue"), "defaultSyntax": "Literal", "isReadOnly": false,
+        "defaultValue": argument.extra.get("defaultValue"), "defaultSyntax": "Literal",
+        "isReadOnly": false,
         "isSensitive": false, "autoEvaluate": true, "storageDriverType": text("storageDriverType")})
 }
 
@@ -187,9 +192,28 @@ const TYPES: [(&str, &str, &str); 30] = [
     ("HTTP", "Downloadable", "A file to download."),
 ];
 
+/// An output of a workflow.
+fn output(argument: (usize, &Argument)) -> Value {
+    const MEMBERS: [&str; 8] = [
+        "name",
+        "typeName",
+        "displayName",
+        "description",
+        "order",
+        "isBrowsable",
+        "isSerializable",
+        "isSynthetic",
+    ];
+    let mut output = input(argument);
+    if let Some(output) = output.as_object_mut() {
+        output.retain(|name, _| MEMBERS.contains(&name.as_str()));
+    }
+    output
+}
+
 /// The types that variables may have.
 #[utoipa::path(get, path = "/descriptors/variables", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
+    responses((status = 200, body = shape::Items<shape::descriptor::VariableType>)))]
 pub(super) async fn variables() -> Json<Value> {
     let items = TYPES.iter().map(|(category, name, description)| {
         json!({"typeName": name, "displayName": name, "category": category,
@@ -200,7 +224,7 @@ pub(super) async fn variables() -> Json<Value> {
 
 /// The stores of variables. All are the instance; a variable of `Memory` is never shown.
 #[utoipa::path(get, path = "/descriptors/storage-drivers", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items}`")))]
+    responses((status = 200, body = shape::Items<shape::descriptor::StorageDriver>)))]
 pub(super) async fn storage_drivers() -> Json<Value> {
     let item = |name: &str, display_name: &str, priority: i32, deprecated: bool| {
         let type_name = format!("Elsa.Workflows.{name}StorageDriver, Elsa.Workflows.Core");
@@ -217,7 +241,7 @@ pub(super) async fn storage_drivers() -> Json<Value> {
 /// The converters of outputs: none.
 #[utoipa::path(get, path = "/descriptors/output-converters", tag = "descriptors",
     params(("sourceType" = String, Query), ("destinationType" = String, Query)),
-    responses((status = 200, body = Value, description = "`{items, count}`"),
+    responses((status = 200, body = shape::descriptor::NoItems),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn output_converters(params: Params) -> Result<Json<Value>, Problem> {
     for name in ["sourceType", "destinationType"] {
@@ -230,7 +254,7 @@ pub(super) async fn output_converters(params: Params) -> Result<Json<Value>, Pro
 
 /// The effects of an incident on its instance.
 #[utoipa::path(get, path = "/descriptors/incident-strategies", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
+    responses((status = 200, body = shape::Items<shape::descriptor::Strategy>)))]
 pub(super) async fn incident_strategies() -> Json<Value> {
     let item = |display_name: &str, type_name: &str, description: &str| json!({"displayName": display_name, "description": description, "typeName": type_name});
     listed(vec![
@@ -245,7 +269,7 @@ pub(super) async fn incident_strategies() -> Json<Value> {
 
 /// The instances of a definition that may run at the same time.
 #[utoipa::path(get, path = "/descriptors/workflow-activation-strategies", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
+    responses((status = 200, body = shape::Items<shape::descriptor::Strategy>)))]
 pub(super) async fn activation_strategies() -> Json<Value> {
     let item = |name: &str, display_name: &str, module: &str, description: &str| {
         let of = if module == "Core" { "Elsa.Workflows" } else { "Elsa.Workflows.Runtime" };
@@ -273,7 +297,7 @@ pub(super) async fn activation_strategies() -> Json<Value> {
 
 /// What of an activity's values the journal keeps.
 #[utoipa::path(get, path = "/descriptors/log-persistence-strategies", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
+    responses((status = 200, body = shape::Items<shape::descriptor::Strategy>)))]
 pub(super) async fn log_persistence_strategies() -> Json<Value> {
     let item = |name: &str, description: &str| {
         let type_name =
@@ -291,7 +315,7 @@ pub(super) async fn log_persistence_strategies() -> Json<Value> {
 /// When a workflow is committed: none can be chosen, since every burst is committed before anything
 /// leaves it.
 #[utoipa::path(get, path = "/descriptors/commit-strategies/workflows", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
+    responses((status = 200, body = shape::descriptor::NoItems)))]
 pub(super) async fn workflow_commit_strategies() -> Json<Value> {
     listed(Vec::new())
 }
@@ -299,14 +323,14 @@ pub(super) async fn workflow_commit_strategies() -> Json<Value> {
 /// When an activity is committed: none can be chosen, since every burst is committed before anything
 /// leaves it.
 #[utoipa::path(get, path = "/descriptors/commit-strategies/activities", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
+    responses((status = 200, body = shape::descriptor::NoItems)))]
 pub(super) async fn activity_commit_strategies() -> Json<Value> {
     listed(Vec::new())
 }
 
 /// The expression languages.
 #[utoipa::path(get, path = "/descriptors/expression-descriptors", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
+    responses((status = 200, body = shape::Items<shape::descriptor::ExpressionDescriptor>)))]
 pub(super) async fn expressions(State(app): State<Arc<App>>) -> Json<Value> {
     let item = |name: &'static str| {
         let is_browsable = !matches!(name, "Literal" | "Object");
@@ -356,7 +380,7 @@ fn feature((namespace, name, display_name): (&str, &str, &str)) -> Value {
 
 /// The features of this server.
 #[utoipa::path(get, path = "/features/installed", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{items, count}`")))]
+    responses((status = 200, body = shape::Items<shape::descriptor::Feature>)))]
 pub(super) async fn features(State(app): State<Arc<App>>) -> Json<Value> {
     listed(known_features(&app).collect())
 }
@@ -364,7 +388,7 @@ pub(super) async fn features(State(app): State<Arc<App>>) -> Json<Value> {
 /// One feature of this server; 404 if it does not have it.
 #[utoipa::path(get, path = "/features/installed/{fullName}", tag = "descriptors",
     params(("fullName" = String, Path)),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = shape::descriptor::Feature), (status = 404, body = ProblemBody)))]
 pub(super) async fn installed(
     State(app): State<Arc<App>>,
     Path(full_name): Path<String>,
@@ -377,7 +401,7 @@ pub(super) async fn installed(
 
 /// The version of this server.
 #[utoipa::path(get, path = "/package/version", tag = "descriptors",
-    responses((status = 200, body = Value, description = "`{packageVersion}`")))]
+    responses((status = 200, body = shape::descriptor::PackageVersion)))]
 pub(super) async fn version() -> Json<Value> {
     Json(json!({"packageVersion": chassis::version()}))
 }

@@ -17,6 +17,7 @@ use crate::body::{Body, Prefer};
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
 use crate::pipeline::reply::{Patience, Reply};
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record, respond};
 
@@ -46,8 +47,8 @@ pub(super) struct EventRequest {
 /// it.
 #[utoipa::path(post, path = "/events/{eventName}/trigger", tag = "events",
     params(("eventName" = String, Path)), request_body = EventRequest,
-    responses((status = 200, body = Value, description = "`{eventName, accepted, affected}`"),
-        (status = 202, body = Value), (status = 400, body = ProblemBody), (status = 413, body = ProblemBody)))]
+    responses((status = 200, body = shape::run::EventAccepted),
+        (status = 202, body = shape::run::EventAccepted), (status = 400, body = ProblemBody), (status = 413, body = ProblemBody)))]
 pub(super) async fn trigger(
     State(app): State<Arc<App>>,
     Path(event_name): Path<String>,

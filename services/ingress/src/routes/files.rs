@@ -23,6 +23,7 @@ use crate::archive::{Packed, pack, unpack};
 use crate::body::{Body, BytesMax, Params, content_type, read};
 use crate::endpoint::form::multipart;
 use crate::pipeline::identify::Asking;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::publication::{self, Precondition, etag};
 use crate::{App, Problem};
@@ -44,8 +45,8 @@ pub(super) struct Exported {
 /// The body is a multipart form with `.json` files, and with `.zip` files of them. Nothing is stored
 /// if one of them is no definition, or would change a read-only definition.
 #[utoipa::path(post, path = "/workflow-definitions/import-files", tag = "definitions",
-    request_body(content = Value, content_type = "multipart/form-data"),
-    responses((status = 200, body = Value, description = "`{count}`"),
+    request_body(content = shape::FilesForm, content_type = "multipart/form-data"),
+    responses((status = 200, body = shape::definition::FilesImported),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
 pub(super) async fn import(
     State(app): State<Arc<App>>,
@@ -127,7 +128,7 @@ fn definitions(asking: &Asking, files: Vec<Packed>) -> Result<Vec<Definition>, P
 #[utoipa::path(post, path = "/bulk-actions/export/workflow-definitions", tag = "definitions",
     params(("versionOptions" = Option<String>, Query, description = "Of `definitionIds`: Latest (default), Published, a number …")),
     request_body = Exported,
-    responses((status = 200, body = Value, description = "A definition, or a zip of them"),
+    responses((status = 200, content((shape::definition::DefinitionFile = "application/json"), (String = "application/zip")), description = "A definition, or a zip of them"),
         (status = 204, description = "Nothing is named"), (status = 404, body = ProblemBody)))]
 pub(super) async fn export(
     State(app): State<Arc<App>>,
@@ -143,7 +144,7 @@ pub(super) async fn export(
         ("definitionIds" = Option<Vec<String>>, Query),
         ("includeConsumingWorkflows" = Option<bool>, Query),
         ("versionOptions" = Option<String>, Query)),
-    responses((status = 200, body = Value, description = "A definition, or a zip of them"),
+    responses((status = 200, content((shape::definition::DefinitionFile = "application/json"), (String = "application/zip")), description = "A definition, or a zip of them"),
         (status = 204, description = "Nothing is named"), (status = 404, body = ProblemBody)))]
 pub(super) async fn export_get(
     State(app): State<Arc<App>>,
@@ -161,7 +162,7 @@ pub(super) async fn export_get(
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}/export", tag = "definitions",
     params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query),
         ("includeConsumingWorkflows" = Option<bool>, Query)),
-    responses((status = 200, body = Value, description = "The definition, or a zip"),
+    responses((status = 200, content((shape::definition::DefinitionFile = "application/json"), (String = "application/zip")), description = "The definition, or a zip"),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn export_one(
     State(app): State<Arc<App>>,
@@ -177,7 +178,7 @@ pub(super) async fn export_one(
     params(("definitionId" = String, Path), ("versionOptions" = Option<String>, Query),
         ("includeConsumingWorkflows" = Option<bool>, Query, description = "Also in the body")),
     request_body = Exported,
-    responses((status = 200, body = Value, description = "The definition, or a zip"),
+    responses((status = 200, content((shape::definition::DefinitionFile = "application/json"), (String = "application/zip")), description = "The definition, or a zip"),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn export_with_users(
     State(app): State<Arc<App>>,

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::book::BEGIN;
+use crate::present::shape;
 
 /// The page's own style; it has no script.
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:4rem auto;\
@@ -17,7 +18,7 @@ padding:0 1rem;color:#222}code{background:#eee;padding:.1rem .3rem}dt{margin-top
 
 /// The name of this server, and links: a page for browsers, JSON for other clients.
 #[utoipa::path(get, path = "/", tag = "health",
-    responses((status = 200, body = Value, description = "`{name, version, links}`; HTML for browsers")))]
+    responses((status = 200, content((shape::operation::Front = "application/json"), (String = "text/html")), description = "The server, and where to go on; HTML for browsers")))]
 pub(super) async fn page(headers: HeaderMap) -> Response {
     let mut response = if is_browser(&headers) { html() } else { Json(links()).into_response() };
     response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::definitions::no_version;
 use crate::body::Params;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
@@ -20,7 +21,7 @@ const DRAWN_WITHIN: [&str; 2] = [WORKFLOW_TYPE, "Elsa.Flowchart"];
 #[utoipa::path(get, path = "/workflow-definitions/subgraph/{id}", tag = "definitions",
     params(("id" = String, Path, description = "Version id"),
         ("parentNodeId" = Option<String>, Query, description = "Such as Workflow1:Flowchart1:If1")),
-    responses((status = 200, body = Value, description = "`{nodeId, port, activity}`"),
+    responses((status = 200, body = shape::definition::GraphNode),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn subgraph(
     State(app): State<Arc<App>>,
@@ -40,7 +41,7 @@ pub(super) async fn subgraph(
 #[utoipa::path(get, path = "/workflow-definitions/subgraph/segments/{id}", tag = "definitions",
     params(("id" = String, Path, description = "Version id"),
         ("childNodeId" = String, Query, description = "Such as Workflow1:Flowchart1:If1")),
-    responses((status = 200, body = Value, description = "`{childNode, container, pathSegments}`"),
+    responses((status = 200, body = shape::definition::GraphPath),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
 pub(super) async fn segments(
     State(app): State<Arc<App>>,

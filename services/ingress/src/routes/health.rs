@@ -8,18 +8,19 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use serde_json::{Value, json};
 
+use crate::present::shape;
 use crate::{App, Problem};
 
 /// The process runs. Does not check the services that it depends on.
 #[utoipa::path(get, path = "/health/live", tag = "health",
-    responses((status = 200, body = Value, description = "`{status}`")))]
+    responses((status = 200, body = shape::operation::Alive)))]
 pub(super) async fn live() -> Json<Value> {
     Json(json!({"status": "Healthy"}))
 }
 
 /// The server can do its work: NATS and the database answer, and it is not stopping.
 #[utoipa::path(get, path = "/health/ready", tag = "health",
-    responses((status = 200, body = Value, description = "`{status, checks}`"),
+    responses((status = 200, body = shape::operation::Ready),
         (status = 503, body = crate::problem::ProblemBody, description = "With `checks`")))]
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
     if app.is_leaving() {
@@ -44,7 +45,7 @@ pub(super) async fn metrics() -> impl IntoResponse {
 
 /// This description.
 #[utoipa::path(get, path = "/openapi.json", tag = "health",
-    responses((status = 200, body = Value, description = "OpenAPI")))]
+    responses((status = 200, body = shape::operation::Description)))]
 pub(super) async fn openapi(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut text = crate::description::openapi(app.config.auth, app.oidc.as_deref());
     if let Some(base) = &app.config.base_path {

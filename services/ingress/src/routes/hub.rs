@@ -15,6 +15,7 @@ use crate::auth::caller::Caller;
 use crate::auth::recheck::Recheck;
 use crate::body::Params;
 use crate::live::hub::{self, Visitor};
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
@@ -33,8 +34,7 @@ const WRITE_BYTES_MAX: usize = 512 * 1024;
 /// the server: the connection may be opened at any node, also without a negotiation.
 #[utoipa::path(post, path = "/elsa/hubs/workflow-instance/negotiate", tag = "live", operation_id = "negotiate_hub",
     params(("negotiateVersion" = Option<u64>, Query, description = "0 or 1")),
-    responses((status = 200, body = serde_json::Value,
-        description = "`{negotiateVersion, connectionId, connectionToken, availableTransports}`"),
+    responses((status = 200, body = shape::operation::Negotiated),
         (status = 401, body = ProblemBody)))]
 pub(super) async fn negotiate(
     State(app): State<Arc<App>>,

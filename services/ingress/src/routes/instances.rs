@@ -19,7 +19,7 @@ use super::searching::{self, VariableFilter};
 use crate::body::Params;
 use crate::paging::Part;
 use crate::pipeline::identify::Asking;
-use crate::present::{self, InstanceSummary, Paged};
+use crate::present::{self, InstanceSummary, Paged, shape};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
 
@@ -344,7 +344,7 @@ impl TimestampFilter {
 /// An instance, with its state.
 #[utoipa::path(get, path = "/workflow-instances/{id}", tag = "instances",
     params(("id" = String, Path)),
-    responses((status = 200, body = Value, description = "The summary, with `workflowState`"),
+    responses((status = 200, body = shape::instance::InstanceDetail),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
@@ -362,7 +362,7 @@ pub(super) async fn get(
 /// The status of an instance.
 #[utoipa::path(get, path = "/workflow-instances/{id}/execution-state", tag = "instances",
     params(("id" = String, Path)),
-    responses((status = 200, body = Value, description = "`{status, subStatus, updatedAt}`"),
+    responses((status = 200, body = shape::instance::ExecutionState),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn execution_state(
     State(app): State<Arc<App>>,
@@ -380,7 +380,7 @@ pub(super) async fn execution_state(
 /// as, and `isIndexed`: false if its value is of another type, so that no filter finds it.
 #[utoipa::path(get, path = "/workflow-instances/{id}/variables", tag = "instances",
     params(("id" = String, Path)),
-    responses((status = 200, body = Value, description = "`{items: [{id, name, value, searchable, isIndexed}], count}`"), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = shape::Items<shape::instance::VariableSeen>), (status = 404, body = ProblemBody)))]
 pub(super) async fn variables(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -415,7 +415,7 @@ pub(super) async fn variables(
 /// The open bookmarks of an instance.
 #[utoipa::path(get, path = "/workflow-instances/{id}/bookmarks", tag = "instances",
     params(("id" = String, Path)),
-    responses((status = 200, body = Value, description = "`{items, count}`"), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = shape::Items<shape::instance::OpenBookmark>), (status = 404, body = ProblemBody)))]
 pub(super) async fn bookmarks(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::body::{Body, Params};
 use crate::history::{Lines, Programs, Telling, Values, activity_id, activity_type, event_name};
 use crate::paging::Part;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::record::Seen;
 use crate::{App, Problem, bounds, record};
@@ -21,8 +22,8 @@ use crate::{App, Problem, bounds, record};
 #[utoipa::path(get, path = "/workflow-instances/{id}/journal", tag = "instances",
     params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
         ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
-    responses((status = 200, body = Value, description = "`{items, totalCount}`, each item a line in \
-        Elsa's shape: with `nodeId`, `activityTypeVersion`, `activityState` (inputs) and `outputs`"),
+    responses((status = 200, body = shape::journal::JournalPage, description = "Lines in Elsa's shape: \
+        with `nodeId`, `activityTypeVersion`, `activityState` (inputs) and `outputs`"),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn journal(
     State(app): State<Arc<App>>,
@@ -114,7 +115,7 @@ impl JournalFilter {
     params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
         ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
     request_body = JournalRequest,
-    responses((status = 200, body = Value, description = "`{items, totalCount}`; with `isCut: true` \
+    responses((status = 200, body = shape::journal::JournalPage, description = "With `isCut: true` \
         where a filter was applied to the newest 50000 lines only"),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn journal_filtered(
@@ -149,7 +150,7 @@ pub(super) async fn journal_filtered(
 /// The newest line about an activity.
 #[utoipa::path(get, path = "/workflow-instances/{id}/journal/{activityId}", tag = "instances",
     params(("id" = String, Path), ("activityId" = String, Path)),
-    responses((status = 200, body = Value, description = "A line of the journal"),
+    responses((status = 200, body = shape::journal::JournalEntry, description = "A line of the journal"),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn newest(
     State(app): State<Arc<App>>,
@@ -171,8 +172,7 @@ pub(super) async fn newest(
 #[utoipa::path(get, path = "/workflow-instances/{id}/state", tag = "instances",
     params(("id" = String, Path), ("at" = Option<u64>, Query,
         description = "The `sequence` of a line; the newest one if it is not given")),
-    responses((status = 200, body = Value, description = "`{workflowInstanceId, at, timestamp, \
-        definitionVersionId, variables, containers}`; a long value is cut, with a mark"),
+    responses((status = 200, body = shape::journal::StateThen, description = "A long value is cut, with a mark"),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
         (status = 409, body = ProblemBody, description = "It has not run, or an earlier version \
             began it and kept no changes of variables")))]

@@ -19,6 +19,7 @@ use crate::auth::caller::Caller;
 use crate::auth::hash_of;
 use crate::body::{Body, Params};
 use crate::paging::Part;
+use crate::present::{Paged, shape};
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
@@ -79,7 +80,7 @@ pub(super) struct KeyMade {
 
 /// Lists the API keys.
 #[utoipa::path(get, path = "/api-keys", tag = "keys",
-    responses((status = 200, body = Value, description = "`{items, count}`"), (status = 403, body = ProblemBody)))]
+    responses((status = 200, body = shape::Items<KeySummary>), (status = 403, body = ProblemBody)))]
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
     let keys = app.cx.store.keys().await?;
     let items: Vec<_> = keys.iter().map(KeySummary::from).collect();
@@ -161,7 +162,7 @@ pub(super) async fn delete(
         ("outcome" = Option<String>, Query, description = "`done` or `refused`"),
         ("from" = Option<String>, Query, format = DateTime), ("until" = Option<String>, Query, format = DateTime),
         ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
-    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 400, body = ProblemBody),
+    responses((status = 200, body = Paged<shape::operation::AuditEntry>), (status = 400, body = ProblemBody),
         (status = 403, body = ProblemBody)))]
 pub(super) async fn audit(
     State(app): State<Arc<App>>,

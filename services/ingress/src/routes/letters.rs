@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use crate::body::{Body, Params};
 use crate::paging::Part;
 use crate::pipeline::identify::Asking;
+use crate::present::{Paged, shape};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds};
 
@@ -41,7 +42,7 @@ pub(super) struct LettersRequest {
 #[utoipa::path(get, path = "/bookmark-queue/dead-letters", tag = "dead letters",
     params(("page" = Option<u64>, Query, description = "From 0"), ("pageSize" = Option<u64>, Query),
         ("workflowInstanceId" = Option<String>, Query)),
-    responses((status = 200, body = Value, description = "`{items, totalCount}`"),
+    responses((status = 200, body = Paged<shape::operation::DeadLetter>),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -54,7 +55,7 @@ pub(super) async fn list(
 /// Lists the dead letters, newest first: at most those among the newest 10000 numbers.
 #[utoipa::path(post, path = "/bookmark-queue/dead-letters", tag = "dead letters",
     request_body = LettersRequest,
-    responses((status = 200, body = Value, description = "`{items, totalCount}`"),
+    responses((status = 200, body = Paged<shape::operation::DeadLetter>),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn list_by_post(
     State(app): State<Arc<App>>,
@@ -103,7 +104,7 @@ async fn newest(app: &App) -> Result<Vec<Letter>, Problem> {
 /// A dead letter, without the body of its command, which may contain secrets.
 #[utoipa::path(get, path = "/bookmark-queue/dead-letters/{id}", tag = "dead letters",
     params(("id" = String, Path)),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = shape::operation::DeadLetter), (status = 404, body = ProblemBody)))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -134,7 +135,7 @@ pub(super) async fn delete(
 /// that was applied meanwhile changes nothing.
 #[utoipa::path(post, path = "/bookmark-queue/dead-letters/{id}/replay", tag = "dead letters",
     params(("id" = String, Path)),
-    responses((status = 200, body = Value, description = "`{replayed, queueItemId, reason}`"),
+    responses((status = 200, body = shape::operation::Replayed),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn replay(
     State(app): State<Arc<App>>,

@@ -17,6 +17,7 @@ use super::searching::{self, VariableFilter};
 use crate::body::{Body, Params, lenient};
 use crate::operate;
 use crate::pipeline::identify::Asking;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
 
@@ -115,7 +116,7 @@ pub(super) struct DryRunRequest {
 /// at most 10,000 of the selected instances are checked (`checkedCount`), `misfitCount` says how many
 /// of those they do not fit, and `misfits` has the reasons of the first 1,000. Changes nothing.
 #[utoipa::path(post, path = "/alterations/dry-run", tag = "alterations", request_body = DryRunRequest,
-    responses((status = 200, body = Value, description = "`{workflowInstanceIds, totalCount, checkedCount, misfitCount, misfits: [{workflowInstanceId, reasons}]}`"),
+    responses((status = 200, body = shape::alteration::DryRun),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn dry_run(
     State(app): State<Arc<App>>,
@@ -225,7 +226,7 @@ pub(super) struct SubmitRequest {
 /// Submits a plan: its alterations are applied in the background to every instance that the filter
 /// selects and that was there before.
 #[utoipa::path(post, path = "/alterations/submit", tag = "alterations", request_body = SubmitRequest,
-    responses((status = 200, body = Value, description = "`{planId}`"),
+    responses((status = 200, body = shape::alteration::Submitted),
         (status = 400, body = ProblemBody),
         (status = 409, body = ProblemBody, description = "Another plan has this id")))]
 pub(super) async fn submit(
@@ -279,7 +280,7 @@ fn is_id(id: &str) -> bool {
 /// A plan, its progress, and one page of its jobs.
 #[utoipa::path(get, path = "/alterations/{id}", tag = "alterations",
     params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
-    responses((status = 200, body = Value, description = "`{plan, progress, jobs, totalCount}`"),
+    responses((status = 200, body = shape::alteration::PlanSeen),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,

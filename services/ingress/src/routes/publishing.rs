@@ -15,6 +15,7 @@ use super::definitions::{definition_id, no_version};
 use crate::app::App;
 use crate::auth::caller::Caller;
 use crate::present::definition::{self as present, DefinitionSummary, SavedDefinition};
+use crate::present::shape;
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, Precondition, etag};
@@ -45,7 +46,7 @@ pub(super) async fn publish(
 /// Retracts the published version: nothing starts it any more. Its running instances go on.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/retract", tag = "definitions",
     params(("definitionId" = String, Path)),
-    responses((status = 200, body = Value, description = "The definition, with `everywhere` and `missing`"),
+    responses((status = 200, body = shape::definition::RetractedDefinition, description = "The definition, with `everywhere` and `missing`"),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
         (status = 412, body = ProblemBody, description = "`If-Match` names another version than the latest")))]
 pub(super) async fn retract(
@@ -74,7 +75,7 @@ pub(super) async fn retract(
 /// The workflows that use this one as an activity, in their latest version.
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}/consumers", tag = "definitions",
     params(("definitionId" = String, Path)),
-    responses((status = 200, body = Value, description = "`{consumingWorkflowDefinitionIds}`"),
+    responses((status = 200, body = shape::definition::Consumers),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn consumers(
     State(app): State<Arc<App>>,
@@ -88,7 +89,7 @@ pub(super) async fn consumers(
 /// published version.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/update-references", tag = "definitions",
     params(("definitionId" = String, Path)),
-    responses((status = 200, body = Value, description = "`{affectedWorkflows}`: their names"),
+    responses((status = 200, body = shape::definition::ReferencesUpdated),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
 pub(super) async fn update_references(
     State(app): State<Arc<App>>,

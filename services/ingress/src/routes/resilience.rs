@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::body::Params;
 use crate::history::Lines;
 use crate::paging::Part;
-use crate::present::Paged;
+use crate::present::{Paged, shape};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
 
@@ -21,8 +21,7 @@ use crate::{App, Problem, bounds, record};
 #[utoipa::path(get, path = "/resilience/strategies", tag = "resilience",
     params(("category" = Option<String>, Query,
         description = "Every strategy fits every category")),
-    responses((status = 200, body = Value, description = "`{items: [{$type, id, displayName, \
-        maxRetryAttempts, useJitter, delay, backoffType}], count}`")))]
+    responses((status = 200, body = shape::Items<shape::descriptor::RetryStrategy>)))]
 pub(super) async fn strategies(State(app): State<Arc<App>>) -> Json<Value> {
     let items: Vec<_> = app.config.retries.iter().map(|(id, retry)| strategy(id, retry)).collect();
     Json(json!({"count": items.len(), "items": items}))

@@ -58,13 +58,18 @@ pub(super) struct RoleUpdate {
     permissions: Option<Vec<String>>,
 }
 
+/// The roles.
+#[derive(Serialize, ToSchema)]
+pub(super) struct RoleList {
+    roles: Vec<RoleSummary>,
+}
+
 /// Lists the roles.
 #[utoipa::path(get, path = "/identity/roles", tag = "identity",
-    responses((status = 200, body = Value, description = "`{roles}`"), (status = 403, body = ProblemBody)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    responses((status = 200, body = RoleList), (status = 403, body = ProblemBody)))]
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<RoleList>, Problem> {
     let roles = app.cx.store.roles().await?;
-    let roles: Vec<_> = roles.iter().map(RoleSummary::from).collect();
-    Ok(Json(json!({"roles": roles})))
+    Ok(Json(RoleList { roles: roles.iter().map(RoleSummary::from).collect() }))
 }
 
 /// Makes a role. A caller cannot give permissions that it does not have.

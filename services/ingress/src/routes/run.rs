@@ -18,7 +18,7 @@ use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::pipeline::validate::Beginning;
 use crate::pipeline::{self, Started};
-use crate::present::InstanceStatus;
+use crate::present::{InstanceStatus, shape};
 use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
 use crate::{App, Problem, bounds, respond};
@@ -146,7 +146,8 @@ impl RunRequest {
 /// its instance.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/execute", tag = "runs",
     params(("definitionId" = String, Path)), request_body = RunRequest,
-    responses((status = 200, body = Value), (status = 202, body = InstanceStatus),
+    responses((status = 200, content((shape::run::RanOrSaid = "application/json"), (String = "*/*")),
+            description = "The state of the instance, or what the workflow wrote with `WriteHttpResponse`"), (status = 202, body = InstanceStatus),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
         (status = 500, body = ProblemBody, description = "The workflow faulted; with `workflowState`")))]
 pub(super) async fn execute(
@@ -168,7 +169,8 @@ pub(super) async fn execute(
         ("versionOptions" = Option<String>, Query),
         ("input" = Option<String>, Query, description = "Workflow input by name, a JSON object"),
         ("variables" = Option<String>, Query, description = "Values of variables, a JSON object")),
-    responses((status = 200, body = Value), (status = 202, body = InstanceStatus),
+    responses((status = 200, content((shape::run::RanOrSaid = "application/json"), (String = "*/*")),
+            description = "The state of the instance, or what the workflow wrote with `WriteHttpResponse`"), (status = 202, body = InstanceStatus),
         (status = 404, body = ProblemBody), (status = 500, body = ProblemBody)))]
 pub(super) async fn execute_get(
     State(app): State<Arc<App>>,
@@ -267,7 +269,7 @@ async fn state_of(app: &App, seen: &Seen) -> Response {
 /// Starts the published version and answers as soon as the start is accepted.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/dispatch", tag = "runs",
     params(("definitionId" = String, Path)), request_body = RunRequest,
-    responses((status = 200, body = Value, description = "`{workflowInstanceId}`"),
+    responses((status = 200, body = shape::run::Dispatched),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn dispatch(
     State(app): State<Arc<App>>,
@@ -284,7 +286,7 @@ pub(super) async fn dispatch(
 /// Starts the published version several times.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/bulk-dispatch", tag = "runs",
     params(("definitionId" = String, Path)), request_body = RunRequest,
-    responses((status = 200, body = Value, description = "`{workflowInstanceIds}`"),
+    responses((status = 200, body = shape::run::DispatchedTogether),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
 pub(super) async fn bulk_dispatch(
     State(app): State<Arc<App>>,

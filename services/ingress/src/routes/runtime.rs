@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params};
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::runtime::{self, Refused, unavailable};
 use crate::{App, Problem, bounds};
@@ -27,8 +28,7 @@ pub(super) struct RuntimeRequest {
 /// Which executors take commands, how many they work on, and the pauses.
 #[utoipa::path(get, path = "/admin/workflow-runtime/status", tag = "runtime",
     params(("node" = Option<String>, Query, description = "Of this node; of the cluster without it")),
-    responses((status = 200, body = Value,
-        description = "`{state, sources, activeExecutionCycleCount, pauses, nodes}`"),
+    responses((status = 200, body = shape::operation::RuntimeStatus),
         (status = 404, body = ProblemBody), (status = 503, body = ProblemBody)))]
 pub(super) async fn status(
     State(app): State<Arc<App>>,
@@ -48,7 +48,7 @@ pub(super) async fn status(
 #[utoipa::path(post, path = "/admin/workflow-runtime/pause", tag = "runtime",
     params(("node" = Option<String>, Query, description = "Only this node")),
     request_body = RuntimeRequest,
-    responses((status = 200, body = Value, description = "As the status"),
+    responses((status = 200, body = shape::operation::RuntimeStatus, description = "As the status"),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
         (status = 503, body = ProblemBody)))]
 pub(super) async fn pause(
@@ -71,7 +71,7 @@ pub(super) async fn pause(
 #[utoipa::path(post, path = "/admin/workflow-runtime/resume", tag = "runtime",
     params(("node" = Option<String>, Query, description = "Only this node")),
     request_body = RuntimeRequest,
-    responses((status = 200, body = Value, description = "As the status"),
+    responses((status = 200, body = shape::operation::RuntimeStatus, description = "As the status"),
         (status = 409, body = ProblemBody), (status = 503, body = ProblemBody)))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
@@ -94,7 +94,7 @@ pub(super) async fn resume(
     params(("node" = Option<String>, Query, description = "Only this node"),
         ("seconds" = Option<u64>, Query, description = "The longest wait; 30 without it")),
     request_body = RuntimeRequest,
-    responses((status = 200, body = Value, description = "`{outcome}`"),
+    responses((status = 200, body = shape::operation::Drained),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
         (status = 503, body = ProblemBody)))]
 pub(super) async fn drain(

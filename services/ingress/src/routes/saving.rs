@@ -20,6 +20,7 @@ use crate::auth::caller::Caller;
 use crate::body::{Body, Params};
 use crate::pipeline::identify::Asking;
 use crate::present::definition::SavedDefinition;
+use crate::present::shape;
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
 use crate::publication::{self, Changed, Precondition};
@@ -68,7 +69,7 @@ pub(super) async fn put(
 /// The answer is the definition, with the members that tell what the import did.
 #[utoipa::path(post, path = "/workflow-definitions/import", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = Value), (status = 201, body = Value),
+    responses((status = 200, body = shape::definition::ImportedDefinition), (status = 201, body = shape::definition::ImportedDefinition),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import(
@@ -84,7 +85,7 @@ pub(super) async fn import(
 /// The answer is the definition, with the members that tell what the import did.
 #[utoipa::path(put, path = "/workflow-definitions/import", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = Value), (status = 201, body = Value),
+    responses((status = 200, body = shape::definition::ImportedDefinition), (status = 201, body = shape::definition::ImportedDefinition),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import_put(
@@ -98,7 +99,7 @@ pub(super) async fn import_put(
 /// Imports a definition under this id, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = Value), (status = 201, body = Value),
+    responses((status = 200, body = shape::definition::ImportedDefinition), (status = 201, body = shape::definition::ImportedDefinition),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import_as(
@@ -113,7 +114,7 @@ pub(super) async fn import_as(
 /// Imports a definition under this id, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 #[utoipa::path(put, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = Value), (status = 201, body = Value),
+    responses((status = 200, body = shape::definition::ImportedDefinition), (status = 201, body = shape::definition::ImportedDefinition),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import_as_put(
@@ -143,7 +144,7 @@ pub(super) struct Together {
 /// one has a problem, none is published, and each of `validationErrors` has the `definitionId`.
 #[utoipa::path(post, path = "/bulk-actions/import/workflow-definitions", tag = "definitions",
     request_body = Together,
-    responses((status = 200, body = Value, description = "`{workflowDefinitions}`: for each what a save of it answers, after those that it uses"),
+    responses((status = 200, body = shape::bulk::SavedTogether, description = "For each what a save of it answers, after those that it uses"),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody)))]
 pub(super) async fn import_together(
     State(app): State<Arc<App>>,

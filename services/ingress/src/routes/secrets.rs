@@ -15,6 +15,7 @@ use vault::{Error, Keeper, shown};
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params};
 use crate::paging::Part;
+use crate::present::Paged;
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
@@ -99,15 +100,58 @@ pub(super) struct Picking {
     active_only: Option<bool>,
 }
 
+/// The secrets that an editor offers.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Picked {
+    items: Vec<SecretSummary>,
+    /// The caller may make another one.
+    can_create_inline: bool,
+}
+
+/// The kinds of secrets and the stores.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SecretKinds {
+    types: Vec<SecretType>,
+    stores: Vec<SecretStore>,
+}
+
+/// A kind of secrets.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SecretType {
+    name: &'static str,
+    display_name: &'static str,
+}
+
+/// A store of secrets.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SecretStore {
+    /// Always `Encrypted`.
+    name: &'static str,
+    display_name: &'static str,
+    /// There is no master key.
+    is_read_only: bool,
+}
+
+/// Whether a secret can be used.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SecretTested {
+    succeeded: bool,
+    /// Why it cannot.
+    error: Option<String>,
+}
+
 /// Lists secrets by name, without their values.
 #[utoipa::path(get, path = "/secrets", tag = "secrets",
     params(("search" = Option<String>, Query), ("typeName" = Option<String>, Query), ("scope" = Option<String>, Query),
         ("status" = Option<String>, Query), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
-    responses((status = 200, body = Value, description = "`{items, totalCount}`"), (status = 403, body = ProblemBody)))]
+    responses((status = 200, body = Paged<SecretSummary>), (status = 403, body = ProblemBody)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Paged<SecretSummary>>, Problem> {
     let page = Part::of(&params)?.page()?;
     let mut types = params.many("typeName");
     types.extend(params.many("typeNames"));
@@ -121,35 +165,34 @@ pub(super) async fn list(
     let status = params.one("status").map(str::to_ascii_lowercase);
     let mut found = matching(&app, &wanted).await?;
     found.retain(|one| status.as_ref().is_none_or(|want| one.status.eq_ignore_ascii_case(want)));
-    let total = found.len();
+    let total_count = found.len() as u64;
     let skip = usize::try_from(page.skip()).unwrap_or(usize::MAX);
     let take = usize::try_from(page.take()).unwrap_or(usize::MAX);
-    let items: Vec<_> = found.into_iter().skip(skip).take(take).collect();
-    Ok(Json(json!({"items": items, "totalCount": total})))
+    Ok(Json(Paged { items: found.into_iter().skip(skip).take(take).collect(), total_count }))
 }
 
 /// The secrets that an editor offers for a reference.
 #[utoipa::path(post, path = "/secrets/picker", tag = "secrets", request_body = Picking,
-    responses((status = 200, body = Value, description = "`{items, canCreateInline}`"), (status = 400, body = ProblemBody),
+    responses((status = 200, body = Picked), (status = 400, body = ProblemBody),
         (status = 403, body = ProblemBody)))]
 pub(super) async fn picker(
     State(app): State<Arc<App>>,
     caller: Caller,
     Body(wanted): Body<Picking>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Picked>, Problem> {
     let items = matching(&app, &wanted).await?;
-    let may_create = app.keeper.is_some() && caller.may("write:secrets");
-    Ok(Json(json!({"items": items, "canCreateInline": may_create})))
+    let can_create_inline = app.keeper.is_some() && caller.may("write:secrets");
+    Ok(Json(Picked { items, can_create_inline }))
 }
 
 /// The kinds of secrets and the stores.
 #[utoipa::path(get, path = "/secrets/descriptors", tag = "secrets",
-    responses((status = 200, body = Value, description = "`{types, stores}`"), (status = 403, body = ProblemBody)))]
-pub(super) async fn descriptors(State(app): State<Arc<App>>) -> Json<Value> {
-    let types = TYPES.map(|(name, display)| json!({"name": name, "displayName": display}));
+    responses((status = 200, body = SecretKinds), (status = 403, body = ProblemBody)))]
+pub(super) async fn descriptors(State(app): State<Arc<App>>) -> Json<SecretKinds> {
+    let types = TYPES.map(|(name, display_name)| SecretType { name, display_name });
     let is_read_only = app.keeper.is_none();
-    let stores = [json!({"name": STORE, "displayName": "Encrypted", "isReadOnly": is_read_only})];
-    Json(json!({"types": types, "stores": stores}))
+    let store = SecretStore { name: STORE, display_name: "Encrypted", is_read_only };
+    Json(SecretKinds { types: types.into(), stores: vec![store] })
 }
 
 /// Makes a secret.
@@ -290,13 +333,13 @@ pub(super) async fn revoke(
 
 /// Whether a secret can be decrypted, and is active.
 #[utoipa::path(post, path = "/secrets/{name}/test", tag = "secrets", params(("name" = String, Path)),
-    responses((status = 200, body = Value, description = "`{succeeded, error}`"), (status = 403, body = ProblemBody),
+    responses((status = 200, body = SecretTested), (status = 403, body = ProblemBody),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn test(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
     caller: Caller,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<SecretTested>, Problem> {
     let keeper = keeper(&app)?;
     let found = keeper.get(&name).await?;
     let error = match (status(&app, &found), keeper.test(&name).await) {
@@ -306,7 +349,7 @@ pub(super) async fn test(
         (status, _) => Some(format!("the secret is {}", status.to_ascii_lowercase())),
     };
     app.audit(&caller, "secret.test", &found.name, json!({"succeeded": error.is_none()})).await;
-    Ok(Json(json!({"succeeded": error.is_none(), "error": error})))
+    Ok(Json(SecretTested { succeeded: error.is_none(), error }))
 }
 
 fn keeper(app: &App) -> Result<&Keeper, Problem> {

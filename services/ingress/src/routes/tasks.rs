@@ -18,7 +18,7 @@ use crate::body::{Body, Prefer};
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
 use crate::pipeline::reply::{Patience, Reply};
-use crate::present::InstanceStatus;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record, respond};
 
@@ -36,8 +36,8 @@ pub(super) struct CompleteRequest {
 /// Completes a task: resumes the instance that handed it out.
 #[utoipa::path(post, path = "/tasks/{taskId}/complete", tag = "events",
     params(("taskId" = String, Path)), request_body = CompleteRequest,
-    responses((status = 200, body = InstanceStatus),
-        (status = 202, body = Value, description = "Kept until the instance waits for it"),
+    responses((status = 200, body = shape::run::TaskCompletion),
+        (status = 202, body = shape::run::TaskCompletion, description = "Kept until the instance waits for it"),
         (status = 409, body = ProblemBody, description = "It was completed already"), (status = 413, body = ProblemBody)))]
 pub(super) async fn complete(
     State(app): State<Arc<App>>,

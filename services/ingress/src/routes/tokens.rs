@@ -23,6 +23,7 @@ use crate::body::{Body, Params};
 use crate::pipeline;
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, record};
 
@@ -43,7 +44,7 @@ pub(super) struct LinkRequest {
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted"),
         ("in" = Option<String>, Query, description = "Input, as a JSON object")),
-    responses((status = 200, body = Value), (status = 202, body = Value),
+    responses((status = 200, body = shape::run::LinkFollowed), (status = 202, body = shape::run::LinkFollowed),
         (status = 404, body = ProblemBody, description = "The token is not valid"),
         (status = 409, body = ProblemBody)))]
 pub(super) async fn resume(
@@ -61,7 +62,7 @@ pub(super) async fn resume(
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted")),
     request_body = LinkRequest,
-    responses((status = 200, body = Value), (status = 202, body = Value),
+    responses((status = 200, body = shape::run::LinkFollowed), (status = 202, body = shape::run::LinkFollowed),
         (status = 404, body = ProblemBody, description = "The token is not valid"),
         (status = 409, body = ProblemBody)))]
 pub(super) async fn resume_with_body(
@@ -77,7 +78,8 @@ pub(super) async fn resume_with_body(
 #[utoipa::path(get, path = "/events/trigger", tag = "links",
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query), ("in" = Option<String>, Query)),
-    responses((status = 200, body = Value), (status = 404, body = ProblemBody, description = "The token is not valid")))]
+    responses((status = 200, body = shape::run::LinkFollowed),
+        (status = 202, body = shape::run::LinkFollowed), (status = 404, body = ProblemBody, description = "The token is not valid")))]
 pub(super) async fn trigger(
     State(app): State<Arc<App>>,
     method: Method,

@@ -20,7 +20,7 @@ use crate::body::{Body, Prefer};
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::Patience;
 use crate::pipeline::validate::Beginning;
-use crate::present::InstanceStatus;
+use crate::present::{InstanceStatus, shape};
 use crate::problem::ProblemBody;
 use crate::record::Seen;
 use crate::{App, Problem, bounds, record};
@@ -112,7 +112,7 @@ struct Exported {
 /// have their defaults in it.
 #[utoipa::path(get, path = "/workflow-instances/{id}/export", tag = "instances",
     params(("id" = String, Path)),
-    responses((status = 200, body = Value, description = "The file that `import` reads"),
+    responses((status = 200, body = shape::instance::InstanceFile, description = "The file that `import` reads"),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn export(
     State(app): State<Arc<App>>,

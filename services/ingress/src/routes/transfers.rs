@@ -19,6 +19,7 @@ use crate::archive::{Packed, pack};
 use crate::auth::caller::Caller;
 use crate::body::{Body, BytesMax, Params, content_type, parse, read};
 use crate::pipeline::identify::Asking;
+use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, publication, record};
 
@@ -58,7 +59,7 @@ impl InstancesExport {
 /// Exports instances: one as JSON, several as a zip. They stay here.
 #[utoipa::path(post, path = "/bulk-actions/export/workflow-instances", tag = "instances",
     request_body = InstancesExport,
-    responses((status = 200, body = Value, description = "An instance, or a zip of them"),
+    responses((status = 200, content((shape::instance::InstanceFile = "application/json"), (String = "application/zip")), description = "An instance, or a zip of them"),
         (status = 204, description = "Nothing is named"), (status = 400, body = ProblemBody),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn export(
@@ -74,7 +75,7 @@ pub(super) async fn export(
     params(("ids" = Option<Vec<String>>, Query), ("includeBookmarks" = Option<bool>, Query),
         ("includeActivityExecutionLog" = Option<bool>, Query),
         ("includeWorkflowExecutionLog" = Option<bool>, Query)),
-    responses((status = 200, body = Value, description = "An instance, or a zip of them"),
+    responses((status = 200, content((shape::instance::InstanceFile = "application/json"), (String = "application/zip")), description = "An instance, or a zip of them"),
         (status = 204, description = "Nothing is named"), (status = 400, body = ProblemBody),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn export_get(
@@ -88,7 +89,7 @@ pub(super) async fn export_get(
 /// An instance as a file, as with GET; the body says what is left out.
 #[utoipa::path(post, path = "/workflow-instances/{id}/export", tag = "instances",
     params(("id" = String, Path)), request_body = InstancesExport,
-    responses((status = 200, body = Value, description = "The file that `import` reads"),
+    responses((status = 200, body = shape::instance::InstanceFile, description = "The file that `import` reads"),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn export_one(
     State(app): State<Arc<App>>,
@@ -145,8 +146,8 @@ async fn several(
 /// An instance that has the id already stays as it is (409). Of several files, those that cannot be
 /// taken in are named in `failed`; files that are no instances are refused before anything is stored.
 #[utoipa::path(post, path = "/bulk-actions/import/workflow-instances", tag = "instances",
-    request_body(content = Value, content_type = "multipart/form-data"),
-    responses((status = 200, body = Value, description = "`{imported, count, workflowInstanceId, failed}`"),
+    request_body(content((shape::FilesForm = "multipart/form-data"), (shape::instance::InstanceFile = "application/json"))),
+    responses((status = 200, body = shape::bulk::InstancesImported),
         (status = 400, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn import(
     State(app): State<Arc<App>>,
@@ -208,7 +209,7 @@ pub(super) struct VersionIds {
 /// Removes these versions of definitions, except those that unfinished instances run.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-definitions/by-id", tag = "definitions",
     request_body = VersionIds,
-    responses((status = 200, body = Value, description = "`{deleted}`"),
+    responses((status = 200, body = shape::bulk::Deletions),
         (status = 400, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn delete_versions(
     State(app): State<Arc<App>>,

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{User, UserChange};
 use utoipa::ToSchema;
 
@@ -80,13 +80,18 @@ pub(super) struct UserUpdate {
     is_disabled: Option<bool>,
 }
 
+/// The users.
+#[derive(Serialize, ToSchema)]
+pub(super) struct UserList {
+    users: Vec<UserSummary>,
+}
+
 /// Lists the users.
 #[utoipa::path(get, path = "/identity/users", tag = "identity",
-    responses((status = 200, body = Value, description = "`{users}`"), (status = 403, body = ProblemBody)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    responses((status = 200, body = UserList), (status = 403, body = ProblemBody)))]
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<UserList>, Problem> {
     let users = app.cx.store.users().await?;
-    let users: Vec<_> = users.iter().map(UserSummary::from).collect();
-    Ok(Json(json!({"users": users})))
+    Ok(Json(UserList { users: users.iter().map(UserSummary::from).collect() }))
 }
 
 /// Makes a user. A caller cannot give permissions that it does not have.

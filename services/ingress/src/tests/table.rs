@@ -40,7 +40,7 @@ fn unnamed(path: &str) -> String {
 fn written(need: Need) -> String {
     match need {
         Need::Public => "none".to_owned(),
-        Need::Key => "any".to_owned(),
+        Need::Key(_) => "any".to_owned(),
         Need::Permission(name) => name.to_owned(),
         Need::OneOf(names) => names.join(" or "),
         Need::Inside | Need::Unlisted => format!("{need:?}"),

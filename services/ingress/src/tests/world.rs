@@ -16,6 +16,8 @@ use store::Store;
 use store::memory::MemoryStore;
 use tower::ServiceExt as _;
 
+use super::contract::{Asked, CONTRACT};
+use crate::respond::Verbatim;
 use crate::{App, Config, Context, plans, router};
 
 /// The longest wait of a test for any condition.
@@ -274,14 +276,22 @@ pub(super) async fn send_to(router: &Router, mut request: Request<Body>) -> Answ
     if !request.headers().contains_key("host") {
         request.headers_mut().insert("host", "127.0.0.1:5001".parse().unwrap());
     }
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let asked = Asked { method, uri, headers: request.headers().clone() };
     let answered = testkit::within("an answer", BOUND, router.clone().oneshot(request)).await;
     let (parts, body) = answered.unwrap().into_parts();
+    let is_of_a_workflow = parts.extensions.get::<Verbatim>().is_some();
     // A stream of events has no end.
     let is_stream = parts.headers.get("content-type").is_some_and(|it| it == "text/event-stream");
     let bytes = if is_stream { Bytes::new() } else { to_bytes(body, usize::MAX).await.unwrap() };
     let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
     let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
-    Answer { status: parts.status, headers: parts.headers, body }
+    let answer = Answer { status: parts.status, headers: parts.headers, body };
+    if !is_of_a_workflow {
+        let breaches = CONTRACT.breaches(&asked, &answer);
+        assert!(breaches.is_empty(), "{breaches:#?}\n{:#}", answer.body);
+    }
+    answer
 }
 
 /// A workflow that waits for an event, then ends.

@@ -1,0 +1,216 @@
+//! Definitions in full, as files, and in parts.
+
+use model::Map;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::present::definition::{DefinitionSummary, Link};
+
+/// A version of a definition, as a file. It has further members where its author has written some.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DefinitionFile {
+    /// Id of this version.
+    id: String,
+    /// Id across versions.
+    definition_id: String,
+    name: Option<String>,
+    description: Option<String>,
+    /// The time of the first save of this version.
+    created_at: Option<String>,
+    /// The time of the first publication of this version.
+    published_at: Option<String>,
+    version: u32,
+    variables: Vec<VariableDeclared>,
+    inputs: Vec<ArgumentDeclared>,
+    outputs: Vec<ArgumentDeclared>,
+    /// Outcomes when it is used as an activity.
+    outcomes: Vec<String>,
+    /// Data that tools keep with it.
+    #[schema(value_type = Object)]
+    custom_properties: Map,
+    /// No save or import can change it.
+    is_readonly: bool,
+    is_system: bool,
+    /// The newest version.
+    is_latest: bool,
+    /// The version that starts.
+    is_published: bool,
+    options: DefinitionOptions,
+    /// The root activity. In answers that are no files, each activity has `id`, `nodeId` and `version`.
+    #[schema(value_type = Option<Object>)]
+    root: Option<Map>,
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    extra: Map,
+}
+
+/// A workflow variable. It has further members where its author has written some.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VariableDeclared {
+    id: String,
+    name: String,
+    /// Type alias, such as `String` or `Int32`.
+    type_name: Option<String>,
+    is_array: bool,
+    /// Its value at the start.
+    value: Value,
+    storage_driver_type_name: Option<String>,
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    extra: Map,
+}
+
+/// A declared input or output. It has further members where its author has written some.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ArgumentDeclared {
+    name: String,
+    /// Type alias, such as `String` or `Int32`.
+    r#type: Option<String>,
+    is_array: bool,
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    extra: Map,
+}
+
+/// The rules for starting and failing. They have further members where their author has written some.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DefinitionOptions {
+    /// The rule for instances that run at the same time; all may if it is null.
+    activation_strategy_type: Option<String>,
+    /// The effect of an incident; `FaultStrategy` if it is null.
+    incident_strategy_type: Option<String>,
+    usable_as_activity: Option<bool>,
+    auto_update_consuming_workflows: Option<bool>,
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    extra: Map,
+}
+
+/// A version of a definition in full, with its links.
+#[derive(ToSchema)]
+pub(crate) struct FullDefinition {
+    #[serde(flatten)]
+    definition: DefinitionFile,
+    /// What can be done with it.
+    links: Vec<Link>,
+}
+
+/// A definition that was retracted.
+#[derive(ToSchema)]
+pub(crate) struct RetractedDefinition {
+    #[serde(flatten)]
+    definition: FullDefinition,
+    /// Every live node knows it.
+    everywhere: Option<bool>,
+    /// Nodes that have not confirmed it yet.
+    missing: Option<Vec<String>>,
+}
+
+/// A definition that was imported, with the members that tell what the import did.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ImportedDefinition {
+    #[serde(flatten)]
+    definition: FullDefinition,
+    /// It was published before, with this content.
+    already_published: bool,
+    /// The workflows that use this one as an activity and that were published anew with it.
+    consuming_workflow_count: u64,
+    /// Always empty: with a problem, the answer is 400.
+    #[schema(value_type = Vec<Object>)]
+    validation_errors: Vec<Map>,
+    /// What its author should know, though it runs: each with `message`, `activityId`, `property`.
+    #[schema(value_type = Vec<Object>)]
+    validation_warnings: Vec<Map>,
+    /// Every live node has the new version. Absent for a draft.
+    everywhere: Option<bool>,
+    /// Nodes that have not confirmed it yet.
+    missing: Option<Vec<String>>,
+    /// Revision of the published pointer; 0 if the cluster could not be reached yet.
+    revision: Option<u64>,
+}
+
+/// Several versions in full.
+#[derive(ToSchema)]
+pub(crate) struct FullDefinitions {
+    items: Vec<FullDefinition>,
+}
+
+/// Whether a name is free.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NameChecked {
+    is_unique: bool,
+}
+
+/// The versions of a definition.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Versions {
+    items: Vec<DefinitionSummary>,
+    /// The number of items.
+    count: u64,
+    /// The number of all versions.
+    total_count: u64,
+    /// There are more versions after these.
+    is_cut: bool,
+}
+
+/// The workflows that use a definition as an activity.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Consumers {
+    consuming_workflow_definition_ids: Vec<String>,
+}
+
+/// The names of the workflows that have a new version.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReferencesUpdated {
+    affected_workflows: Vec<String>,
+}
+
+/// The number of definitions that were imported.
+#[derive(ToSchema)]
+pub(crate) struct FilesImported {
+    count: u64,
+}
+
+/// An activity in the graph of a workflow.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GraphNode {
+    /// Ids from the workflow down to it.
+    node_id: String,
+    /// The port of the activity around it; empty for the workflow.
+    port: String,
+    /// The activity with all that it holds.
+    #[schema(value_type = Option<Object>)]
+    activity: Option<Map>,
+}
+
+/// The way from a designer's canvas to an activity.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GraphPath {
+    child_node: GraphNode,
+    /// What is drawn.
+    container: GraphNode,
+    /// What is opened on the way, from the outside in.
+    path_segments: Vec<PathSegment>,
+}
+
+/// An activity that is opened on the way to another one.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PathSegment {
+    activity_node_id: String,
+    activity_id: String,
+    activity_type: String,
+    port_name: String,
+    activity_name: Option<String>,
+}

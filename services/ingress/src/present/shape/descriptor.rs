@@ -1,0 +1,201 @@
+//! Activity types and the other things that workflows are made of, as designers read them.
+
+use model::Map;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// An activity type.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ActivityDescriptor {
+    /// What definitions have as `type`.
+    type_name: String,
+    namespace: String,
+    name: String,
+    version: u32,
+    category: String,
+    display_name: String,
+    description: Option<String>,
+    /// `Action`, `Trigger` or `Task`.
+    kind: String,
+    run_asynchronously: bool,
+    is_container: bool,
+    /// A designer offers it.
+    is_browsable: bool,
+    is_start: bool,
+    is_terminal: bool,
+    inputs: Vec<InputDescriptor>,
+    outputs: Vec<OutputDescriptor>,
+    ports: Vec<PortDescriptor>,
+    #[schema(value_type = Object)]
+    custom_properties: Map,
+    #[schema(value_type = Object)]
+    construction_properties: Map,
+}
+
+/// An input of an activity type.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InputDescriptor {
+    name: String,
+    /// Type alias, such as `String` or `Int32`.
+    type_name: String,
+    /// Only for a workflow as an activity.
+    is_array: Option<bool>,
+    display_name: String,
+    description: Option<String>,
+    /// Its place in the designer.
+    order: u64,
+    is_browsable: bool,
+    is_serializable: bool,
+    is_synthetic: bool,
+    /// It may be an expression.
+    is_wrapped: bool,
+    /// The editor, such as `singleline` or `dropdown`.
+    ui_hint: String,
+    /// The settings of the editor, by its name.
+    #[schema(value_type = Object)]
+    ui_specifications: Map,
+    /// The tab of the designer; none for the first.
+    category: Option<String>,
+    /// Its value if none is given.
+    default_value: Value,
+    /// The expression language that the designer offers first.
+    default_syntax: String,
+    is_read_only: bool,
+    /// Its value is a credential.
+    is_sensitive: bool,
+    auto_evaluate: bool,
+    storage_driver_type: Option<String>,
+    /// The words that it may be; not for a workflow as an activity.
+    options: Option<Vec<String>>,
+}
+
+/// An output of an activity type.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OutputDescriptor {
+    name: String,
+    /// Type alias, such as `String` or `Int32`.
+    type_name: String,
+    display_name: String,
+    description: Option<String>,
+    /// Its place in the designer.
+    order: u64,
+    is_browsable: bool,
+    is_serializable: Option<bool>,
+    is_synthetic: bool,
+}
+
+/// A port of an activity type.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PortDescriptor {
+    name: String,
+    display_name: String,
+    /// `Flow` (an outcome to connect) or `Embedded` (a property that holds an activity).
+    r#type: String,
+    is_browsable: bool,
+}
+
+/// The choices of an input that the server computes.
+#[derive(ToSchema)]
+pub(crate) struct InputOptions {
+    /// The settings of the editor, by its name.
+    #[schema(value_type = Object)]
+    items: Map,
+}
+
+/// A list that has no items.
+#[derive(ToSchema)]
+pub(crate) struct NoItems {
+    #[schema(value_type = Vec<Object>, max_items = 0)]
+    items: Vec<Map>,
+    #[schema(maximum = 0)]
+    count: u64,
+}
+
+/// A type that variables may have.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VariableType {
+    type_name: String,
+    display_name: String,
+    category: String,
+    /// Always null.
+    description: Option<String>,
+}
+
+/// A store of variables.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StorageDriver {
+    type_name: String,
+    display_name: String,
+    /// A designer lists the highest first.
+    priority: i32,
+    deprecated: bool,
+}
+
+/// One way of doing something, for a definition to choose.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Strategy {
+    /// What definitions name.
+    type_name: String,
+    display_name: String,
+    description: String,
+}
+
+/// An expression language.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExpressionDescriptor {
+    /// What expressions have as `type`.
+    r#type: String,
+    display_name: String,
+    is_serializable: bool,
+    /// A designer offers it.
+    is_browsable: bool,
+    /// `MonacoLanguage` where its editor colours a language.
+    #[schema(value_type = Object)]
+    properties: Map,
+}
+
+/// A feature of this server.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Feature {
+    name: String,
+    namespace: String,
+    full_name: String,
+    display_name: String,
+    /// Always empty.
+    description: String,
+}
+
+/// The version of this server.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PackageVersion {
+    package_version: String,
+}
+
+/// A way of making failed calls again.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RetryStrategy {
+    /// Always `HttpResilienceStrategy`.
+    #[serde(rename = "$type")]
+    kind: String,
+    /// The name that activities use.
+    id: String,
+    display_name: String,
+    /// Without the first attempt.
+    max_retry_attempts: u64,
+    use_jitter: bool,
+    /// The first pause, such as `00:00:02`.
+    delay: String,
+    /// `Constant`, `Linear` or `Exponential`.
+    backoff_type: String,
+}
