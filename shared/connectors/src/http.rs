@@ -13,7 +13,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use model::{Map, depth, limits};
-use reqwest::{Client, Response, Url, redirect};
+use reqwest::{Client, RequestBuilder, Response, Url, redirect};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind};
@@ -24,6 +24,11 @@ use body::Body;
 /// The number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
+/// Tries while this process may open no connection, and the pauses between them.
+const FILES_TRIES: usize = 60;
+const FILES_PAUSE: Duration = Duration::from_millis(500);
+/// EMFILE and ENFILE: the process, or the machine, has no descriptor left.
+const FILES_ERRORS: [i32; 2] = [24, 23];
 
 /// Sends HTTP requests.
 pub(crate) struct Http {
@@ -96,7 +101,7 @@ impl Http {
             if let Some(body) = &hop.body {
                 request = request.body(body.clone());
             }
-            let response = request.send().await.map_err(|error| failed(&error))?;
+            let response = sent(request).await.map_err(|error| failed(&error))?;
             match hop.redirected(&response) {
                 Some(next) => hop = next,
                 None => return read(response, call.as_file).await,
@@ -245,6 +250,26 @@ fn readable(headers: &HeaderMap) -> Map {
 
 fn refuse(reason: String) -> CallEnd {
     CallEnd::refused(reason)
+}
+
+/// Sends a request. While this process may open no more files, nothing was sent, and the other side
+/// has no part in it: it waits and tries again.
+async fn sent(request: RequestBuilder) -> reqwest::Result<Response> {
+    for _ in 1..FILES_TRIES {
+        let Some(copy) = request.try_clone() else { break };
+        match copy.send().await {
+            Err(error) if lacks_files(&error) => tokio::time::sleep(FILES_PAUSE).await,
+            end => return end,
+        }
+    }
+    request.send().await
+}
+
+fn lacks_files(error: &dyn std::error::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    let number = io.and_then(std::io::Error::raw_os_error);
+    number.is_some_and(|number| FILES_ERRORS.contains(&number))
+        || error.source().is_some_and(lacks_files)
 }
 
 fn failed(error: &reqwest::Error) -> CallEnd {

@@ -168,12 +168,14 @@ fn alerts_ask_for_metrics_that_exist_and_runbooks_name_alerts_that_exist() {
 
 #[test]
 fn every_runbook_is_a_part_of_a_page_that_nodes_show() {
+    let text = runbooks();
+    let parts: BTreeSet<_> =
+        text.lines().filter_map(|line| line.strip_prefix("## ")).map(book::slug).collect();
     for alert in all() {
         let runbook = runbook(alert);
         let (page, part) = runbook.strip_prefix(BOOK).unwrap().split_once('#').unwrap();
-        let page = book::book().page(page.trim_start_matches('/')).unwrap();
-        let has_part = page.html.contains(&format!("id=\"{part}\""));
-        assert!(has_part, "{runbook} leads nowhere");
+        assert!(book::book().page(page.trim_start_matches('/')).is_some(), "no page {page}");
+        assert!(parts.contains(part), "{runbook} leads nowhere");
     }
 }
 

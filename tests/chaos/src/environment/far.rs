@@ -29,16 +29,6 @@ impl Far {
         self.database.delay(time / 2);
     }
 
-    pub(crate) fn cut(&self) {
-        self.nats.cut();
-        self.database.cut();
-    }
-
-    pub(crate) fn heal(&self) {
-        self.nats.heal();
-        self.database.heal();
-    }
-
     pub(crate) fn nats_url(&self) -> String {
         format!("nats://{}", self.nats.address())
     }
