@@ -84,6 +84,7 @@ pub(crate) fn compile(
     if let Err(reason) = Retention::default().said_by(&custom) {
         compiler.findings.oversight(None, Some("customProperties"), reason);
     }
+    elsewhere::refuse_mode(&mut compiler.findings, None, &custom);
     let mut root = None;
     if definition.root.is_null() {
         compiler.findings.problem(
@@ -215,6 +216,7 @@ impl Compiler<'_> {
         self.findings.visible.declare(&variables);
         let inside = self.findings.visible.mark();
         self.findings.visible.give(descriptor.gives);
+        elsewhere::refuse_mode(&mut self.findings, Some(&id), &custom);
         let below = self.below(raw, &id, &descriptor, &path, depth);
         self.findings.visible.leave(inside);
         let variables = self.variables(Some(&id), &variables);

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::findings::Findings;
 use super::raw::{class_of, flag};
+use crate::FlowMode;
 use crate::property::find;
 
 const WORKER: &str = "use Elsa.RunTask, and a worker that does it";
@@ -59,6 +60,15 @@ pub(super) fn language_instead(language: &str) -> Option<&'static str> {
 /// Warns about settings of an activity that change nothing here.
 pub(super) fn warn_of_settings(
     findings: &mut Findings,
+/// Refuses an execution mode that does not exist, of a flowchart or of a whole definition.
+pub(super) fn refuse_mode(findings: &mut Findings, id: Option<&ActivityId>, custom: &Map) {
+    let named = custom.get(FlowMode::CUSTOM).map(FlowMode::named);
+    if let Some(Err(reason)) = named {
+        let property = format!("customProperties.{}", FlowMode::PROPERTY);
+        findings.oversight(id, Some(&property), reason);
+    }
+}
+
     id: Option<&ActivityId>,
     raw: &Map,
     custom: &Map,

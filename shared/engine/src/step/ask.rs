@@ -33,6 +33,18 @@ impl Step<'_, '_> {
         self.draft.cancel_execution(child.number);
     }
 
+    /// Takes back a child that is scheduled and has not begun; `child_completed` is not called.
+    pub fn unschedule(&mut self, child: NodeRef) {
+        let (owner, key) = (Some(self.number), &self.draft.outline.node(child).key);
+        let work = &mut self.draft.state.work;
+        let before = work.len();
+        work.retain(|work| work.owner != owner || work.node.as_ref() != Some(key));
+        let taken = u64::try_from(before - work.len()).unwrap_or(u64::MAX);
+        if let Some(execution) = self.draft.state.executions.get_mut(&self.number) {
+            execution.children = execution.children.saturating_sub(taken);
+        }
+    }
+
     /// Cancels all children, running or scheduled; `child_completed` is not called.
     pub fn cancel_children(&mut self) {
         self.draft.cancel_below(self.number);
