@@ -95,6 +95,6 @@ pub use sites::{Site, Sites};
 pub use state::State;
 pub use step::{ChildExecution, Step};
 pub use turn::{Bounds, Rest, Turn};
-pub use types::Type;
+pub use types::{Form, Type};
 pub use vault::{Secrets, Vault, foreign, is_sealed, may_be_sealed, without};
 pub use view::{bookmark, exception, incident, workflow_status};

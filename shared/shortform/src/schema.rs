@@ -301,16 +301,18 @@ fn value(ty: &Type, form: Form) -> Value {
 fn plain(ty: &Type) -> Value {
     match ty {
         Type::Object => json!({}),
-        Type::String | Type::DateTime | Type::Script(_) => {
+        Type::String | Type::DateTime | Type::Text(_) | Type::Script(_) => {
             json!({"type": ["string", "number", "boolean"]})
         }
         Type::TimeSpan => json!({"type": "string", "examples": ["00:00:05", "PT5S", "5s"]}),
         Type::Boolean => json!({"type": ["boolean", "string"]}),
-        Type::Integer(_) | Type::Double => json!({"type": ["number", "string"]}),
+        Type::Integer(_) | Type::Unsigned(_) | Type::Double => {
+            json!({"type": ["number", "string"]})
+        }
         Type::StatusCode => json!({"type": ["integer", "string"]}),
         Type::Enum(words) => json!({"enum": words}),
         Type::List(_) => json!({"type": ["array", "string"]}),
-        Type::Dictionary => json!({"type": "object"}),
+        Type::Dictionary | Type::TextDictionary => json!({"type": "object"}),
     }
 }
 

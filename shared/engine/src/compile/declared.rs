@@ -10,6 +10,7 @@ use super::raw::class_of;
 use crate::Type;
 use crate::convert::{convert, shown};
 use crate::outline::{Activation, Declared};
+use crate::program::type_of;
 use crate::property::find;
 
 impl Compiler<'_> {
@@ -117,6 +118,12 @@ impl Compiler<'_> {
             }
             let alias = argument.type_name.as_deref().unwrap_or("Object");
             self.known_type(None, property, &argument.name, alias);
+            let default = argument.extra.get("defaultValue").cloned().unwrap_or_default();
+            let fit = depth::check(&default).map_err(|error| error.to_string());
+            if let Err(error) = fit.and_then(|()| convert(default, &type_of(argument))) {
+                let message = format!("the default of {} is no {alias}: {error}", argument.name);
+                self.findings.oversight(None, Some(property), message);
+            }
         }
     }
 
