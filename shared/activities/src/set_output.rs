@@ -14,6 +14,7 @@ impl Activity for SetOutput {
         )
         .called("Set Output")
         .input("outputName", Type::String, "The output's name.")
+        .required()
         .input("outputValue", Type::Object, "The value.")
         .outcomes(&["Done"])
     }
@@ -28,8 +29,8 @@ impl Activity for SetOutput {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
     use model::SubStatus;
+    use serde_json::json;
 
     use crate::tests::player;
 
@@ -43,7 +44,6 @@ mod tests {
         assert_eq!(player.state().output["Sum"], json!(9));
     }
 
-    #[test]
     #[test]
     fn a_value_that_is_not_of_the_declared_type_is_an_incident() {
         let outputs = json!([{"name": "X", "type": "Int32"}]);
@@ -91,6 +91,7 @@ mod tests {
         }
     }
 
+    #[test]
     fn a_missing_name_is_an_incident() {
         let mut player = player(json!({"type": "SetOutput", "outputValue": 1}));
         player.start(json!({}));

@@ -17,6 +17,7 @@ mod findings;
 mod ids;
 mod log_persistence;
 mod members;
+mod missing;
 mod planning;
 mod raw;
 mod retry;
@@ -391,6 +392,7 @@ impl Compiler<'_> {
             let Some(value) = find(raw, input.name) else { continue };
             let mut parser = Parser {
                 languages: self.languages,
+        let known = self.findings.problems.len();
                 findings: &mut self.findings,
                 activity: id,
                 property: input.name,
@@ -408,6 +410,7 @@ impl Compiler<'_> {
     }
 
     /// The items of a list; any other value is a problem.
+        self.refuse_missing(id, descriptor, &inputs, known);
     fn items<'v>(&mut self, id: &ActivityId, property: &str, value: &'v Value) -> &'v [Value] {
         match value {
             Value::Array(items) => items,

@@ -174,6 +174,7 @@ impl Compiler<'_> {
                 findings: &mut self.findings,
                 activity: id,
                 property: &input.name,
+        let known = self.findings.problems.len();
             };
             if let Some(expression) = parser.expression(value, &ty) {
                 given.insert(input.name.clone(), (expression, ty));
@@ -182,3 +183,4 @@ impl Compiler<'_> {
         given
     }
 }
+        self.refuse_missing_of(id, definition, &given, known);
