@@ -31,6 +31,7 @@ use std::sync::Arc;
 use model::{ActivityId, Definition, DefinitionId, Map, Retention, limits};
 use serde_json::Value;
 
+pub use expression::{near_language, short_language};
 pub(crate) use findings::Oversights;
 pub(crate) use ids::Ids;
 pub use ids::UNTYPED;

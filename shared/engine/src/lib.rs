@@ -74,7 +74,7 @@ mod weight;
 pub use activity::Activity;
 pub use call::{Attachment, Call, FileAccess, Mail, Operation, Request, Statement, Tries, Wanted};
 pub use chart::{Charted, ChartedVariable, WORKFLOW_ID, WORKFLOW_TYPE, pascal};
-pub use compile::{Part, Planning, UNTYPED};
+pub use compile::{Part, Planning, UNTYPED, near_language, short_language};
 pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};
 pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};
 pub use effect::{Dispatch, Effect, LogLevel, LogLine, Publish, Response, Task};

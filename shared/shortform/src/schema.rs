@@ -381,6 +381,7 @@ fn connection(form: Form) -> Value {
         Form::Short => json!({"anyOf": [
             {"type": "string", "description": "a -> b, or a.Outcome -> b", "pattern": "->"},
             {"type": "object", "required": ["from", "to"],
+        one("sql", "SQL, with {{Variable.Name}} and {{Input.Name}} for values."),
                 "properties": {"from": {"type": "string"}, "to": {"type": "string"}}},
             full
         ]}),
