@@ -60,6 +60,7 @@ pub(crate) fn compile(
     oversights: Oversights,
 ) -> Compiled {
     let mut compiler = Compiler {
+        definition,
         library,
         registry,
         languages,
@@ -83,10 +84,10 @@ pub(crate) fn compile(
     compiler.warn_of_unknown(definition);
     let options = &definition.options.extra;
     elsewhere::warn_of_settings(&mut compiler.findings, None, options, &custom);
+    elsewhere::refuse_mode(&mut compiler.findings, None, &custom);
     if let Err(reason) = Retention::default().said_by(&custom) {
         compiler.findings.oversight(None, Some("customProperties"), reason);
     }
-    elsewhere::refuse_mode(&mut compiler.findings, None, &custom);
     let mut root = None;
     if definition.root.is_null() {
         compiler.findings.problem(
@@ -150,6 +151,8 @@ impl Compiled {
 
 /// The state of reading one definition.
 struct Compiler<'e> {
+    /// The definition, without those that it uses.
+    definition: &'e Definition,
     library: &'e Library,
     registry: &'e Registry,
     languages: &'e Languages,
@@ -213,12 +216,12 @@ impl Compiler<'_> {
         self.check_flags(&id, raw, &custom);
         self.warn_of_members(&id, raw, &descriptor);
         elsewhere::warn_of_settings(&mut self.findings, Some(&id), raw, &custom);
+        elsewhere::refuse_mode(&mut self.findings, Some(&id), &custom);
         let variables = self.container_variables(&id, raw);
         let outside = self.findings.visible.mark();
         self.findings.visible.declare(&variables);
         let inside = self.findings.visible.mark();
         self.findings.visible.give(descriptor.gives);
-        elsewhere::refuse_mode(&mut self.findings, Some(&id), &custom);
         let below = self.below(raw, &id, &descriptor, &path, depth);
         self.findings.visible.leave(inside);
         let variables = self.variables(Some(&id), &variables);
@@ -389,11 +392,11 @@ impl Compiler<'_> {
         descriptor: &Descriptor,
     ) -> BTreeMap<&'static str, Expression> {
         let mut inputs = BTreeMap::new();
+        let known = self.findings.problems.len();
         for input in &descriptor.inputs {
             let Some(value) = find(raw, input.name) else { continue };
             let mut parser = Parser {
                 languages: self.languages,
-        let known = self.findings.problems.len();
                 findings: &mut self.findings,
                 activity: id,
                 property: input.name,
@@ -407,11 +410,11 @@ impl Compiler<'_> {
                 inputs.insert(input.name, expression);
             }
         }
+        self.refuse_missing(id, descriptor, &inputs, known);
         inputs
     }
 
     /// The items of a list; any other value is a problem.
-        self.refuse_missing(id, descriptor, &inputs, known);
     fn items<'v>(&mut self, id: &ActivityId, property: &str, value: &'v Value) -> &'v [Value] {
         match value {
             Value::Array(items) => items,
