@@ -133,7 +133,7 @@ impl Compiler<'_> {
         };
         let class = class_of(name);
         match class.strip_suffix("Strategy").unwrap_or(class) {
-            "" | "AllowAlways" => Activation::AllowAlways,
+            "" | "AllowAlways" | "Always" => Activation::AllowAlways,
             "Singleton" => Activation::Singleton,
             "Correlation" => Activation::Correlation,
             "CorrelatedSingleton" => Activation::CorrelatedSingleton,
@@ -151,13 +151,14 @@ impl Compiler<'_> {
     /// The incident strategy; none where the configuration decides.
     pub(super) fn continues_with_incidents(&mut self, definition: &Definition) -> Option<bool> {
         let name = definition.options.incident_strategy_type.as_deref()?;
-        match class_of(name) {
+        let class = class_of(name);
+        match class.strip_suffix("Strategy").unwrap_or(class) {
             "" => None,
-            "FaultStrategy" => Some(false),
-            "ContinueWithIncidentsStrategy" => Some(true),
-            other => {
+            "Fault" => Some(false),
+            "ContinueWithIncidents" => Some(true),
+            _ => {
                 let message = format!(
-                    "there is no incident strategy {other}: use FaultStrategy or \
+                    "there is no incident strategy {class}: use FaultStrategy or \
                      ContinueWithIncidentsStrategy"
                 );
                 self.findings.problem(None, Some("options.incidentStrategyType"), message);

@@ -43,7 +43,10 @@ const TYPES: [(&str, &str); 24] = [
 
 /// What to use instead of an activity type of Elsa's that is not built.
 pub(super) fn instead(type_name: &str) -> Option<&'static str> {
-    let found = TYPES.iter().find(|(prefix, _)| type_name.starts_with(prefix));
+    // As with the types that are there, `RunCSharp` means `Elsa.RunCSharp`.
+    let full = if type_name.contains('.') { String::new() } else { format!("Elsa.{type_name}") };
+    let is_it = |prefix: &str| type_name.starts_with(prefix) || full.starts_with(prefix);
+    let found = TYPES.iter().find(|(prefix, _)| is_it(prefix));
     found.map(|(_, advice)| *advice)
 }
 
@@ -57,9 +60,6 @@ pub(super) fn language_instead(language: &str) -> Option<&'static str> {
     }
 }
 
-/// Warns about settings of an activity that change nothing here.
-pub(super) fn warn_of_settings(
-    findings: &mut Findings,
 /// Refuses an execution mode that does not exist, of a flowchart or of a whole definition.
 pub(super) fn refuse_mode(findings: &mut Findings, id: Option<&ActivityId>, custom: &Map) {
     let named = custom.get(FlowMode::CUSTOM).map(FlowMode::named);
@@ -69,6 +69,9 @@ pub(super) fn refuse_mode(findings: &mut Findings, id: Option<&ActivityId>, cust
     }
 }
 
+/// Warns about settings of an activity that change nothing here.
+pub(super) fn warn_of_settings(
+    findings: &mut Findings,
     id: Option<&ActivityId>,
     raw: &Map,
     custom: &Map,
