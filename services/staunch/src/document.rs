@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use engine::{Engine, Library, Problem};
 use model::{Definition, ScriptLibrary};
 use serde_json::Value;
-use shortform::{Flaw, Notation, Tree, Vocabulary};
+use shortform::{Flaw, Notation, Places, Tree, Vocabulary};
 
 use crate::{Failure, input, output};
 
@@ -41,6 +41,8 @@ pub(crate) struct Document {
     pub(crate) tree: Tree,
     /// The full form.
     pub(crate) body: Value,
+    /// The places of its activities, once they are asked for.
+    places: OnceLock<Places>,
 }
 
 impl Document {
@@ -63,9 +65,17 @@ impl Document {
         let text = input::file(path)?;
         let tree = parsed(path, &text)?;
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("workflow");
-        let (tree, flaws) = vocabulary().expand_all(&tree, Some(stem));
+        let (tree, mut flaws) = vocabulary().expand_all(&tree, Some(stem));
+        let places = Places::default();
+        let mut body = tree.value();
+        flaws.extend(Definition::repair(&mut body).into_iter().map(|misread| {
+            let mark = places.locate(&tree, None, Some(&misread.place));
+            Flaw { mark, message: format!("{}: {}", misread.place, misread.message) }
+        }));
+        flaws.sort_by_key(|flaw| (flaw.mark.line, flaw.mark.column));
         let wrong = (!flaws.is_empty()).then(|| wrong(path, &flaws));
-        Ok((Self { path: path.to_owned(), body: tree.value(), tree }, wrong))
+        let places = OnceLock::new();
+        Ok((Self { path: path.to_owned(), body, tree, places }, wrong))
     }
 
     /// The id of the definition.
@@ -89,7 +99,8 @@ impl Document {
         let text = |name: &str| problem.get(name).and_then(Value::as_str);
         let (activity, property) = (text("activityId"), text("property"));
         let is_warning = text("severity") == Some("warning");
-        let mark = vocabulary().locate(&self.tree, activity, property);
+        let places = self.places.get_or_init(|| vocabulary().places(&self.tree));
+        let mark = places.locate(&self.tree, activity, property);
         let mut line = format!("{}:{mark}: ", self.path.display());
         if is_warning {
             line.push_str("warning: ");
@@ -241,6 +252,28 @@ mod tests {
             format!("{shown}:5:5: activity WriteLin1: type: there is no activity type WriteLin");
         assert!(lines[1].starts_with(&expected), "{lines:?}");
         assert_eq!(lines.len(), 2);
+    }
+
+    /// A part of the wrong kind has its place, and hides no other mistake.
+    #[test]
+    fn a_part_of_the_wrong_kind_hides_no_other_mistake() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("typo.yaml");
+        let text = "nmae: Typo\nvariables: 7\nversion: often\noutcomes: [A, 2]\nroot:\n  - type: WriteLin\n";
+        std::fs::write(&path, text).unwrap();
+        let (document, wrong) = Document::read_all(&path).unwrap();
+        let shown = path.display();
+        let expected = [
+            format!("{shown}:2:1: variables: this is 7, and has to be a list: write [ … ]"),
+            format!(
+                "{shown}:3:1: version: this is \"often\", and has to be a whole number from 0 on"
+            ),
+            format!("{shown}:4:15: outcomes[1]: this is 2, and has to be a text"),
+        ];
+        assert_eq!(wrong.unwrap().details, expected);
+        let definition = document.definition().unwrap();
+        assert!(definition.extra.contains_key("nmae"));
+        assert!(engine().validate(&definition, &Library::default()).is_err());
     }
 
     #[test]

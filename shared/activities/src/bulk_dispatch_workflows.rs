@@ -51,6 +51,7 @@ impl Activity for BulkDispatchWorkflows {
         Descriptor::new("Elsa.BulkDispatchWorkflows", "Composition", what)
             .called("Bulk Dispatch Workflows")
             .input("workflowDefinitionId", Type::String, "The workflow's definition id.")
+            .required()
             .input(
                 "items",
                 Type::List(Box::new(Type::Object)),

@@ -17,29 +17,29 @@ impl Activity for Cron {
         let descriptor = Descriptor::new("Elsa.Cron", "Scheduling", what)
             .kind(Kind::Trigger)
             .input("cronExpression", Type::String, "5 or 6 fields; the first of 6 is seconds.")
+            .required()
             .input("timeZone", Type::String, "An IANA name such as Europe/Berlin; UTC if none.")
             .outcomes(&["Done"]);
         with_misfire(descriptor)
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
-        let missing = || Some("there is no cron expression: write one".to_owned());
         let written = node.literal("cronExpression").and_then(Value::as_str).map(str::to_owned);
         let flaw = match written.as_deref() {
-            Some(expression) if expression.trim().is_empty() => missing(),
-            Some(expression) => match Calendar::read(expression, None) {
-                Ok(calendar) => {
-                    if !calendar.occurs() {
-                        let message =
-                            format!("{expression:?} never occurs: use a date that exists");
-                        node.oversight("cronExpression", message);
+            Some(expression) if !expression.trim().is_empty() => {
+                match Calendar::read(expression, None) {
+                    Ok(calendar) => {
+                        if !calendar.occurs() {
+                            let message =
+                                format!("{expression:?} never occurs: use a date that exists");
+                            node.oversight("cronExpression", message);
+                        }
+                        None
                     }
-                    None
+                    Err(flaw) => Some(flaw.to_string()),
                 }
-                Err(flaw) => Some(flaw.to_string()),
-            },
-            None if node.has("cronExpression") => None,
-            None => missing(),
+            }
+            _ => None,
         };
         if let Some(message) = flaw {
             node.problem("cronExpression", message);
@@ -83,7 +83,7 @@ mod tests {
     use model::{Misfire, Timestamp};
 
     use super::*;
-    use crate::tests::{causes, player, problems};
+    use crate::tests::{causes, oversights, player};
 
     #[test]
     fn it_waits_for_the_next_time() {
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn mistakes_are_problems() {
         let check = |expression: &str, zone: &str, part: &str| {
-            let found = problems(json!({"type": "Cron", "id": "c",
+            let found = oversights(json!({"type": "Cron", "id": "c",
                 "cronExpression": expression, "timeZone": zone}));
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].contains(part), "{found:?}");
@@ -119,6 +119,6 @@ mod tests {
         check("BadCronExpression", "UTC", "\"BadCronExpression\" is not a cron expression");
         check("0 0 0 1 1 1 2026", "UTC", "5 or 6 fields");
         check("0 8 * * *", "Mars/Olympus", "\"Mars/Olympus\" is not an IANA time zone");
-        check("", "UTC", "there is no cron expression");
+        check("", "UTC", "cronExpression: there is no value: give one");
     }
 }

@@ -55,6 +55,7 @@ impl Activity for DispatchWorkflow {
 pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
     descriptor
         .input("workflowDefinitionId", Type::String, "The workflow's definition id.")
+        .required()
         .input("correlationId", Type::String, "The child's correlation id.")
         .input("input", Type::Dictionary, "The child's input.")
         .input("waitForCompletion", Type::Boolean, "Wait until the child has ended.")

@@ -18,6 +18,7 @@ impl Activity for DownloadHttpFile {
             .kind(Kind::Task)
             .calls()
             .input("url", Type::String, "An absolute http or https URL.")
+            .required()
             .input("method", Type::String, "The method.")
             .default("GET")
             .input("expectedStatusCodes", codes, "Each of them is an outcome.")

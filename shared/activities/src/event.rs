@@ -15,6 +15,7 @@ impl Activity for Event {
         Descriptor::new("Elsa.Event", "Primitives", "Waits for an event, or starts with it.")
             .kind(Kind::Trigger)
             .input("eventName", Type::String, "The event's name, case-sensitive.")
+            .required()
             .output("result", Type::Object, "The event's payload.")
             .outcomes(&["Done"])
     }

@@ -56,6 +56,7 @@ impl Activity for Flowchart {
         let children = node.children("activities");
         let links = links(node, &children);
         let root = default_root(node, &children, &links);
+        warn_of_start(node, &children, root);
         let merges = children.iter().map(|child| MergeMode::planned(node, *child)).collect();
         warn_of_unreached(node, &children, &links, root);
         let is_join = |child: &NodeRef| node.descriptor(*child).type_name == "Elsa.FlowJoin";
@@ -80,7 +81,7 @@ impl Activity for Flowchart {
         if chart.children.is_empty() {
             return Ok(Next::done());
         }
-        if token::is_chosen(step) {
+        if token::is_chosen(step)? {
             token::begin(step);
         }
         let root = chart.root(step);
@@ -409,6 +410,31 @@ fn default_root(node: &Planning<'_>, children: &[NodeRef], links: &[Link]) -> us
         .or_else(|| children.iter().position(|child| node.can_start(*child)))
         .or_else(|| (0..children.len()).find(|at| !targets.contains(at)))
         .unwrap_or_default()
+}
+
+/// Warns of a `start` that names another activity than the one that the flowchart begins with: it is
+/// not read, as Elsa does not read it.
+fn warn_of_start(node: &mut Planning<'_>, children: &[NodeRef], root: usize) {
+    let named = node.raw("start").and_then(|start| {
+        let id = start.as_str().or_else(|| start.get("id")?.as_str())?;
+        (!id.is_empty()).then(|| id.to_owned())
+    });
+    let (Some(id), Some(&root)) = (named, children.get(root)) else { return };
+    let is_it = |child: NodeRef| node.id(child) == id || node.name(child) == Some(&id);
+    if is_it(root) {
+        return;
+    }
+    let is_missing = if children.iter().any(|child| is_it(*child)) {
+        ""
+    } else {
+        ", and it names an activity that is not in this flowchart"
+    };
+    let message = format!(
+        "start has no effect{is_missing}: the flowchart begins with {}; to begin elsewhere, put an \
+         Elsa.Start there",
+        node.id(root)
+    );
+    node.warning("start", message);
 }
 
 /// Warns of activities to which no connection leads from where the flowchart may start.

@@ -23,6 +23,7 @@ impl Activity for HttpEndpoint {
             .called("HTTP Endpoint")
             .kind(Kind::Trigger)
             .input("path", Type::String, "A path or route template, such as orders/{id}.")
+            .required()
             .input("supportedMethods", Type::texts(), "The HTTP methods.")
             .default(json!(["GET"]))
             .input("authorize", Type::Boolean, "Accept only authenticated callers.")

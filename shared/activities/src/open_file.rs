@@ -16,6 +16,7 @@ impl Activity for OpenFile {
             .kind(Kind::Task)
             .calls()
             .input("path", Type::String, "The path, relative to the folder.")
+            .required()
             .output("result", Type::Object, "The file: its name, size, and content in base64.")
             .outcomes(&["Done"])
     }

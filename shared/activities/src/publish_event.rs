@@ -10,6 +10,7 @@ impl Activity for PublishEvent {
         Descriptor::new("Elsa.PublishEvent", "Primitives", "Raises an event.")
             .called("Publish Event")
             .input("eventName", Type::String, "The event's name, case-sensitive.")
+            .required()
             .input("correlationId", Type::String, "Only instances with this correlation id.")
             .input("isLocalEvent", Type::Boolean, "Only this instance.")
             .default(false)

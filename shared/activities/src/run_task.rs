@@ -17,6 +17,7 @@ impl Activity for RunTask {
             .called("Run Task")
             .kind(Kind::Task)
             .input("taskName", Type::String, "The task's type.")
+            .required()
             .input("payload", Type::Dictionary, "The worker's input.")
             .output("taskId", Type::String, "The task's id.")
             .output("result", Type::Object, "The worker's result.")

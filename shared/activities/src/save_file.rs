@@ -17,6 +17,7 @@ impl Activity for SaveFile {
             .calls()
             .input("data", Type::Object, "Text, a file, or anything else as JSON.")
             .input("path", Type::String, "The path, relative to the folder.")
+            .required()
             .input("append", Type::Boolean, "Behind the end of the file.")
             .default(false)
             .output("result", Type::String, "The path.")

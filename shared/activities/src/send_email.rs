@@ -21,6 +21,7 @@ impl Activity for SendEmail {
             .calls()
             .input("from", Type::String, "The sender; that of `smtp-from` if not given.")
             .input("to", Type::texts(), "The receivers.")
+            .required_unless(&["cc", "bcc"])
             .input("cc", Type::texts(), "Receivers of a copy.")
             .input("bcc", Type::texts(), "Receivers whom the others do not see.")
             .input("subject", Type::String, "The subject.")

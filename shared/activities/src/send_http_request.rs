@@ -87,6 +87,7 @@ pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
     descriptor
         .calls()
         .input("url", Type::String, "An absolute http or https URL.")
+        .required()
         .input("method", Type::String, "The method.")
         .default("GET")
         .input(
@@ -119,7 +120,8 @@ pub(crate) fn with_outputs(descriptor: Descriptor) -> Descriptor {
 
 /// Reports a URL that is written out and is none.
 pub(crate) fn check_url(node: &mut Planning<'_>) {
-    if let Some(flaw) = node.literal("url").and_then(Value::as_str).and_then(no_url) {
+    let url = node.literal("url").and_then(Value::as_str).filter(|url| !url.trim().is_empty());
+    if let Some(flaw) = url.and_then(no_url) {
         node.oversight("url", flaw);
     }
 }

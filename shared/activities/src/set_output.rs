@@ -14,6 +14,7 @@ impl Activity for SetOutput {
         )
         .called("Set Output")
         .input("outputName", Type::String, "The output's name.")
+        .required()
         .input("outputValue", Type::Object, "The value.")
         .outcomes(&["Done"])
     }
@@ -21,13 +22,14 @@ impl Activity for SetOutput {
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let name = step.required("outputName")?;
         let value = step.value("outputValue")?;
-        step.set_workflow_output(&name, value);
+        step.set_workflow_output(&name, value)?;
         Ok(Next::done())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use model::SubStatus;
     use serde_json::json;
 
     use crate::tests::player;
@@ -40,6 +42,53 @@ mod tests {
         }));
         player.start(json!({}));
         assert_eq!(player.state().output["Sum"], json!(9));
+    }
+
+    #[test]
+    fn a_value_that_is_not_of_the_declared_type_is_an_incident() {
+        let outputs = json!([{"name": "X", "type": "Int32"}]);
+        let expected = "output X is Int32: \"abc\" is not a whole number";
+        let mut set = player(json!({"outputs": outputs,
+            "root": {"type": "SetOutput", "outputName": "X", "outputValue": "abc"}}));
+        set.start(json!({}));
+        assert_eq!((set.incident(), set.status()), (Some(expected), SubStatus::Faulted));
+        assert!(set.state().output.is_empty());
+        let mut bound = player(json!({"outputs": outputs,
+            "root": {"type": "RunJavaScript", "script": "'abc'", "result": "X"}}));
+        bound.start(json!({}));
+        assert_eq!(bound.incident(), Some(expected));
+        // What must not be shown is not in the incident either.
+        let mut hidden = player(json!({"outputs": outputs,
+            "variables": [{"name": "P", "typeName": "String", "value": "abc",
+                "storageDriverTypeName": "MemoryStorageDriver"}],
+            "root": {"type": "SetOutput", "outputName": "X", "outputValue": {"js": "variables.P"}}
+        }));
+        hidden.start(json!({}));
+        let message = hidden.incident().unwrap();
+        assert!(message.starts_with("output X is Int32") && !message.contains("abc"), "{message}");
+    }
+
+    #[test]
+    fn a_workflow_does_not_end_without_a_required_output() {
+        let run = |root: serde_json::Value| {
+            let mut player = player(json!({"root": root, "outputs": [
+                {"name": "X", "type": "Int32", "isRequired": true}, {"name": "Y"}]}));
+            player.start(json!({}));
+            (player.status(), player.incident().map(str::to_owned))
+        };
+        let missing = "output X is required, and has no value: set it before the workflow ends";
+        let faulted = (SubStatus::Faulted, Some(missing.to_owned()));
+        let line = json!({"type": "WriteLine", "text": "a"});
+        let empty = json!({"type": "SetOutput", "outputName": "X", "outputValue": null});
+        let set = json!({"type": "SetOutput", "outputName": "X", "outputValue": 1});
+        let then = |last: &str| json!({"type": "Sequence", "activities": [line, {"type": last}]});
+        for root in [line.clone(), empty, then("Finish"), then("Complete"), then("Break")] {
+            assert_eq!(run(root.clone()), faulted, "{root}");
+        }
+        let with = json!({"type": "Sequence", "activities": [set, {"type": "Finish"}]});
+        for root in [set, with] {
+            assert_eq!(run(root.clone()), (SubStatus::Finished, None), "{root}");
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ impl Activity for SetVariable {
         Descriptor::new("Elsa.SetVariable", "Primitives", "Gives a variable a value.")
             .called("Set Variable")
             .input("variable", Type::Object, "The variable.")
+            .required()
             .raw()
             .input("value", Type::Object, "The value; converted to the variable's type.")
             .outcomes(&["Done"])
@@ -31,10 +32,10 @@ impl Activity for SetVariable {
             Some(variable) => Target { id: text(variable, "id"), name: text(variable, "name") },
             None => Target { id: String::new(), name: String::new() },
         };
-        if target.id.is_empty() && target.name.is_empty() {
-            node.problem("variable", "there is no variable: choose one");
-        } else {
+        if !target.id.is_empty() || !target.name.is_empty() {
             node.names_variable("variable", &target.id, &target.name);
+        } else if node.raw("variable").is_some_and(Value::is_object) {
+            node.oversight("variable", "there is no variable: choose one");
         }
         Some(Box::new(target))
     }
@@ -52,7 +53,7 @@ impl Activity for SetVariable {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::tests::{player, problems};
+    use crate::tests::{oversights, player};
 
     fn set(ty: &str, value: Value) -> (Value, Option<String>) {
         let mut player = player(json!({
@@ -87,8 +88,13 @@ mod tests {
 
     #[test]
     fn a_missing_variable_is_a_problem() {
-        let problems = problems(json!({"type": "SetVariable", "id": "s", "value": 1}));
-        assert_eq!(problems, ["activity s: variable: there is no variable: choose one"]);
+        let check = |variable: Value, said: &str| {
+            let node = json!({"type": "SetVariable", "id": "s", "variable": variable, "value": 1});
+            assert_eq!(oversights(node), [format!("activity s: variable: {said}")]);
+        };
+        check(json!(null), "there is no value: give one");
+        check(json!(""), "there is no value: give one");
+        check(json!({"id": ""}), "there is no variable: choose one");
     }
 
     fn hiding(driver: &str, root: Value) -> Value {

@@ -21,12 +21,14 @@ pub(crate) fn descriptor(
         .kind(Kind::Task)
         .calls()
         .input("client", Type::String, CONNECTION)
+        .required_unless(&["connectionString"])
         .input("connectionString", Type::String, URL)
         .input(
             statement,
             Type::Script("Sql"),
             "The statement. {{Variable.Name}} and {{Input.Name}} are bound as parameters.",
         )
+        .required()
         .input("timeout", Type::TimeSpan, TIMEOUT)
         .outcomes(&["Done"])
 }

@@ -14,6 +14,7 @@ impl Activity for StartAt {
             .called("Start At")
             .kind(Kind::Trigger)
             .input("dateTime", Type::DateTime, "The instant.")
+            .required()
             .outcomes(&["Done"])
     }
 

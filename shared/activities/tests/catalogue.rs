@@ -46,8 +46,16 @@ fn described(descriptor: &Descriptor) -> String {
             Value::Null => String::new(),
             value => format!(", {value} if not given"),
         };
+        let required = match input.required_unless {
+            None => String::new(),
+            Some([]) => ", required".to_owned(),
+            Some(others) => format!(", required without `{}`", others.join("` or `")),
+        };
         let ty = named(&input.ty);
-        lines.push(format!("- `{}` ({ty}{plain}{default}): {}", input.name, input.description));
+        lines.push(format!(
+            "- `{}` ({ty}{plain}{required}{default}): {}",
+            input.name, input.description
+        ));
     }
     for output in &descriptor.outputs {
         let (name, ty) = (output.name, named(&output.ty));
@@ -111,4 +119,58 @@ fn every_example_can_be_compiled() {
         let played = engine::testing::Player::new(&engine, example.clone());
         assert!(played.is_ok(), "{example}: {:?}", played.err());
     }
+}
+
+/// The incident of an activity that runs with these inputs, if it says that one has no value.
+fn missing(engine: &Engine, node: &Value) -> Option<String> {
+    let mut player = engine::testing::Player::new(engine, node.clone()).ok()?;
+    player.start(json!({}));
+    let said = player.incident()?.strip_suffix(": there is no value: give one")?;
+    Some(said.to_owned())
+}
+
+/// What the descriptors say is what activities do, and what a publication refuses.
+#[test]
+fn a_required_input_without_a_value_is_named_at_publish() {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let mut required = 0;
+    for descriptor in engine.descriptors() {
+        let name = descriptor.type_name;
+        let inputs = descriptor.inputs.iter().filter(|input| input.required_unless.is_some());
+        let needed: Vec<_> = inputs.collect();
+        let bare = json!({"type": name, "id": "a"});
+        let mut whole = bare.clone();
+        for input in &needed {
+            whole[input.name] = match &input.ty {
+                Type::DateTime => json!("2030-01-31T08:00:00Z"),
+                Type::Script(_) => json!("select 1"),
+                _ if input.name == "cronExpression" => json!("0 8 * * *"),
+                _ => json!("text"),
+            };
+        }
+        assert_eq!(missing(&engine, &whole), None, "{name}: it needs more");
+        if let Some(input) = missing(&engine, &bare) {
+            let is_said = needed.iter().any(|needed| needed.name == input);
+            assert!(is_said, "{name} needs {input}: mark it as required");
+        }
+        for input in needed {
+            required += 1;
+            let mut without = vec![whole.clone(), whole.clone()];
+            without[0].as_object_mut().unwrap().remove(input.name);
+            without[1][input.name] = json!(" ");
+            if input.ty == Type::DateTime {
+                without.pop();
+            }
+            for node in without {
+                let definition = engine::testing::parsed(node.clone()).unwrap();
+                let found = engine.validate(&definition, &engine::Library::default());
+                let found = found.err().unwrap_or_default();
+                let named: Vec<_> = found.iter().map(|one| one.property.as_deref()).collect();
+                assert_eq!(named, [Some(input.name)], "{node}: {found:?}");
+                let said = &found[0].message;
+                assert!(said.starts_with("there is no value: give one"), "{node}: {said}");
+            }
+        }
+    }
+    assert!(required > 15, "many inputs are required: {required}");
 }

@@ -162,6 +162,17 @@ fn a_placeholder_is_named_for_what_it_stands_for() {
 }
 
 #[test]
+fn all_mistakes_of_retries_are_named_at_once() {
+    let retry = json!({"attempts": 0, "on": [600], "tries": 5});
+    let found = oversights(json!({"type": "SendHttpRequest", "id": "a", "url": "http://a.test",
+        "customProperties": {"retry": retry}}));
+    assert_eq!(found.len(), 1);
+    for part in ["attempts: 0 is not", "on: 600 is not", "tries: there is no such member"] {
+        assert!(found[0].contains(part), "{found:?}");
+    }
+}
+
+#[test]
 fn a_definition_needs_a_root() {
     assert_eq!(problems(json!({"root": null})), ["root: there is no root activity: add one"]);
 }
@@ -223,6 +234,89 @@ fn activation_strategies_are_read_in_every_spelling() {
     check(json!(long), Activation::CorrelatedSingleton);
     check(json!("SingletonStrategy"), Activation::Singleton);
     check(json!("Correlation"), Activation::Correlation);
+    check(json!("Always"), Activation::AllowAlways);
+}
+
+/// The names that people use, and those that Elsa writes.
+#[test]
+fn incident_strategies_are_read_in_every_spelling() {
+    let check = |name: &str| {
+        let found = oversights(json!({"root": {"type": "WriteLine"},
+            "options": {"incidentStrategyType": name}}));
+        assert_eq!(found, Vec::<String>::new(), "{name}");
+    };
+    check("Fault");
+    check("FaultStrategy");
+    check("ContinueWithIncidents");
+    check("Elsa.Workflows.IncidentStrategies.ContinueWithIncidentsStrategy, Elsa.Workflows.Core");
+}
+
+#[test]
+fn what_is_not_built_has_advice_by_its_short_name_too() {
+    let check = |type_name: &str, expected: &str| {
+        let found = oversights(json!({"type": type_name, "id": "a"}));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains(expected), "{found:?}");
+    };
+    for name in ["RunCSharp", "Elsa.RunCSharp", "RunPython", "Elsa.RunPython"] {
+        check(name, "here: use Elsa.RunJavaScript, or");
+    }
+    check("BpmnProcess", "here: use Elsa.Flowchart");
+}
+
+/// A start is compared with the types of all inputs.
+#[test]
+fn an_input_that_does_not_fit_its_type_is_named() {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let check = |ty: &str, wrong: Value, right: Value| {
+        let definition = parsed(json!({"root": {"type": "WriteLine"},
+            "inputs": [{"name": "A", "type": ty}]}));
+        let program = engine.compile(&definition.unwrap(), &engine::Library::default()).unwrap();
+        let flaws = |value: &Value| {
+            let input = model::Map::from_iter([("A".to_owned(), value.clone())]);
+            program.input_flaws(&input).len()
+        };
+        assert_eq!((flaws(&wrong), flaws(&right)), (1, 0), "{ty}");
+    };
+    let guid = "123e4567-e89b-12d3-a456-426614174000";
+    check("Guid", json!("zz"), json!(guid));
+    check("Byte", json!(300), json!(255));
+    check("SByte", json!(128), json!(-128));
+    check("UInt16", json!(-1), json!(65_535));
+    check("UInt64", json!(-1), json!(u64::MAX));
+    check("DateOnly", json!("2026-13-01"), json!("2026-12-01"));
+    check("TimeOnly", json!("25:00"), json!("23:59"));
+    check("Uri", json!(7), json!("https://example.com"));
+    check("ByteArray", json!("***"), json!("AQI="));
+    check("StringDictionary", json!({"a": 1}), json!({"a": "1"}));
+    check("Char", json!("ab"), json!("a"));
+    check("Guid[]", json!(["zz"]), json!([guid]));
+}
+
+/// The default of an input has its type.
+#[test]
+fn a_default_that_does_not_fit_is_named() {
+    let found = oversights(json!({"root": {"type": "WriteLine"},
+        "inputs": [{"name": "Day", "type": "DateOnly", "defaultValue": "2026-13-01"}]}));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("inputs: the default of Day is no DateOnly"), "{found:?}");
+}
+
+/// `{sql: …}` and its like are expressions, and a language that is not run here is named.
+#[test]
+fn a_single_member_that_names_a_language_is_an_expression() {
+    let check = |text: Value, expected: &[&str]| {
+        let found = oversights(json!({"type": "WriteLine", "id": "a", "text": text}));
+        assert_eq!(found.len(), expected.len(), "{text}: {found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.contains(expected), "{found}");
+        }
+    };
+    check(json!({"JS": "1 + 1"}), &[]);
+    check(json!({"JS": "1 +"}), &["text: line 1"]);
+    check(json!({"sql": "select 1"}), &[]);
+    check(json!({"python": "1"}), &["Staunch does not run Python expressions: use JavaScript"]);
+    check(json!({"CSharp": "1"}), &["Staunch does not run CSharp expressions: use JavaScript"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Random workflows, played in random order: no invariant breaks, they end, and it makes no
-//! difference whether they are suspended, stored and loaded after every single step. Each is
-//! replayable from its seed.
+//! difference whether they are suspended, stored and loaded after every single step. Races in loops are
+//! played too, and compared with what they must do. Each is replayable from its seed.
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
 use std::collections::BTreeMap;
@@ -376,4 +376,88 @@ fn random_workflows_are_the_same_wherever_they_are_stored() {
     println!("{graphs} graphs: {compared} compared, {finished} of them finished by themselves");
     assert!(compared * 10 > graphs * 8, "most are short enough: {compared}");
     assert!(finished * 6 > graphs, "many come to their own end: {finished}");
+}
+
+/// A loop of which each round is a race between branches, and the number of its rounds. Each branch has
+/// activities that wait and others that do not; some branches lead nowhere.
+fn races(seed: u64) -> (Value, usize) {
+    let mut dice = Dice(seed);
+    let rounds = 1 + dice.roll(3);
+    let meeting = dice.pick(&["WaitAny", "WaitAny", "Race", "Cascade"]);
+    let mode = match meeting {
+        "WaitAny" => dice.pick(&["TokenBased", "TokenBased", "CounterBased"]),
+        _ => "TokenBased",
+    };
+    let meet = match meeting {
+        "WaitAny" => json!({"type": "FlowJoin", "id": "meet", "mode": meeting}),
+        _ => json!({"type": "WriteLine", "id": "meet", "text": "met",
+            "customProperties": {"mergeMode": meeting}}),
+    };
+    let mut nodes = vec![
+        json!({"type": "SetVariable", "id": "count", "variable": "N",
+            "value": {"js": "variables.N + 1"}}),
+        meet,
+        json!({"type": "WriteLine", "id": "paid", "text": "paid"}),
+        json!({"type": "FlowDecision", "id": "again",
+            "condition": {"js": format!("variables.N < {rounds}")}}),
+        json!({"type": "WriteLine", "id": "end", "text": "end"}),
+    ];
+    let link = |source: &str, port: &str, target: &str| json!({"source": {"activity": source, "port": port}, "target": {"activity": target}});
+    let mut links = vec![
+        link("meet", "Done", "paid"),
+        link("paid", "Done", "again"),
+        link("again", "True", "count"),
+        link("again", "False", "end"),
+    ];
+    for branch in 0..2 + dice.roll(2) {
+        let mut before = ("count".to_owned(), "Done");
+        for at in 0..1 + dice.roll(3) {
+            let id = format!("b{branch}_{at}");
+            // A late path of a cascade is dropped where it arrives, so it has to arrive.
+            let is_dead = branch > 0 && meeting != "Cascade" && dice.roll(6) == 0;
+            let mut node = match dice.roll(4) {
+                _ if is_dead => json!({"type": "FlowDecision", "condition": false}),
+                0 => json!({"type": "Delay", "timeSpan": "00:00:01"}),
+                1 => json!({"type": "Event", "eventName": "A"}),
+                2 => json!({"type": "Sequence",
+                    "activities": [{"type": "Event", "id": format!("{id}e"), "eventName": "B"}]}),
+                _ => json!({"type": "WriteLine", "text": "line"}),
+            };
+            node["id"] = json!(id);
+            nodes.push(node);
+            links.push(link(&before.0, before.1, &id));
+            before = (id, if is_dead { "True" } else { "Done" });
+        }
+        links.push(link(&before.0, before.1, "meet"));
+    }
+    let document = json!({
+        "id": "v", "definitionId": "d", "version": 1,
+        "variables": [{"name": "N", "typeName": "Int32", "value": 0}],
+        "root": {"type": "Flowchart", "activities": nodes, "connections": links,
+            "customProperties": {"Flowchart:ExecutionMode": mode}}
+    });
+    (document, usize::try_from(rounds).unwrap())
+}
+
+#[test]
+fn what_follows_a_race_runs_once_in_every_round() {
+    const RACES: u64 = 3_000;
+    let engine = Engine::new(activities::all(), expressions::all());
+    let library = Library::default();
+    for seed in 0..RACES {
+        let (document, rounds) = races(seed);
+        for steps in [1, STEPS_MAX] {
+            let player = Player::using(&engine, document.clone(), &library).unwrap();
+            let mut player = player.recoding().with_steps(steps);
+            play(&mut player, seed);
+            let lines = player.lines();
+            let count = |wanted: &str| lines.iter().filter(|line| **line == wanted).count();
+            assert_eq!(
+                (player.status(), count("paid"), count("end")),
+                (SubStatus::Finished, rounds, 1),
+                "seed {seed}: {:?} of {document:#}",
+                player.story()
+            );
+        }
+    }
 }

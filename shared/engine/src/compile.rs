@@ -17,6 +17,7 @@ mod findings;
 mod ids;
 mod log_persistence;
 mod members;
+mod missing;
 mod planning;
 mod raw;
 mod retry;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 use model::{ActivityId, Definition, DefinitionId, Map, Retention, limits};
 use serde_json::Value;
 
+pub use expression::{near_language, short_language};
 pub(crate) use findings::Oversights;
 pub(crate) use ids::Ids;
 pub use ids::UNTYPED;
@@ -58,6 +60,7 @@ pub(crate) fn compile(
     oversights: Oversights,
 ) -> Compiled {
     let mut compiler = Compiler {
+        definition,
         library,
         registry,
         languages,
@@ -81,6 +84,7 @@ pub(crate) fn compile(
     compiler.warn_of_unknown(definition);
     let options = &definition.options.extra;
     elsewhere::warn_of_settings(&mut compiler.findings, None, options, &custom);
+    elsewhere::refuse_mode(&mut compiler.findings, None, &custom);
     if let Err(reason) = Retention::default().said_by(&custom) {
         compiler.findings.oversight(None, Some("customProperties"), reason);
     }
@@ -147,6 +151,8 @@ impl Compiled {
 
 /// The state of reading one definition.
 struct Compiler<'e> {
+    /// The definition, without those that it uses.
+    definition: &'e Definition,
     library: &'e Library,
     registry: &'e Registry,
     languages: &'e Languages,
@@ -210,6 +216,7 @@ impl Compiler<'_> {
         self.check_flags(&id, raw, &custom);
         self.warn_of_members(&id, raw, &descriptor);
         elsewhere::warn_of_settings(&mut self.findings, Some(&id), raw, &custom);
+        elsewhere::refuse_mode(&mut self.findings, Some(&id), &custom);
         let variables = self.container_variables(&id, raw);
         let outside = self.findings.visible.mark();
         self.findings.visible.declare(&variables);
@@ -385,6 +392,7 @@ impl Compiler<'_> {
         descriptor: &Descriptor,
     ) -> BTreeMap<&'static str, Expression> {
         let mut inputs = BTreeMap::new();
+        let known = self.findings.problems.len();
         for input in &descriptor.inputs {
             let Some(value) = find(raw, input.name) else { continue };
             let mut parser = Parser {
@@ -402,6 +410,7 @@ impl Compiler<'_> {
                 inputs.insert(input.name, expression);
             }
         }
+        self.refuse_missing(id, descriptor, &inputs, known);
         inputs
     }
 

@@ -8,6 +8,7 @@ use model::Map;
 
 use crate::decision::{Child, Decision, Failure, Next};
 use crate::outline::Composite;
+use crate::program::missing_outputs;
 use crate::{Activity, Descriptor, PortKind, Step};
 
 /// The property with the root activity.
@@ -76,7 +77,11 @@ impl<'a> Step<'_, 'a> {
     pub(crate) fn leave(&mut self) -> Result<(), Failure> {
         let execution = self.draft.state.executions.get_mut(&self.number);
         let output = execution.map(|execution| std::mem::take(&mut execution.output));
-        for (name, value) in output.unwrap_or_default() {
+        let output = output.unwrap_or_default();
+        if let Some(composite) = self.node.composite.as_deref() {
+            missing_outputs(&composite.outputs, &output)?;
+        }
+        for (name, value) in output {
             self.set_output(&name, value)?;
         }
         Ok(())

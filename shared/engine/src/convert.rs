@@ -2,6 +2,7 @@
 //! that cannot be converted is an error that says which values can.
 
 mod status;
+mod text;
 
 use jiff::civil;
 use model::{Timestamp, depth};
@@ -22,11 +23,14 @@ pub(crate) fn convert(value: Value, ty: &Type) -> Result<Value, String> {
         Type::String | Type::Script(_) => Ok(Value::String(text_of(value))),
         Type::Boolean => boolean(&value),
         Type::Integer(bits) => integer(&value, *bits),
+        Type::Unsigned(bits) => unsigned(&value, *bits),
         Type::Double => double(value),
         Type::TimeSpan => span_value(&value),
         Type::DateTime => date_time(&value),
+        Type::Text(form) => text::formed(value, *form),
         Type::List(element) => list(value, element),
         Type::Dictionary => dictionary(value),
+        Type::TextDictionary => dictionary(value).and_then(text::of_texts),
         Type::Enum(words) => word(&value, words),
         Type::StatusCode => status_code(&value),
     }
@@ -100,6 +104,26 @@ fn integer(value: &Value, bits: u8) -> Result<Value, String> {
         Some(found) if found <= limit && found >= -limit - 1 => Ok(found.into()),
         Some(found) => Err(format!("{found} does not fit into {bits} bits")),
         None => Err(not_whole(value)),
+    }
+}
+
+fn unsigned(value: &Value, bits: u8) -> Result<Value, String> {
+    let given = match value {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    let found = match given {
+        Some(found) => Some(found),
+        None => match integer(value, 64)? {
+            Value::Null => return Ok(Value::Null),
+            whole => whole.as_u64(),
+        },
+    };
+    match found {
+        Some(found) if bits >= 64 || found < 1 << bits => Ok(found.into()),
+        Some(found) => Err(format!("{found} does not fit into {bits} bits")),
+        None => Err(format!("{} is negative", shown(value))),
     }
 }
 
@@ -264,6 +288,11 @@ mod tests {
         check(json!("OK"), Type::StatusCode, json!(200));
         check(json!("404"), Type::StatusCode, json!(404));
         check(json!("x"), Type::Object, json!("x"));
+        check(json!("255"), Type::Unsigned(8), json!(255));
+        check(json!(2.0), Type::Unsigned(16), json!(2));
+        check(json!(u64::MAX), Type::Unsigned(64), json!(u64::MAX));
+        check(json!(-128), Type::Integer(8), json!(-128));
+        check(json!({"a": "b"}), Type::TextDictionary, json!({"a": "b"}));
     }
 
     #[test]
@@ -280,5 +309,9 @@ mod tests {
         check(json!("[1"), Type::texts(), "not JSON");
         check(json!("Some"), Type::Enum(&["WaitAny", "WaitAll"]), "WaitAny, WaitAll");
         check(json!(99), Type::StatusCode, "100 to 599");
+        check(json!(300), Type::Unsigned(8), "300 does not fit into 8 bits");
+        check(json!("-1"), Type::Unsigned(32), "\"-1\" is negative");
+        check(json!(128), Type::Integer(8), "8 bits");
+        check(json!({"a": 1}), Type::TextDictionary, "its member a is 1, which is no text");
     }
 }

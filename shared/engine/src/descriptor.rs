@@ -93,6 +93,9 @@ pub struct InputDescriptor {
     /// Its script may set outcomes.
     #[serde(skip)]
     pub sets_outcomes: bool,
+    /// It must have a value, unless one of these inputs has one; none where it may be left out.
+    #[serde(skip)]
+    pub required_unless: Option<&'static [&'static str]>,
 }
 
 /// An output.
@@ -225,7 +228,7 @@ impl Descriptor {
     pub fn input(mut self, name: &'static str, ty: Type, description: &'static str) -> Self {
         let default_syntax = match ty {
             Type::Script(language) => language,
-            Type::List(_) | Type::Dictionary => "Object",
+            Type::List(_) | Type::Dictionary | Type::TextDictionary => "Object",
             _ => "Literal",
         };
         let options = if let Type::Enum(words) = ty { words.to_vec() } else { Vec::new() };
@@ -241,6 +244,7 @@ impl Descriptor {
             options,
             arguments: &[],
             sets_outcomes: false,
+            required_unless: None,
         });
         self
     }
@@ -250,6 +254,21 @@ impl Descriptor {
     pub fn default(mut self, value: impl Into<Value>) -> Self {
         if let Some(input) = self.inputs.last_mut() {
             input.default_value = value.into();
+        }
+        self
+    }
+
+    /// The input added last must have a value.
+    #[must_use]
+    pub fn required(self) -> Self {
+        self.required_unless(&[])
+    }
+
+    /// The input added last must have a value, unless one of these has one.
+    #[must_use]
+    pub fn required_unless(mut self, others: &'static [&'static str]) -> Self {
+        if let Some(input) = self.inputs.last_mut() {
+            input.required_unless = Some(others);
         }
         self
     }

@@ -1,6 +1,6 @@
 //! Definitions that other definitions use as activities.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{Definition, DefinitionId, Map, VersionId};
@@ -22,6 +22,9 @@ pub struct Reference {
     pub definition_id: Option<DefinitionId>,
     /// Its version; it counts if both are given and it exists.
     pub version_id: Option<VersionId>,
+    /// The number of its version, where an activity names no version by its id; it counts if it
+    /// exists.
+    pub version: Option<u32>,
     /// Its name as an activity type, where an activity says nothing else.
     pub type_name: Option<String>,
 }
@@ -33,7 +36,11 @@ impl Reference {
         let is_name = type_name.starts_with(char::is_uppercase)
             && type_name.chars().all(char::is_alphanumeric)
             && type_name.len() <= TYPE_BYTES_MAX;
-        let named = || Self { type_name: Some(type_name.to_owned()), ..Self::default() };
+        let named = || Self {
+            type_name: Some(type_name.to_owned()),
+            version: version(raw),
+            ..Self::default()
+        };
         Self::ids(raw).or_else(|| is_name.then(named))
     }
 
@@ -50,17 +57,24 @@ impl Reference {
         }
     }
 
-    /// The ids that this activity names; none if it names none.
+    /// The ids that this activity names, and the number of the version; none if it names none.
     pub(crate) fn ids(raw: &Map) -> Option<Self> {
         let text = |name| raw.get(name).and_then(Value::as_str).filter(|id| !id.is_empty());
         let definition_id = text(DEFINITION_ID).map(DefinitionId::new);
         let version_id = text(VERSION_ID).map(VersionId::new);
+        let version = if version_id.is_none() { version(raw) } else { None };
         (definition_id.is_some() || version_id.is_some()).then_some(Self {
             definition_id,
             version_id,
+            version,
             type_name: None,
         })
     }
+}
+
+/// The number of a version that an activity names.
+fn version(raw: &Map) -> Option<u32> {
+    raw.get("version")?.as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
 impl std::fmt::Display for Reference {
@@ -79,6 +93,7 @@ pub struct Library {
     versions: BTreeMap<VersionId, Arc<Definition>>,
     by_reference: BTreeMap<Reference, VersionId>,
     namesakes: BTreeMap<String, usize>,
+    names: BTreeSet<String>,
 }
 
 impl Library {
@@ -103,6 +118,16 @@ impl Library {
     /// Notes that several published workflows have this name as activity types.
     pub fn ambiguous(&mut self, type_name: &str, count: usize) {
         self.namesakes.insert(type_name.to_owned(), count);
+    }
+
+    /// Notes the names that published workflows have as activity types, for advice about others.
+    pub fn offer<'n>(&mut self, names: impl IntoIterator<Item = &'n String>) {
+        self.names.extend(names.into_iter().cloned());
+    }
+
+    /// The names that were noted.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
     }
 
     /// The number of published workflows of this name, if there are several.
@@ -211,7 +236,8 @@ mod tests {
         let root = json!({"activities": [
             {"type": "Child", "workflowDefinitionId": "child"},
             {"type": "Child", "workflowDefinitionId": "child"},
-            {"type": "Other", "workflowDefinitionVersionId": "o-1"},
+            {"type": "Other", "workflowDefinitionVersionId": "o-1", "version": 7},
+            {"type": "Child", "workflowDefinitionId": "child", "version": 1},
             {"type": "Elsa.ExecuteWorkflow", "workflowDefinitionId": "x"},
             {"workflowDefinitionId": "no type"},
             {"type": "nothing"},
@@ -219,8 +245,10 @@ mod tests {
             {"type": "Acme.Unheard", "id": "i"}
         ]});
         let found = references(&root, &is_type);
-        let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-        assert_eq!(found, ["SendInvoice", "version o-1", "child"]);
+        let found: Vec<_> = found.iter().map(|one| (one.to_string(), one.version)).collect();
+        let expected =
+            [("SendInvoice", None), ("version o-1", None), ("child", None), ("child", Some(1))];
+        assert_eq!(found, expected.map(|(name, version)| (name.to_owned(), version)));
     }
 
     #[test]

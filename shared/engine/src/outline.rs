@@ -120,6 +120,8 @@ pub(crate) struct Composite {
     pub(crate) inputs: Vec<Argument>,
     /// Its declared outputs.
     pub(crate) outputs: Vec<Argument>,
+    /// All outcomes that it may complete with; none where it may have others.
+    pub(crate) outcomes: Option<Vec<String>>,
     /// The values of its inputs, by name, as the workflow around it gives them.
     pub(crate) given: BTreeMap<String, (Expression, Type)>,
 }

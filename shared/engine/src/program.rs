@@ -8,6 +8,7 @@ use model::{ActivityId, Argument, DefinitionId, Map, VersionId};
 use serde_json::Value;
 
 use crate::convert::convert;
+use crate::decision::Failure;
 use crate::outline::Outline;
 use crate::{Activation, Activity, NodeRef, Type};
 
@@ -112,8 +113,29 @@ fn flaw(declared: &Argument, input: &Map) -> Option<String> {
             return is_missing.then(|| "it is required: give it a value".to_owned());
         }
     };
+    convert(value.clone(), &type_of(declared)).err()
+}
+
+/// The declared type of an input or output.
+pub(crate) fn type_of(declared: &Argument) -> Type {
     let alias = declared.type_name.as_deref().unwrap_or("Object");
-    convert(value.clone(), &Type::from_alias(alias, declared.is_array)).err()
+    Type::from_alias(alias, declared.is_array)
+}
+
+/// The required outputs that have no value, as an incident of the workflow that ends without them.
+pub(crate) fn missing_outputs(declared: &[Argument], output: &Map) -> Result<(), Failure> {
+    let is_missing = |one: &&Argument| {
+        one.is_required() && Argument::given(&one.name, output).is_none_or(Value::is_null)
+    };
+    let names: Vec<&str> =
+        declared.iter().filter(is_missing).map(|output| output.name.as_str()).collect();
+    let names = match names[..] {
+        [] => return Ok(()),
+        [one] => format!("output {one} is required, and has"),
+        _ => format!("outputs {} are required, and have", names.join(", ")),
+    };
+    let message = format!("{names} no value: set it before the workflow ends");
+    Err(Failure::new("MissingOutput", message))
 }
 
 impl std::fmt::Debug for Program {

@@ -11,6 +11,7 @@ use crate::convert::convert;
 use crate::decision::Failure;
 use crate::draft::Draft;
 use crate::outline::{Declared, Node, Source, fit};
+use crate::program::type_of;
 use crate::state::Execution;
 use crate::{Effect, Identity, Scope, Step, Type};
 
@@ -180,10 +181,8 @@ impl Step<'_, '_> {
 }
 
 /// The value converted to its declared type; unchanged if it has none or does not fit.
-pub(crate) fn lenient(declared: &Argument, value: Value) -> Value {
-    let alias = declared.type_name.as_deref().unwrap_or("Object");
-    let ty = Type::from_alias(alias, declared.is_array);
-    convert(value.clone(), &ty).unwrap_or(value)
+fn lenient(declared: &Argument, value: Value) -> Value {
+    convert(value.clone(), &type_of(declared)).unwrap_or(value)
 }
 
 impl Scope for Step<'_, '_> {

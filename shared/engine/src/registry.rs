@@ -56,11 +56,15 @@ impl Registry {
         self.get(type_name).is_some()
     }
 
-    /// Up to three type names that are similar to this one.
-    pub(crate) fn near(&self, type_name: &str) -> Vec<&'static str> {
+    /// Up to three type names, or others of these, that are similar to this one.
+    pub(crate) fn near<'n>(
+        &self,
+        type_name: &str,
+        others: impl Iterator<Item = &'n str>,
+    ) -> Vec<&'n str> {
         let wanted = bare(type_name);
-        let names = self.types.keys().map(|&name| (bare(name), name));
-        near(&wanted, names)
+        let names = self.types.keys().copied().chain(others);
+        near(&wanted, names.map(|name| (bare(name), name)))
     }
 }
 

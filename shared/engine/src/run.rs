@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::decision::{Decision, Failure, Next, Resumed};
 use crate::draft::{Draft, Ended};
 use crate::outline::{Node, NodeRef, Outline, defaults};
-use crate::program::Program;
+use crate::program::{Program, missing_outputs};
 use crate::state::{Execution, Work};
 use crate::{Bounds, Rest, Resume, Start, Step};
 
@@ -277,10 +277,10 @@ impl<'a> Run<'a> {
                 if let Some(target) = target {
                     self.draft.written_complete(number, &["Done".to_owned()]);
                     self.draft.remove(number);
-                    self.draft.complete(target, vec!["Done".to_owned()]);
+                    self.complete(target, vec!["Done".to_owned()]);
                 } else {
                     self.tell_broken(number);
-                    self.draft.complete(number, vec!["Done".to_owned()]);
+                    self.complete(number, vec!["Done".to_owned()]);
                 }
             }
             Ok(Next::CompleteWorkflow(outcomes)) => {
@@ -291,10 +291,13 @@ impl<'a> Run<'a> {
                 }
                 self.complete(workflow, outcomes);
             }
-            Ok(Next::Finish) => {
-                self.draft.written_complete(number, &["Done".to_owned()]);
-                self.draft.halt(SubStatus::Finished);
-            }
+            Ok(Next::Finish) => match self.has_outputs() {
+                Ok(()) => {
+                    self.draft.written_complete(number, &["Done".to_owned()]);
+                    self.draft.halt(SubStatus::Finished);
+                }
+                Err(failure) => self.draft.fault(number, node, &failure),
+            },
             Err(failure) => self.draft.fault(number, node, &failure),
         }
     }
@@ -327,20 +330,28 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Completes an execution; a workflow used as an activity hands out its outputs first.
+    /// Completes an execution; a workflow used as an activity hands out its outputs first, and no
+    /// workflow ends without those that are required.
     fn complete(&mut self, number: u64, outcomes: Vec<String>) {
         if let Some(execution) = self.draft.state.executions.get(&number) {
-            let (node_ref, node) = self.program.outline.keyed(&execution.node);
+            let (is_root, key) = (execution.owner.is_none(), &execution.node);
+            let (node_ref, node) = self.program.outline.keyed(key);
             let left = match node.composite {
                 Some(_) => Step::new(&mut self.draft, number, node_ref).leave(),
                 None => Ok(()),
             };
+            let left = left.and_then(|()| if is_root { self.has_outputs() } else { Ok(()) });
             if let Err(failure) = left {
                 self.draft.fault(number, node, &failure);
                 return;
             }
         }
         self.draft.complete(number, outcomes);
+    }
+
+    /// The workflow of the instance has its required outputs.
+    fn has_outputs(&self) -> Result<(), Failure> {
+        missing_outputs(&self.program.outline.outputs, &self.draft.state.output)
     }
 
     /// The execution of the innermost workflow around an execution: of one that is used as an

@@ -188,6 +188,13 @@ impl<'r, 'a> Step<'r, 'a> {
         work.any(|work| work.owner == Some(self.number) && work.node.as_ref() == Some(key))
     }
 
+    /// Children that are scheduled and have not begun.
+    #[must_use]
+    pub fn scheduled_children(&self) -> Vec<NodeRef> {
+        let mine = self.draft.state.work.iter().filter(|work| work.owner == Some(self.number));
+        mine.filter_map(|work| self.draft.outline.find(work.node.as_ref()?)).collect()
+    }
+
     /// Executions of children that are not over.
     #[must_use]
     pub fn running_children(&self) -> Vec<ChildExecution> {

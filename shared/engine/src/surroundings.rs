@@ -1,10 +1,11 @@
 //! What a script of a definition can use, read from the document: it may have mistakes still.
 
-use model::{Argument, Definition, Map, Variable};
+use model::{Definition, Map, Variable};
 use serde_json::Value;
 
 use crate::evaluate::Asked;
 use crate::place::{Place, all, descriptor, text};
+use crate::program::type_of;
 use crate::{Descriptor, Registry, Surroundings, Type};
 
 impl Surroundings {
@@ -95,9 +96,4 @@ impl Surroundings {
 fn own(activity: &Map) -> Vec<Variable> {
     let own = activity.get("variables").cloned().unwrap_or(Value::Null);
     serde_json::from_value(own).unwrap_or_default()
-}
-
-fn type_of(argument: &Argument) -> Type {
-    let alias = argument.type_name.as_deref().unwrap_or("Object");
-    Type::from_alias(alias, argument.is_array)
 }

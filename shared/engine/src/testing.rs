@@ -136,6 +136,22 @@ impl<'e> Player<'e> {
         self.give(Input::Start(Box::new(start)))
     }
 
+    /// Starts with these properties, and no input.
+    pub fn start_with(&mut self, properties: Value) -> &mut Self {
+        let start = Start {
+            instance_id: "instance-1".into(),
+            trigger: None,
+            input: Map::new(),
+            properties: map(properties),
+            correlation_id: None,
+            name: None,
+            parent: None,
+            restart: None,
+            responds: false,
+        };
+        self.give(Input::Start(Box::new(start)))
+    }
+
     /// Starts at an activity, with these variables of another instance.
     pub fn restart(&mut self, activity: Option<&str>, variables: Map) -> &mut Self {
         let start = Start {

@@ -13,24 +13,47 @@ pub enum Type {
     String,
     /// True or false.
     Boolean,
-    /// A whole number of at most this many bits, signed: 16, 32 or 64.
+    /// A whole number of at most this many bits, signed: 8, 16, 32 or 64.
     Integer(u8),
+    /// A whole number of at most this many bits that is not negative: 8, 16, 32 or 64.
+    Unsigned(u8),
     /// A number.
     Double,
     /// A duration, as `[d.]hh:mm:ss[.fffffff]`.
     TimeSpan,
     /// An instant, as RFC 3339 text.
     DateTime,
+    /// A text of this form.
+    Text(Form),
     /// A list of these.
     List(Box<Type>),
     /// A JSON object.
     Dictionary,
+    /// A JSON object of texts.
+    TextDictionary,
     /// One of these words.
     Enum(&'static [&'static str]),
     /// An HTTP status code, as a number; names such as `OK` are understood.
     StatusCode,
     /// The source text of a script in this language: not evaluated when it is read as an input.
     Script(&'static str),
+}
+
+/// The form of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Eight, four, four, four and twelve hexadecimal digits.
+    Guid,
+    /// An address, absolute or relative.
+    Uri,
+    /// A day, as `2026-01-31`.
+    DateOnly,
+    /// A time of the day, as `08:30:00`.
+    TimeOnly,
+    /// Bytes in base64.
+    ByteArray,
+    /// One character.
+    Char,
 }
 
 impl Type {
@@ -47,7 +70,7 @@ impl Type {
     #[must_use]
     pub fn from_alias(alias: &str, is_array: bool) -> Self {
         let element = Self::of_name(alias.trim(), 0);
-        if is_array { Self::List(Box::new(element)) } else { element }
+        if is_array { Self::list_of(element) } else { element }
     }
 
     /// Whether [`Type::from_alias`] understands the alias: one of Elsa's, a C# keyword, a list or
@@ -73,12 +96,17 @@ impl Type {
             Self::Object => "Object".to_owned(),
             Self::String | Self::Script(_) | Self::Enum(_) => "String".to_owned(),
             Self::Boolean => "Boolean".to_owned(),
+            Self::Integer(8) => "SByte".to_owned(),
             Self::Integer(bits) => format!("Int{bits}"),
+            Self::Unsigned(8) => "Byte".to_owned(),
+            Self::Unsigned(bits) => format!("UInt{bits}"),
             Self::Double => "Double".to_owned(),
             Self::TimeSpan => "TimeSpan".to_owned(),
             Self::DateTime => "DateTimeOffset".to_owned(),
+            Self::Text(form) => format!("{form:?}"),
             Self::List(element) => format!("{}[]", element.alias()),
             Self::Dictionary => "ObjectDictionary".to_owned(),
+            Self::TextDictionary => "StringDictionary".to_owned(),
             Self::StatusCode => "HttpStatusCode".to_owned(),
         }
     }
@@ -101,7 +129,7 @@ impl Type {
             return Self::Object;
         }
         if let Some(element) = name.strip_suffix("[]") {
-            return Self::List(Box::new(Self::of_name(element, depth + 1)));
+            return Self::list_of(Self::of_name(element, depth + 1));
         }
         if let Some((wrapper, rest)) = name.split_once('<')
             && let Some(element) = rest.strip_suffix('>')
@@ -112,8 +140,21 @@ impl Type {
         Self::of_simple(&short(name).to_lowercase())
     }
 
+    /// An array of these; one of bytes is a text, as in all JSON of .NET.
+    fn list_of(element: Self) -> Self {
+        match element {
+            Self::Unsigned(8) => Self::Text(Form::ByteArray),
+            element => Self::List(Box::new(element)),
+        }
+    }
+
     fn of_simple(name: &str) -> Self {
         match name {
+            "sbyte" => Self::Integer(8),
+            "byte" => Self::Unsigned(8),
+            "uint16" | "ushort" => Self::Unsigned(16),
+            "uint32" | "uint" => Self::Unsigned(32),
+            "uint64" | "ulong" => Self::Unsigned(64),
             "string" => Self::String,
             "boolean" | "bool" => Self::Boolean,
             "int16" | "short" => Self::Integer(16),
@@ -122,8 +163,14 @@ impl Type {
             "single" | "float" | "double" | "decimal" => Self::Double,
             "timespan" => Self::TimeSpan,
             "datetime" | "datetimeoffset" => Self::DateTime,
-            "guid" | "uri" => Self::String,
-            "stringdictionary" | "objectdictionary" | "stringmap" | "objectmap" => Self::Dictionary,
+            "guid" => Self::Text(Form::Guid),
+            "uri" => Self::Text(Form::Uri),
+            "dateonly" => Self::Text(Form::DateOnly),
+            "timeonly" => Self::Text(Form::TimeOnly),
+            "bytearray" => Self::Text(Form::ByteArray),
+            "char" => Self::Text(Form::Char),
+            "stringdictionary" | "stringmap" => Self::TextDictionary,
+            "objectdictionary" | "objectmap" => Self::Dictionary,
             "jsonobject" | "jobject" => Self::Dictionary,
             "jsonarray" | "jarray" => Self::List(Box::new(Self::Object)),
             _ => Self::Object,
@@ -161,6 +208,8 @@ mod tests {
         check("DateTimeOffset", Type::DateTime);
         check("JsonArray", Type::List(Box::new(Type::Object)));
         check("ExecuteWorkflowResult", Type::Object);
+        check("Byte[]", Type::Text(Form::ByteArray));
+        assert_eq!(Type::from_alias("Byte", true), Type::Text(Form::ByteArray));
         assert_eq!(Type::from_alias("Boolean", true), Type::List(Box::new(Type::Boolean)));
     }
 

@@ -85,19 +85,22 @@ impl Retry {
     /// "useJitter": true}`. Every member may be left out.
     ///
     /// # Errors
-    /// The member that is wrong, and its correction.
+    /// The members that are wrong, each with its correction.
     pub fn read(value: &Value) -> Result<Self, String> {
         let Value::Object(members) = value else {
             return Err(format!("{value} is not an object with members such as attempts"));
         };
         let mut retry = Self::default();
+        let mut flaws = Vec::new();
         for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
-            retry.member(name, value).map_err(|reason| format!("{name}: {reason}"))?;
+            if let Err(reason) = retry.member(name, value) {
+                flaws.push(format!("{name}: {reason}"));
+            }
         }
-        if retry.max_delay < retry.delay {
-            return Err("maxDelay: it is shorter than the first delay".to_owned());
+        if flaws.is_empty() && retry.max_delay < retry.delay {
+            flaws.push("maxDelay: it is shorter than the first delay".to_owned());
         }
-        Ok(retry)
+        if flaws.is_empty() { Ok(retry) } else { Err(flaws.join("; ")) }
     }
 
     fn member(&mut self, name: &str, value: &Value) -> Result<(), String> {
@@ -118,7 +121,13 @@ impl Retry {
             }
             "on" => {
                 let items = value.as_array().ok_or("write a list")?;
-                self.on = items.iter().map(on).collect::<Result<_, _>>()?;
+                let (known, flaws): (Vec<_>, Vec<_>) =
+                    items.iter().map(on).partition(Result::is_ok);
+                self.on = known.into_iter().flatten().collect();
+                let flaws: Vec<_> = flaws.into_iter().filter_map(Result::err).collect();
+                if !flaws.is_empty() {
+                    return Err(flaws.join("; "));
+                }
             }
             // Elsa's strategies have these as well.
             "$type" | "id" | "displayName" => {}
@@ -243,6 +252,11 @@ mod tests {
         check(json!({"delay": "1m", "maxDelay": "1s"}), "shorter than the first delay");
         check(json!({"on": [600]}), "on: 600 is not timeout");
         check(json!({"tries": 5}), "tries: there is no such member");
+        let all = Retry::read(&json!({"attempts": 0, "on": [600, "late"], "tries": 5}));
+        let all = all.unwrap_err();
+        for part in ["attempts: 0 is", "on: 600 is not", "\"late\" is not", "tries: there is no"] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod tree;
 mod vocabulary;
 mod yaml;
 
+pub use locate::Places;
 pub use schema::{full as full_schema, short as short_schema};
 pub use tree::{Flaw, Mark, Member, Node, Tree};
 pub use vocabulary::Vocabulary;

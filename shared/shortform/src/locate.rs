@@ -7,18 +7,16 @@ use engine::PortKind;
 use crate::tree::{Mark, Node, Tree};
 use crate::vocabulary::Vocabulary;
 
-impl Vocabulary {
-    /// The place in a definition in the full form that a problem is about: that of the property,
-    /// else that of the activity, else the beginning.
+/// Where the activities of a definition are: found once, for many problems.
+#[derive(Clone, Debug, Default)]
+pub struct Places(BTreeMap<String, Vec<usize>>);
+
+impl Places {
+    /// The place in the definition that a problem is about: that of the property, else that of the
+    /// activity, else the beginning.
     #[must_use]
     pub fn locate(&self, full: &Tree, activity: Option<&str>, property: Option<&str>) -> Mark {
-        let owner = match activity {
-            None => full,
-            Some(id) => match self.activities(full).get(id) {
-                Some(activity) => *activity,
-                None => full,
-            },
-        };
+        let owner = activity.and_then(|id| reached(full, self.0.get(id)?)).unwrap_or(full);
         let mut mark = owner.mark;
         let mut tree = owner;
         for part in property.iter().flat_map(|property| property.split(['.', '['])) {
@@ -34,18 +32,43 @@ impl Vocabulary {
         }
         mark
     }
+}
 
-    /// Every activity of a definition in the full form by its id; one without an id has the id that
-    /// the engine gives it.
+impl Vocabulary {
+    /// The places of all activities of a definition in the full form. One without an id has the id
+    /// that the engine gives it.
+    #[must_use]
+    pub fn places(&self, full: &Tree) -> Places {
+        let mut walk = Walk::new(self);
+        if let Some((at, root)) = numbered(full, "root") {
+            taken(root, &mut walk.taken);
+            walk.within(at, root);
+        }
+        Places(walk.found)
+    }
+
+    /// Every activity of a definition in the full form by its id; see [`Vocabulary::places`].
     #[must_use]
     pub fn activities<'t>(&self, full: &'t Tree) -> BTreeMap<String, &'t Tree> {
-        let mut walk = Walk::new(self);
-        if let Some(root) = full.get("root") {
-            taken(root, &mut walk.taken);
-            walk.activity(root);
-        }
-        walk.found
+        let places = self.places(full).0.into_iter();
+        places.filter_map(|(id, path)| Some((id, reached(full, &path)?))).collect()
     }
+}
+
+/// The part at the end of a path: the numbers of members and items.
+fn reached<'t>(full: &'t Tree, path: &[usize]) -> Option<&'t Tree> {
+    path.iter().try_fold(full, |tree, at| match &tree.node {
+        Node::Scalar(_) => None,
+        Node::List(items) => items.get(*at),
+        Node::Map(members) => members.get(*at).map(|member| &member.value),
+    })
+}
+
+/// A member with its number.
+fn numbered<'t>(tree: &'t Tree, name: &str) -> Option<(usize, &'t Tree)> {
+    let member = tree.member(name)?;
+    let at = tree.members()?.iter().position(|other| std::ptr::eq(other, member))?;
+    Some((at, &member.value))
 }
 
 /// The item of a list that `1]` of `connections[1]` means.
@@ -53,24 +76,34 @@ fn item<'t>(tree: &'t Tree, part: &str) -> Option<&'t Tree> {
     tree.items()?.get(part.strip_suffix(']')?.parse::<usize>().ok()?)
 }
 
-struct Walk<'v, 't> {
+struct Walk<'v> {
     vocabulary: &'v Vocabulary,
-    found: BTreeMap<String, &'t Tree>,
+    found: BTreeMap<String, Vec<usize>>,
+    /// The way from the definition to where the walk is.
+    path: Vec<usize>,
     taken: BTreeSet<String>,
     numbers: BTreeMap<String, usize>,
 }
 
-impl<'v, 't> Walk<'v, 't> {
+impl<'v> Walk<'v> {
     fn new(vocabulary: &'v Vocabulary) -> Self {
         Self {
             vocabulary,
             found: BTreeMap::new(),
+            path: Vec::new(),
             taken: BTreeSet::new(),
             numbers: BTreeMap::new(),
         }
     }
 
-    fn activity(&mut self, tree: &'t Tree) {
+    /// Walks the activity that is the member or item of this number.
+    fn within(&mut self, at: usize, tree: &Tree) {
+        self.path.push(at);
+        self.activity(tree);
+        self.path.pop();
+    }
+
+    fn activity(&mut self, tree: &Tree) {
         if tree.members().is_none() {
             return;
         }
@@ -78,21 +111,32 @@ impl<'v, 't> Walk<'v, 't> {
         let descriptor = self.vocabulary.get(type_name);
         let short = descriptor.map_or(type_name, |found| found.name);
         let id = self.id(tree, short);
-        self.found.entry(id).or_insert(tree);
+        let path = &self.path;
+        self.found.entry(id).or_insert_with(|| path.clone());
         for port in descriptor.iter().flat_map(|found| &found.ports) {
-            let Some(value) = tree.get(port.name) else { continue };
-            let items = value.items().unwrap_or_default();
-            match port.kind {
-                PortKind::Flow => {}
-                PortKind::Embedded => self.activity(value),
-                PortKind::List => items.iter().for_each(|item| self.activity(item)),
-                PortKind::Parts(members) => {
-                    for item in items {
-                        members
-                            .iter()
-                            .filter_map(|it| item.get(it))
-                            .for_each(|it| self.activity(it));
+            if port.kind == PortKind::Flow {
+                continue;
+            }
+            let Some((at, value)) = numbered(tree, port.name) else { continue };
+            self.path.push(at);
+            self.port(value, port.kind);
+            self.path.pop();
+        }
+    }
+
+    fn port(&mut self, value: &Tree, kind: PortKind) {
+        let items = value.items().unwrap_or_default().iter().enumerate();
+        match kind {
+            PortKind::Flow => {}
+            PortKind::Embedded => self.activity(value),
+            PortKind::List => items.for_each(|(at, item)| self.within(at, item)),
+            PortKind::Parts(members) => {
+                for (at, item) in items {
+                    self.path.push(at);
+                    for (at, activity) in members.iter().filter_map(|it| numbered(item, it)) {
+                        self.within(at, activity);
                     }
+                    self.path.pop();
                 }
             }
         }
@@ -122,5 +166,35 @@ fn taken(tree: &Tree, ids: &mut BTreeSet<String>) {
             ids.extend(tree.get("id").and_then(Tree::as_text).map(str::to_owned));
             members.iter().for_each(|member| taken(&member.value, ids));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Engine;
+
+    use super::*;
+    use crate::{Notation, read};
+
+    #[test]
+    fn activities_and_their_properties_have_places() {
+        let engine = Engine::new(activities::all(), expressions::all());
+        let vocabulary = Vocabulary::new(engine.descriptors());
+        let text = "root:\n  - type: WriteLine\n  - type: If\n    then:\n      type: WriteLine\n      \
+                    id: w\n  - type: Switch\n    cases:\n      - label: A\n        activity:\n          \
+                    {type: Delay, timeSpan: x}\n";
+        let full = vocabulary.expand(&read(text, Notation::Yaml).unwrap(), None).unwrap();
+        let places = vocabulary.places(&full);
+        let check = |activity: Option<&str>, property: Option<&str>, expected: &str| {
+            let found = places.locate(&full, activity, property);
+            assert_eq!(found.to_string(), expected, "{activity:?} {property:?}");
+        };
+        check(None, None, "1:1");
+        check(Some("WriteLine1"), None, "2:5");
+        check(Some("w"), Some("type"), "5:7");
+        check(Some("Delay1"), Some("timeSpan"), "11:25");
+        check(Some("Switch1"), Some("cases[0].label"), "9:9");
+        check(Some("nobody"), None, "1:1");
+        assert_eq!(vocabulary.activities(&full).len(), 6);
     }
 }

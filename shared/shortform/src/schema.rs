@@ -1,7 +1,7 @@
 //! JSON Schemas of definitions, for editors: what they complete, explain and mark as wrong.
 
 use engine::{Descriptor, PortKind, Type};
-use model::Map;
+use model::{Map, limits};
 use serde_json::{Value, json};
 
 use crate::vocabulary::Vocabulary;
@@ -68,7 +68,8 @@ fn document(form: Form) -> Value {
         "outputs": reference("outputs"),
         "outcomes": {"type": ["array", "null"], "items": {"type": "string"},
             "description": "Its outcomes when it is used as an activity."},
-        "customProperties": {"type": ["object", "null"], "description": "Data that tools keep with it."},
+        "customProperties": {"type": ["object", "null"], "description": "Data that tools keep with it.",
+            "properties": {"Flowchart:ExecutionMode": execution_mode()}},
         "options": {
             "type": ["object", "null"], "description": "The rules for starting and failing.",
             "properties": {
@@ -195,7 +196,8 @@ fn of_type(descriptor: &Descriptor, form: Form) -> Value {
         properties.insert(
             "start".to_owned(),
             json!({"type": ["string", "null"],
-            "description": "The id of the first activity."}),
+            "description": "Has no effect: a flowchart begins with its Elsa.Start, or else with \
+                what no connection leads to."}),
         );
         if form == Form::Short {
             properties.insert("flow".to_owned(), reference("flow"));
@@ -228,16 +230,71 @@ fn common(form: Form) -> Map {
     add("version", json!(["integer", "null"]), "The version of the activity type.");
     add("canStartWorkflow", flag.clone(), "A trigger starts the workflow.");
     add("runAsynchronously", flag, "Has no effect: activities never block each other.");
-    add("customProperties", json!(["object", "null"]), "Data that tools keep with it.");
     add("applicationProperties", json!(["object", "null"]), "Data that older tools keep with it.");
     add("metadata", json!(["object", "null"]), "Its place in the designer.");
     add("source", text, "Where it was written, if a tool says so.");
     add("line", json!(["integer", "string", "null"]), "The line there.");
+    all.insert("customProperties".to_owned(), custom_properties());
     all.insert("variables".to_owned(), reference("variables"));
     if form == Form::Short {
         all.insert("next".to_owned(), reference("next"));
     }
     all
+}
+
+/// The custom properties of an activity: those that mean something, and any others.
+fn custom_properties() -> Value {
+    json!({
+        "type": ["object", "null"], "description": "Data that tools keep with it.",
+        "properties": {
+            "mergeMode": {
+                "description": "When the activity runs, in a flowchart in token mode.",
+                "enum": ["None", "Stream", "Merge", "Converge", "Cascade", "Race", null]
+            },
+            "Flowchart:ExecutionMode": execution_mode(),
+            "retry": retry(),
+        }
+    })
+}
+
+fn execution_mode() -> Value {
+    json!({
+        "description": "How flowcharts run.",
+        "enum": ["TokenBased", "CounterBased", "Default", null]
+    })
+}
+
+/// The retries of an activity that makes calls: `docs/retries.md` describes them.
+fn retry() -> Value {
+    let duration = |text: &str| {
+        json!({"type": ["string", "null"], "description": text,
+            "examples": ["00:00:05", "PT5S", "5s"]})
+    };
+    json!({
+        "type": ["object", "null"], "description": "When a call that failed is made again.",
+        "additionalProperties": false,
+        "properties": {
+            // Elsa's names of the same, and what its strategies have beside them.
+            "maxRetryAttempts": {}, "backoffType": {}, "useJitter": {},
+            "$type": {}, "id": {}, "displayName": {},
+            "attempts": {"type": ["integer", "null"], "minimum": 1,
+                "maximum": limits::CALL_ATTEMPTS_MAX,
+                "description": "How often the call is made, the first time included.", "default": 4},
+            "backoff": {"enum": ["constant", "linear", "exponential", null],
+                "description": "How the pauses grow.", "default": "exponential"},
+            "delay": duration("The first pause."),
+            "maxDelay": duration("The longest pause."),
+            "jitter": {"type": ["boolean", "null"], "default": false,
+                "description": "A pause is between one half and the whole, at random."},
+            "on": {"type": ["array", "null"],
+                "description": "The failures after which the call is made again.",
+                "items": {"anyOf": [
+                    {"enum": ["timeout", "connect", "4xx", "5xx"]},
+                    {"type": "integer", "minimum": 100, "maximum": 599},
+                    {"type": "string", "pattern": "^[1-5][0-9][0-9]$"}
+                ]}}
+        }
+    })
 }
 
 fn port_schema(kind: PortKind) -> Option<Value> {
@@ -271,7 +328,7 @@ fn wrapped() -> Value {
     json!({"type": "object", "properties": {
         "typeName": {"type": "string"},
         "expression": {"type": "object", "properties": {
-            "type": {"type": "string", "examples": ["Literal", "Object", "Variable", "Input", "JavaScript", "Liquid"]},
+            "type": {"type": "string", "examples": ["Literal", "Object", "Variable", "Input", "JavaScript", "Liquid", "Sql"]},
             "value": {}
         }}
     }})
@@ -301,16 +358,18 @@ fn value(ty: &Type, form: Form) -> Value {
 fn plain(ty: &Type) -> Value {
     match ty {
         Type::Object => json!({}),
-        Type::String | Type::DateTime | Type::Script(_) => {
+        Type::String | Type::DateTime | Type::Text(_) | Type::Script(_) => {
             json!({"type": ["string", "number", "boolean"]})
         }
         Type::TimeSpan => json!({"type": "string", "examples": ["00:00:05", "PT5S", "5s"]}),
         Type::Boolean => json!({"type": ["boolean", "string"]}),
-        Type::Integer(_) | Type::Double => json!({"type": ["number", "string"]}),
+        Type::Integer(_) | Type::Unsigned(_) | Type::Double => {
+            json!({"type": ["number", "string"]})
+        }
         Type::StatusCode => json!({"type": ["integer", "string"]}),
         Type::Enum(words) => json!({"enum": words}),
         Type::List(_) => json!({"type": ["array", "string"]}),
-        Type::Dictionary => json!({"type": "object"}),
+        Type::Dictionary | Type::TextDictionary => json!({"type": "object"}),
     }
 }
 
@@ -322,6 +381,7 @@ fn expression() -> Value {
     json!({"anyOf": [
         one("js", "JavaScript."),
         one("liquid", "A Liquid template."),
+        one("sql", "SQL, with {{Variable.Name}} and {{Input.Name}} for values."),
         one("variable", "The value of the variable of this name."),
         one("input", "The value of the workflow's input of this name."),
         one("literal", "The value as it is, where it looks like one of the others."),
@@ -370,9 +430,13 @@ fn searchable() -> Value {
 }
 
 fn connection(form: Form) -> Value {
-    let end = json!({"type": "object", "properties": {
-        "activity": {"type": "string"}, "port": {"type": ["string", "null"]}
-    }});
+    // Up to Elsa 3.0 an end is an id, and its port a member of the connection.
+    let end = json!({"anyOf": [
+        {"type": "string"},
+        {"type": "object", "properties": {
+            "activity": {"type": "string"}, "port": {"type": ["string", "null"]}
+        }}
+    ]});
     let full = json!({"type": "object", "properties": {"source": end, "target": end}});
     match form {
         Form::Full => full,

@@ -49,10 +49,17 @@ fn whatever_is_in_a_definition_survives() {
     let input = |kind: &str, value: Value| {
         line(json!({"text": {"typeName": "String", "expression": {"type": kind, "value": value}}}))
     };
-    for value in
-        [json!("a"), json!(1), json!(null), json!([1, {"js": "x"}]), json!({"js": "x"}), json!({})]
-    {
-        for kind in ["Literal", "Object", "JavaScript", "Liquid", "Variable", "Input", "CSharp", ""]
+    for value in [
+        json!("a"),
+        json!(1),
+        json!(null),
+        json!([1, {"js": "x"}]),
+        json!({"js": "x"}),
+        json!({"liqiud": "x"}),
+        json!({}),
+    ] {
+        for kind in
+            ["Literal", "Object", "JavaScript", "Liquid", "Sql", "Variable", "Input", "CSharp", ""]
         {
             check(&vocabulary, &input(kind, value.clone()));
         }

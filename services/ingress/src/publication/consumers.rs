@@ -120,7 +120,7 @@ pub(super) fn reference_to(definition: &Definition) -> Reference {
     Reference {
         definition_id: Some(definition.definition_id.clone()),
         version_id: Some(definition.id.clone()),
-        type_name: None,
+        ..Reference::default()
     }
 }
 

@@ -4,7 +4,7 @@ use engine::testing::Player;
 use model::SubStatus;
 use serde_json::{Value, json};
 
-use crate::tests::{check_lines, oversights, player, problems};
+use crate::tests::{check_lines, player, problems, warnings};
 
 /// A flowchart of nodes, `"id"` for a line or a whole activity, and links `"a>b a:Port>b"`.
 fn chart(nodes: &[Value], links: &str) -> Value {
@@ -50,6 +50,8 @@ fn raise(player: &mut Player<'_>, id: &str) {
 macro_rules! nodes {
     ($($node:expr),* $(,)?) => { &[$(json!($node)),*] };
 }
+
+mod token;
 
 #[test]
 fn paths_take_turns_in_the_order_they_were_scheduled() {
@@ -259,148 +261,22 @@ fn a_long_dead_path_is_walked_without_recursion() {
     check_lines(chart(&nodes, &links), &[]);
 }
 
-/// The same flowchart in token mode.
-fn tokens(mut chart: Value) -> Value {
-    chart["customProperties"] = json!({"Flowchart:ExecutionMode": "TokenBased"});
-    chart
-}
-
-/// An activity that runs as this merge mode says.
-fn merging(mut node: Value, mode: &str) -> Value {
-    node["customProperties"] = json!({"mergeMode": mode});
-    node
-}
-
-fn line(id: &str) -> Value {
-    json!({"type": "WriteLine", "id": id, "text": id})
-}
-
 #[test]
-fn in_token_mode_an_activity_runs_as_its_merge_mode_says() {
-    let diamond = "s>a s>b a>j b>j";
-    for mode in ["None", "Stream", "Merge", "Converge", "Cascade"] {
-        let nodes = nodes!["s", "a", "b", merging(line("j"), mode)];
-        check_lines(tokens(chart(nodes, diamond)), &["s", "a", "b", "j"]);
-    }
-    // The first branch to arrive cancels what runs on the other; what is only scheduled still runs.
-    let race = nodes!["s", "a", "b", merging(line("j"), "Race")];
-    check_lines(tokens(chart(race, diamond)), &["s", "a", "b", "j"]);
-    let branch = nodes![decision("d", "true"), "a", "b", merging(line("j"), "Stream")];
-    check_lines(tokens(chart(branch, "d:True>a d:False>b a>j b>j")), &["a", "j"]);
-}
-
-#[test]
-fn in_token_mode_a_join_waits_for_the_first_path_or_for_all() {
-    let waiting = |mode: &str| {
-        let nodes = nodes!["s", event("a"), event("b"), join(mode), "end"];
-        let mut player = player(tokens(chart(nodes, "s>a s>b a>join b>join join>end")));
-        player.start(json!({}));
-        player
+fn a_start_that_changes_nothing_is_a_warning() {
+    let check = |start: Value, expected: &[&str]| {
+        let mut chart = chart(nodes!["a", "b"], "a>b");
+        chart["start"] = start;
+        let found = warnings(chart);
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.starts_with(expected), "{found}");
+        }
     };
-    let mut any = waiting("WaitAny");
-    raise(&mut any, "b");
-    assert_eq!((any.lines(), any.status()), (vec!["s", "end"], SubStatus::Finished));
-    let mut all = waiting("WaitAll");
-    raise(&mut all, "b");
-    assert_eq!(all.lines(), ["s"]);
-    raise(&mut all, "a");
-    assert_eq!((all.lines(), all.status()), (vec!["s", "end"], SubStatus::Finished));
-}
-
-#[test]
-fn in_token_mode_an_activity_that_waits_for_a_dead_path_is_an_incident() {
-    for mode in ["Merge", "Converge"] {
-        let nodes = nodes![decision("d", "false"), "a", "b", merging(line("j"), mode)];
-        let mut player = player(tokens(chart(nodes, "d:True>a d:False>b a>j b>j")));
-        player.start(json!({}));
-        assert_eq!((player.lines(), player.status()), (vec!["b"], SubStatus::Faulted), "{mode}");
-        assert!(player.incident().unwrap().contains("activity j waits for a token"), "{mode}");
-    }
-}
-
-#[test]
-fn in_token_mode_a_loop_goes_round() {
-    let count = json!({"type": "SetVariable", "id": "count", "variable": "N",
-        "value": {"js": "variables.N + 1"}});
-    let nodes = nodes!["s", count, decision("d", "variables.N < 3"), "end"];
-    let links = "s>count count>d d:True>s d:False>end";
-    let chosen = json!({"Flowchart:ExecutionMode": "TokenBased"});
-    check_lines(
-        json!({"root": chart(nodes, links), "customProperties": chosen,
-            "variables": [{"id": "n", "name": "N", "typeName": "Int32", "value": 0}]}),
-        &["s", "s", "s", "end"],
-    );
-}
-
-/// What a join of one round blocked does not keep the next round from it.
-#[test]
-fn in_token_mode_every_round_of_a_loop_has_its_own_race() {
-    let counted = |root: Value| {
-        let chosen = json!({"Flowchart:ExecutionMode": "TokenBased"});
-        let mut player = player(json!({"root": root, "customProperties": chosen,
-            "variables": [{"id": "n", "name": "N", "typeName": "Int32", "value": 0}]}));
-        player.start(json!({}));
-        player
-    };
-    let count = || {
-        json!({"type": "SetVariable", "id": "count", "variable": "N",
-            "value": {"js": "variables.N + 1"}})
-    };
-    let again = || decision("again", "variables.N < 3");
-    for mode in ["Race", "Cascade"] {
-        let which = decision("which", "variables.N == 1");
-        let nodes = nodes![which, "a", "b", merging(line("j"), mode), count(), again(), "end"];
-        let links = "which:True>a which:False>b a>j b>j j>count count>again again:True>which \
-                     again:False>end";
-        let player = counted(chart(nodes, links));
-        assert_eq!(player.lines(), ["b", "j", "a", "j", "b", "j", "end"], "{mode}");
-        assert_eq!(player.status(), SubStatus::Finished, "{mode}");
-    }
-    let nodes = nodes!["s", event("a"), event("b"), join("WaitAny"), count(), again(), "end"];
-    let links = "s>a s>b a>join b>join join>count count>again again:True>s again:False>end";
-    let mut player = counted(chart(nodes, links));
-    for name in ["a", "b", "a"] {
-        raise(&mut player, name);
-    }
-    assert_eq!(
-        (player.lines(), player.status()),
-        (vec!["s", "s", "s", "end"], SubStatus::Finished)
-    );
-}
-
-/// In the mode `Cascade`, a slow path is dropped also where the join is over when it arrives.
-#[test]
-fn in_token_mode_a_late_path_does_not_run_a_cascade_again() {
-    let nodes = nodes!["s", "a", event("b"), merging(line("j"), "Cascade")];
-    let mut player = player(tokens(chart(nodes, "s>a s>b a>j b>j")));
-    player.start(json!({}));
-    assert_eq!(player.lines(), ["s", "a", "j"]);
-    raise(&mut player, "b");
-    assert_eq!((player.lines(), player.status()), (vec!["s", "a", "j"], SubStatus::Finished));
-}
-
-#[test]
-fn an_unknown_merge_mode_is_named_at_publish() {
-    let found = oversights(chart(nodes!["a", merging(line("b"), "Sometimes")], "a>b"));
-    assert!(found[0].contains("activity b has the merge mode \"Sometimes\""), "{found:?}");
-}
-
-#[test]
-fn the_configuration_chooses_the_mode_where_nothing_else_does() {
-    // A merge with a dead path is blocked in token mode only.
-    let run = |chart: Value, token_mode: bool| {
-        let mut player = player(chart);
-        player.configure(|installation| installation.token_mode = token_mode);
-        player.start(json!({}));
-        player.status()
-    };
-    let blocked = || {
-        let nodes = nodes![decision("d", "false"), "a", "b", merging(line("j"), "Merge")];
-        chart(nodes, "d:True>a d:False>b a>j b>j")
-    };
-    assert_eq!(run(blocked(), false), SubStatus::Finished);
-    assert_eq!(run(blocked(), true), SubStatus::Faulted);
-    let mut counted = blocked();
-    counted["customProperties"] = json!({"Flowchart:ExecutionMode": "CounterBased"});
-    assert_eq!(run(counted, true), SubStatus::Finished);
+    check(json!("a"), &[]);
+    check(json!(null), &[]);
+    check(json!("b"), &["activity chart: start: start has no effect: the flowchart begins with a"]);
+    let expected = "activity chart: start: start has no effect, and it names an activity that is not \
+                    in this flowchart: the flowchart begins with a; to begin elsewhere, put an \
+                    Elsa.Start there";
+    check(json!("nowhere"), &[expected]);
 }

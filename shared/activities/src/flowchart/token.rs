@@ -4,18 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Child, Decision, Failure, Next, NodeRef, Planning, Step};
+use engine::{Child, Decision, Failure, FlowMode, Next, NodeRef, Planning, Step};
 use serde_json::{Value, json};
 
 use super::Chart;
 use super::graph::Graph;
 use crate::flow_join::Mode;
 
-/// The property of a start that chooses the mode: `TokenBased`, or `CounterBased`, which is the
-/// default.
-const MODE_PROPERTY: &str = "Flowchart:ExecutionMode";
-/// The same as a custom property of a flowchart or a definition.
-const CUSTOM_MODE_PROPERTY: &str = "flowchart:ExecutionMode";
 /// The custom property of an activity that says when it runs.
 const MERGE_PROPERTY: &str = "mergeMode";
 
@@ -31,7 +26,7 @@ pub(super) enum MergeMode {
     Converge,
     /// With the first token; one token of each other connection is then dropped.
     Cascade,
-    /// As `Cascade`; what still runs on the way to it is cancelled.
+    /// As `Cascade`; what runs or is scheduled on the way to it is cancelled.
     Race,
 }
 
@@ -60,14 +55,20 @@ impl MergeMode {
 
 /// Whether the start of the instance, or else the flowchart, or else the definition, or else the
 /// configuration asks for token mode.
-pub(super) fn is_chosen(step: &Step<'_, '_>) -> bool {
-    let said = [
-        step.property(MODE_PROPERTY),
-        step.custom(CUSTOM_MODE_PROPERTY),
-        step.definition_custom(CUSTOM_MODE_PROPERTY),
-    ];
-    let mode = said.into_iter().flatten().find(|mode| *mode != "Default");
-    mode.map_or(step.env().installation.token_mode, |mode| mode == "TokenBased")
+///
+/// # Errors
+/// [`Failure`] when the start asks for a mode that does not exist.
+pub(super) fn is_chosen(step: &Step<'_, '_>) -> Result<bool, Failure> {
+    let started = step.property(FlowMode::PROPERTY).map(FlowMode::named).transpose();
+    let started = started.map_err(|reason| Failure::input(FlowMode::PROPERTY, reason))?;
+    // A stored definition may name a mode that does not exist: it decides nothing.
+    let written = [step.custom(FlowMode::CUSTOM), step.definition_custom(FlowMode::CUSTOM)];
+    let written = written.map(|mode| mode.and_then(|mode| FlowMode::named(mode).ok().flatten()));
+    let mut said = [started.flatten()].into_iter().chain(written).flatten();
+    Ok(match said.next() {
+        Some(mode) => mode == FlowMode::Token,
+        None => step.env().installation.token_mode,
+    })
 }
 
 /// Begins an execution in token mode.
@@ -100,7 +101,11 @@ pub(super) fn child_completed<'a>(
     flow.tokens.0.extend(left.iter().map(|link| Token { link: *link, is_blocked: false }));
     flow.tokens.0.retain(|token| token.is_blocked || !comes_here(token));
     for link in left {
-        flow.arrive(link)?;
+        // A race that is decided takes back what is on its way to it.
+        let is_taken_back = chart.links[link].target != at && !flow.tokens.has(link, false);
+        if !is_taken_back {
+            flow.arrive(link)?;
+        }
     }
     flow.unblock(|_| true);
     flow.tokens.write(flow.step);
@@ -207,13 +212,13 @@ impl Flow<'_, '_, '_> {
     /// The first token to arrive blocks the other connections; a token on a blocked connection is
     /// dropped together with the block.
     fn is_first(&mut self, link: usize, target: usize, cancels: bool) -> bool {
-        if cancels {
-            self.cancel_ancestors(target);
-        }
         if self.tokens.has(link, true) {
             self.tokens.remove(link, true);
             self.tokens.remove(link, false);
             return false;
+        }
+        if cancels {
+            self.cancel_ancestors(target);
         }
         let others = self.graph.inbound[target].iter().filter(|other| **other != link);
         self.tokens.0.extend(others.map(|link| Token { link: *link, is_blocked: true }));
@@ -223,11 +228,12 @@ impl Flow<'_, '_, '_> {
     /// Removes these blocks where nothing is on its way to the connection any more: what comes there
     /// later is not what was blocked.
     fn unblock(&mut self, is_meant: impl Fn(&Token) -> bool) {
-        let running = self.step.running_children().into_iter();
-        let running = running.filter_map(|it| self.chart.places.get(&it.node).copied());
+        let running = self.step.running_children().into_iter().map(|it| it.node);
+        let open = running.chain(self.step.scheduled_children());
+        let open = open.filter_map(|node| self.chart.places.get(&node).copied());
         let free = self.tokens.0.iter().filter(|token| !token.is_blocked);
         let coming = free.map(|token| self.chart.links[token.link].target);
-        let active: BTreeSet<usize> = running.chain(coming).collect();
+        let active: BTreeSet<usize> = open.chain(coming).collect();
         let (links, graph) = (&self.chart.links, self.graph);
         self.tokens.0.retain(|token| {
             let source = links[token.link].source;
@@ -237,22 +243,26 @@ impl Flow<'_, '_, '_> {
         });
     }
 
-    /// Cancels what still runs on the way to an activity, and removes its tokens.
+    /// Cancels what runs or is scheduled on the way to an activity, and removes the tokens that lead
+    /// there.
     fn cancel_ancestors(&mut self, target: usize) {
-        let running = self.step.running_children();
-        if running.is_empty() {
-            return;
-        }
-        let ancestors = self.graph.ancestors(&self.chart.links, target);
-        for execution in running {
-            let place = self.chart.places.get(&execution.node).copied();
-            if let Some(at) = place.filter(|at| *at != target && ancestors.contains(at)) {
+        let links = &self.chart.links;
+        let mut ancestors = self.graph.ancestors(links, target);
+        ancestors.remove(&target);
+        let is_ancestor = |node: NodeRef| {
+            self.chart.places.get(&node).is_some_and(|place| ancestors.contains(place))
+        };
+        for execution in self.step.running_children() {
+            if is_ancestor(execution.node) {
                 self.step.cancel(execution);
-                let links = &self.chart.links;
-                let touches = |link: usize| links[link].source == at || links[link].target == at;
-                self.tokens.0.retain(|token| !touches(token.link));
             }
         }
+        for node in self.step.scheduled_children() {
+            if is_ancestor(node) {
+                self.step.unschedule(node);
+            }
+        }
+        self.tokens.0.retain(|token| !ancestors.contains(&links[token.link].target));
     }
 
     /// Waits for open children. Without any, the flowchart is over, unless an activity waits for

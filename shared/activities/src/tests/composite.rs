@@ -236,6 +236,15 @@ fn a_circle_a_missing_workflow_and_a_broken_one_are_problems() {
     let found = problems(uses("A", "B"), &[used[0].clone(), used[1].clone(), uses("A", "B")]);
     assert_eq!(found.len(), 1);
     assert!(found[0].contains("A > B > C > A"), "{found:?}");
+    // A first version is not stored yet: it is known all the same.
+    let mut by_name = uses("A", "A");
+    by_name["options"] = json!({"usableAsActivity": true});
+    by_name["root"].as_object_mut().unwrap().remove("workflowDefinitionId");
+    for first in [uses("A", "A"), by_name] {
+        let found = problems(first, &[]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("would run within itself: A > A"), "{found:?}");
+    }
     assert_eq!(
         problems(uses("A", "Gone"), &[]),
         [
@@ -247,4 +256,65 @@ fn a_circle_a_missing_workflow_and_a_broken_one_are_problems() {
         problems(uses("A", "B"), &[broken]),
         ["activity c: type: in the workflow B, activity n: there is no activity type Nothing"]
     );
+}
+
+/// What keeps a definition from being published, and what its author is warned of.
+fn examined(document: Value, library: &Library) -> Vec<String> {
+    let found = engine().examine(&parsed(document).unwrap(), library, &env(0));
+    found.problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_the_workflow_does_not_declare_is_named() {
+    let end = |outcomes: Value| json!({"type": "Complete", "outcomes": outcomes});
+    let child = |root: Value| {
+        definition(
+            "Child",
+            json!({"inputs": [{"name": "Amount", "type": "Int32", "isRequired": true}],
+                "outcomes": ["High"], "root": root}),
+        )
+    };
+    let parent = |node: Value, port: &str| {
+        let next = json!({"type": "WriteLine", "id": "b"});
+        definition(
+            "Parent",
+            json!({"root": {"type": "Flowchart", "id": "f", "activities": [node, next],
+                "connections": [{"source": {"activity": "c", "port": port},
+                    "target": {"activity": "b"}}]}}),
+        )
+    };
+    let check = |root: Value, more: Value, port: &str, expected: &[&str]| {
+        let used = library(&[child(root)]);
+        let found = examined(parent(runs("c", "Child", more), port), &used);
+        assert_eq!(found.len(), expected.len(), "{found:#?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.starts_with(expected), "{found}");
+        }
+    };
+    let low = || end(json!("Low"));
+    for port in ["High", "Low", "Done"] {
+        check(low(), json!({"amount": 1, "name": "c", "metadata": {}}), port, &[]);
+    }
+    let never = "activity f: connections[0]: this connection is never followed, as activity c has no \
+                 outcome Medium: use Done or High or Low";
+    check(low(), json!({"amount": 1}), "Medium", &[never]);
+    // An expression may say any outcome.
+    check(end(json!({"js": "'Medium'"})), json!({"amount": 1}), "Medium", &[]);
+    let unknown = "activity c: amuont: the workflow Child has no input or output amuont, so it \
+                   changes nothing: did you mean Amount?";
+    check(low(), json!({"amount": 1, "amuont": 3}), "Done", &[unknown]);
+    let unknown =
+        "activity c: xx: the workflow Child has no input or output xx, so it changes nothing";
+    check(low(), json!({"amount": 1, "xx": 3}), "Done", &[unknown]);
+    let missing = "activity c: Amount: it is required: give it a value";
+    check(low(), json!({}), "Done", &[missing]);
+}
+
+#[test]
+fn a_type_that_is_unknown_may_be_like_a_published_workflow() {
+    let document = json!({"type": "InnerCalk", "id": "a"});
+    let mut library = Library::default();
+    library.offer(&["InnerCalc".to_owned(), "Other".to_owned()]);
+    let expected = "activity a: type: there is no activity type InnerCalk: did you mean InnerCalc?";
+    assert_eq!(examined(document, &library), [expected]);
 }

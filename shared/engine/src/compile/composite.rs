@@ -1,9 +1,9 @@
 //! Compiles a workflow that is used as an activity into the workflow that uses it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{ActivityId, Definition, Map};
+use model::{ActivityId, Definition, DefinitionId, Map};
 use serde_json::Value;
 
 use super::Compiler;
@@ -16,7 +16,7 @@ use crate::chart::WORKFLOW_ID;
 use crate::composite::{ROOT, WorkflowActivity};
 use crate::keeping::Mode;
 use crate::library::Reference;
-use crate::outline::{Composite, Expression, Node, NodeRef};
+use crate::outline::{Composite, Expression, Node, NodeRef, Source};
 use crate::property::find;
 use crate::{Activity as _, Problem, Type};
 
@@ -69,29 +69,27 @@ impl Compiler<'_> {
         let type_name = find(raw, "type").and_then(Value::as_str).unwrap_or_default();
         let (id, path) = self.place(raw, type_name, owner_path, depth)?;
         if self.using.contains(&definition.definition_id) {
-            let mut circle: Vec<&str> = self.using.iter().map(AsRef::as_ref).collect();
-            circle.push(definition.definition_id.as_str());
-            let message = format!(
-                "the workflow would run within itself: {}; use ExecuteWorkflow to start another \
-                 instance",
-                circle.join(" > ")
-            );
+            let message = self.circle(&definition.definition_id);
             self.findings.problem(Some(&id), Some("type"), message);
             return None;
         }
-        let composite = Composite {
-            type_name: type_name.to_owned(),
-            version: definition.version,
-            inputs: definition.inputs.clone(),
-            outputs: definition.outputs.clone(),
-            given: self.given(&id, raw, definition),
-        };
+        self.warn_of_members_of(&id, raw, definition);
+        let given = self.given(&id, raw, definition);
         let outputs = definition.outputs.iter().map(|output| output.name.as_str());
         let is_input = |name: &str| {
             definition.inputs.iter().any(|input| input.name.eq_ignore_ascii_case(name))
         };
         self.refuse_outputs(&id, raw, outputs, is_input);
+        let before = self.nodes.len();
         let (root, variables) = self.inside(&id, definition, &path, depth)?;
+        let composite = Composite {
+            type_name: type_name.to_owned(),
+            version: definition.version,
+            inputs: definition.inputs.clone(),
+            outputs: definition.outputs.clone(),
+            outcomes: outcomes(definition, &self.nodes[before..], &path),
+            given,
+        };
         let bindings = definition
             .outputs
             .iter()
@@ -119,6 +117,17 @@ impl Compiler<'_> {
             retry: None,
         };
         Some(self.planned(Arc::new(WorkflowActivity), node, raw, &BTreeMap::new()))
+    }
+
+    /// Says that a workflow would run within itself, if this one were used here.
+    pub(super) fn circle(&self, again: &DefinitionId) -> String {
+        let mut circle: Vec<&str> = self.using.iter().map(AsRef::as_ref).collect();
+        circle.push(again.as_str());
+        format!(
+            "the workflow would run within itself: {}; use ExecuteWorkflow to start another \
+             instance",
+            circle.join(" > ")
+        )
     }
 
     /// The root and the variables of a definition that is used as an activity. Its problems are
@@ -165,6 +174,7 @@ impl Compiler<'_> {
         definition: &Definition,
     ) -> BTreeMap<String, (Expression, Type)> {
         let mut given = BTreeMap::new();
+        let known = self.findings.problems.len();
         for input in &definition.inputs {
             let Some(value) = find(raw, &input.name) else { continue };
             let alias = input.type_name.as_deref().unwrap_or("Object");
@@ -179,6 +189,28 @@ impl Compiler<'_> {
                 given.insert(input.name.clone(), (expression, ty));
             }
         }
+        self.refuse_missing_of(id, definition, &given, known);
         given
     }
+}
+
+/// All outcomes that a workflow may complete with: those that it declares, and those of its `Complete`
+/// activities. None where an expression says one.
+fn outcomes(definition: &Definition, inside: &[Node], path: &str) -> Option<Vec<String>> {
+    let mut all: BTreeSet<&str> = definition.outcomes.iter().map(String::as_str).collect();
+    all.insert("Done");
+    let is_end = |node: &&Node| &*node.scope == path && node.type_name() == "Elsa.Complete";
+    for end in inside.iter().filter(is_end) {
+        match end.inputs.get("outcomes").map(|expression| &expression.0) {
+            None => {}
+            Some(Source::Literal(Value::String(text))) if !text.trim_start().starts_with('[') => {
+                all.insert(text);
+            }
+            Some(Source::Literal(Value::Array(names))) => {
+                all.extend(names.iter().filter_map(Value::as_str));
+            }
+            Some(_) => return None,
+        }
+    }
+    Some(all.into_iter().map(str::to_owned).collect())
 }

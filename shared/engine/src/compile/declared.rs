@@ -10,6 +10,7 @@ use super::raw::class_of;
 use crate::Type;
 use crate::convert::{convert, shown};
 use crate::outline::{Activation, Declared};
+use crate::program::type_of;
 use crate::property::find;
 
 impl Compiler<'_> {
@@ -117,6 +118,12 @@ impl Compiler<'_> {
             }
             let alias = argument.type_name.as_deref().unwrap_or("Object");
             self.known_type(None, property, &argument.name, alias);
+            let default = argument.extra.get("defaultValue").cloned().unwrap_or_default();
+            let fit = depth::check(&default).map_err(|error| error.to_string());
+            if let Err(error) = fit.and_then(|()| convert(default, &type_of(argument))) {
+                let message = format!("the default of {} is no {alias}: {error}", argument.name);
+                self.findings.oversight(None, Some(property), message);
+            }
         }
     }
 
@@ -126,7 +133,7 @@ impl Compiler<'_> {
         };
         let class = class_of(name);
         match class.strip_suffix("Strategy").unwrap_or(class) {
-            "" | "AllowAlways" => Activation::AllowAlways,
+            "" | "AllowAlways" | "Always" => Activation::AllowAlways,
             "Singleton" => Activation::Singleton,
             "Correlation" => Activation::Correlation,
             "CorrelatedSingleton" => Activation::CorrelatedSingleton,
@@ -144,13 +151,14 @@ impl Compiler<'_> {
     /// The incident strategy; none where the configuration decides.
     pub(super) fn continues_with_incidents(&mut self, definition: &Definition) -> Option<bool> {
         let name = definition.options.incident_strategy_type.as_deref()?;
-        match class_of(name) {
+        let class = class_of(name);
+        match class.strip_suffix("Strategy").unwrap_or(class) {
             "" => None,
-            "FaultStrategy" => Some(false),
-            "ContinueWithIncidentsStrategy" => Some(true),
-            other => {
+            "Fault" => Some(false),
+            "ContinueWithIncidents" => Some(true),
+            _ => {
                 let message = format!(
-                    "there is no incident strategy {other}: use FaultStrategy or \
+                    "there is no incident strategy {class}: use FaultStrategy or \
                      ContinueWithIncidentsStrategy"
                 );
                 self.findings.problem(None, Some("options.incidentStrategyType"), message);

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::findings::Findings;
 use super::raw::{class_of, flag};
+use crate::FlowMode;
 use crate::property::find;
 
 const WORKER: &str = "use Elsa.RunTask, and a worker that does it";
@@ -42,7 +43,10 @@ const TYPES: [(&str, &str); 24] = [
 
 /// What to use instead of an activity type of Elsa's that is not built.
 pub(super) fn instead(type_name: &str) -> Option<&'static str> {
-    let found = TYPES.iter().find(|(prefix, _)| type_name.starts_with(prefix));
+    // As with the types that are there, `RunCSharp` means `Elsa.RunCSharp`.
+    let full = if type_name.contains('.') { String::new() } else { format!("Elsa.{type_name}") };
+    let is_it = |prefix: &str| type_name.starts_with(prefix) || full.starts_with(prefix);
+    let found = TYPES.iter().find(|(prefix, _)| is_it(prefix));
     found.map(|(_, advice)| *advice)
 }
 
@@ -53,6 +57,15 @@ pub(super) fn language_instead(language: &str) -> Option<&'static str> {
         "delegate" => Some("C# code is no part of a definition: use JavaScript"),
         "secret" => Some("use getConfig of JavaScript, or let a worker read the secret"),
         _ => None,
+    }
+}
+
+/// Refuses an execution mode that does not exist, of a flowchart or of a whole definition.
+pub(super) fn refuse_mode(findings: &mut Findings, id: Option<&ActivityId>, custom: &Map) {
+    let named = custom.get(FlowMode::CUSTOM).map(FlowMode::named);
+    if let Some(Err(reason)) = named {
+        let property = format!("customProperties.{}", FlowMode::PROPERTY);
+        findings.oversight(id, Some(&property), reason);
     }
 }
 

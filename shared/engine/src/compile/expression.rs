@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::elsewhere::language_instead;
 use super::findings::Findings;
 use crate::convert::convert;
+use crate::near::near;
 use crate::outline::{Expression, Source};
 use crate::property::find;
 use crate::{Flaw, Languages, Type};
@@ -162,15 +163,40 @@ impl Parser<'_> {
     }
 }
 
-/// `{js: "…"}`, `{javascript: "…"}` or `{liquid: "…"}`, and nothing else.
+/// `{js: "…"}`, `{liquid: "…"}`, `{sql: "…"}`, also a language that is not run here, and nothing else.
 fn short_form(map: &Map) -> Option<(&'static str, &str)> {
     let (key, value) = map.iter().next().filter(|_| map.len() == 1)?;
-    let language = match key.to_ascii_lowercase().as_str() {
+    Some((short_language(key)?, value.as_str()?))
+}
+
+/// The language that the only member of an object names, in any case: one that is not run here too.
+#[must_use]
+pub fn short_language(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
         "js" | "javascript" => "JavaScript",
         "liquid" => "Liquid",
+        "sql" => "Sql",
+        "csharp" | "c#" => "CSharp",
+        "python" => "Python",
         _ => return None,
-    };
-    Some((language, value.as_str()?))
+    })
+}
+
+/// The short name of the language that a misspelled name probably means.
+#[must_use]
+pub fn near_language(name: &str) -> Option<&'static str> {
+    const NAMES: [(&str, &str); 4] =
+        [("javascript", "js"), ("liquid", "liquid"), ("python", "python"), ("csharp", "csharp")];
+    const CHARS_MAX: usize = 16;
+    let name = name.to_ascii_lowercase();
+    if ["ts", "typescript", "jscript", "ecmascript"].contains(&name.as_str()) {
+        return Some("js");
+    }
+    if name.len() > CHARS_MAX || short_language(&name).is_some() {
+        return None;
+    }
+    let names = NAMES.into_iter().map(|(long, short)| (long.to_owned(), short));
+    near(&name, names).first().copied()
 }
 
 /// A member of an object, or the text itself.

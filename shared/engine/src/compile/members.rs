@@ -60,6 +60,19 @@ const COMMON: [&str; 13] = [
     "variable",
 ];
 
+/// The members that an activity may have beside these if it runs a workflow.
+const OF_WORKFLOWS: [&str; 9] = [
+    "workflowDefinitionId",
+    "workflowDefinitionVersionId",
+    "latestAvailablePublishedVersion",
+    "latestAvailablePublishedVersionId",
+    "displayName",
+    "applicationProperties",
+    "commitStrategyName",
+    "source",
+    "line",
+];
+
 impl Compiler<'_> {
     /// Warns of members of the definition that mean nothing.
     pub(super) fn warn_of_unknown(&mut self, definition: &Definition) {
@@ -94,6 +107,29 @@ impl Compiler<'_> {
             if !near.is_empty() {
                 let kind = descriptor.name;
                 let message = format!("{kind} has no {name}, so it changes nothing{}", hint(&near));
+                self.findings.warning(Some(id), Some(name), message);
+            }
+        }
+    }
+
+    /// Warns of members of an activity that runs a workflow, and that this workflow does not declare.
+    pub(super) fn warn_of_members_of(
+        &mut self,
+        id: &ActivityId,
+        raw: &Map,
+        definition: &Definition,
+    ) {
+        let declared = definition.inputs.iter().chain(&definition.outputs);
+        let own: Vec<_> = declared.map(|declared| declared.name.as_str()).collect();
+        for name in raw.keys() {
+            let mut known = own.iter().chain(&COMMON).chain(&OF_WORKFLOWS);
+            if !known.any(|known| known.eq_ignore_ascii_case(name)) {
+                let near = near(&name.to_ascii_lowercase(), spelled(own.iter().copied()));
+                let message = format!(
+                    "the workflow {} has no input or output {name}, so it changes nothing{}",
+                    definition.name.as_deref().unwrap_or(definition.definition_id.as_str()),
+                    hint(&near)
+                );
                 self.findings.warning(Some(id), Some(name), message);
             }
         }

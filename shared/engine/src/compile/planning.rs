@@ -121,8 +121,11 @@ impl Planning<'_> {
 
     /// All outcomes that a child may complete with; none where it may have others.
     #[must_use]
-    pub fn outcomes(&self, child: NodeRef) -> Option<Vec<&'static str>> {
-        let descriptor = &self.child(child).descriptor;
+    pub fn outcomes(&self, child: NodeRef) -> Option<Vec<&str>> {
+        let Node { descriptor, composite, .. } = self.child(child);
+        if let Some(composite) = composite {
+            return composite.outcomes.as_ref().map(|all| all.iter().map(String::as_str).collect());
+        }
         let ports = descriptor.ports.iter().filter(|port| port.kind == PortKind::Flow);
         let names: Vec<_> = ports.map(|port| port.name).collect();
         (!names.is_empty() && !descriptor.has_more_outcomes).then_some(names)

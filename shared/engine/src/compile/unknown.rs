@@ -41,6 +41,10 @@ impl Compiler<'_> {
 
     /// Says that a type does not exist, and what to use instead.
     fn missing_type(&self, raw: &Map, type_name: &str) -> String {
+        let reference = Reference::of(raw, type_name);
+        if reference.is_some_and(|reference| reference.means(self.definition)) {
+            return self.circle(&self.definition.definition_id);
+        }
         if let Some(reference) = Reference::ids(raw) {
             return format!(
                 "there is no workflow {reference}, which {type_name} is to run: import and publish \
@@ -50,7 +54,7 @@ impl Compiler<'_> {
         let hint = match elsewhere::instead(type_name) {
             Some(advice) => format!(" here: {advice}"),
             None => self.library.namesakes(type_name).map_or_else(
-                || hint(&self.registry.near(type_name)),
+                || hint(&self.registry.near(type_name, self.library.names())),
                 |count| format!(", and {count} published workflows have this name: rename some"),
             ),
         };

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{ChildExecution, Step};
 use crate::decision::Failure;
-use crate::outline::{Binding, NodeRef, RetryPolicy};
-use crate::reach::lenient;
+use crate::outline::{Binding, NodeRef, RetryPolicy, fit};
+use crate::program::type_of;
 use crate::state::{Output, Work};
 use crate::{Call, Effect, Operation, Response, Tries, Type};
 
@@ -31,6 +31,18 @@ impl Step<'_, '_> {
     /// Cancels an execution of a child; `child_completed` is not called.
     pub fn cancel(&mut self, child: ChildExecution) {
         self.draft.cancel_execution(child.number);
+    }
+
+    /// Takes back a child that is scheduled and has not begun; `child_completed` is not called.
+    pub fn unschedule(&mut self, child: NodeRef) {
+        let (owner, key) = (Some(self.number), &self.draft.outline.node(child).key);
+        let work = &mut self.draft.state.work;
+        let before = work.len();
+        work.retain(|work| work.owner != owner || work.node.as_ref() != Some(key));
+        let taken = u64::try_from(before - work.len()).unwrap_or(u64::MAX);
+        if let Some(execution) = self.draft.state.executions.get_mut(&self.number) {
+            execution.children = execution.children.saturating_sub(taken);
+        }
     }
 
     /// Cancels all children, running or scheduled; `child_completed` is not called.
@@ -220,12 +232,23 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Sets an output of the innermost workflow.
-    pub fn set_workflow_output(&mut self, name: &str, value: Value) {
+    /// Sets an output of the innermost workflow; converts the value to its declared type.
+    ///
+    /// # Errors
+    /// [`Failure`] when the value does not fit the type.
+    pub fn set_workflow_output(&mut self, name: &str, value: Value) -> Result<(), Failure> {
         let composite = self.composite();
         let declared = composite.map_or(&self.draft.outline.outputs, |(_, inner)| &inner.outputs);
         let value = match declared.iter().find(|output| output.name == name) {
-            Some(output) => lenient(output, value),
+            Some(output) => {
+                let ty = type_of(output);
+                fit(value, &ty, self.hidden_reads.get() > 0).map_err(|error| {
+                    Failure::new(
+                        "InvalidValue",
+                        format!("output {name} is {}: {error}", ty.alias()),
+                    )
+                })?
+            }
             None => value,
         };
         self.draft.spend(&value);
@@ -237,13 +260,14 @@ impl Step<'_, '_> {
         if let Some(output) = output {
             output.insert(name.to_owned(), value);
         }
+        Ok(())
     }
 
     /// Sets an output of the activity: remembers it for scripts, and puts it into the variable
     /// and the workflow output that are bound to it.
     ///
     /// # Errors
-    /// [`Failure`] when the value does not fit the variable's type.
+    /// [`Failure`] when the value does not fit the type of the variable or the workflow output.
     pub fn set_output(&mut self, name: &str, value: Value) -> Result<(), Failure> {
         let node = self.node;
         self.keep_output(name, &value);
@@ -256,7 +280,7 @@ impl Step<'_, '_> {
                 None => &self.draft.outline.outputs,
             };
             if outputs.iter().any(|output| output.name == *target) {
-                self.set_workflow_output(target, value.clone());
+                self.set_workflow_output(target, value.clone())?;
             }
         }
         if self.draft.outline.has_scripts {

@@ -129,15 +129,20 @@ fn quoted(name: &str) -> serde_json::Value {
 
 fn typescript(ty: &Type) -> String {
     match ty {
-        Type::String | Type::TimeSpan | Type::DateTime | Type::Script(_) => "string".to_owned(),
+        Type::String | Type::TimeSpan | Type::DateTime | Type::Text(_) | Type::Script(_) => {
+            "string".to_owned()
+        }
         Type::Enum(words) => {
             let words: Vec<_> = words.iter().map(|word| format!("{word:?}")).collect();
             words.join(" | ")
         }
         Type::Boolean => "boolean".to_owned(),
-        Type::Integer(_) | Type::Double | Type::StatusCode => "number".to_owned(),
+        Type::Integer(_) | Type::Unsigned(_) | Type::Double | Type::StatusCode => {
+            "number".to_owned()
+        }
         Type::List(element) => format!("Array<{}>", typescript(element)),
         Type::Dictionary => "{ [name: string]: any }".to_owned(),
+        Type::TextDictionary => "{ [name: string]: string }".to_owned(),
         Type::Object => "any".to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! Values of inputs.
 
+use engine::{near_language, short_language};
 use serde_json::Value;
 
 use super::Expansion;
@@ -29,7 +30,7 @@ impl Expansion<'_> {
     /// A member of an activity whose type is not known here: only a short expression is expanded.
     pub(crate) fn guessed(&mut self, tree: &Tree) -> Tree {
         let is_short = |one: &Member| {
-            matches!(one.name.as_str(), "js" | "javascript" | "liquid" | "variable" | "input")
+            short_language(&one.name).is_some() || matches!(one.name.as_str(), "variable" | "input")
         };
         match tree.members() {
             Some([one]) if is_short(one) => self.value(tree, "Object"),
@@ -61,12 +62,11 @@ impl Expansion<'_> {
         }
     }
 
-    /// `{js: …}`, `{liquid: …}`, `{variable: …}`, `{input: …}`, `{literal: …}`, `{object: …}`
+    /// `{js: …}`, `{liquid: …}`, `{sql: …}`, `{variable: …}`, `{input: …}`, `{literal: …}`,
+    /// `{object: …}`
     fn single(&mut self, one: &Member) -> Option<Expressed> {
         let (value, mark) = (&one.value, one.value.mark);
         let kind = match one.name.as_str() {
-            "js" | "javascript" => "JavaScript",
-            "liquid" => "Liquid",
             "literal" => return Some(("Literal", value.clone())),
             "object" => "Object",
             "variable" => {
@@ -78,11 +78,85 @@ impl Expansion<'_> {
                 let named = named.map(|_| Tree::map(mark, vec![("name", value.clone())]));
                 return Some(("Input", named.unwrap_or_else(|| value.clone())));
             }
-            _ => return None,
+            name => match short_language(name) {
+                Some(language) => language,
+                None => {
+                    self.misspelled(one);
+                    return None;
+                }
+            },
         };
         if value.as_text().is_none() {
             self.flaw(mark, format!("{} is no text: write the expression as a text", one.name));
         }
         Some((kind, value.clone()))
+    }
+
+    /// Data that looks like a script in a language whose name is misspelled.
+    fn misspelled(&mut self, one: &Member) {
+        let near = near_language(&one.name).filter(|_| one.value.as_text().is_some());
+        if let Some(near) = near {
+            let message = format!(
+                "there is no language {}: did you mean {near}? Data is written as {{object: …}}",
+                one.name
+            );
+            self.flaw(one.mark, message);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Engine;
+
+    use crate::{Notation, Vocabulary, read};
+
+    /// The text of a WriteLine in the full form, or the flaws.
+    fn text(written: &str) -> Result<String, String> {
+        let engine = Engine::new(activities::all(), expressions::all());
+        let vocabulary = Vocabulary::new(engine.descriptors());
+        let tree = read(&format!("[{{type: WriteLine, text: {written}}}]"), Notation::Yaml);
+        let full = vocabulary.expand(&tree.unwrap(), None);
+        let full =
+            full.map_err(|flaws| flaws.iter().map(ToString::to_string).collect::<String>())?;
+        let full = full.value();
+        Ok(full["root"]["activities"][0]["text"]["expression"].to_string())
+    }
+
+    #[test]
+    fn a_language_is_known_in_every_case_and_when_it_is_not_run_here() {
+        let check = |written: &str, kind: &str| {
+            let expected = format!(r#"{{"type":"{kind}","value":"x"}}"#);
+            assert_eq!(text(written), Ok(expected), "{written}");
+        };
+        for (name, kind) in [
+            ("js", "JavaScript"),
+            ("JS", "JavaScript"),
+            ("JavaScript", "JavaScript"),
+            ("Liquid", "Liquid"),
+            ("sql", "Sql"),
+            ("python", "Python"),
+            ("csharp", "CSharp"),
+        ] {
+            check(&format!("{{{name}: x}}"), kind);
+        }
+    }
+
+    #[test]
+    fn a_misspelled_language_is_named() {
+        let check = |name: &str, near: &str| {
+            let found = text(&format!("{{{name}: x}}")).unwrap_err();
+            let expected = format!("1:27: there is no language {name}: did you mean {near}?");
+            assert!(found.starts_with(&expected), "{found}");
+        };
+        check("javascrpt", "js");
+        check("ts", "js");
+        check("liqiud", "liquid");
+        check("pyton", "python");
+        // Data stays data.
+        for data in ["{a: x}", "{liqiud: 1}", "{code: x}", "{object: '{\"liqiud\":\"x\"}'}"] {
+            let found = text(data).unwrap();
+            assert!(found.starts_with(r#"{"type":"Object","#), "{found}");
+        }
     }
 }

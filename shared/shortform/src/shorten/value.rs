@@ -26,7 +26,10 @@ impl Shortening<'_> {
         expand: impl Fn(&mut Expansion<'_>, &Tree) -> Value,
     ) -> Value {
         let candidates = expression.map(|it| self.candidates(it)).unwrap_or_default();
-        let is_it = |short: &Value| expand(&mut self.expansion(), &Tree::of(short)) == *full;
+        let is_it = |short: &Value| {
+            let mut expansion = self.expansion();
+            expand(&mut expansion, &Tree::of(short)) == *full && expansion.flaws.is_empty()
+        };
         candidates.into_iter().find(is_it).unwrap_or_else(|| full.clone())
     }
 
@@ -44,6 +47,7 @@ impl Shortening<'_> {
             }
             "JavaScript" if value.is_string() => vec![json!({"js": value})],
             "Liquid" if value.is_string() => vec![json!({"liquid": value})],
+            "Sql" if value.is_string() => vec![json!({"sql": value})],
             "Variable" => {
                 let name = named("name").map(|name| json!({"variable": name}));
                 name.into_iter().chain([json!({"variable": value})]).collect()
