@@ -265,7 +265,7 @@ async fn sent(request: RequestBuilder) -> reqwest::Result<Response> {
     request.send().await
 }
 
-fn lacks_files(error: &dyn std::error::Error) -> bool {
+fn lacks_files(error: &(dyn std::error::Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     let number = io.and_then(std::io::Error::raw_os_error);
     number.is_some_and(|number| FILES_ERRORS.contains(&number))
