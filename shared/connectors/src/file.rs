@@ -20,6 +20,7 @@ use model::{Map, limits};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind};
+use crate::files_left;
 
 /// The beginning of the names of our own files.
 const OWN: &str = ".staunch-";
@@ -54,9 +55,20 @@ impl Files {
                 "files are off here: an operator can name a folder with `files-folder`",
             );
         };
-        let (access, key) = (access.clone(), key.to_owned());
         let path = access.path().to_owned();
-        let done = tasks::blocking(TASK, move || go(&folder, &access, &key)).await;
+        let mut tries = 1;
+        let done = loop {
+            let (folder, access, key) = (folder.clone(), access.clone(), key.to_owned());
+            match tasks::blocking(TASK, move || go(&folder, &access, &key)).await {
+                Ok(Err(Fault::Io(error)))
+                    if tries < files_left::TRIES && files_left::is_lack(&error) =>
+                {
+                    tries += 1;
+                    tokio::time::sleep(files_left::PAUSE).await;
+                }
+                done => break done,
+            }
+        };
         match done {
             Ok(Ok(result)) => CallEnd::Done(result),
             Ok(Err(Fault::Refused(message))) => CallEnd::refused(message),

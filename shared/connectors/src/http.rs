@@ -17,6 +17,7 @@ use reqwest::{Client, RequestBuilder, Response, Url, redirect};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind};
+use crate::files_left;
 use crate::guard::{Forbidden, Guard, Hosts, Names, Resolver, SystemNames};
 
 use body::Body;
@@ -24,11 +25,6 @@ use body::Body;
 /// The number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
-/// Tries while this process may open no connection, and the pauses between them.
-const FILES_TRIES: usize = 60;
-const FILES_PAUSE: Duration = Duration::from_millis(500);
-/// EMFILE and ENFILE: the process, or the machine, has no descriptor left.
-const FILES_ERRORS: [i32; 2] = [24, 23];
 
 /// Sends HTTP requests.
 pub(crate) struct Http {
@@ -255,21 +251,16 @@ fn refuse(reason: String) -> CallEnd {
 /// Sends a request. While this process may open no more files, nothing was sent, and the other side
 /// has no part in it: it waits and tries again.
 async fn sent(request: RequestBuilder) -> reqwest::Result<Response> {
-    for _ in 1..FILES_TRIES {
+    for _ in 1..files_left::TRIES {
         let Some(copy) = request.try_clone() else { break };
         match copy.send().await {
-            Err(error) if lacks_files(&error) => tokio::time::sleep(FILES_PAUSE).await,
+            Err(error) if files_left::is_lack(&error) => {
+                tokio::time::sleep(files_left::PAUSE).await;
+            }
             end => return end,
         }
     }
     request.send().await
-}
-
-fn lacks_files(error: &dyn std::error::Error) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    let number = io.and_then(std::io::Error::raw_os_error);
-    number.is_some_and(|number| FILES_ERRORS.contains(&number))
-        || error.source().is_some_and(lacks_files)
 }
 
 fn failed(error: &reqwest::Error) -> CallEnd {

@@ -10,6 +10,7 @@
 mod calls;
 mod connectors;
 mod file;
+mod files_left;
 mod guard;
 mod http;
 mod mail;

@@ -14,16 +14,6 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::{Calls as _, Config, Connectors};
 
-#[test]
-fn a_lack_of_descriptors_is_found_behind_other_errors() {
-    #[derive(Debug, thiserror::Error)]
-    #[error("outer")]
-    struct Outer(#[source] std::io::Error);
-    let behind = |number| Outer(std::io::Error::from_raw_os_error(number));
-    assert!(lacks_files(&behind(24)) && lacks_files(&behind(23)));
-    assert!(!lacks_files(&behind(111)));
-}
-
 /// A server that gives these answers, one per connection, and reports the requests.
 async fn server(answers: Vec<String>) -> (String, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -41,10 +41,11 @@ async fn called(api: &Api, id: &str, strike: impl Future<Output = ()>) -> Got {
             let body = json!({"definitionId": id});
             let answer = api.send(Method::POST, "/elsa/api/workflow-instances", None, &body).await;
             let status = answer.map_or(0, |answer| answer.status);
-            let mut got = got.lock().unwrap();
-            got.longest = got.longest.max(asked.elapsed());
-            *got.statuses.entry(status).or_default() += 1;
-            drop(got);
+            {
+                let mut got = got.lock().unwrap();
+                got.longest = got.longest.max(asked.elapsed());
+                *got.statuses.entry(status).or_default() += 1;
+            }
             if status != 200 {
                 sleep(PAUSE).await;
             }
