@@ -98,13 +98,11 @@ impl Mailboxes {
         if let Ok(job) = mailbox.try_recv() {
             return Waiting::Job(job);
         }
-        match mailboxes.get_mut(id) {
-            Some(entry) if std::mem::take(&mut entry.has_more) => Waiting::Aside,
-            _ => {
-                mailboxes.remove(id);
-                Waiting::Nothing
-            }
+        if mailboxes.get_mut(id).is_some_and(|entry| std::mem::take(&mut entry.has_more)) {
+            return Waiting::Aside;
         }
+        mailboxes.remove(id);
+        Waiting::Nothing
     }
 
     /// Removes the mailbox of an actor that has died.

@@ -13,7 +13,6 @@ use crate::executions::{
     ExecutionRecord, ExecutionStats, ExecutionSummary, Executions, instance_in, missing,
 };
 use crate::paging::Part;
-use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record};
 

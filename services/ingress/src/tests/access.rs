@@ -233,7 +233,7 @@ async fn every_route_asks_for_its_permission_and_takes_no_other() {
         let needed = match permission::of(&method, &template) {
             Need::Permission(one) => vec![one],
             Need::OneOf(some) => some.to_vec(),
-            Need::Key => Vec::new(),
+            Need::Key(_) => Vec::new(),
             // The answer to anybody is tested where the route is.
             Need::Public | Need::Inside => continue,
             Need::Unlisted => panic!("{method} {template} is in the table and not found there"),
