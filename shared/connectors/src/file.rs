@@ -107,7 +107,11 @@ fn go(folder: &Path, access: &FileAccess, key: &str) -> Result<Map, Fault> {
                 .map_err(|error| Fault::Refused(format!("the data are not base64: {error}")))?;
             check_size(bytes.len() as u64, limits::FILE_BYTES_MAX)?;
             if !parent.as_os_str().is_empty() {
-                root.create_dir_all(&parent)?;
+                match root.create_dir_all(&parent) {
+                    // Without a descriptor it cannot see that this is a folder; opening it says why.
+                    Err(error) if error.kind() == IoKind::AlreadyExists => {}
+                    made => made?,
+                }
             }
             let within = opened(&root, &parent)?;
             let size = if *append {
