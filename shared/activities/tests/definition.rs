@@ -293,6 +293,25 @@ fn an_input_that_does_not_fit_its_type_is_named() {
     check("Guid[]", json!(["zz"]), json!([guid]));
 }
 
+/// A text of a form is searched as the text that it is, and every number as a number.
+#[test]
+fn a_variable_is_searched_as_its_type_allows() {
+    let check = |ty: &str, kind: &str, is_allowed: bool| {
+        let variable = json!({"name": "A", "typeName": ty, "searchable": kind});
+        let found = oversights(json!({"variables": [variable], "root": {"type": "WriteLine"}}));
+        assert_eq!(found.is_empty(), is_allowed, "{ty} as {kind}: {found:?}");
+    };
+    for ty in ["String", "Guid", "Uri", "DateOnly"] {
+        check(ty, "text", true);
+        check(ty, "number", false);
+    }
+    for ty in ["Int32", "Byte", "UInt64", "Decimal"] {
+        check(ty, "number", true);
+        check(ty, "text", false);
+    }
+    check("StringDictionary", "text", false);
+}
+
 /// The default of an input has its type.
 #[test]
 fn a_default_that_does_not_fit_is_named() {

@@ -76,9 +76,9 @@ fn checked(variable: &Variable, ty: &Type, is_hidden: bool) -> Result<Option<Sea
     }
     let fitting: &[Searchable] = match ty {
         Type::Object => &Searchable::ALL,
-        Type::String => &[Searchable::Text],
+        Type::String | Type::Text(_) => &[Searchable::Text],
         Type::Boolean => &[Searchable::Boolean],
-        Type::Integer(_) | Type::Double => &[Searchable::Number],
+        Type::Integer(_) | Type::Unsigned(_) | Type::Double => &[Searchable::Number],
         Type::DateTime => &[Searchable::Time],
         _ => &[],
     };
