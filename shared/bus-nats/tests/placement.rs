@@ -1,6 +1,5 @@
 //! Streams and buckets are kept where they were placed.
 
-use bus::Wire as _;
 use bus_nats::{Options, Placement, connect};
 use testkit::{TestNats, free_port, nats_with};
 
