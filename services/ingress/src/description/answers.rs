@@ -118,7 +118,7 @@ pub(super) fn describe(operation: &mut Map<String, Value>, schemas: &Value) {
         let is_file = response.pointer("/content/application~1zip").is_some();
         if is_file {
             response["content"]["application/zip"] =
-                json!({"schema": {"type": "string", "format": "binary"}});
+                json!({"schema": {"type": "string", "contentMediaType": "application/zip"}});
         }
         if response["description"].as_str().is_some_and(|text| !text.is_empty()) {
             continue;

@@ -179,9 +179,9 @@ fn body(operation: &mut Map<String, Value>, schemas: &Value) {
     };
     let schema =
         body.get("content").and_then(|content| content.pointer("/application~1json/schema"));
-    let name = schema.and_then(|schema| schema.get("$ref")).and_then(Value::as_str);
-    let Some(name) = name.and_then(|name| name.rsplit('/').next()) else { return };
-    body.insert("required".to_owned(), json!(needs_members(&schemas[name], schemas)));
+    let Some(schema) = schema else { return };
+    let is_needed = needs_members(schema, schemas);
+    body.insert("required".to_owned(), json!(is_needed));
 }
 
 /// Whether an empty object does not fit.

@@ -65,8 +65,7 @@ pub(super) async fn list_by_post(
     // Elsa's clients send the page in the query of a POST, too.
     let given = Part::of(&params)?;
     let LettersRequest { page, page_size, workflow_instance_id } = request;
-    let part =
-        Part { page: page.or(given.page), page_size: page_size.or(given.page_size), ..given };
+    let part = Part { page, page_size, ..Part::default() }.or(given)?;
     listed(&app, part, workflow_instance_id).await
 }
 

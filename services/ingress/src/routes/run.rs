@@ -115,6 +115,9 @@ fn taken_over(
 
 impl RunRequest {
     fn beginning(self, id: &str, responds: bool) -> Result<Beginning, Problem> {
+        if let Some(count) = self.count.filter(|count| *count > BULK_MAX) {
+            return Err(Problem::bad_request(format!("count is {count}: use at most {BULK_MAX}")));
+        }
         let version = self.version_options.as_deref().map(str::parse::<VersionOption>);
         let version = version
             .transpose()
@@ -295,9 +298,6 @@ pub(super) async fn bulk_dispatch(
     Body(mut request): Body<RunRequest>,
 ) -> Result<Response, Problem> {
     let count = request.count.unwrap_or(1);
-    if count > BULK_MAX {
-        return Err(Problem::bad_request(format!("count is {count}: use at most {BULK_MAX}")));
-    }
     // An id can be given to one instance only.
     if let Some(id) = request.instance_id.take() {
         record::id(&id)?;

@@ -45,6 +45,9 @@ async fn dead_letters_are_listed_shown_replayed_and_removed() {
     assert_eq!(ids, ["4", "3", "2", "1"]);
     let page = world.post(&format!("{LETTERS}?page=1&pageSize=3"), &json!({})).await.expect(200);
     assert_eq!((&page["items"][0]["id"], &page["totalCount"]), (&json!("1"), &json!(4)));
+    // A page in the query is checked although the body names another one.
+    let path = format!("{LETTERS}?page=1000001");
+    world.post(&path, &json!({"page": 0})).await.problem(400);
     let of = json!({"workflowInstanceId": id, "pageSize": 5});
     let of = world.post(LETTERS, &of).await.expect(200);
     assert_eq!(of["totalCount"], 1, "{of:#}");

@@ -207,6 +207,8 @@ async fn dispatch_answers_at_once_and_in_bulk() {
     let path = format!("{API}/workflow-definitions/sum/dispatch");
     let body = world.post(&path, &json!({"input": {"A": 1, "B": 1}})).await.expect(200);
     world.until(body["workflowInstanceId"].as_str().unwrap(), "Finished").await;
+    // A number of instances that no request may have is wrong where one is started, too.
+    world.post(&path, &json!({"count": 100_000})).await.problem(400);
     let path = format!("{API}/workflow-definitions/sum/bulk-dispatch");
     let body = world.post(&path, &json!({"count": 3})).await.expect(200);
     assert_eq!(body["workflowInstanceIds"].as_array().unwrap().len(), 3);

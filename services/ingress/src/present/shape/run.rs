@@ -18,7 +18,7 @@ pub(crate) struct Ran {
 #[serde(untagged)]
 pub(crate) enum RanOrSaid {
     /// The state of the instance.
-    Ran(Ran),
+    Ran(Box<Ran>),
     /// What the workflow wrote with `WriteHttpResponse`.
     Said(Value),
 }
