@@ -269,8 +269,7 @@ pub(crate) struct InstanceRow {
     created_at: String,
     updated_at: String,
     finished_at: Option<String>,
-    /// Always empty: see `record`.
-    #[schema(max_items = 0)]
+    /// Empty, and not read: see `record`.
     state: Vec<u32>,
 }
 
