@@ -15,6 +15,7 @@ async fn supercluster() -> [TestNats; 2] {
         );
         let text = format!(
             "server_name: {name}\nserver_tags: [\"region:{name}\"]\n\
+             jetstream {{ max_file_store: 1TB }}\n\
              cluster {{ name: {name}, listen: \"127.0.0.1:{route}\", \
              routes: [\"nats://127.0.0.1:{route}\"] }}\n\
              gateway {{ name: {name}, listen: \"127.0.0.1:{}\", gateways: {others} }}\n",
@@ -22,8 +23,7 @@ async fn supercluster() -> [TestNats; 2] {
         );
         let file = folder.path().join(format!("{name}.conf"));
         std::fs::write(&file, text).unwrap();
-        let arguments = vec!["--config".to_owned(), file.display().to_string()];
-        nats_with(|options| options.arguments = arguments).await
+        nats_with(|options| options.config = Some(file)).await
     };
     [start(0).await, start(1).await]
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use testkit::free_port;
 
 /// The ports that the book names for servers on the reader's machine.
-const KNOWN: [u16; 25] = [
+const KNOWN: [u16; 26] = [
     4222, 4223, 4224, 4225, 4226, 4227, 5001, 5002, 5003, 5004, 5011, 5012, 5013, 5432, 5433, 6222,
-    6223, 6224, 6225, 6226, 7225, 7226, 7425, 8222, 9090,
+    6223, 6224, 6225, 6226, 7225, 7226, 7425, 7426, 8222, 9090,
 ];
 
 /// A free port for each known one.
