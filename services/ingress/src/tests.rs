@@ -3,13 +3,13 @@
 mod accept;
 mod access;
 mod alterations;
+mod answers;
 mod attacks;
 mod book;
 mod bounds;
 mod browser;
 mod composite;
 mod connections;
-mod contract;
 mod definitions;
 mod description;
 mod document;
