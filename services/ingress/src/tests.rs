@@ -3,6 +3,7 @@
 mod accept;
 mod access;
 mod alterations;
+mod answers;
 mod attacks;
 mod book;
 mod bounds;
@@ -10,7 +11,6 @@ mod browser;
 mod composite;
 mod connections;
 mod contract;
-mod core_screens;
 mod definitions;
 mod description;
 mod document;

@@ -4,7 +4,7 @@
 use axum::http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::contract::{Asked, CONTRACT};
+use super::answers::{Asked, CONTRACT};
 use super::world::Answer;
 use crate::auth::permission::{self, Need};
 
@@ -21,6 +21,13 @@ fn is_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
+/// Whether a schema says which members a value has.
+fn is_named(schema: &Value) -> bool {
+    let schema = CONTRACT.resolved(schema);
+    let has_forms = schema["oneOf"].is_array() || schema["anyOf"].is_array();
+    has_forms || schema["properties"].is_object() || schema.get("items").is_some_and(is_named)
+}
+
 #[test]
 fn every_answer_says_what_it_is_and_every_json_answer_names_its_members() {
     for (method, path, operation) in operations() {
@@ -28,10 +35,8 @@ fn every_answer_says_what_it_is_and_every_json_answer_names_its_members() {
             let response = CONTRACT.resolved(response);
             assert!(is_text(&response["description"]), "{status} of {method} {path}");
             let Some(media) = response.pointer("/content/application~1json") else { continue };
-            let schema = CONTRACT.resolved(&media["schema"]);
-            let has_forms = schema["oneOf"].is_array() || schema["anyOf"].is_array();
-            let is_named = schema["properties"].is_object() || has_forms;
-            assert!(is_named, "{status} of {method} {path}: {schema}");
+            let schema = &media["schema"];
+            assert!(is_named(schema), "{status} of {method} {path}: {schema}");
         }
     }
 }

@@ -16,7 +16,7 @@ use store::Store;
 use store::memory::MemoryStore;
 use tower::ServiceExt as _;
 
-use super::contract::{Asked, CONTRACT};
+use super::answers::{Asked, CONTRACT};
 use crate::respond::Verbatim;
 use crate::{App, Config, Context, plans, router};
 

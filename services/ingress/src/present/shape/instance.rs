@@ -256,7 +256,8 @@ pub(crate) struct InstanceRow {
     id: String,
     definition_id: String,
     version_id: String,
-    definition_version: u32,
+    #[schema(maximum = 4_294_967_295_u64)]
+    definition_version: u64,
     /// The number of its bursts.
     version: i64,
     /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`.
@@ -265,7 +266,8 @@ pub(crate) struct InstanceRow {
     name: Option<String>,
     parent: Option<ParentInstance>,
     /// The number of its incidents.
-    incidents: u32,
+    #[schema(maximum = 4_294_967_295_u64)]
+    incidents: u64,
     created_at: String,
     updated_at: String,
     finished_at: Option<String>,
