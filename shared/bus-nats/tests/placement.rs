@@ -1,5 +1,7 @@
 //! Streams and buckets are kept where they were placed.
 
+#![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
+
 use bus_nats::{Options, Placement, connect};
 use testkit::{TestNats, free_port, nats_with};
 

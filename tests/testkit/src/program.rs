@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 /// The place of an installed program: on the PATH, or where Go installs programs.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "programs are found as a shell finds them")]
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let go = std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/bin"));
