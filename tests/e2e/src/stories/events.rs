@@ -17,7 +17,7 @@ pub(crate) async fn events_are_readable_json_in_order(world: World) {
     let api = Api::new(&node.url());
     api.publish(&workflow::delayed("told", 1)).await;
     let client = world.client().await;
-    let mut events = client.subscribe("staunch.event.>").await.unwrap();
+    let mut events = client.subscribe("staunch.event.told.>").await.unwrap();
     let mut journal = client.subscribe("staunch.journal.>").await.unwrap();
     let id = api.start("told", json!({})).await;
     let mut told = Vec::new();
