@@ -19,9 +19,9 @@ use crate::world::{World, all_roles};
 
 const CALLERS: usize = 12;
 /// The wait for an answer where nothing is said about it is 30 s. Readiness knows within 3 s.
-const WAIT_MAX: Duration = Duration::from_secs(10);
+const WAIT_MAX: Duration = Duration::from_secs(25);
 /// How long callers go on after the server was killed.
-const WATCHED: Duration = Duration::from_secs(12);
+const WATCHED: Duration = Duration::from_secs(25);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What the callers got.
