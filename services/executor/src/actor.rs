@@ -70,6 +70,9 @@ pub(crate) async fn apply(
         }
         Posted::Full(job) => {
             let stop = put_aside(cx, &id, &job).await.err();
+            if let Some(stop) = &stop {
+                cx.note(stop);
+            }
             job.end_unless(stop.as_ref());
         }
     }

@@ -238,8 +238,8 @@ impl Tenure {
         }
     }
 
-    /// Ends the tenure if no work is left, here, in the mailbox or put aside: returns the hold, which is to be
-    /// released.
+    /// Ends the tenure if no work is left, here, in the mailbox or put aside: returns the hold, which
+    /// is to be released.
     pub(crate) fn leave(&mut self, mailbox: &Mailbox, has_aside: bool) -> Option<Hold> {
         if !(self.is_idle() && mailbox.is_empty()) || has_aside {
             return None;

@@ -23,9 +23,12 @@ AT='before the first block'
 trap 'echo \"FAILED at $AT: $BASH_COMMAND\" >&2' ERR
 ";
 
-/// `staunch dev`, as the reader has it running. Its nats-server has another port if 4222 is taken.
+/// `staunch dev`, as the reader has it running. Its nats-server has another port if 4222 is taken. It
+/// is ended in order, because it ends its nats-server itself.
 const DEV: &str = "\
 staunch dev --admin-listen 127.0.0.1:5002 > dev.log 2>&1 &
+DEV=$!
+trap 'kill $DEV; wait $DEV' EXIT
 until staunch health http://127.0.0.1:5001/health/ready > /dev/null 2>&1; do sleep 0.1; done
 export STAUNCH_NATS_URL=$(grep -o 'nats://[0-9.:]*' dev.log | head -1)
 export NATS_URL=$STAUNCH_NATS_URL
