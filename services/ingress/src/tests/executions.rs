@@ -10,7 +10,7 @@ const API: &str = "/elsa/api";
 fn order() -> Value {
     json!({"definitionId": "order", "name": "Order", "variables": [
             {"id": "v1", "name": "Count", "typeName": "Int32", "value": 3},
-            {"id": "v2", "name": "Pin", "typeName": "String", "value": "1234",
+            {"id": "v2", "name": "Pin", "typeName": "String", "value": "pin:1234",
                 "storageDriverTypeName": "MemoryStorageDriver"}],
         "root": {"type": "Elsa.Sequence", "id": "root", "name": "Main", "activities": [
             {"type": "Elsa.WriteLine", "id": "say", "name": "Say",
@@ -19,7 +19,7 @@ fn order() -> Value {
             {"type": "Elsa.SetVariable", "id": "count", "variable": {"id": "v1", "name": "Count"},
                 "value": {"js": "variables.Count + 1"}},
             {"type": "Elsa.SetVariable", "id": "pin", "variable": {"id": "v2", "name": "Pin"},
-                "value": "4321"},
+                "value": "pin:4321"},
             {"type": "Elsa.WriteLine", "id": "whisper", "text": {"js": "'x' + variables.Pin.length"}},
             {"type": "Elsa.WriteLine", "id": "quiet",
                 "customProperties": {"logPersistenceMode": {"default": "Exclude"}},
@@ -138,7 +138,7 @@ async fn lines_of_the_journal_have_what_studio_reads() {
     assert_eq!(of("pin", "Started")["activityState"], json!({}), "it sets a hidden variable");
     assert_eq!(of("wait", "Started")["activityState"], json!({"EventName": "go"}));
     let text = all.to_string();
-    assert!(!text.contains("1234") && !text.contains("4321"), "{all:#}");
+    assert!(!text.contains("pin:1234") && !text.contains("pin:4321"), "{all:#}");
 
     let second = world.post(&format!("{path}?Skip=1&Take=1"), &filter).await.expect(200);
     assert_eq!(second["items"], json!([lines[1]]));
@@ -364,7 +364,7 @@ async fn an_instance_has_what_studio_reads() {
     assert_eq!(outermost["scheduledActivityNodeId"], "Workflow1");
     assert_eq!(outermost["properties"]["Variables"], json!({"v1": 4}));
     assert_eq!(contexts[1]["parentContextId"], outermost["id"]);
-    assert!(!shown.to_string().contains("4321"), "{shown:#}");
+    assert!(!shown.to_string().contains("pin:4321"), "{shown:#}");
 }
 
 #[tokio::test]
