@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use bus::{Endpoint, Incoming, Subscription};
+use engine::FlowMode;
 use futures::StreamExt as _;
 use model::InstanceId;
 use protocol::{Body, Command, ContentType, Message, encode_body, header, subject};
@@ -147,6 +148,9 @@ async fn accept(cx: &Cx, request: Message, reply: Option<&str>) -> Result<(), Re
 }
 
 async fn startable(cx: &Cx, start: &protocol::Start) -> Result<(), RequestProblem> {
+    if let Some(mode) = start.properties.get(FlowMode::PROPERTY) {
+        FlowMode::named(mode).map_err(RequestProblem::bad)?;
+    }
     let program = match &start.version_id {
         Some(version_id) => cx.catalog.program(version_id).await,
         None => cx.catalog.published(&start.definition_id, start.pointer_revision).await,

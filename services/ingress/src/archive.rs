@@ -27,7 +27,7 @@ pub(crate) struct Packed {
 /// The files of an archive whose names end with `.json`.
 ///
 /// # Errors
-/// 400 when it is no archive, or has more or larger files than allowed.
+/// 400 when it is no archive, or has more or larger files than allowed, or files in the short form.
 pub(crate) fn unpack(bytes: &[u8]) -> Result<Vec<Packed>, Problem> {
     let broken = |error: ZipError| Problem::bad_request(format!("the zip cannot be read: {error}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
@@ -40,7 +40,15 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<Vec<Packed>, Problem> {
     for at in 0..archive.len() {
         let file = archive.by_index(at).map_err(broken)?;
         let name = file.name().map_err(broken)?.into_owned();
-        if file.is_dir() || !name.to_ascii_lowercase().ends_with(".json") {
+        let ending = name.to_ascii_lowercase();
+        if !file.is_dir() && (ending.ends_with(".yaml") || ending.ends_with(".yml")) {
+            let detail = format!(
+                "{name} in the zip is in the short form, and this route reads JSON: publish it with \
+                 `staunch apply`, or leave it out"
+            );
+            return Err(Problem::bad_request(detail));
+        }
+        if file.is_dir() || !ending.ends_with(".json") {
             continue;
         }
         let limit = limits::DEFINITION_BYTES_MAX.min(BYTES_MAX - total);
@@ -95,6 +103,15 @@ mod tests {
             pack(vec![packed("a.json", b"1"), packed("a.json", b"2"), packed("b.txt", b"3")]);
         let files = unpack(&bytes.unwrap()).unwrap();
         assert_eq!(files, [packed("a.json", b"1"), packed("1-a.json", b"2")]);
+    }
+
+    #[test]
+    fn an_archive_with_files_in_the_short_form_is_refused() {
+        for name in ["a.yaml", "folder/b.YML"] {
+            let bytes = pack(vec![packed("a.json", b"1"), packed(name, b"2")]).unwrap();
+            let detail = unpack(&bytes).unwrap_err().detail().to_owned();
+            assert!(detail.contains(name) && detail.contains("staunch apply"), "{detail}");
+        }
     }
 
     #[test]

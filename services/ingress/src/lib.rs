@@ -31,6 +31,7 @@ mod load;
 mod metrics;
 mod oidc;
 mod operate;
+mod over_nats;
 mod paging;
 mod pipeline;
 mod plans;

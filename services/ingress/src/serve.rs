@@ -4,20 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use bus::{Endpoint, Subscription};
 use chassis::http::{BadFiles, Tls};
 use chassis::{Life, http};
-use futures::StreamExt as _;
 use hyper_util::service::TowerToHyperService;
-use protocol::{ContentType, Headers, Message, encode_body, header, subject};
-use serde_json::json;
 
 use crate::below::Below;
 use crate::config::Invalid;
-use crate::{App, Config, Context, identity, plans, router};
-
-/// The name under which ingress registers with the NATS Services API.
-const SERVICE: &str = "staunch-ingress";
+use crate::{App, Config, Context, identity, over_nats, plans, router};
 
 /// The reason why ingress does not start.
 #[derive(Debug, thiserror::Error)]
@@ -57,24 +50,20 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     let listener = http::listen(config.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     let config = Config { listen: address, ..config };
-    let requests = register(&cx).await?;
+    let requests = over_nats::register(&cx).await?;
     let app = App::start(cx, config).await?;
     plans::begin(&app);
     identity::first::at_start(&app).await;
     tracing::info!(%address, auth = ?app.config.auth, tls = tls.is_some(), "ingress listens");
     app.drain_with(life);
-    let stop = life.stop();
-    life.spawn("ingress status", {
-        let app = Arc::clone(&app);
-        async move {
-            stop.run_until_cancelled(status(&app, requests)).await;
-        }
-    });
+    // The router gets its state once here: otherwise it would be built anew for each connection.
+    let router: Router = router::router(Arc::clone(&app)).with_state(());
+    life.spawn(
+        "ingress over NATS",
+        over_nats::answer(Arc::clone(&app), router.clone(), requests, life.stop()),
+    );
     let ending = http::Ending::with(life);
     life.spawn("ingress connections", async move {
-        // The router gets its state once here: otherwise it would be built anew for each
-        // connection.
-        let router: Router = router::router(Arc::clone(&app)).with_state(());
         let connections_max = http::connections_max(app.config.connections_max);
         let base = app.config.base_path.as_deref();
         let service = Below::new(TowerToHyperService::new(router), base);
@@ -92,33 +81,4 @@ pub async fn run(cx: Context, config: Config, life: Life) -> Result<(), Error> {
     start(cx, config, &life).await?;
     life.stop().cancelled().await;
     Ok(())
-}
-
-async fn register(cx: &Context) -> Result<Subscription, bus::Error> {
-    let endpoint =
-        Endpoint { name: "status".to_owned(), subject: format!("{}.ingress.status", subject::API) };
-    let about = "HTTP gateway: REST API, workflow endpoints, resume links";
-    cx.bus.serve(SERVICE, chassis::version(), about, vec![endpoint]).await
-}
-
-/// Answers `nats req staunch.api.ingress.status ''`.
-async fn status(app: &App, mut requests: Subscription) {
-    while let Some(request) = requests.next().await {
-        let Some(reply) = request.reply else { continue };
-        let body = json!({
-            "address": app.config.listen.to_string(),
-            "requests": app.config.requests_max - app.room.available_permits(),
-            "requestsMax": app.config.requests_max,
-            "waiting": app.waiters.count(),
-            "streams": app.streams.count(),
-            "leaving": app.is_leaving(),
-            "draining": app.is_draining(),
-        });
-        let Ok(payload) = encode_body(ContentType::Json, &body) else { continue };
-        let headers =
-            Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);
-        if let Err(error) = app.cx.bus.send(Message { subject: reply, headers, payload }).await {
-            tracing::debug!(%error, "a request for the status was not answered");
-        }
-    }
 }

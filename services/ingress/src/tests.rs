@@ -30,6 +30,7 @@ mod links;
 mod live;
 mod oidc;
 mod operated;
+mod over_nats;
 mod placeholder;
 mod resume;
 mod runs;

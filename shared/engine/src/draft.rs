@@ -138,9 +138,19 @@ impl<'a> Draft<'a> {
         self.journal_bytes += bytes;
         self.state.journal_sequence += 1;
         let is_ambiguous = node.key != node.id.as_str();
-        let recorded = is_ambiguous.then(|| {
-            Box::new(Recorded { node_id: Some(node.path.clone()), ..Recorded::default() })
-        });
+        let node_id = is_ambiguous.then(|| node.path.clone());
+        // What is known when an activity of the root begins is what a restart from it takes over.
+        let is_of_root = |owner: u64| {
+            self.state.executions.get(&owner).is_some_and(|owner| owner.owner.is_none())
+        };
+        let variables = match what {
+            What::Started if execution.owner.is_some_and(is_of_root) => {
+                self.recorder.take_changes(&self.state)
+            }
+            _ => Vec::new(),
+        };
+        let recorded = (node_id.is_some() || !variables.is_empty())
+            .then(|| Box::new(Recorded { node_id, variables, ..Recorded::default() }));
         self.journal.push(
             number,
             Entry {

@@ -142,6 +142,27 @@ pub(crate) fn kept(value: &Value, bytes_max: usize) -> Value {
     }
 }
 
+/// A value that the journal has, in full: itself if nothing of it was left out, or the one that the
+/// variable has now if that is the same. `None` if a part of it is lost.
+#[must_use]
+pub fn in_full(kept_value: &Value, now: Option<&Value>) -> Option<Value> {
+    if !is_marked(kept_value) {
+        return Some(kept_value.clone());
+    }
+    let now = now.filter(|now| kept(now, limits::JOURNAL_VARIABLE_BYTES_MAX) == *kept_value);
+    now.cloned()
+}
+
+/// Whether a value has the marks of one that is cut or masked.
+fn is_marked(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text == MASKED || text.ends_with('…'),
+        Value::Array(items) => items.iter().any(is_marked),
+        Value::Object(members) => members.contains_key(CUT) || members.values().any(is_marked),
+        _ => false,
+    }
+}
+
 /// A text, cut to so many bytes, with a mark.
 pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {

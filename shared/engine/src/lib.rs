@@ -83,7 +83,7 @@ pub use env::{Env, Installation};
 pub use evaluate::{Asked, Flaw, Identity, Language, Mentions, Scope, Surroundings};
 pub use flow_mode::FlowMode;
 pub use input::{Alter, Input, Restart, Resume, Start};
-pub use keeping::is_credential;
+pub use keeping::{in_full, is_credential};
 pub use languages::Languages;
 pub use library::{Library, Reference};
 pub use moving::Moving;

@@ -1,7 +1,8 @@
 //! The values of one turn that its journal keeps: evaluated inputs, outputs, changes of variables.
 //!
 //! They are collected while the turn runs and put into its lines at its end: inputs into the first line
-//! of an execution, outputs into the last one, changes of variables into the last line of the turn. An
+//! of an execution, outputs into the last one. Changes of variables are in the last line of the turn, or
+//! before that in the line with which an activity begins from which an instance can be restarted. An
 //! execution that has no line in the turn, because its lines were folded, keeps no values.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,8 @@ pub(crate) struct Recorder {
     values: BTreeMap<u64, Values>,
     /// The variables that changed: the execution that has it, or 0 for the workflow, and its id.
     changed: BTreeSet<(u64, String)>,
+    /// The bytes of variables that lines of the turn have already.
+    variable_bytes: usize,
 }
 
 /// The values of one execution.
@@ -80,12 +83,28 @@ impl Recorder {
                 }
             }
         }
-        if let (false, Some(last)) = (self.changed.is_empty(), entries.last_mut()) {
-            let changes = changes(&self.changed, state);
-            if !changes.is_empty() {
-                recorded(last).variables = changes;
-            }
+        let changes = self.take_changes(state);
+        if let (false, Some(last)) = (changes.is_empty(), entries.last_mut()) {
+            recorded(last).variables.extend(changes);
         }
+    }
+
+    /// The values of the variables that changed since they were last taken, and are still there.
+    pub(crate) fn take_changes(&mut self, state: &State) -> Vec<Changed> {
+        let mut left = limits::JOURNAL_VARIABLES_BYTES_MAX.saturating_sub(self.variable_bytes);
+        let changed = std::mem::take(&mut self.changed).into_iter();
+        let found = changed.filter_map(|(owner, id)| {
+            let values = match owner {
+                0 => &state.variables,
+                number => &state.executions.get(&number)?.variables,
+            };
+            let value = kept(values.get(&id)?, limits::JOURNAL_VARIABLE_BYTES_MAX.min(left));
+            let bytes = weight(&value);
+            left = left.saturating_sub(bytes);
+            self.variable_bytes += bytes;
+            Some(Changed { owner, id, value })
+        });
+        found.collect()
     }
 
     /// Whether it has something for a line of the turn.
@@ -96,19 +115,4 @@ impl Recorder {
 
 fn recorded(entry: &mut Entry) -> &mut Recorded {
     entry.recorded.get_or_insert_default()
-}
-
-/// The values of the changed variables that are still there.
-fn changes(changed: &BTreeSet<(u64, String)>, state: &State) -> Vec<Changed> {
-    let mut left = limits::JOURNAL_VARIABLES_BYTES_MAX;
-    let found = changed.iter().filter_map(|(owner, id)| {
-        let values = match owner {
-            0 => &state.variables,
-            number => &state.executions.get(number)?.variables,
-        };
-        let value = kept(values.get(id)?, limits::JOURNAL_VARIABLE_BYTES_MAX.min(left));
-        left = left.saturating_sub(weight(&value));
-        Some(Changed { owner: *owner, id: id.clone(), value })
-    });
-    found.collect()
 }

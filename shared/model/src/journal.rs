@@ -79,7 +79,7 @@ pub struct Recorded {
     pub inputs: Map,
     /// Outputs by name.
     pub outputs: Map,
-    /// Variables that the turn which ends with this line has changed.
+    /// Variables that have changed since the last line with some, up to this one.
     pub variables: Vec<Changed>,
 }
 
@@ -91,7 +91,7 @@ pub struct Changed {
     pub owner: u64,
     /// Its id.
     pub id: String,
-    /// Its value after the turn.
+    /// Its value then.
     pub value: Value,
 }
 

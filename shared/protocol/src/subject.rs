@@ -42,6 +42,8 @@ pub const TASKS: &str = "staunch.task";
 pub const DEAD: &str = "staunch.dead";
 /// Prefix of the request-reply endpoints.
 pub const API: &str = "staunch.api";
+/// Prefix of the requests that stand for a request of the HTTP API.
+pub const HTTP: &str = "staunch.api.http";
 /// A timer that is due soon was armed: wakes the node that owns its shard.
 pub const TIMER_ARMED: &str = "staunch.timer.armed";
 /// Asks cache-notifier to announce a definition; the answer comes after the barrier.

@@ -62,6 +62,12 @@ async fn a_request_that_makes_no_sense_is_answered_with_a_problem() {
         ("staunch.api.start.hello", "not json", 400, "line 1"),
         ("staunch.api.start.hello", large.as_str(), 400, "more than the 524288"),
         ("staunch.api.start.nobody", "{}", 404, "definition nobody"),
+        (
+            "staunch.api.start.hello",
+            r#"{"properties": {"Flowchart:ExecutionMode": "Quick"}}"#,
+            400,
+            "use TokenBased",
+        ),
         ("staunch.api.get.nobody", "", 404, "instance nobody"),
         ("staunch.api.resume.a*b", "", 400, "instance id"),
     ] {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use engine::Program;
+use engine::{FlowMode, Program};
 use model::{ActivityId, DefinitionId, InstanceId, Map, VersionId};
 use store::VersionOption;
 
@@ -47,6 +47,11 @@ impl Beginning {
             return Err(Problem::bad_request(format!(
                 "an instance cannot have the id {id}, which is the name of a route: use another"
             )));
+        }
+        if let Some(mode) = self.properties.get(FlowMode::PROPERTY) {
+            FlowMode::named(mode).map_err(|reason| {
+                Problem::bad_request(format!("properties: {}: {reason}", FlowMode::PROPERTY))
+            })?;
         }
         bounds::optional("correlationId", self.correlation_id.as_deref())?;
         bounds::optional("name", self.name.as_deref())?;

@@ -18,7 +18,7 @@ use store::VersionOption;
 use utoipa::ToSchema;
 
 use super::definitions::{definition_id, file_name, one, version_option};
-use super::saving::audit_draft;
+use super::saving::{audit_draft, parsed};
 use crate::archive::{Packed, pack, unpack};
 use crate::body::{Body, BytesMax, Params, content_type, read};
 use crate::endpoint::form::multipart;
@@ -108,8 +108,7 @@ fn definitions(asking: &Asking, files: Vec<Packed>) -> Result<Vec<Definition>, P
         if document.get("root").is_none() {
             return Err(wrong("there is no root activity".to_owned()));
         }
-        let mut definition: Definition =
-            serde_json::from_value(document).map_err(|error| wrong(error.to_string()))?;
+        let mut definition = parsed(document).map_err(wrong)?;
         if definition.definition_id.as_str().is_empty() {
             // The same id for each repeat with an idempotency key.
             let parts = ["definition", asking.id.as_str(), &at.to_string()];

@@ -168,7 +168,7 @@ pub(super) async fn newest(
 }
 
 /// The variables of an instance as they were after a line of its journal. The changes of a burst are in
-/// its last line.
+/// its last line, and in those with which activities of the root begin.
 #[utoipa::path(get, path = "/workflow-instances/{id}/state", tag = "instances",
     params(("id" = String, Path), ("at" = Option<u64>, Query,
         description = "The `sequence` of a line; the newest one if it is not given")),

@@ -173,8 +173,23 @@ pub(super) async fn import_together(
 }
 
 fn read(document: Value) -> Result<Definition, Problem> {
-    serde_json::from_value(document).map_err(|error| {
-        Problem::bad_request(format!("the body is not a workflow definition: {error}"))
+    parsed(document).map_err(|flaws| {
+        Problem::bad_request(format!("the body is not a workflow definition: {flaws}"))
+    })
+}
+
+/// Reads a definition.
+///
+/// # Errors
+/// Every part that cannot be read, with its place.
+pub(super) fn parsed(mut document: Value) -> Result<Definition, String> {
+    let read: Result<Definition, _> = serde_json::from_value(document.clone());
+    read.map_err(|error| {
+        let flaws: Vec<_> = Definition::repair(&mut document)
+            .into_iter()
+            .map(|misread| format!("{}: {}", misread.place, misread.message))
+            .collect();
+        if flaws.is_empty() { error.to_string() } else { flaws.join("; ") }
     })
 }
 

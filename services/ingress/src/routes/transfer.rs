@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use engine::{Program, State as EngineState};
-use model::{Bookmark, Entry, Instance, InstanceId, Map, limits};
+use model::{Bookmark, Entry, Instance, InstanceId, Map, What, limits};
 use protocol::{ReplyWhen, Restart};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 use super::start::begun;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Prefer};
+use crate::history::{Lines, Programs, Values, activity_id as activity_of};
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::Patience;
 use crate::pipeline::validate::Beginning;
@@ -27,6 +28,8 @@ use crate::{App, Problem, bounds, record};
 
 /// The first format of exported instances.
 const FORMAT: u32 = 1;
+/// The parts of the path of an activity of the root: the workflow, the root, the activity.
+const ROOT_CHILD_PARTS: usize = 3;
 /// The journal pages that one export has at most.
 const PAGES_MAX: u64 = 10;
 
@@ -46,12 +49,15 @@ pub(super) struct RestartRequest {
     version: Option<u32>,
 }
 
-/// Starts a new instance that begins at an activity, with the input and the variables of this one,
-/// which stays as it is. Variables of the memory driver begin with their defaults.
+/// Starts a new instance that begins at an activity, with the input of this one, and with the variables
+/// that it had when the activity last began, or has now if the activity never did. This instance stays
+/// as it is. Variables of the memory driver begin with their defaults.
 #[utoipa::path(post, path = "/workflow-instances/{id}/restart", tag = "alterations",
     params(("id" = String, Path)), request_body = RestartRequest,
     responses((status = 200, body = InstanceStatus), (status = 202, body = InstanceStatus),
-        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "It has not run, or the journal does not \
+            have the whole value of a variable")))]
 pub(super) async fn restart(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -65,11 +71,9 @@ pub(super) async fn restart(
     if seen.instance.version == 0 {
         return Err(Problem::conflict("unfit", format!("instance {id} has not run yet")));
     }
-    let view = seen.view(&app).await;
-    let mut variables =
-        view.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
-    variables.extend(request.variables.unwrap_or_default());
     let activity_id = request.activity_id.filter(|id| !id.is_empty());
+    let given = request.variables.unwrap_or_default();
+    let variables = known(&app, &seen, activity_id.as_deref(), given).await?;
     let row = &seen.instance;
     let beginning = Beginning {
         definition_id: row.definition_id.clone(),
@@ -93,6 +97,57 @@ pub(super) async fn restart(
     let details = json!({ "activityId": activity_id });
     app.audit(&asking.caller, "instance.restart", row.id.as_str(), details).await;
     Ok(answer)
+}
+
+/// The variables, by name, with which a new instance begins at this activity.
+///
+/// # Errors
+/// 409 when the journal does not have the whole value of a variable, and none is given.
+async fn known(
+    app: &App,
+    seen: &Seen,
+    activity_id: Option<&str>,
+    given: Map,
+) -> Result<Map, Problem> {
+    let view = seen.view(app).await;
+    let now = view.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
+    let then = match activity_id {
+        Some(id) => when_it_began(app, seen, id).await?,
+        None => None,
+    };
+    let mut known = Map::new();
+    for (name, value) in then.unwrap_or_else(|| now.clone()) {
+        if given.contains_key(&name) {
+            continue;
+        }
+        let Some(value) = engine::in_full(&value, now.get(&name)) else {
+            return Err(Problem::conflict(
+                "unfit",
+                format!(
+                    "the journal does not have the whole value of the variable {name} when the \
+                     activity began: give it in `variables`"
+                ),
+            ));
+        };
+        known.insert(name, value);
+    }
+    known.extend(given);
+    Ok(known)
+}
+
+/// The variables of the workflow, by name, as they were when an activity of the root last began; none
+/// if it never did.
+async fn when_it_began(app: &App, seen: &Seen, id: &str) -> Result<Option<Map>, Problem> {
+    let programs = Programs::of(app, seen).await;
+    let Lines { entries, .. } = Lines::newest(app, seen).await?;
+    let began = entries.iter().rev().find(|entry| {
+        let path = || programs.node_id(seen, entry);
+        let is_it = || activity_of(entry) == id || path() == id;
+        entry.what == What::Started && is_it() && path().split(':').count() == ROOT_CHILD_PARTS
+    });
+    let Some(at) = began.map(|entry| entry.sequence) else { return Ok(None) };
+    let values = Values::at(app, seen, at).await?;
+    Ok(Some(values.shown(seen, &programs, at).0))
 }
 
 /// An instance as a file.

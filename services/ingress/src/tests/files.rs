@@ -105,6 +105,14 @@ async fn one_wrong_file_stores_nothing() {
     assert!(detail.contains("b.json is not a workflow definition: there is no root"), "{detail}");
     let detail = refused(vec![("a.json", good.clone()), ("b.json", good)]).await;
     assert!(detail.contains("another file has the id a"), "{detail}");
+    let misread = json!({"definitionId": "m", "root": {"type": "Elsa.End"}, "name": 7,
+        "variables": [{"name": "A"}, {"name": []}]});
+    let body = world.post(API, &misread).await.problem(400);
+    let file = refused(vec![("m.json", misread.to_string().into_bytes())]).await;
+    for detail in [body, file] {
+        let has_both = detail.contains("name: ") && detail.contains("variables[1].name: ");
+        assert!(has_both && !detail.contains("at line"), "{detail}");
+    }
     assert!(refused(vec![("x.zip", b"PK".to_vec())]).await.contains("the zip cannot be read"));
     refused(Vec::new()).await;
     world.get(&format!("{API}/a")).await.problem(404);

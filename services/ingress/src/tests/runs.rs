@@ -42,6 +42,12 @@ async fn the_properties_of_a_start_choose_how_its_flowcharts_run() {
     let body = json!({"definitionId": "chart", "properties": tokens});
     let started = world.post(&format!("{API}/workflow-instances"), &body).await.expect(200);
     assert_eq!(started["subStatus"], "Faulted", "{started:#}");
+    let unknown = json!({"definitionId": "chart",
+        "properties": {"Flowchart:ExecutionMode": "Quick"}});
+    for path in [execute, format!("{API}/workflow-instances")] {
+        let detail = world.post(&path, &unknown).await.problem(400);
+        assert!(detail.contains("no execution mode \"Quick\": use TokenBased"), "{detail}");
+    }
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
-pub(crate) use upload::{Applied, apply};
+pub(crate) use upload::{Applied, apply, published_again};
 
 /// The members that make two documents the same definition. The server sets the others.
 const CONTENT: [&str; 9] = [
@@ -211,7 +211,7 @@ async fn compare(client: &Client, document: &Document, version: &str) -> Result<
 
 /// The definition without the versions that a publication writes into the activities which run
 /// other workflows.
-fn unpinned(mut definition: Value) -> Value {
+pub(crate) fn unpinned(mut definition: Value) -> Value {
     const PINS: [&str; 4] = [
         "version",
         "workflowDefinitionVersionId",

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use model::limits::PAGE_ITEMS_MAX;
 use serde_json::Value;
 
-use super::apply::{is_same, readable};
+use super::apply::{is_same, published_again, readable, unpinned};
 use crate::client::{self, Client, ClientArgs, segment};
 use crate::difference::difference;
 use crate::document::Document;
@@ -100,7 +100,7 @@ pub(crate) async fn run(args: WorkflowArgs, format: Format) -> Result<(), Failur
             let document = Document::read(&file)?;
             let id = id.unwrap_or_else(|| output::text(&document.body, "definitionId"));
             let old = version_of(&client, &id, &from).await?;
-            shown(&old, &document.body, format)
+            shown(&unpinned(old), &unpinned(document.body), format)
         }
         Verb::Diff { id: Some(id), from, to, .. } => {
             let old = version_of(&client, &id, &from).await?;
@@ -198,6 +198,8 @@ async fn change(client: &Client, id: &str, verb: &str, format: Format) -> Result
     } else {
         format!("; not yet known to {}", missing.join(", "))
     };
+    let users = body.get("consumingWorkflowCount").and_then(Value::as_u64).unwrap_or_default();
+    let again = if users == 0 { String::new() } else { format!("; {}", published_again(users)) };
     let done = if verb == "publish" { "published" } else { "retracted" };
-    output::done(format, &format!("version {version} of {id} is {done}{late}"), body)
+    output::done(format, &format!("version {version} of {id} is {done}{late}{again}"), body)
 }

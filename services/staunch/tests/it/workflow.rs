@@ -90,6 +90,25 @@ async fn a_definition_by_hand_goes_to_the_server_and_back() {
     let short = stdout(&run(&["workflow", "export", "hello", "--as", "short"], 0).await);
     assert!(short.contains("next: wait") && short.contains("name: Who"), "{short}");
 
+    // Workflows that use one are published again for it, and that is said.
+    write(
+        here.path(),
+        "used.yaml",
+        "options: {usableAsActivity: true, autoUpdateConsumingWorkflows: true}\nroot: {type: End}\n",
+    );
+    write(here.path(), "user.yaml", "root: [{type: Used, workflowDefinitionId: used}]\n");
+    run(&["apply", "-f", "used.yaml", "user.yaml"], 0).await;
+    let shown = run(&["workflow", "diff", "--file", "user.yaml"], 0).await;
+    assert!(stderr(&shown).contains("no difference"), "pins are no difference: {shown:?}");
+    write(
+        here.path(),
+        "used.yaml",
+        "options: {usableAsActivity: true, autoUpdateConsumingWorkflows: true}\n\
+         root: {type: WriteLine, text: again}\n",
+    );
+    let again = run(&["apply", "-f", "used.yaml"], 0).await;
+    assert!(stderr(&again).contains("used: 1 workflow that uses it was published"), "{again:?}");
+
     run(&["workflow", "retract", "hello"], 0).await;
     run(&["run", "hello"], 3).await;
     run(&["workflow", "publish", "hello"], 0).await;

@@ -108,6 +108,7 @@ fn ingress(grant: &mut Grant) {
     ]);
     grant.subscribes([
         format!("{}.ingress.status", subject::API),
+        all(subject::HTTP),
         // The inbox of one process, and a token for each command.
         format!("{}.*.*", subject::REPLY),
         lifecycles(),

@@ -16,6 +16,8 @@ pub(crate) struct Applied {
     pub(crate) what: &'static str,
     pub(crate) everywhere: bool,
     pub(crate) missing: Vec<String>,
+    /// The workflows that use it and were published again for it.
+    pub(crate) users: u64,
     /// What its author should know.
     pub(crate) warnings: Vec<Value>,
 }
@@ -37,6 +39,7 @@ impl Applied {
             },
             everywhere: body.get("everywhere").and_then(Value::as_bool).unwrap_or(true),
             missing: list("missing").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            users: body.get("consumingWorkflowCount").and_then(Value::as_u64).unwrap_or_default(),
             warnings: list("validationWarnings"),
         }
     }
@@ -107,6 +110,7 @@ async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>,
         what: "unchanged",
         everywhere: true,
         missing: Vec::new(),
+        users: 0,
         warnings: Vec::new(),
     }))
 }
@@ -123,6 +127,9 @@ pub(super) fn print(applied: &[Applied], format: Format) -> Result<(), Failure> 
             slow.missing.join(", ")
         ));
     }
+    for used in applied.iter().filter(|applied| applied.users > 0) {
+        say::message(&format!("{}: {}", used.definition_id, published_again(used.users)));
+    }
     if format == Format::Json {
         let items: Vec<Value> = applied.iter().map(as_json).collect();
         return output::json(&Value::Array(items));
@@ -134,10 +141,19 @@ pub(super) fn print(applied: &[Applied], format: Format) -> Result<(), Failure> 
     if rows.is_empty() { Ok(()) } else { output::table(&["DEFINITION", "VERSION", "STATE"], &rows) }
 }
 
+/// What is said of workflows that use one which was published.
+pub(crate) fn published_again(users: u64) -> String {
+    match users {
+        1 => "1 workflow that uses it was published again".to_owned(),
+        count => format!("{count} workflows that use it were published again"),
+    }
+}
+
 fn as_json(applied: &Applied) -> Value {
-    let Applied { definition_id, version, what, everywhere, missing, warnings } = applied;
+    let Applied { definition_id, version, what, everywhere, missing, users, warnings } = applied;
     json!({
         "definitionId": definition_id, "version": version.parse::<u32>().ok(), "state": what,
-        "everywhere": everywhere, "missing": missing, "warnings": warnings
+        "everywhere": everywhere, "missing": missing,
+        "consumingWorkflowCount": users, "warnings": warnings
     })
 }
