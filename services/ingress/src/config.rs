@@ -52,6 +52,8 @@ pub struct Config {
     pub base_path: Option<String>,
     /// Links and workflow endpoints are refused without https.
     pub requires_https: bool,
+    /// The audit log has an entry for each start, too.
+    pub audits_starts: bool,
     /// Networks of proxies that are believed about the addresses of their clients.
     pub trusted_proxies: Networks,
     /// Certificate and key; plain HTTP if none.
@@ -107,6 +109,7 @@ impl Default for Config {
             base_url: None,
             base_path: None,
             requires_https: false,
+            audits_starts: false,
             trusted_proxies: Networks::default(),
             tls: None,
             limit_address: None,
@@ -145,6 +148,7 @@ impl Config {
             base_url: settings.base_url.clone(),
             base_path: settings.base_path(),
             requires_https: settings.require_https,
+            audits_starts: settings.audit_starts,
             trusted_proxies: settings.trusted_proxies.clone(),
             tls: TlsFiles::from_settings(settings),
             limit_address: settings.limit_address,

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use chassis::Point;
 use model::{Instance, InstanceId};
 use protocol::Message;
+use serde_json::json;
 use store::PendingCommand;
 
 use crate::app::App;
@@ -47,18 +48,26 @@ pub(crate) async fn start(
     app.rates.of_definition(program.definition_id())?;
     let wait = reply::expect(app, asking, patience);
     let message = new.command.clone();
-    match wait {
+    let started = match wait {
         Some(wait) if accept::needs_no_row(asking, &new) => {
-            accept::by_first_burst(app, asking, new, wait, patience).await
+            accept::by_first_burst(app, asking, new, wait, patience).await?
         }
         wait => match accept::start(app, asking, new).await? {
-            Kept::Done(instance) => Ok(Started { instance: *instance, reply: Reply::Done }),
+            Kept::Done(instance) => {
+                return Ok(Started { instance: *instance, reply: Reply::Done });
+            }
             Kept::Open(instance) => {
                 let reply = send(app, asking, Some(&instance.id), message, wait, patience).await;
-                Ok(Started { instance: *instance, reply })
+                Started { instance: *instance, reply }
             }
         },
+    };
+    if app.config.audits_starts {
+        let instance = &started.instance;
+        let details = json!({"definitionId": instance.definition_id});
+        app.audit_later(&asking.caller, "instance.start", instance.id.as_str(), details).await;
     }
+    Ok(started)
 }
 
 /// The path of every other change, from its acceptance on.

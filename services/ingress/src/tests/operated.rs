@@ -76,6 +76,26 @@ async fn resumes_cancels_events_and_bulk_actions_are_in_the_audit_log() {
 }
 
 #[tokio::test]
+async fn starts_are_in_the_audit_log_where_that_is_wanted() {
+    for audits_starts in [true, false] {
+        let world = World::with(Config { audits_starts, ..Config::default() }).await;
+        world.publish("line", writes_line()).await;
+        let begin = json!({"definitionId": "line", "instanceId": "one"});
+        world.post(&format!("{API}/workflow-instances"), &begin).await.expect(200);
+        let execute = format!("{API}/workflow-definitions/line/execute");
+        world.post(&execute, &json!({"instanceId": "two"})).await.expect(200);
+        let path = format!("{API}/cancel/workflow-instances/two");
+        world.post(&path, &json!({})).await;
+        world.delete(&format!("{API}/workflow-instances/two")).await.expect(204);
+        has(&world, &["instance.delete two".to_owned()]).await;
+        let all = entries(&world).await;
+        for id in ["one", "two"] {
+            assert_eq!(all.contains(&format!("instance.start {id}")), audits_starts, "{all:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn entries_that_wait_are_written_when_the_server_ends() {
     let world = World::new().await;
     let caller = crate::auth::caller::Caller::of_start();

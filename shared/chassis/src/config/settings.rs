@@ -34,6 +34,8 @@ settings! {
     base_path: Option<BasePath> = "", "PATH";
     /// Refuses links and workflow endpoints without https, at this port or at a trusted proxy
     require_https: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
+    /// Writes each start over the API into the audit log, too: who, which definition, from where
+    audit_starts: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// Networks of proxies whose X-Forwarded-… and Forwarded headers are believed, such as
     /// `10.0.0.0/8,::1`; none if not set
     trusted_proxies: Networks = "", "NETWORKS";
