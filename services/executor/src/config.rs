@@ -100,6 +100,10 @@ impl From<&chassis::Settings> for Config {
                     ca: settings.smtp_ca.clone(),
                 },
                 files: settings.files_folder.clone(),
+                nats: connectors::NatsConfig {
+                    subjects: settings.nats_subjects.0.clone(),
+                    buckets: settings.nats_buckets.0.clone(),
+                },
             },
             steps_without_wait_max: settings.executor_steps_max,
             event_wait: settings.event_wait,

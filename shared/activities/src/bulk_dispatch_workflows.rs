@@ -129,7 +129,7 @@ impl Activity for BulkDispatchWorkflows {
         }
         let next = keep(step, &bulk);
         if let Some(reason) = child[REFUSED].as_str() {
-            step.line(format!("child {id}: {reason}"));
+            step.note(format!("child {id}: {reason}"));
         }
         let status = child["subStatus"].as_str().unwrap_or_default();
         let port = match status {

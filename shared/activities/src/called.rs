@@ -66,8 +66,13 @@ pub(crate) struct Content {
 /// content}`, the content in base64), or text, or JSON.
 ///
 /// # Errors
-/// [`Failure`] when the content of a file is not base64.
+/// [`Failure`] when the content of a file is not base64, or a secret is in it.
 pub(crate) fn content(property: &str, value: &Value) -> Result<Content, Failure> {
+    if engine::is_sealed(value) {
+        let reason = "a value that is made of a secret cannot become a file: its bytes would be \
+                      kept in clear; send it with a call";
+        return Err(Failure::input(property, reason));
+    }
     if let Some(file) = file::members(value) {
         let text = |name: &str| file::text(file, name).map(str::to_owned);
         let encoded = file::text(file, "content").unwrap_or_default();

@@ -34,10 +34,10 @@ impl Activity for DownloadHttpFile {
             .default(false)
             .input("requestHeaders", Type::Dictionary, "Header names and values.")
             .input("requestTimeout", Type::TimeSpan, "The longest wait for the answer.")
-            .output("response", Type::Object, "The whole answer.")
+            .output("response", Type::Object, "The whole answer, if it is bound.")
             .output("statusCode", Type::Integer(32), "The answer's status code.")
-            .output("responseContentStream", Type::Object, "The file.")
-            .output("responseContentBytes", Type::String, "The bytes of the file, in base64.")
+            .output("responseContentStream", Type::Object, "The file, if it is bound.")
+            .output("responseContentBytes", Type::String, "Its bytes in base64, if it is bound.")
             .output("responseHeaders", Type::Dictionary, "The answer's headers.")
             .output("responseContentHeaders", Type::Dictionary, "Those about its content.")
             .output("result", Type::Object, "The file: its name, type, size, content in base64.")
@@ -61,14 +61,21 @@ impl Activity for DownloadHttpFile {
             let about = headers.as_object().into_iter().flatten();
             let about = about.filter(|(name, _)| name.starts_with("content-"));
             let about = about.map(|(name, value)| (name.clone(), value.clone())).collect();
-            let whole = json!({"statusCode": status, "headers": headers, "content": content});
+            // The file is kept once, as the result, unless others of these are wanted.
+            if step.bound_type("response").is_some() {
+                let whole = json!({"statusCode": status, "headers": headers, "content": content});
+                step.set_output("response", whole)?;
+            }
+            if step.bound_type("responseContentBytes").is_some() {
+                let bytes = content.get("content").cloned().unwrap_or_default();
+                step.set_output("responseContentBytes", bytes)?;
+            }
+            if step.bound_type("responseContentStream").is_some() {
+                step.set_output("responseContentStream", content.clone())?;
+            }
             step.set_output("statusCode", status)?;
             step.set_output("responseContentHeaders", serde_json::Value::Object(about))?;
             step.set_output("responseHeaders", headers)?;
-            step.set_output("response", whole)?;
-            let bytes = content.get("content").cloned().unwrap_or_default();
-            step.set_output("responseContentBytes", bytes)?;
-            step.set_output("responseContentStream", content.clone())?;
             step.set_output("result", content)
         })?;
         left(step, ended)

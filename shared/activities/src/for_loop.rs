@@ -1,6 +1,8 @@
 //! For: counts from one number to another and runs its body for each.
 
-use engine::{Activity, Child, Decision, Descriptor, Failure, Next, PortKind, Step, Type};
+use engine::{
+    Activity, Child, Decision, Descriptor, Failure, Next, Plan, Planning, PortKind, Step, Type,
+};
 use model::Map;
 use serde_json::{Value, json};
 
@@ -22,6 +24,13 @@ impl Activity for ForLoop {
             .port("body", PortKind::Embedded)
             .loops()
             .gives(&["CurrentValue"])
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        if node.literal("step").and_then(Value::as_i64) == Some(0) {
+            node.problem("step", "0 never gets to the end: write another number");
+        }
+        None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
@@ -58,7 +67,7 @@ fn round(step: &mut Step<'_, '_>, at: i64, last: i64, by: i64) -> Decision {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::tests::{check_lines, player};
+    use crate::tests::{check_lines, player, problems};
 
     fn counted(inputs: Value) -> Value {
         let mut node = json!({"type": "For", "body":
@@ -82,8 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_zero_is_an_incident() {
-        let mut player = player(counted(json!({"end": 3, "step": 0})));
+    fn a_step_of_zero_is_a_mistake_written_out_and_an_incident_computed() {
+        let found = problems(counted(json!({"end": 3, "step": 0})));
+        assert!(found[0].contains("0 never gets to the end"), "{found:?}");
+        let mut player = player(counted(json!({"end": 3, "step": {"js": "0"}})));
         player.start(json!({}));
         assert_eq!(player.incident(), Some("step: 0 never gets to the end"));
     }

@@ -40,7 +40,7 @@ impl Activity for Log {
         let message = filled(&template, &step.value("arguments")?);
         let category = step.text("category")?.unwrap_or_else(|| "Process".to_owned());
         let attributes = step.object("attributes")?;
-        step.line(format!("{name} {category}: {message}"));
+        step.line("message", format!("{name} {category}: {message}"));
         step.emit(Effect::Log(LogLine { level, category, message, attributes }));
         Ok(Next::done())
     }

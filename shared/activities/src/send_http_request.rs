@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use crate::called::read_xml;
 use crate::write_http_response::headers;
 
+/// The methods that servers usually know.
+const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
 /// `Elsa.SendHttpRequest`
 pub(crate) struct SendHttpRequest;
 
@@ -123,6 +126,12 @@ pub(crate) fn check_url(node: &mut Planning<'_>) {
     let url = node.literal("url").and_then(Value::as_str).filter(|url| !url.trim().is_empty());
     if let Some(flaw) = url.and_then(no_url) {
         node.oversight("url", flaw);
+    }
+    let method = node.literal("method").and_then(Value::as_str).unwrap_or_default();
+    let is_known = METHODS.iter().any(|known| known.eq_ignore_ascii_case(method.trim()));
+    if !method.trim().is_empty() && !is_known {
+        let known = METHODS.join(", ");
+        node.warning("method", format!("{method:?} is no usual method: most servers know {known}"));
     }
 }
 

@@ -116,7 +116,9 @@ mod tests {
                 {"type": "RunJavaScript", "id": "script", "script": "getHidden() + 1",
                     "result": {"memoryReference": {"id": "i"}}},
                 {"type": "Event", "eventName": "go"},
-                {"type": "WriteLine", "text": {"js": "getHidden() + ' ' + getInner()"}}]})
+                {"type": "WriteLine", "text": {"js": "getHidden() + ' ' + getInner()"}},
+                {"type": "If", "condition": {"js": "getHidden() === 4711 && getInner() === 4712"},
+                    "then": {"type": "WriteLine", "text": "right"}}]})
     }
 
     const MEMORY: &str = "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core";
@@ -148,7 +150,7 @@ mod tests {
             assert!(!shared.contains("4712"), "{shared}");
             let event = player.state().bookmarks.keys().next().cloned().unwrap();
             player.resume_at(event, json!({}));
-            assert_eq!(player.lines(), ["4711 4712"], "{driver}");
+            assert_eq!(player.lines(), ["***", "right"], "{driver}");
         }
     }
 

@@ -15,7 +15,7 @@ impl Activity for WriteLine {
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let text = step.text("text")?.unwrap_or_default();
-        step.line(text);
+        step.line("text", text);
         Ok(Next::done())
     }
 }

@@ -176,7 +176,8 @@ fn long_values_are_cut() {
 }
 
 #[test]
-fn only_variables_that_changed_are_kept_in_the_last_line_of_a_turn() {
+fn only_variables_that_changed_are_kept_where_the_next_activity_of_the_root_begins_or_the_turn_ends()
+ {
     let engine = engine();
     let definition = json!({"definitionId": "d", "variables": [
             {"id": "a", "name": "A", "typeName": "Int32", "value": 1},
@@ -200,7 +201,11 @@ fn only_variables_that_changed_are_kept_in_the_last_line_of_a_turn() {
     };
     assert_eq!(changes(&player), []);
     assert!(player.resume("Elsa.Event", json!({})));
-    let expected = vec![(0, "b".to_owned(), json!(8)), (1, "w".to_owned(), json!(6))];
+    let expected = vec![
+        (0, "b".to_owned(), json!(5)),
+        (1, "w".to_owned(), json!(6)),
+        (0, "b".to_owned(), json!(8)),
+    ];
     assert_eq!(changes(&player), expected);
     assert!(!player.journal.last().unwrap().recorded.as_ref().unwrap().variables.is_empty());
     player

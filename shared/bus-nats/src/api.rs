@@ -122,27 +122,41 @@ impl Api {
         payload: Bytes,
         answer_max: Duration,
     ) -> Result<Stored, ApiError> {
-        let answer = self.ask(subject, headers, payload, answer_max).await?;
-        let Some(sequence) = answer["seq"].as_u64() else {
-            return Err(ApiError::Other("the answer has no sequence: is it from a stream?".into()));
-        };
+        let answer = self.stored(subject, headers, payload, answer_max).await?;
+        let sequence = answer["seq"].as_u64().unwrap_or_default();
         Ok(Stored { sequence, duplicate: answer["duplicate"].as_bool().unwrap_or(false) })
     }
 
-    async fn ask(
+    /// As [`Api::publish`]; returns the whole answer of the stream.
+    pub(crate) async fn stored(
         &self,
         subject: String,
         headers: HeaderMap,
         payload: Bytes,
         answer_max: Duration,
     ) -> Result<Value, ApiError> {
+        let answer = self.ask(subject, headers, payload, answer_max).await?;
+        if answer["seq"].as_u64().is_none() {
+            return Err(ApiError::Other("the answer has no sequence: is it from a stream?".into()));
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request and returns the answer as it is.
+    pub(crate) async fn answer(
+        &self,
+        subject: String,
+        headers: HeaderMap,
+        payload: Bytes,
+        answer_max: Duration,
+    ) -> Result<async_nats::Message, ApiError> {
         let size = payload.len();
         let mut request = Request::new().payload(payload).timeout(Some(answer_max));
         if !headers.is_empty() {
             request = request.headers(headers);
         }
         let answer = self.client.send_request(subject.clone(), request).await;
-        let answer = answer.map_err(|error| match error.kind() {
+        answer.map_err(|error| match error.kind() {
             RequestErrorKind::NoResponders => ApiError::NoResponders,
             RequestErrorKind::TimedOut => {
                 self.refusals.about(&subject).map_or(ApiError::Timeout, ApiError::Denied)
@@ -153,7 +167,17 @@ impl Api {
             RequestErrorKind::InvalidSubject | RequestErrorKind::Other => {
                 ApiError::Other(error.to_string())
             }
-        })?;
+        })
+    }
+
+    async fn ask(
+        &self,
+        subject: String,
+        headers: HeaderMap,
+        payload: Bytes,
+        answer_max: Duration,
+    ) -> Result<Value, ApiError> {
+        let answer = self.answer(subject, headers, payload, answer_max).await?;
         let answer: Value = serde_json::from_slice(&answer.payload)
             .map_err(|error| ApiError::Other(format!("the answer is not JSON: {error}")))?;
         match answer.get("error") {

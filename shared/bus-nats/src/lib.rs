@@ -16,6 +16,7 @@ mod kv;
 mod login;
 mod nats;
 mod options;
+mod outside;
 pub mod permissions;
 mod placement;
 mod provision;

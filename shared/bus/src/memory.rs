@@ -9,6 +9,7 @@ mod bucket;
 mod fault;
 mod kv;
 mod log;
+mod outside;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -58,6 +59,7 @@ struct State {
     log: log::Log,
     buckets: BTreeMap<Bucket, bucket::State>,
     wire: wire::State,
+    outside: outside::State,
     expirer: bool,
     closed: bool,
 }

@@ -19,7 +19,7 @@ mod value;
 
 pub(crate) use check::key_fault;
 pub use error::{ConfigError, Origin};
-pub use gate::{ClientAuth, HostLists, Networks, Rate};
+pub use gate::{ClientAuth, HostLists, NameLists, Networks, Rate};
 pub use oidc::ClaimRoles;
 pub use settings::{Args, Settings, reachable};
 pub use source::Setting;

@@ -44,8 +44,8 @@ pub use chance::{SeededChance, SystemChance, drawn_at};
 pub use clock::{SystemClock, TokioClock};
 pub use config::{
     Args, Auth, BasePath, ClaimRoles, ClientAuth, ConfigError, Delay, Entries, FlowchartMode,
-    HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NamedUrls, Networks,
-    Origin, Rate, Secret, Setting, Settings, reachable,
+    HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NameLists, NamedUrls,
+    Networks, Origin, Rate, Secret, Setting, Settings, reachable,
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;

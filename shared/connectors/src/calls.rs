@@ -65,6 +65,15 @@ impl ErrorKind {
     }
 }
 
+/// Appends the cause of an error to its text, unless the text says it already, as many libraries do.
+pub(crate) fn with_cause(text: &mut String, cause: &dyn std::error::Error) {
+    let cause = cause.to_string();
+    if !text.contains(&cause) {
+        text.push_str(": ");
+        text.push_str(&cause);
+    }
+}
+
 impl CallEnd {
     /// A call without a result.
     #[must_use]

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bus::Outside;
 use engine::{Call, Operation};
 use model::{DefinitionId, limits};
 
@@ -13,6 +15,7 @@ use crate::file::Files;
 use crate::guard::{Guard, Hosts};
 use crate::http::Http;
 use crate::mail::{MailConfig, Smtp};
+use crate::nats::{Nats, NatsConfig};
 use crate::sql::Sql;
 
 /// The key of the hosts for every definition that has no list of its own.
@@ -34,6 +37,8 @@ pub struct Config {
     pub mail: MailConfig,
     /// The folder of all files; files are off if there is none.
     pub files: Option<PathBuf>,
+    /// What workflows may use of NATS.
+    pub nats: NatsConfig,
 }
 
 /// Makes calls to the world.
@@ -43,18 +48,22 @@ pub struct Connectors {
     sql: Sql,
     mail: Smtp,
     files: Files,
+    nats: Nats,
 }
 
 impl Connectors {
     /// Connectors with these settings. Nothing is connected before the first call.
+    ///
+    /// `outside` is NATS, where workflows may use it.
     #[must_use]
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, outside: Option<Arc<dyn Outside>>) -> Self {
         Self {
             http: Http::new(Guard { allow_private: config.allow_private_addresses }),
             hosts: config.hosts.iter().map(|(id, hosts)| (id.clone(), Hosts::new(hosts))).collect(),
             sql: Sql::new(&config.sql, config.sql_by_url),
             mail: Smtp::new(config.mail.clone()),
             files: Files::new(config.files.clone()),
+            nats: Nats::new(outside, config.nats.clone()),
         }
     }
 }
@@ -79,6 +88,9 @@ impl Calls for Connectors {
                 Operation::Sql(statement) => Box::pin(self.sql.run(statement, &call.key)).await,
                 Operation::Mail(mail) => Box::pin(self.mail.send(mail, &call.key)).await,
                 Operation::File(access) => Box::pin(self.files.access(access, &call.key)).await,
+                Operation::Nats(nats) => {
+                    Box::pin(self.nats.call(nats, &call.key, of, call.timeout, traceparent)).await
+                }
             }
         };
         match tokio::time::timeout(wait, work).await {

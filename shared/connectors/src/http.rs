@@ -16,7 +16,7 @@ use model::{Map, depth, limits};
 use reqwest::{Client, RequestBuilder, Response, Url, redirect};
 use serde_json::{Value, json};
 
-use crate::calls::{CallEnd, ErrorKind};
+use crate::calls::{CallEnd, ErrorKind, with_cause};
 use crate::files_left;
 use crate::guard::{Forbidden, Guard, Hosts, Names, Resolver, SystemNames};
 
@@ -280,8 +280,7 @@ fn explain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(inner) = source {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
+        with_cause(&mut text, inner);
         source = inner.source();
     }
     text

@@ -15,9 +15,11 @@ mod guard;
 mod http;
 mod mail;
 mod memory;
+mod nats;
 mod sql;
 
 pub use calls::{CallEnd, Calls, ErrorKind};
 pub use connectors::{Config, Connectors};
 pub use mail::MailConfig;
 pub use memory::MemoryCalls;
+pub use nats::NatsConfig;

@@ -20,7 +20,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
 use model::{Map, limits};
 use reqwest::Url;
 
-use crate::calls::{CallEnd, ErrorKind};
+use crate::calls::{CallEnd, ErrorKind, with_cause};
 
 /// The settings of mail.
 #[derive(Clone, Debug, Default)]
@@ -178,8 +178,7 @@ fn failed(error: &lettre::transport::smtp::Error) -> CallEnd {
     let mut message = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {
-        message.push_str(": ");
-        message.push_str(&inner.to_string());
+        with_cause(&mut message, inner);
         source = inner.source();
     }
     CallEnd::Error { kind, code, message }

@@ -62,6 +62,8 @@ pub enum Operation {
     Mail(Mail),
     /// Reads or writes a file.
     File(FileAccess),
+    /// Sends to NATS, or reads from it.
+    Nats(NatsCall),
 }
 
 /// An HTTP request to send. Its result is `{"statusCode": 200, "headers": {…}, "content": …}`, with
@@ -167,6 +169,108 @@ pub enum FileAccess {
     },
 }
 
+/// Work with NATS. A content is text as it is, a file (`model::file`) as its bytes, null as nothing,
+/// anything else as JSON; what comes back is JSON, text, or a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NatsCall {
+    /// Sends a message with the key of the call as its id. The result is `{}`, or if a stream has to
+    /// have it `{"stream": …, "sequence": …}`.
+    Publish {
+        /// Where it goes.
+        message: Outgoing,
+        /// A stream has to have it.
+        stored: bool,
+    },
+    /// Sends a request. The result is `{"content": …, "headers": {…}}`, with `statusCode` and `message`
+    /// too if a service answered with an error. The code `no-responders` of a failure means that
+    /// nobody listens.
+    Request {
+        /// Where it goes.
+        message: Outgoing,
+    },
+    /// Reads a key. The result is `{"value": …, "revision": …}`, or `{}` if there is none.
+    Get {
+        /// The bucket.
+        bucket: String,
+        /// The key.
+        key: String,
+    },
+    /// Writes a key, or deletes it. The result is `{"revision": …}`, or `{"conflict": true}` if it is
+    /// not at the expected revision.
+    Set {
+        /// The bucket.
+        bucket: String,
+        /// The key.
+        key: String,
+        /// The value; none deletes the key.
+        value: Option<Value>,
+        /// The revision at which it has to be; 0: it must not exist.
+        expected: Option<u64>,
+    },
+    /// Reads an object. The result is `{"object": file}`, or `{}` if there is none.
+    GetObject {
+        /// The object store.
+        bucket: String,
+        /// The name.
+        name: String,
+    },
+    /// Writes an object. The result is `{"size": …}`.
+    SetObject {
+        /// The object store.
+        bucket: String,
+        /// The name.
+        name: String,
+        /// Its content.
+        content: Value,
+    },
+}
+
+/// A message to send.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outgoing {
+    /// Its subject.
+    pub subject: String,
+    /// Header names and values.
+    pub headers: BTreeMap<String, String>,
+    /// Its content.
+    pub content: Value,
+}
+
+impl NatsCall {
+    /// What is done, and with what.
+    fn summary(&self) -> String {
+        match self {
+            Self::Publish { message, .. } => format!("message to {}", message.subject),
+            Self::Request { message } => format!("request to {}", message.subject),
+            Self::Get { bucket, key } | Self::Set { bucket, key, .. } => {
+                format!("key {key} of {bucket}")
+            }
+            Self::GetObject { bucket, name } | Self::SetObject { bucket, name, .. } => {
+                format!("object {name} of {bucket}")
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Publish { message, .. } | Self::Request { message } => {
+                let headers = message.headers.iter().map(|(name, value)| name.len() + value.len());
+                message.subject.len() + weight(&message.content) + headers.sum::<usize>()
+            }
+            Self::Get { bucket, key } => bucket.len() + key.len(),
+            Self::Set { bucket, key, value, .. } => {
+                bucket.len() + key.len() + value.as_ref().map(weight).unwrap_or_default()
+            }
+            Self::GetObject { bucket, name } => bucket.len() + name.len(),
+            Self::SetObject { bucket, name, content } => {
+                bucket.len() + name.len() + weight(content)
+            }
+        }
+    }
+}
+
 impl FileAccess {
     /// The path of the file.
     #[must_use]
@@ -186,6 +290,7 @@ impl Operation {
             Self::Sql(_) => "sql",
             Self::Mail(_) => "mail",
             Self::File(_) => "file",
+            Self::Nats(_) => "nats",
         }
     }
 
@@ -203,6 +308,7 @@ impl Operation {
             }
             Self::File(FileAccess::Open { path }) => path.len(),
             Self::File(FileAccess::Save { path, data, .. }) => path.len() + data.len(),
+            Self::Nats(call) => call.bytes(),
         }
     }
 
@@ -215,6 +321,7 @@ impl Operation {
             Self::Sql(statement) => format!("SQL on {}", statement.connection),
             Self::Mail(mail) => format!("mail to {}", mail.to.join(", ")),
             Self::File(access) => format!("file {}", access.path()),
+            Self::Nats(call) => call.summary(),
         }
     }
 }
@@ -243,13 +350,19 @@ impl From<FileAccess> for Operation {
     }
 }
 
+impl From<NatsCall> for Operation {
+    fn from(call: NatsCall) -> Self {
+        Self::Nats(call)
+    }
+}
+
 /// An HTTP request is stored flat in its call, as when there was no other operation: all versions
 /// read it. Any other operation is the member `operation`.
 impl Serialize for Call {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let members = match self.operation {
             Operation::Http(ref request) => 9 + usize::from(request.as_file),
-            Operation::Sql(_) | Operation::Mail(_) | Operation::File(_) => 5,
+            Operation::Sql(_) | Operation::Mail(_) | Operation::File(_) | Operation::Nats(_) => 5,
         };
         let members = members + usize::from(self.tries.is_some());
         let mut call = serializer.serialize_struct("Call", members)?;
@@ -358,7 +471,10 @@ mod tests {
         };
         let mail = Mail { to: vec!["a@example.org".into()], ..Mail::default() };
         let open = FileAccess::Open { path: "a.txt".into() };
-        for operation in [statement.into(), mail.into(), Operation::from(open)] {
+        let message = Outgoing { subject: "orders".into(), ..Outgoing::default() };
+        let publish = NatsCall::Publish { message, stored: true };
+        let operations = [statement.into(), mail.into(), open.into(), Operation::from(publish)];
+        for operation in operations {
             let call = Call {
                 key: "k".into(),
                 bookmark_id: "b".into(),

@@ -14,7 +14,7 @@ use crate::weight::weight;
 const CUT: &str = "$cut";
 
 /// Stands for a value that is never kept.
-const MASKED: &str = "***";
+pub(crate) const MASKED: &str = "***";
 
 /// Parts of names of credentials, without the characters between words.
 const CREDENTIALS: [&str; 14] = [

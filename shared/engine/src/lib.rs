@@ -48,6 +48,7 @@ mod migrate;
 mod moving;
 mod near;
 mod outline;
+pub mod outside;
 mod place;
 mod placeholder;
 mod problem;
@@ -72,7 +73,10 @@ mod view;
 mod weight;
 
 pub use activity::Activity;
-pub use call::{Attachment, Call, FileAccess, Mail, Operation, Request, Statement, Tries, Wanted};
+pub use call::{
+    Attachment, Call, FileAccess, Mail, NatsCall, Operation, Outgoing, Request, Statement, Tries,
+    Wanted,
+};
 pub use chart::{Charted, ChartedVariable, WORKFLOW_ID, WORKFLOW_TYPE, pascal};
 pub use compile::{Part, Planning, UNTYPED, near_language, short_language};
 pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};

@@ -3,7 +3,7 @@
 mod retry;
 
 use model::{Bookmark, Map, SubStatus, What, limits};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::decision::{Decision, Failure, Next, Resumed};
 use crate::draft::{Draft, Ended};
@@ -82,7 +82,10 @@ impl<'a> Run<'a> {
         let number = state.executions.values().find(waiting).map(|found| found.number);
         assert!(number.is_some(), "INV-3: the execution of bookmark {} exists", bookmark.id);
         let number = number.unwrap_or_default();
-        self.draft.write(number, What::Resumed, None, None);
+        // An activity may handle a failure, and then nothing else tells the reason.
+        let failed = call.is_some().then(|| resume.input.get("message")).flatten();
+        let reason = failed.filter(|_| resume.input.contains_key("error")).and_then(Value::as_str);
+        self.draft.write(number, What::Resumed, reason.map(str::to_owned), None);
         if let Some(execution) = self.draft.state.executions.get_mut(&number) {
             execution.bookmarks -= 1;
         }

@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use chassis::{Life, Settings};
+use chassis::{Life, NameLists, Settings};
 use clap::Args;
 
 use crate::failure::Kind;
@@ -38,6 +38,10 @@ pub(crate) async fn run(
     local::on_a_free_port(&mut settings)?;
     // A URL that is given may hold a password.
     let mut shown = settings.shown("nats-url").to_owned();
+    let unset: Vec<_> = ["nats-subjects", "nats-buckets"]
+        .into_iter()
+        .filter(|setting| settings.is_default(setting))
+        .collect();
     let broker = if settings.is_default("nats-url") {
         let broker = Local::start(data, Some(NATS_PORT), &|text| say::progress(text)).await?;
         settings.nats_url = broker.nats_url();
@@ -47,6 +51,15 @@ pub(crate) async fn run(
             broker.version(),
             settings.nats_url
         ));
+        // On a server of its own, on loopback, workflows may use all that is not Staunch's.
+        for (setting, names) in [
+            ("nats-subjects", &mut settings.nats_subjects),
+            ("nats-buckets", &mut settings.nats_buckets),
+        ] {
+            if unset.contains(&setting) {
+                *names = NameLists::everything();
+            }
+        }
         Some(broker)
     } else {
         None

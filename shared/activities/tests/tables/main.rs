@@ -5,6 +5,7 @@ mod activity;
 mod composition;
 mod connected;
 mod flow;
+mod nats;
 mod play;
 mod primitives;
 
@@ -27,6 +28,7 @@ fn tables() -> Vec<Table> {
     all.extend(composition::tables());
     all.extend(connected::tables());
     all.extend(flow::tables());
+    all.extend(nats::tables());
     all.sort_by_key(|table| table.name);
     all
 }

@@ -115,24 +115,65 @@ pub struct HostLists(pub BTreeMap<String, Vec<String>>);
 
 impl Parse for HostLists {
     fn parse(text: &str) -> Result<Self, String> {
-        let mut lists = BTreeMap::new();
-        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            let Some((id, hosts)) = item.split_once('=') else {
-                return Err(format!("{item:?} is not like order=api.example.com|*.example.org"));
-            };
-            let hosts: Vec<_> = hosts.split('|').map(|host| host.trim().to_lowercase()).collect();
-            if let Some(wrong) = hosts.iter().find(|host| !is_host(host)) {
+        lists(text, "order=api.example.com|*.example.org", |host| {
+            let host = host.to_lowercase();
+            if is_host(&host) {
+                return Ok(host);
+            }
+            Err(format!(
+                "{host:?} is not a host: write a name, an address or *.example.com, without a \
+                 scheme or a port"
+            ))
+        })
+        .map(Self)
+    }
+}
+
+/// Patterns of names in NATS that may be used, by the id of a workflow definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NameLists(pub BTreeMap<String, Vec<String>>);
+
+impl NameLists {
+    /// Every definition may use every name that is not Staunch's.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self(BTreeMap::from([("*".to_owned(), vec![">".to_owned()])]))
+    }
+}
+
+impl Parse for NameLists {
+    fn parse(text: &str) -> Result<Self, String> {
+        lists(text, "order=orders.>|stock.*", |pattern| {
+            let is_bad = |byte: u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
+            if pattern.split('.').any(str::is_empty) || pattern.bytes().any(is_bad) {
                 return Err(format!(
-                    "{wrong:?} is not a host: write a name, an address or *.example.com, without \
-                     a scheme or a port"
+                    "{pattern:?} is not a pattern: write tokens with dots between, * for one and > \
+                     for the rest"
                 ));
             }
-            if lists.insert(id.trim().to_owned(), hosts).is_some() {
-                return Err(format!("{:?} has two lists", id.trim()));
-            }
-        }
-        Ok(Self(lists))
+            Ok(pattern.to_owned())
+        })
+        .map(Self)
     }
+}
+
+/// Lists by name, as `name=item|item,name=item`.
+fn lists(
+    text: &str,
+    example: &str,
+    read: impl Fn(&str) -> Result<String, String>,
+) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut lists = BTreeMap::new();
+    for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let Some((id, items)) = item.split_once('=') else {
+            return Err(format!("{item:?} is not like {example}"));
+        };
+        let items = items.split('|').map(|item| read(item.trim())).collect::<Result<_, _>>()?;
+        if lists.insert(id.trim().to_owned(), items).is_some() {
+            return Err(format!("{:?} has two lists", id.trim()));
+        }
+    }
+    Ok(lists)
 }
 
 /// A name, an address, or `*.` before a name.

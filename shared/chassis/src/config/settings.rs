@@ -9,7 +9,7 @@ use model::{After, Retention, Retries, ScriptLibrary, limits};
 
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
-use super::gate::{ClientAuth, HostLists, Networks, Rate};
+use super::gate::{ClientAuth, HostLists, NameLists, Networks, Rate};
 use super::oidc::ClaimRoles;
 use super::source::{Setting, Sources};
 use super::value::{
@@ -208,6 +208,12 @@ settings! {
     /// every definition without a list: `order=api.shop.example|*.pay.example,*=*.example.com`; any
     /// if not set
     call_hosts: HostLists = "", "ID=HOSTS";
+    /// Subjects of NATS on which workflows may send and ask, by the id of the definition; under `*`
+    /// those of every definition without a list: `order=orders.>|stock.*,*=public.>`; none if not
+    /// set, all but Staunch's own in `staunch dev`
+    nats_subjects: NameLists = "", "ID=SUBJECTS";
+    /// Buckets and object stores of NATS that workflows may use, likewise: `*=config|uploads`
+    nats_buckets: NameLists = "", "ID=BUCKETS";
     /// Databases that workflows may use: `name=postgres://…`, `name=mysql://…` or `name=sqlite://…`,
     /// separated by commas
     sql_connections: NamedUrls = "", "NAME=URL";

@@ -237,7 +237,8 @@ async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
         operation: call(url).into(),
     };
     let config = Config { allow_private_addresses: true, ..Config::default() };
-    let answer = Connectors::new(&config).perform(&slow, &"slow".into(), None).await.into_input();
+    let answer =
+        Connectors::new(&config, None).perform(&slow, &"slow".into(), None).await.into_input();
     assert_eq!(answer["error"], "timeout", "{answer:?}");
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ChildExecution, Step};
 use crate::decision::Failure;
+use crate::keeping::MASKED;
 use crate::outline::{Binding, NodeRef, RetryPolicy, fit};
 use crate::program::type_of;
 use crate::state::{Output, Work};
@@ -165,7 +166,7 @@ impl Step<'_, '_> {
     fn named_retry(&mut self, name: &str) -> Option<Retry> {
         let found = self.draft.env.installation.retries.get(name).cloned();
         if found.is_none() {
-            self.line(format!(
+            self.note(format!(
                 "there is no resilience strategy {name} here, so the call is made once: add it to \
                  the setting retry-strategies"
             ));
@@ -197,8 +198,16 @@ impl Step<'_, '_> {
         waits
     }
 
-    /// Writes a line into the journal.
-    pub fn line(&mut self, text: String) {
+    /// Writes a line into the journal, which is made of this input: without its text if values of that
+    /// input are not kept, or if it is computed from a hidden variable.
+    pub fn line(&mut self, input: &str, text: String) {
+        let is_kept = self.hidden_reads.get() == 0 && self.node.keeping.keeps_input(input, true);
+        let text = if is_kept { text } else { MASKED.to_owned() };
+        self.note(text);
+    }
+
+    /// Writes a line of the activity itself into the journal.
+    pub fn note(&mut self, text: String) {
         self.draft.write(self.number, What::Line, Some(text), None);
     }
 

@@ -187,7 +187,7 @@ pub(super) async fn run(
             let path = "/bulk-actions/import/workflow-instances";
             output::json(&client.post(path, &document).await?.body)
         }
-        Operation::Plan { verb } => plan(client, verb).await,
+        Operation::Plan { verb } => plan(client, verb, format).await,
     }
 }
 
@@ -229,7 +229,7 @@ fn set(text: &str) -> Result<Value, Failure> {
     Ok(json!({"type": "ModifyVariable", "variableId": name, "value": value}))
 }
 
-async fn plan(client: &Client, verb: Plan) -> Result<(), Failure> {
+async fn plan(client: &Client, verb: Plan, format: Format) -> Result<(), Failure> {
     match verb {
         Plan::Submit { alterations, filter, dry_run } => {
             let filter: Map<String, Value> = input::parse(&filter)?;
@@ -242,7 +242,11 @@ async fn plan(client: &Client, verb: Plan) -> Result<(), Failure> {
                 return fits(answer["misfitCount"] == json!(0));
             }
             let body = json!({"alterations": alterations, "filter": filter});
-            output::json(&client.post("/alterations/submit", &body).await?.body)
+            let answer = client.post("/alterations/submit", &body).await?.body;
+            match format {
+                Format::Json => output::json(&answer),
+                Format::Table => say::data(&output::text(&answer, "planId")),
+            }
         }
         Plan::Get { id } => {
             if id.is_empty() || id.contains('/') {

@@ -1,0 +1,214 @@
+//! Subjects, buckets and object stores of workflows.
+
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::kv::{EntryErrorKind, Operation, Store};
+use async_nats::jetstream::object_store::{GetErrorKind, ObjectStore};
+use async_trait::async_trait;
+use bus::{Error, KeyValue, Outside, OutsideError, Put, Revision, Stored, Wire as _};
+use bytes::Bytes;
+use protocol::Message;
+use tokio::io::AsyncReadExt as _;
+
+use crate::NatsBus;
+use crate::api::{
+    ApiError, STREAM_NOT_FOUND, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT, headers_out,
+    message_in,
+};
+use crate::bucket::OPERATION;
+use crate::options::ANSWER_MAX;
+
+const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
+const MESSAGE_ID: &str = "Nats-Msg-Id";
+
+#[async_trait]
+impl Outside for NatsBus {
+    async fn tell(&self, message: Message) -> Result<(), OutsideError> {
+        self.send(message).await.map_err(refused)?;
+        let inner = self.open().map_err(refused)?;
+        let flushed = inner.data_api.client().flush().await;
+        flushed.map_err(|error| OutsideError::Unavailable(format!("the message: {error}")))
+    }
+
+    async fn ask(&self, message: Message, timeout: Duration) -> Result<Message, OutsideError> {
+        let inner = self.open().map_err(refused)?;
+        let subject = message.subject.clone();
+        let headers = headers_out(&message.headers).map_err(refused)?;
+        let payload = Bytes::from(message.payload);
+        let answer = inner.data_api.answer(subject.clone(), headers, payload, timeout).await;
+        let answer =
+            answer.map_err(|failure| of_api(failure, &format!("the request to {subject}")))?;
+        Ok(message_in(&answer))
+    }
+
+    async fn store(&self, message: Message, timeout: Duration) -> Result<Stored, OutsideError> {
+        let inner = self.open().map_err(refused)?;
+        let subject = message.subject.clone();
+        let headers = headers_out(&message.headers).map_err(refused)?;
+        let payload = Bytes::from(message.payload);
+        let stored = inner.data_api.stored(subject.clone(), headers, payload, timeout).await;
+        let what = format!("the message to {subject}");
+        let answer = stored.map_err(|failure| match failure {
+            ApiError::NoResponders => {
+                OutsideError::NoResponders(format!("{what}: no stream has this subject"))
+            }
+            other => of_api(other, &what),
+        })?;
+        let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+        Ok(Stored { stream: text("stream"), sequence: answer["seq"].as_u64().unwrap_or_default() })
+    }
+
+    async fn key(&self, bucket: &str, key: &str) -> Result<Option<KeyValue>, OutsideError> {
+        let what = format!("the key {key} of the bucket {bucket}");
+        let entry = self.bucket(bucket).await?.entry(key).await.map_err(|error| {
+            let text = format!("{what}: {error}");
+            match error.kind() {
+                EntryErrorKind::InvalidKey => OutsideError::Refused(text),
+                EntryErrorKind::TimedOut => OutsideError::Late(text),
+                EntryErrorKind::Other => OutsideError::Unavailable(text),
+            }
+        })?;
+        let entry = entry.filter(|entry| entry.operation == Operation::Put);
+        Ok(entry.map(|entry| KeyValue { value: entry.value, revision: entry.revision }))
+    }
+
+    async fn set_key(
+        &self,
+        bucket: &str,
+        key: &str,
+        value: Option<Bytes>,
+        expected: Option<Revision>,
+        nonce: &str,
+    ) -> Result<Put, OutsideError> {
+        let inner = self.open().map_err(refused)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(MESSAGE_ID, nonce);
+        if let Some(expected) = expected {
+            headers.insert(EXPECTED, expected.to_string());
+        }
+        if value.is_none() {
+            headers.insert(OPERATION, "DEL");
+        }
+        let subject = format!("$KV.{bucket}.{key}");
+        let payload = value.unwrap_or_default();
+        let answer = inner.data_api.publish(subject.clone(), headers, payload, ANSWER_MAX).await;
+        match answer {
+            Ok(stored) => Ok(Put::Won(stored.sequence)),
+            Err(ApiError::Refused { code: WRONG_LAST_SEQUENCE, text }) => {
+                let at = text.rsplit_once(' ').and_then(|(_, number)| number.parse().ok());
+                match at {
+                    // An earlier try whose answer was lost: a single server compares revisions
+                    // before ids.
+                    Some(at) if at > 0 && self.wrote(bucket, at, nonce).await => Ok(Put::Won(at)),
+                    at => Ok(Put::Lost(at)),
+                }
+            }
+            Err(ApiError::Refused { code: WRONG_LAST_SEQUENCE_CONSTANT, .. }) => {
+                Ok(Put::Lost(None))
+            }
+            Err(ApiError::NoResponders) => {
+                Err(OutsideError::Absent(format!("there is no bucket {bucket}")))
+            }
+            Err(failure) => Err(of_api(failure, &format!("the key {key} of the bucket {bucket}"))),
+        }
+    }
+
+    async fn object(
+        &self,
+        store: &str,
+        name: &str,
+        bytes_max: usize,
+    ) -> Result<Option<Bytes>, OutsideError> {
+        let what = format!("the object {name} of the store {store}");
+        let found = self.object_store(store).await?.get(name).await;
+        let object = match found {
+            Ok(object) => object,
+            Err(error) => {
+                return match error.kind() {
+                    GetErrorKind::NotFound => Ok(None),
+                    GetErrorKind::InvalidName => {
+                        Err(OutsideError::Refused(format!("{what}: {error}")))
+                    }
+                    GetErrorKind::TimedOut => Err(OutsideError::Late(format!("{what}: {error}"))),
+                    _ => Err(OutsideError::Unavailable(format!("{what}: {error}"))),
+                };
+            }
+        };
+        let too_large = || {
+            OutsideError::Refused(format!(
+                "{what} has more than the {bytes_max} bytes that are allowed"
+            ))
+        };
+        if object.info().size > bytes_max {
+            return Err(too_large());
+        }
+        let mut bytes = Vec::new();
+        // The reader compares the hash of what it has read.
+        let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
+        let read = object.take(limit).read_to_end(&mut bytes).await;
+        read.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
+        if bytes.len() > bytes_max { Err(too_large()) } else { Ok(Some(bytes.into())) }
+    }
+
+    async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
+        let what = format!("the object {name} of the store {store}");
+        let put = self.object_store(store).await?.put(name, &mut &*bytes).await;
+        put.map(drop).map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))
+    }
+}
+
+impl NatsBus {
+    async fn bucket(&self, bucket: &str) -> Result<Store, OutsideError> {
+        let context = &self.open().map_err(refused)?.data_context;
+        let found = context.get_key_value(bucket).await;
+        found.map_err(|error| missing(&error, format!("the bucket {bucket}")))
+    }
+
+    async fn object_store(&self, store: &str) -> Result<ObjectStore, OutsideError> {
+        let context = &self.open().map_err(refused)?.data_context;
+        let found = context.get_object_store(store).await;
+        found.map_err(|error| missing(&error, format!("the object store {store}")))
+    }
+
+    /// Whether the entry at this revision has this nonce.
+    async fn wrote(&self, bucket: &str, revision: Revision, nonce: &str) -> bool {
+        let Ok(inner) = self.open() else { return false };
+        let stream = inner.data_context.get_stream_no_info(format!("KV_{bucket}")).await;
+        let Ok(stream) = stream else { return false };
+        let written = stream.get_raw_message(revision).await;
+        written.is_ok_and(|it| it.headers.get(MESSAGE_ID).is_some_and(|id| id.as_str() == nonce))
+    }
+}
+
+/// The reason why a bucket or a store cannot be used. The client's error has the server's only as text.
+fn missing(error: &dyn std::error::Error, what: String) -> OutsideError {
+    let text = error.to_string();
+    if text.contains(&format!("error code {STREAM_NOT_FOUND}")) {
+        OutsideError::Absent(format!("{what} does not exist"))
+    } else {
+        OutsideError::Unavailable(format!("{what}: {text}"))
+    }
+}
+
+fn of_api(failure: ApiError, what: &str) -> OutsideError {
+    match failure {
+        ApiError::NoResponders => OutsideError::NoResponders(format!("{what}: nobody listens")),
+        ApiError::Timeout => OutsideError::Late(format!("{what}: there was no answer in time")),
+        ApiError::TooLarge(text) | ApiError::Denied(text) => {
+            OutsideError::Refused(format!("{what}: {text}"))
+        }
+        other => refused(other.into_error(what)),
+    }
+}
+
+fn refused(error: Error) -> OutsideError {
+    let text = error.to_string();
+    match error {
+        Error::Unavailable(_) | Error::Full(_) | Error::Closed => OutsideError::Unavailable(text),
+        Error::Unknown(_) => OutsideError::Late(text),
+        Error::TooLarge(_) | Error::NotProvisioned(_) | Error::Denied(_) | Error::Corrupt(_) => {
+            OutsideError::Refused(text)
+        }
+    }
+}

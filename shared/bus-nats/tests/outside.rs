@@ -1,0 +1,129 @@
+//! What workflows use of NATS, against a real server: requests, streams, keys and objects.
+
+#![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
+
+use std::time::Duration;
+
+use bus::{Outside as _, OutsideError, Put, Wire as _};
+use bus_nats::{NatsBus, Options, connect};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use protocol::Message;
+use serde_json::{Value, json};
+use testkit::nats;
+
+const SOON: Duration = Duration::from_secs(10);
+
+fn message(subject: &str, payload: &[u8]) -> Message {
+    Message { subject: subject.to_owned(), payload: payload.to_vec(), ..Message::default() }
+}
+
+async fn api(bus: &NatsBus, call: &str, body: Value) -> Value {
+    let asked = message(&format!("$JS.API.{call}"), body.to_string().as_bytes());
+    let answer = bus.request(asked, SOON).await.unwrap();
+    let answer: Value = serde_json::from_slice(&answer.payload).unwrap();
+    assert_eq!(answer["error"], Value::Null, "{call}: {answer:#}");
+    answer
+}
+
+/// A bucket or an object store, as the `nats` command makes it.
+async fn bucket(bus: &NatsBus, name: &str) {
+    let stream = format!("KV_{name}");
+    let config = json!({"name": stream, "subjects": [format!("$KV.{name}.>")],
+        "max_msgs_per_subject": 8, "allow_rollup_hdrs": true, "deny_delete": true,
+        "allow_direct": true, "discard": "new", "num_replicas": 1, "storage": "memory"});
+    api(bus, &format!("STREAM.CREATE.{stream}"), config).await;
+}
+
+#[tokio::test]
+async fn requests_and_messages_reach_whoever_listens() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let nobody = bus.ask(message("math.double", b"4"), SOON).await.unwrap_err();
+    assert!(matches!(nobody, OutsideError::NoResponders(_)), "{nobody}");
+    let mut requests = bus.subscribe("math.*").await.unwrap();
+    let answering = async {
+        let request = requests.next().await.unwrap();
+        let mut answer = message(&request.reply.unwrap(), b"8");
+        answer.headers.insert("X-Unit".to_owned(), "m".to_owned());
+        bus.send(answer).await.unwrap();
+        request.message
+    };
+    let (answer, request) = tokio::join!(bus.ask(message("math.double", b"4"), SOON), answering);
+    let answer = answer.unwrap();
+    assert_eq!((answer.payload.as_slice(), answer.header("X-Unit")), (&b"8"[..], Some("m")));
+    assert_eq!(request.payload, b"4");
+    let late = bus.ask(message("math.double", b"4"), Duration::from_millis(50)).await.unwrap_err();
+    assert!(matches!(late, OutsideError::Late(_)), "{late}");
+    assert!(requests.next().await.is_some());
+    bus.tell(message("math.told", b"1")).await.unwrap();
+    assert_eq!(requests.next().await.unwrap().message.subject, "math.told");
+    let huge = vec![0; 2 << 20];
+    let refused = bus.ask(message("math.double", &huge), SOON).await.unwrap_err();
+    assert!(matches!(refused, OutsideError::Refused(_)), "{refused}");
+}
+
+#[tokio::test]
+async fn a_stream_stores_a_message_once() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let unknown = bus.store(message("orders.new", b"1"), SOON).await.unwrap_err();
+    assert!(matches!(unknown, OutsideError::NoResponders(_)), "{unknown}");
+    let config = json!({"name": "ORDERS", "subjects": ["orders.>"], "storage": "memory"});
+    api(&bus, "STREAM.CREATE.ORDERS", config).await;
+    let mut order = message("orders.new", b"1");
+    order.headers.insert("Nats-Msg-Id".to_owned(), "once".to_owned());
+    for _ in 0..3 {
+        let stored = bus.store(order.clone(), SOON).await.unwrap();
+        assert_eq!((stored.stream.as_str(), stored.sequence), ("ORDERS", 1));
+    }
+    let info = api(&bus, "STREAM.INFO.ORDERS", Value::Null).await;
+    assert_eq!(info["state"]["messages"], 1);
+}
+
+#[tokio::test]
+async fn keys_are_compared_and_swapped_and_a_repeat_has_no_second_effect() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let absent = bus.key("config", "a").await.unwrap_err();
+    assert!(matches!(absent, OutsideError::Absent(_)), "{absent}");
+    let put = |value: &'static str, expected: Option<u64>, nonce: &'static str| {
+        let bus = bus.clone();
+        async move { bus.set_key("config", "a.b", Some(value.into()), expected, nonce).await }
+    };
+    assert!(matches!(put("1", None, "n0").await.unwrap_err(), OutsideError::Absent(_)));
+    bucket(&bus, "config").await;
+    assert_eq!(bus.key("config", "a.b").await.unwrap(), None);
+    assert_eq!(put("1", Some(0), "n1").await.unwrap(), Put::Won(1));
+    assert_eq!(put("1", Some(0), "n1").await.unwrap(), Put::Won(1), "the same write again");
+    assert_eq!(put("2", Some(0), "n2").await.unwrap(), Put::Lost(Some(1)));
+    assert_eq!(put("2", Some(1), "n3").await.unwrap(), Put::Won(2));
+    assert_eq!(put("3", None, "n4").await.unwrap(), Put::Won(3));
+    let found = bus.key("config", "a.b").await.unwrap().unwrap();
+    assert_eq!((found.value, found.revision), (Bytes::from("3"), 3));
+    let deleted = bus.set_key("config", "a.b", None, Some(2), "n5").await.unwrap();
+    assert_eq!(deleted, Put::Lost(Some(3)));
+    let deleted = bus.set_key("config", "a.b", None, Some(3), "n6").await.unwrap();
+    assert_eq!(deleted, Put::Won(4));
+    assert_eq!(bus.key("config", "a.b").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn objects_are_written_and_read() {
+    const MAX: usize = 1 << 20;
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let absent = bus.set_object("uploads", "a", Bytes::from("x")).await.unwrap_err();
+    assert!(matches!(absent, OutsideError::Absent(_)), "{absent}");
+    let config = json!({"name": "OBJ_uploads", "subjects": ["$O.uploads.C.>", "$O.uploads.M.>"],
+        "allow_rollup_hdrs": true, "allow_direct": true, "discard": "new", "storage": "memory"});
+    api(&bus, "STREAM.CREATE.OBJ_uploads", config).await;
+    assert_eq!(bus.object("uploads", "a", MAX).await.unwrap(), None);
+    let bytes = Bytes::from((0..600_000_u32).map(|at| (at % 251) as u8).collect::<Vec<_>>());
+    bus.set_object("uploads", "a file", bytes.clone()).await.unwrap();
+    assert_eq!(bus.object("uploads", "a file", MAX).await.unwrap(), Some(bytes));
+    bus.set_object("uploads", "a file", Bytes::from("new")).await.unwrap();
+    assert_eq!(bus.object("uploads", "a file", MAX).await.unwrap(), Some(Bytes::from("new")));
+    let large = bus.object("uploads", "a file", 2).await.unwrap_err();
+    assert!(matches!(large, OutsideError::Refused(_)), "{large}");
+}

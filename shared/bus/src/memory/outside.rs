@@ -1,0 +1,108 @@
+//! What workflows use of NATS, in memory: subjects, and buckets and object stores that exist once they
+//! are written. There are no streams but Staunch's own.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use protocol::Message;
+
+use super::MemoryBus;
+use crate::{Error, KeyValue, Outside, OutsideError, Put, Revision, Stored, Wire as _};
+
+/// Keys and objects.
+#[derive(Default)]
+pub(super) struct State {
+    /// The values by bucket and key, each with the nonce of its write.
+    keys: BTreeMap<(String, String), (Option<Bytes>, Revision, String)>,
+    /// The newest revision of all buckets.
+    revision: Revision,
+    objects: BTreeMap<(String, String), Bytes>,
+}
+
+#[async_trait]
+impl Outside for MemoryBus {
+    async fn tell(&self, message: Message) -> Result<(), OutsideError> {
+        self.send(message).await.map_err(refused)
+    }
+
+    async fn ask(&self, message: Message, timeout: Duration) -> Result<Message, OutsideError> {
+        let subject = message.subject.clone();
+        self.request(message, timeout).await.map_err(|error| match error {
+            Error::Unavailable(text) if text.ends_with(&subject) => {
+                OutsideError::NoResponders(text)
+            }
+            other => refused(other),
+        })
+    }
+
+    async fn store(&self, message: Message, _timeout: Duration) -> Result<Stored, OutsideError> {
+        let subject = &message.subject;
+        Err(OutsideError::NoResponders(format!("no stream has the subject {subject}")))
+    }
+
+    async fn key(&self, bucket: &str, key: &str) -> Result<Option<KeyValue>, OutsideError> {
+        let state = self.open().map_err(refused)?;
+        let found = state.outside.keys.get(&(bucket.to_owned(), key.to_owned()));
+        Ok(found.and_then(|(value, revision, _)| {
+            Some(KeyValue { value: value.clone()?, revision: *revision })
+        }))
+    }
+
+    async fn set_key(
+        &self,
+        bucket: &str,
+        key: &str,
+        value: Option<Bytes>,
+        expected: Option<Revision>,
+        nonce: &str,
+    ) -> Result<Put, OutsideError> {
+        let mut state = self.open().map_err(refused)?;
+        let place = (bucket.to_owned(), key.to_owned());
+        let now = state.outside.keys.get(&place);
+        if let Some((_, revision, own)) = now
+            && own == nonce
+        {
+            return Ok(Put::Won(*revision));
+        }
+        let at = now.map_or(0, |(_, revision, _)| *revision);
+        if expected.is_some_and(|expected| expected != at) {
+            return Ok(Put::Lost(Some(at)));
+        }
+        state.outside.revision += 1;
+        let revision = state.outside.revision;
+        state.outside.keys.insert(place, (value, revision, nonce.to_owned()));
+        Ok(Put::Won(revision))
+    }
+
+    async fn object(
+        &self,
+        store: &str,
+        name: &str,
+        bytes_max: usize,
+    ) -> Result<Option<Bytes>, OutsideError> {
+        let state = self.open().map_err(refused)?;
+        match state.outside.objects.get(&(store.to_owned(), name.to_owned())) {
+            Some(bytes) if bytes.len() > bytes_max => {
+                Err(OutsideError::Refused(format!("the object has more than {bytes_max} bytes")))
+            }
+            found => Ok(found.cloned()),
+        }
+    }
+
+    async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
+        let mut state = self.open().map_err(refused)?;
+        state.outside.objects.insert((store.to_owned(), name.to_owned()), bytes);
+        Ok(())
+    }
+}
+
+fn refused(error: Error) -> OutsideError {
+    let text = error.to_string();
+    match error {
+        Error::TooLarge(_) => OutsideError::Refused(text),
+        Error::Unknown(_) => OutsideError::Late(text),
+        _ => OutsideError::Unavailable(text),
+    }
+}

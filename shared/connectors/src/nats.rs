@@ -1,0 +1,266 @@
+//! Messages, requests, keys and objects: NATS as workflows use it.
+//!
+//! A repeated call has the same key: it is the id of a message, so that a stream stores it once within
+//! its duplicate window, and that of a write to a bucket. A plain message may come twice after a crash.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bus::{KeyValue, Outside, OutsideError, Put};
+use engine::outside::{check_bucket, check_key, check_subject, covers};
+use engine::{NatsCall, Outgoing};
+use model::{DefinitionId, Map, depth, file, limits};
+use protocol::{Headers, Message, header};
+use serde_json::{Value, json};
+
+use crate::calls::{CallEnd, ErrorKind};
+
+/// The key of the patterns for every definition that has none of its own.
+const OTHERS: &str = "*";
+/// The wait for an answer, where the call does not say one.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// The headers of the Services API that mark an error.
+const ERROR: &str = "Nats-Service-Error";
+const ERROR_CODE: &str = "Nats-Service-Error-Code";
+/// The prefix of headers that say to a stream what to do.
+const RESERVED: &str = "nats-";
+
+/// The subjects and buckets that workflows may use, by the id of the definition; under `*` those of
+/// every definition without a list.
+#[derive(Clone, Debug, Default)]
+pub struct NatsConfig {
+    /// Patterns of subjects, such as `orders.>`.
+    pub subjects: BTreeMap<String, Vec<String>>,
+    /// Patterns of names of buckets and object stores.
+    pub buckets: BTreeMap<String, Vec<String>>,
+}
+
+/// Makes calls to NATS.
+pub(crate) struct Nats {
+    outside: Option<Arc<dyn Outside>>,
+    config: NatsConfig,
+}
+
+impl Nats {
+    pub(crate) fn new(outside: Option<Arc<dyn Outside>>, config: NatsConfig) -> Self {
+        Self { outside, config }
+    }
+
+    /// Makes a call of a workflow of this definition.
+    pub(crate) async fn call(
+        &self,
+        call: &NatsCall,
+        key: &str,
+        of: &DefinitionId,
+        timeout: Option<Duration>,
+        traceparent: Option<&str>,
+    ) -> CallEnd {
+        let done = self.done(call, key, of, timeout.unwrap_or(ANSWER_TIME), traceparent).await;
+        done.map_or_else(|end| end, CallEnd::Done)
+    }
+
+    async fn done(
+        &self,
+        call: &NatsCall,
+        nonce: &str,
+        of: &DefinitionId,
+        timeout: Duration,
+        traceparent: Option<&str>,
+    ) -> Result<Map, CallEnd> {
+        self.allowed(call, of).map_err(CallEnd::refused)?;
+        let Some(outside) = &self.outside else {
+            return Err(CallEnd::refused("there is no connection to NATS here"));
+        };
+        let result = match call {
+            NatsCall::Publish { message, stored: false } => {
+                outside.tell(sent(message, nonce, traceparent)?).await.map_err(failed)?;
+                json!({})
+            }
+            NatsCall::Publish { message, stored: true } => {
+                let message = sent(message, nonce, traceparent)?;
+                let stored = outside.store(message, timeout).await.map_err(failed)?;
+                json!({"stream": stored.stream, "sequence": stored.sequence})
+            }
+            NatsCall::Request { message } => {
+                let message = sent(message, nonce, traceparent)?;
+                answered(&outside.ask(message, timeout).await.map_err(failed)?)?
+            }
+            NatsCall::Get { bucket, key } => {
+                match outside.key(bucket, key).await.map_err(failed)? {
+                    Some(KeyValue { value, revision }) => {
+                        json!({"value": received(&value, None)?, "revision": revision})
+                    }
+                    None => json!({}),
+                }
+            }
+            NatsCall::Set { bucket, key, value, expected } => {
+                let value = value.as_ref().map(bytes).transpose()?.map(|(bytes, _)| bytes.into());
+                match outside.set_key(bucket, key, value, *expected, nonce).await.map_err(failed)? {
+                    Put::Won(revision) => json!({"revision": revision}),
+                    Put::Lost(_) => json!({"conflict": true}),
+                }
+            }
+            NatsCall::GetObject { bucket, name } => {
+                let max = limits::CALL_RESPONSE_BYTES_MAX;
+                match outside.object(bucket, name, max).await.map_err(failed)? {
+                    Some(bytes) => json!({"object": as_file(name, None, &bytes)}),
+                    None => json!({}),
+                }
+            }
+            NatsCall::SetObject { bucket, name, content } => {
+                let (bytes, _) = bytes(content)?;
+                let size = bytes.len();
+                outside.set_object(bucket, name, bytes.into()).await.map_err(failed)?;
+                json!({"size": size})
+            }
+        };
+        match result {
+            Value::Object(members) => Ok(members),
+            _ => Ok(Map::new()),
+        }
+    }
+
+    /// Refuses what is Staunch's own, and what the configuration does not allow.
+    fn allowed(&self, call: &NatsCall, of: &DefinitionId) -> Result<(), String> {
+        match call {
+            NatsCall::Publish { message, .. } | NatsCall::Request { message } => {
+                check_subject(&message.subject)?;
+                let subject = &message.subject;
+                is_listed(&self.config.subjects, of, subject, "nats-subjects", "the subject")
+            }
+            NatsCall::Get { bucket, key } | NatsCall::Set { bucket, key, .. } => {
+                check_bucket(bucket)?;
+                check_key(key)?;
+                is_listed(&self.config.buckets, of, bucket, "nats-buckets", "the bucket")
+            }
+            NatsCall::GetObject { bucket, .. } | NatsCall::SetObject { bucket, .. } => {
+                check_bucket(bucket)?;
+                is_listed(&self.config.buckets, of, bucket, "nats-buckets", "the object store")
+            }
+        }
+    }
+}
+
+fn is_listed(
+    lists: &BTreeMap<String, Vec<String>>,
+    of: &DefinitionId,
+    name: &str,
+    setting: &str,
+    what: &str,
+) -> Result<(), String> {
+    let list = lists.get(of.as_str()).or_else(|| lists.get(OTHERS));
+    if list.is_some_and(|list| list.iter().any(|pattern| covers(pattern, name))) {
+        return Ok(());
+    }
+    Err(format!(
+        "workflows of {of} may not use {what} {name}: allow it in the setting {setting}, as in \
+         {of}={name}"
+    ))
+}
+
+/// The message as it goes out.
+fn sent(outgoing: &Outgoing, key: &str, traceparent: Option<&str>) -> Result<Message, CallEnd> {
+    let (payload, usual) = bytes(&outgoing.content)?;
+    let mut headers = Headers::new();
+    for (name, value) in &outgoing.headers {
+        if name.to_ascii_lowercase().starts_with(RESERVED) {
+            return Err(CallEnd::refused(format!(
+                "the header {name} is for NATS itself: use another name"
+            )));
+        }
+        headers.insert(name.clone(), value.clone());
+    }
+    let has_type = headers.keys().any(|name| name.eq_ignore_ascii_case(header::CONTENT_TYPE));
+    if let Some(usual) = usual.filter(|_| !has_type) {
+        headers.insert(header::CONTENT_TYPE.to_owned(), usual);
+    }
+    headers.insert(header::MESSAGE_ID.to_owned(), key.to_owned());
+    if let Some(traceparent) = traceparent {
+        headers.insert(header::TRACEPARENT.to_owned(), traceparent.to_owned());
+    }
+    Ok(Message { subject: outgoing.subject.clone(), headers, payload })
+}
+
+/// The bytes of a content, and their media type.
+fn bytes(content: &Value) -> Result<(Vec<u8>, Option<String>), CallEnd> {
+    if let Some(members) = file::members(content) {
+        let encoded = file::text(members, "content").unwrap_or_default();
+        let bytes = STANDARD.decode(encoded.trim()).map_err(|error| {
+            CallEnd::refused(format!("the content of a file is not base64: {error}"))
+        })?;
+        return Ok((bytes, file::text(members, "contentType").map(str::to_owned)));
+    }
+    Ok(match content {
+        Value::Null => (Vec::new(), None),
+        Value::String(text) => (text.clone().into_bytes(), None),
+        other => (other.to_string().into_bytes(), Some("application/json".to_owned())),
+    })
+}
+
+/// The result of a request.
+fn answered(answer: &Message) -> Result<Value, CallEnd> {
+    let find = |wanted: &str| {
+        let mut headers = answer.headers.iter();
+        headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
+    };
+    let content = received(&answer.payload, find(header::CONTENT_TYPE))?;
+    let mut result = json!({"content": content, "headers": answer.headers});
+    let (error, code) = (find(ERROR), find(ERROR_CODE));
+    if error.is_some() || code.is_some() {
+        let code = code.and_then(|code| code.trim().parse::<u16>().ok()).unwrap_or(500);
+        result["statusCode"] = json!(code);
+        result["message"] = json!(error.unwrap_or("the service answered with an error"));
+    }
+    Ok(result)
+}
+
+/// What came, as a value: JSON, text, or a file.
+fn received(bytes: &[u8], content_type: Option<&str>) -> Result<Value, CallEnd> {
+    if bytes.len() > limits::CALL_RESPONSE_BYTES_MAX {
+        let max = limits::CALL_RESPONSE_BYTES_MAX;
+        return Err(CallEnd::refused(format!(
+            "the answer has {} bytes, more than the {max} that are read",
+            bytes.len()
+        )));
+    }
+    let named = content_type.unwrap_or_default().to_ascii_lowercase();
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Ok(as_file("message", content_type, bytes));
+    };
+    let is_text = named.starts_with("text/");
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    if is_text
+        || model::json::check_integers(bytes).is_err()
+        || depth::check_json_value(bytes).is_err()
+    {
+        return Ok(text.into());
+    }
+    Ok(serde_json::from_str(text).unwrap_or_else(|_| text.into()))
+}
+
+fn as_file(name: &str, content_type: Option<&str>, bytes: &[u8]) -> Value {
+    json!({
+        "fileName": name, "contentType": content_type.unwrap_or("application/octet-stream"),
+        "size": bytes.len(), "content": STANDARD.encode(bytes),
+    })
+}
+
+fn failed(error: OutsideError) -> CallEnd {
+    let message = error.to_string();
+    let (kind, code) = match error {
+        OutsideError::NoResponders(_) => (ErrorKind::Connect, Some("no-responders".to_owned())),
+        OutsideError::Unavailable(_) => (ErrorKind::Connect, None),
+        OutsideError::Late(_) => (ErrorKind::Timeout, None),
+        OutsideError::Absent(_) => (ErrorKind::Failed, Some("absent".to_owned())),
+        OutsideError::Refused(_) => (ErrorKind::Refused, None),
+    };
+    CallEnd::Error { kind, code, message }
+}
+
+#[cfg(test)]
+mod tests;

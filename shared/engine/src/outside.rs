@@ -1,0 +1,143 @@
+//! Names in NATS: which of them a workflow may use.
+
+use model::limits;
+
+/// What a subject with wildcards, or a pattern of buckets, is compared with.
+const ONE: &str = "*";
+const REST: &str = ">";
+/// The first token of Staunch's own subjects.
+const OWN: &str = "staunch";
+
+/// Checks a subject on which a workflow sends.
+///
+/// # Errors
+/// It is no subject, or one that belongs to Staunch or to NATS.
+pub fn check_subject(subject: &str) -> Result<(), String> {
+    let tokens = || subject.split('.');
+    let is_bad = |byte: u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
+    if subject.len() > limits::SUBJECT_BYTES_MAX
+        || subject.bytes().any(is_bad)
+        || tokens().any(|token| token.is_empty() || token == ONE || token == REST)
+    {
+        return Err(format!(
+            "{subject:?} is not a subject: use tokens with dots between them, without spaces and \
+             wildcards, of at most {} bytes together",
+            limits::SUBJECT_BYTES_MAX
+        ));
+    }
+    if tokens().next() == Some(OWN) || subject.starts_with(['$', '_']) {
+        return Err(format!(
+            "{subject:?} belongs to Staunch or to NATS: subjects of workflows do not begin with \
+             `staunch.`, `$` or `_`"
+        ));
+    }
+    Ok(())
+}
+
+/// Checks the name of a bucket or an object store that a workflow uses.
+///
+/// # Errors
+/// It is no name, or one of Staunch's.
+pub fn check_bucket(name: &str) -> Result<(), String> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if name.is_empty() || name.len() > limits::SUBJECT_BYTES_MAX || !name.bytes().all(is_allowed) {
+        return Err(format!("{name:?} is not the name of a bucket: use A-Z, a-z, 0-9, _ and -"));
+    }
+    if name.to_ascii_lowercase().starts_with("staunch_") {
+        return Err(format!("the bucket {name} belongs to Staunch"));
+    }
+    Ok(())
+}
+
+/// Checks a key of a bucket.
+///
+/// # Errors
+/// It is no key.
+pub fn check_key(key: &str) -> Result<(), String> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=/.".contains(&byte);
+    if key.len() > limits::SUBJECT_BYTES_MAX
+        || key.split('.').any(str::is_empty)
+        || !key.bytes().all(is_allowed)
+    {
+        return Err(format!(
+            "{key:?} is not a key: use A-Z, a-z, 0-9, -, _, =, / and dots between"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a pattern covers a subject or a name: `*` stands for one token, `>` for one or more at the
+/// end.
+#[must_use]
+pub fn covers(pattern: &str, name: &str) -> bool {
+    let mut wanted = pattern.split('.');
+    let mut tokens = name.split('.');
+    loop {
+        match (wanted.next(), tokens.next()) {
+            (Some(REST), Some(_)) | (None, None) => return true,
+            (Some(ONE), Some(_)) => {}
+            (Some(wanted), Some(token)) if wanted == token => {}
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_of_staunch_and_of_nats_are_refused() {
+        for good in ["orders.new", "a", "Staunch.x", "staunchly.x", "é.1"] {
+            check_subject(good).unwrap();
+        }
+        for bad in [
+            "",
+            ".",
+            "a..b",
+            "a.",
+            "a b",
+            "a.*",
+            ">",
+            "a.>",
+            "a\r\nPUB x 0",
+            "staunch",
+            "staunch.cmd.start.x",
+            "$JS.API.STREAM.PURGE.X",
+            "$KV.a.b",
+            "_INBOX.a",
+            "_R_.a",
+        ] {
+            assert!(check_subject(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn buckets_of_staunch_are_refused() {
+        check_bucket("config").unwrap();
+        for bad in ["", "a.b", "staunch_leases", "STAUNCH_COMMANDS", "a*", "a>"] {
+            assert!(check_bucket(bad).is_err(), "{bad:?}");
+        }
+        check_key("a.b=/c").unwrap();
+        for bad in ["", "a..b", "a b", "*", ">"] {
+            assert!(check_key(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_cover_what_nats_would_deliver() {
+        for (pattern, name, expected) in [
+            ("orders.>", "orders.new", true),
+            ("orders.>", "orders.new.big", true),
+            ("orders.>", "orders", false),
+            ("orders.*", "orders.new.big", false),
+            ("orders.*", "orders.new", true),
+            ("*", "config", true),
+            (">", "a.b", true),
+            ("a", "a.b", false),
+            ("a.b", "a", false),
+        ] {
+            assert_eq!(covers(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}
