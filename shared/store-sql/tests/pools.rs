@@ -111,7 +111,7 @@ async fn pools_and_times_are_as_set_and_what_fails_is_counted() {
     let took = began.elapsed();
     assert_eq!((times, waits), (3, CALLERS - 3));
     assert!(took >= STATEMENT_TIME, "{took:?}");
-    assert!(errors("pool") >= before.0 + 1, "those that waited for a connection");
+    assert!(errors("pool") > before.0, "those that waited for a connection");
     assert!(errors("timeout") >= before.1 + 3, "those that waited for the lock");
 
     assert!(going_on.iter().all(|read| !read.is_finished()));

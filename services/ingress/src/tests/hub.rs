@@ -274,7 +274,7 @@ async fn what_is_no_message_of_the_protocol_is_refused_with_the_reason() {
     assert!(client.closed().await.contains("more than"));
     let mut client = server.client().await;
     // The server reads no more of it than its length, so that the client may not get rid of it.
-    let _ = client.socket.send(Message::text(" ".repeat(limits::HUB_MESSAGE_BYTES_MAX + 1))).await;
+    drop(client.socket.send(Message::text(" ".repeat(limits::HUB_MESSAGE_BYTES_MAX + 1))).await);
     assert!(client.next().await.is_none_or(|record| record["type"] == 7));
     let mut client = server.client().await;
     client.send(&json!({"type": 7})).await;

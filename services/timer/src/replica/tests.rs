@@ -276,7 +276,7 @@ async fn missed_occurrences_start_as_many_instances_as_the_policy_says() {
         assert_eq!(timer.run_once().await, expected, "{misfire:?}");
         assert_eq!(timer.run_once().await, 0);
         // Of the eleven hours those are counted that started nothing.
-        let passed_over = 11 - expected as u64;
+        let passed_over = 11 - expected;
         assert!(misfired() >= before + passed_over, "{misfire:?}: {before}, then {}", misfired());
         tokio::time::advance(seconds(1_801)).await;
         assert_eq!(timer.run_once().await, 1, "the next one is on time");
