@@ -4,6 +4,7 @@ use bus::{Busy, Lease};
 use chassis::Point;
 use model::InstanceId;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use crate::cx::Cx;
 use crate::metrics::METRICS;
@@ -62,7 +63,8 @@ impl Hold {
 
 async fn acquire(cx: &Cx, id: &InstanceId) -> Result<Lease, Stop> {
     cx.at(Point::BeforeLock).await;
-    match cx.leases.acquire(id.as_str()).await {
+    let span = tracing::debug_span!(target: "spans", "lease", otel.kind = "client");
+    match cx.leases.acquire(id.as_str()).instrument(span).await {
         Ok(lease) => {
             let waited = lease.waited();
             METRICS.lease_waited(waited, lease.contended());

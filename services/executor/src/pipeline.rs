@@ -29,7 +29,7 @@ pub(crate) mod settle;
 mod unchanged;
 
 use tokio::time::Instant;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 use crate::burst::{Known, Unchanged};
 use crate::cx::Cx;
@@ -71,12 +71,13 @@ pub(crate) async fn apply(
     mailbox: &Mailbox,
     origin: Origin,
 ) -> Option<TenureEnd> {
-    if let Err(stop) = lock(cx, tenure, &origin).await {
+    let work = tenure.work(&origin, cx.now());
+    let span = span(tenure, &work);
+    if let Err(stop) = lock(cx, tenure, &origin).instrument(span.clone()).await {
         cx.note(&stop);
         return Some(locked_out(origin, stop));
     }
-    let work = tenure.work(&origin, cx.now());
-    let done = match burst(cx, tenure, &work).await {
+    let done = match burst(cx, tenure, &work, span).await {
         Ok(Burst::Committed(done)) => *done,
         Ok(Burst::Unchanged(why)) => {
             unchanged(cx, tenure, origin, why).await;
@@ -97,12 +98,17 @@ pub(crate) async fn apply(
     None
 }
 
-/// One burst, with one of the node's permits for bursts, within its own span.
-async fn burst(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Stop> {
-    let began = Instant::now();
+/// The span of a burst, which begins with the wait for its lease.
+fn span(tenure: &Tenure, work: &Work) -> Span {
     let trace = work.trace();
     let span = tracing::info_span!("burst", instance = %tenure.id, command = %work.id, trace);
     chassis::link(&span, work.traceparent.as_deref());
+    span
+}
+
+/// One burst, with one of the node's permits for bursts, within its span.
+async fn burst(cx: &Cx, tenure: &mut Tenure, work: &Work, span: Span) -> Result<Burst, Stop> {
+    let began = Instant::now();
     let advanced = async {
         // This permit comes before the permit for the burst: bursts that continue others wait for
         // each other, and hold no permit meanwhile.

@@ -22,6 +22,7 @@ use governor::{Quota, RateLimiter};
 use model::{DefinitionId, limits};
 
 use crate::auth::caller::Caller;
+use crate::metrics::Metrics;
 use crate::{Config, Problem};
 use cells::Cells;
 
@@ -114,6 +115,7 @@ impl Limit {
             }
             Err(until) => {
                 let wait = until.wait_time_from(Ticks.now());
+                Metrics.refused();
                 Err(refused(&standing(0, wait), &whose()))
             }
         }

@@ -11,6 +11,7 @@ use model::{Definition, VersionId};
 use tasks::Panicked;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::OnceCell;
+use tracing::Instrument as _;
 
 use crate::Error;
 
@@ -84,7 +85,8 @@ impl Programs {
                 None => Ok::<_, Error>(None),
             }
         };
-        seat.flight.get_or_try_init(|| compile).await.cloned()
+        let span = tracing::debug_span!(target: "spans", "definition", version = %id);
+        seat.flight.get_or_try_init(|| compile.instrument(span)).await.cloned()
     }
 
     pub(crate) fn forget(&self, id: &VersionId) {

@@ -81,6 +81,14 @@ impl Api {
         asked.is_ok_and(|answer| answer.status == 200)
     }
 
+    /// The value of a series of the node's metrics.
+    pub(crate) async fn figure(&self, series: &str) -> f64 {
+        let answer = self.raw(Method::GET, "/metrics", None).await.ok();
+        let text = answer.as_str().unwrap();
+        let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        value.unwrap_or_else(|| panic!("there is no {series} in {text}")).parse().unwrap()
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Response {
         self.raw(Method::GET, &format!("/elsa/api{path}"), None).await
     }

@@ -20,6 +20,8 @@ macro_rules! stories {
     };
 }
 
+mod settings;
+
 async fn run(database: Database, story: impl AsyncFnOnce(World)) {
     if let Some(world) = World::new(database).await {
         story(world).await;
@@ -37,6 +39,7 @@ stories! {
         a_start_comes_in_by_every_door
         a_value_is_64_deep_at_most_at_every_door;
     events: events_are_readable_json_in_order;
+    leases: every_lease_is_in_the_log_and_in_the_figures;
     publication: a_new_version_runs_everywhere_at_once_g10;
     refusals: bad_input_is_refused_at_every_door_with_a_reason;
     searchable: instances_are_found_by_the_values_of_their_variables;
@@ -50,6 +53,29 @@ stories! {
         an_instance_waits_for_a_timer_and_for_a_resume
         two_hundred_timers_fire_once_and_not_early_after_their_node_died_g6;
     wiped: suspended_instances_go_on_after_the_broker_lost_everything_g4;
+}
+
+/// Stories for which the database makes no difference.
+mod sqlite_only {
+    use super::settings;
+    use super::{Database, run};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_start_waits_for_nats_as_long_as_it_is_set_to() {
+        run(Database::Sqlite, settings::a_start_waits_for_nats_as_long_as_it_is_set_to).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn longer_times_keep_a_lost_node_for_longer_and_its_work_goes_on() {
+        let story = settings::longer_times_keep_a_lost_node_for_longer_and_its_work_goes_on;
+        run(Database::Sqlite, story).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn nodes_of_any_zone_and_without_zone_files_agree_about_times() {
+        let story = settings::nodes_of_any_zone_and_without_zone_files_agree_about_times;
+        run(Database::Sqlite, story).await;
+    }
 }
 
 mod postgres_only {

@@ -89,8 +89,9 @@ Staunch need `staunch` in their name. Each alert has a link to its part of this 
 or somebody waits. Begin with `staunch doctor`: it names what is wrong with NATS, the database and the
 nodes. What each metric means is in [metrics.md](metrics.md).
 
-Each alert is made to fire in a test: all by `promtool`, and those about a lost node, a lost database, a
-backlog and dead letters by the fault itself, with nodes, a broker and a Prometheus.
+Each alert is made to fire in a test: all by `promtool`, and twelve by the fault itself, with nodes, a broker
+and a Prometheus: those about a lost node, database or broker, a backlog, a pause, dead letters, calls and
+workflows that fail, a lost lease, and refused requests.
 
 This file is made from `tests/watch/src/alerts`.
 "

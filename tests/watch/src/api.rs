@@ -33,6 +33,11 @@ impl Api {
         answer.text().await.unwrap()
     }
 
+    /// The status of the answer at this path.
+    pub(crate) async fn status(&self, path: &str) -> u16 {
+        self.http.get(format!("{}{path}", self.url)).send().await.unwrap().status().as_u16()
+    }
+
     /// Posts below the API; the status and the body.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         self.traced(path, body, None).await

@@ -1,15 +1,15 @@
-//! Alerts by the faults themselves: a lost node, a lost database, a backlog, dead letters; with a real
-//! Prometheus and the rules as they are, but without the time that each has to hold.
+//! Alerts by the faults themselves, with a real Prometheus and the rules as they are, but without the
+//! time that each has to hold.
 
 use std::time::Duration;
 
 use cluster::{Cluster, Database, Plan};
 use serde_json::json;
-use testkit::{eventually, executable};
+use testkit::{eventually, executable, within};
 
 use crate::alerts;
 use crate::api::Api;
-use crate::load::{line, sequence};
+use crate::load::{self, line, sequence};
 use crate::prometheus::Prometheus;
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -31,6 +31,49 @@ async fn ends(prometheus: &Prometheus, alert: &str) {
     .await;
 }
 
+/// A node without its database or its broker gets no requests, and is not restarted.
+async fn lives_but_is_not_ready(api: &Api) {
+    eventually("it is not ready", PATIENCE, async || api.status("/health/ready").await == 503)
+        .await;
+    assert_eq!(api.status("/health/live").await, 200);
+}
+
+/// An instance calls a server that is not there, and faults.
+async fn calls_fail(api: &Api, prometheus: &Prometheus) {
+    let url = format!("http://127.0.0.1:{}", testkit::free_port());
+    let call = json!({"type": "SendHttpRequest", "url": url});
+    api.publish(&sequence("failing", &[call])).await;
+    api.start("failing").await;
+    api.reaches("failing", "Faulted", 1).await;
+    fires(prometheus, "StaunchCallsFail").await;
+    fires(prometheus, "StaunchWorkflowsFault").await;
+}
+
+/// Somebody takes the lease of an instance while its call lasts.
+async fn a_lease_is_lost(
+    cluster: &Cluster,
+    client: &async_nats::Client,
+    api: &Api,
+    prometheus: &Prometheus,
+) {
+    let callee = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", callee.local_addr().unwrap());
+    let event = json!({"type": "Event", "eventName": "go"});
+    let call = json!({"type": "SendHttpRequest", "url": url});
+    api.publish(&sequence("held", &[event, call])).await;
+    let id = api.start("held").await;
+    api.reaches("held", "Suspended", 1).await;
+    client.publish(format!("staunch.cmd.resume.{id}"), "{}".into()).await.unwrap();
+    let called = within("the call", PATIENCE, callee.accept()).await.unwrap();
+    let taken = json!({"owner": "another", "nonce": "01932c07a0007b3f8c0123456789abcd"});
+    client.request(format!("$KV.staunch_leases.{id}"), taken.to_string().into()).await.unwrap();
+    fires(prometheus, "StaunchLeasesLost").await;
+    // The next node to have the lease is refused by the callee, and the instance ends.
+    drop((called, callee));
+    cluster.command(&["lease", "rm", &id, "--nats-url", &cluster.nats_url()]).await.unwrap();
+    api.reaches("held", "Faulted", 1).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn alerts_fire_when_their_fault_happens() {
     if testkit::promtool().is_none() {
@@ -38,7 +81,9 @@ async fn alerts_fire_when_their_fault_happens() {
     }
     let Some(mut postgres) = testkit::own_postgres(false).await else { return };
     postgres.create("watched").await.unwrap();
-    let mut plan = Plan::new(&executable("staunch").await).with_nodes(2);
+    let mut plan = Plan::new(&executable("staunch").await);
+    plan.nodes = ["node-1", "node-2"].map(|name| load::node(name, "all")).to_vec();
+    plan.nodes[1].arguments.extend(["--limit-definition", "1/1h"].map(str::to_owned));
     plan.database = Database::Url(postgres.url("watched"));
     let mut cluster = Cluster::start(plan).await.unwrap();
     let api = Api::new(&cluster.urls()[0]);
@@ -54,6 +99,16 @@ async fn alerts_fire_when_their_fault_happens() {
     assert!(before.is_empty(), "without a fault: {before:?}");
 
     let client = async_nats::connect(cluster.nats_url()).await.unwrap();
+    calls_fail(&api, &prometheus).await;
+    a_lease_is_lost(&cluster, &client, &api, &prometheus).await;
+    let limited = Api::new(&cluster.urls()[1]);
+    let dispatch = "/workflow-definitions/quick/dispatch";
+    eventually("the limit of the second node is reached", PATIENCE, async || {
+        limited.post(dispatch, &json!({})).await.0 == 429
+    })
+    .await;
+    fires(&prometheus, "StaunchRefusesWork").await;
+
     let garbled = "staunch.cmd.start.quick";
     client.publish(garbled, "no command".into()).await.unwrap();
     client.flush().await.unwrap();
@@ -78,10 +133,13 @@ async fn alerts_fire_when_their_fault_happens() {
 
     postgres.kill().unwrap();
     fires(&prometheus, "StaunchDatabaseDown").await;
+    fires(&prometheus, "StaunchDatabaseErrors").await;
+    lives_but_is_not_ready(&api).await;
     postgres.restart().await.unwrap();
     api.reaches("quick", "Finished", BACKLOG as u64).await;
 
     cluster.brokers_mut().servers()[0].kill().unwrap();
     fires(&prometheus, "StaunchNatsDisconnected").await;
     fires(&prometheus, "StaunchNodeCutOff").await;
+    lives_but_is_not_ready(&api).await;
 }

@@ -67,6 +67,9 @@ async fn spans_are_linked_as_things_happened() {
     assert_eq!(first.field("trace"), Some(&TRACE.to_owned()));
     let inside = |span: &Span, name: &str| span.name == name && span.parent == first.id;
     one(&collector, "its commit is in it", |span| inside(span, "commit")).await;
+    let version =
+        one(&collector, "the cache read its definition", |span| inside(span, "definition")).await;
+    assert!(version.field("version").is_some(), "{version:?}");
     one(&collector, "what it published is in it", |span| inside(span, "publish")).await;
     let called = one(&collector, "its call is in it", |span| inside(span, "call")).await;
     let sent = callee.traceparent();
@@ -93,6 +96,8 @@ async fn spans_are_linked_as_things_happened() {
     })
     .await;
     one(&collector, "it reads the instance or knows it", |span| span.parent == last.id).await;
+    one(&collector, "it takes the lease", |span| span.name == "lease" && span.parent == last.id)
+        .await;
 
     // The log of the executor has the trace of the request, and the instance.
     let said = cluster.nodes()[1].said();

@@ -82,6 +82,33 @@ impl Points for Gate {
 }
 
 #[tokio::test(start_paused = true)]
+async fn as_many_bursts_run_at_once_as_the_concurrency_allows_and_the_others_wait_g12() {
+    const COUNT: usize = 20;
+    let args = chassis::Args { executor_concurrency: Some("3".to_owned()), ..Default::default() };
+    let settings = chassis::Settings::resolve(&args, &|_| None).unwrap();
+    let config = Config { offload_turns: false, ..Config::from(&settings) };
+    let world = World::new();
+    world.publish("hello", line("Hello"), json!({})).await;
+    let gate = Arc::new(Gate { came: AtomicUsize::new(0), open: Semaphore::new(0) });
+    let points: Option<Arc<dyn Points>> = Some(gate.clone());
+    let peculiar = Peculiar { points, config: Some(config), ..Default::default() };
+    let _node = world.peculiar("a", peculiar).await;
+    for number in 0..COUNT {
+        world.send(&start("hello", &format!("i-{number}"), json!({}))).await;
+    }
+    let come = async || gate.came.load(Ordering::SeqCst) >= 3;
+    world.until("some bursts run", come).await;
+    // The clock is virtual: everything that can happen happens in this time.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(gate.came.load(Ordering::SeqCst), 3);
+    gate.open.add_permits(1);
+    for number in 0..COUNT {
+        world.until_status(&format!("i-{number}"), SubStatus::Finished).await;
+    }
+    world.until_quiet().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn large_commands_stay_in_the_stream_while_others_are_in_hand_g12() {
     const COUNT: usize = 20;
     const BYTES: usize = 500 * 1024;

@@ -102,6 +102,14 @@ async fn a_commit_whose_answer_is_lost_is_not_repeated() {
     assert_eq!(world.events("i"), ["started", "finished"]);
 }
 
+/// The value of a series of this process.
+fn counted(series: &str) -> u64 {
+    let text = meter::text();
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    value.unwrap().parse().unwrap()
+}
+
 /// Another writer commits just before the burst does.
 struct Meddler {
     store: MemoryStore,
@@ -130,7 +138,9 @@ async fn a_burst_that_loses_its_version_is_run_again() {
     let points: Option<Arc<dyn Points>> = Some(Arc::new(meddler));
     let _node = world.peculiar("a", Peculiar { points, ..Default::default() }).await;
     world.start("wait", "i", json!({})).await;
+    let before = counted("staunch_commit_conflicts_total");
     let outcome = world.ask(resume("r", "i", None, json!({})), ReplyWhen::Settled).await;
+    assert!(counted("staunch_commit_conflicts_total") > before);
     assert_eq!(outcome.sub_status, Some(SubStatus::Finished));
     assert_eq!(world.instance("i").await.unwrap().version, 3);
     assert_eq!(world.lines("i").await, ["went on"]);
@@ -432,11 +442,14 @@ async fn a_node_that_gets_no_leases_leaves_the_work_to_others() {
     let failing = Arc::new(FailingWrites { bucket: Bucket::Leases, is_on: AtomicBool::new(true) });
     let world = World::with_faults(failing);
     world.publish("hello", line("Hello"), json!({})).await;
+    let failures = "staunch_lease_failures_total{why=\"unavailable\"}";
+    let before = counted(failures);
     let _nodes = (world.node("a").await, world.node("b").await);
     for number in 0..20 {
         world.send(&start("hello", &format!("i{number}"), json!({}))).await;
     }
     world.until_quiet().await;
+    assert!(counted(failures) > before);
     for number in 0..20 {
         let id = format!("i{number}");
         assert_eq!(world.lines(&id).await, ["Hello"]);

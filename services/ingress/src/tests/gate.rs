@@ -140,6 +140,14 @@ async fn a_refusal_says_which_limit_and_when_to_try_again() {
     world.send(from("192.0.2.4", "/", &[])).await.expect(200);
 }
 
+/// The requests that this process counted as refused.
+fn refused() -> u64 {
+    let text = meter::text();
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix("staunch_http_requests_refused_total "));
+    value.unwrap().parse().unwrap()
+}
+
 #[tokio::test]
 async fn starts_of_a_definition_have_a_limit() {
     let config = Config { limit_definition: rate(2, 3_600), ..Config::default() };
@@ -152,7 +160,9 @@ async fn starts_of_a_definition_have_a_limit() {
     world.begin("a").await;
     world.begin("a").await;
     let start = json!({"definitionId": "a"});
+    let before = refused();
     let refusal = world.post(&format!("{API}/workflow-instances"), &start).await;
+    assert!(refused() > before, "it is counted");
     assert_eq!(refusal.body["limit"], "definition");
     assert!(refusal.problem(429).contains("\"a\""));
     world.begin("b").await;

@@ -9,8 +9,8 @@ use model::{Definition, InstanceId, Map, Parent};
 use serde_json::{Value, json};
 use store::memory::{Faults, Operation};
 use store::{
-    Audit, AuditFilter, Base, Burst, Definitions as _, Expected, Instances as _, Keys as _, Page,
-    Publication, Tokens as _,
+    Audit, AuditFilter, Base, BookmarkFilter, Bookmarks as _, Burst, Definitions as _, Expected,
+    Instances as _, Keys as _, Page, Publication, Tokens as _,
 };
 
 use super::*;
@@ -270,6 +270,15 @@ async fn orphans_audit_entries_and_dead_letters_go_after_their_time() {
     instance(&world, "i", SubStatus::Suspended).await;
     let mine = model::Token { hash: "mine".to_owned(), instance_id: "i".into(), ..token };
     world.store.grant(mine).await.unwrap();
+    // Two bookmarks without a time: one of nobody, and one of an instance that is there.
+    let mine = world.waits(&"waits".into(), None).await;
+    let mut orphan = mine.clone();
+    orphan.instance_id = "nobody".into();
+    orphan.bookmark.id = "orphan".into();
+    let waits = world.instance(&"other".into(), 1, SubStatus::Suspended);
+    let mut burst = Burst::new(waits, Expected::Absent);
+    burst.created = vec![orphan];
+    world.commit(burst).await;
     let entry = Audit {
         at: world.clock.now(),
         who: "somebody".to_owned(),
@@ -293,7 +302,9 @@ async fn orphans_audit_entries_and_dead_letters_go_after_their_time() {
     }
     let all = Rules { audit: Some(DAY), dead: Some(DAY), ..Rules::default() };
     let report = ran(&retention(&world, all)).await;
-    let expected = [("audit", 1), ("letters", 2), ("tokens", 1)];
+    let expected = [("audit", 1), ("bookmarks", 1), ("letters", 2), ("tokens", 1)];
     assert_eq!(report.others, expected.into());
+    let left = BookmarkFilter { instance_id: Some(mine.instance_id.clone()), ..Default::default() };
+    assert_eq!(world.store.find(&left, 9).await.unwrap().len(), 1);
     assert_eq!(world.bus.stored(Stream::Dead).len(), 1);
 }

@@ -57,6 +57,29 @@ fn a_flag_beats_a_variable_beats_the_file_beats_the_default() {
 }
 
 #[test]
+fn a_node_without_a_name_has_that_of_its_host_and_a_suffix_of_its_own() {
+    let name = |host: &str| {
+        let settings = resolve(&Args::default(), &[("HOSTNAME", host)]).unwrap();
+        let origin = &settings.all().iter().find(|one| one.name == "node").unwrap().origin;
+        assert_eq!(*origin, Origin::Default);
+        settings.node
+    };
+    for (host, expected) in [
+        ("web-1", "web-1-"),
+        ("web.example.com\n", "web-example-com-"),
+        (" ", "node-"),
+        (&"x".repeat(50), &format!("{}-", "x".repeat(40))),
+    ] {
+        let (one, other) = (name(host), name(host));
+        let suffix = one.strip_prefix(expected).unwrap_or_else(|| panic!("{one}"));
+        assert!(suffix.len() == 6 && suffix.bytes().all(|b| b.is_ascii_hexdigit()), "{one}");
+        assert_ne!(one, other, "two processes on one host");
+    }
+    let named = resolve(&Args::default(), &[("HOSTNAME", "web-1"), ("STAUNCH_NODE", "a")]);
+    assert_eq!(named.unwrap().node, "a");
+}
+
+#[test]
 fn the_file_may_be_named_by_a_variable() {
     with_file("role = [\"timer\", \"executor\"]\nprovision = true", |path| {
         let settings = resolve(&Args::default(), &[("STAUNCH_CONFIG", path.to_str().unwrap())]);

@@ -26,6 +26,15 @@ pub(crate) async fn a_new_version_runs_everywhere_at_once_g10(world: World) {
             let instance = second.reaches(&id, "Finished", Duration::from_secs(20)).await;
             assert_eq!(instance["workflowState"]["output"]["Result"], version, "{instance}");
         }
+        for node in [&one, &two] {
+            let said = node.said();
+            let is_line = |line: &str| {
+                line.contains("cache invalidation received")
+                    && line.contains("definition=changing ")
+                    && line.contains(&format!("version={version} "))
+            };
+            assert!(said.lines().any(is_line), "{version}: {said}");
+        }
     }
     println!("G10: {VERSIONS} versions, no start on an old one; slowest publication {slowest:?}");
 }
