@@ -245,7 +245,7 @@ async fn plan(client: &Client, verb: Plan, format: Format) -> Result<(), Failure
             let answer = client.post("/alterations/submit", &body).await?.body;
             match format {
                 Format::Json => output::json(&answer),
-                Format::Table => say::data(&output::text(&answer, "planId")),
+                Format::Table => crate::say::data(&output::text(&answer, "planId")),
             }
         }
         Plan::Get { id } => {
