@@ -38,6 +38,7 @@ pub fn all() -> Registry {
         Box::new(key_value_get::KeyValueGet),
         Box::new(key_value_put::KeyValuePut),
         Box::new(log::Log),
+        Box::new(message_received::MessageReceived),
         Box::new(object_get::ObjectGet),
         Box::new(object_put::ObjectPut),
         Box::new(open_file::OpenFile),

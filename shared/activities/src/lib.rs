@@ -40,6 +40,7 @@ mod key_value_delete;
 mod key_value_get;
 mod key_value_put;
 mod log;
+mod message_received;
 mod misfire;
 mod nats;
 mod object_get;

@@ -34,6 +34,53 @@ pub fn check_subject(subject: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks a subject, which may have wildcards, on which a workflow listens.
+///
+/// # Errors
+/// It is no subject, or one that messages of Staunch or of NATS fit.
+pub fn check_filter(subject: &str) -> Result<(), String> {
+    let mut tokens = subject.split('.');
+    if tokens.next().is_some_and(|first| first == ONE || first == REST) {
+        return Err(format!(
+            "{subject:?} would hear messages of Staunch and of NATS, too: begin with a token that is \
+             no wildcard"
+        ));
+    }
+    let last = subject.strip_suffix(".>").unwrap_or(subject);
+    let literal: Vec<_> =
+        last.split('.').map(|token| if token == ONE { "x" } else { token }).collect();
+    check_subject(&literal.join(".")).map_err(|_| {
+        format!(
+            "{subject:?} is not a subject to listen on: use tokens with dots between them, `*` for \
+             any one, `>` at the end for the rest, and none of Staunch or of NATS (`staunch.`, `$`, `_`)"
+        )
+    })
+}
+
+/// Checks the name of a stream that a workflow reads.
+///
+/// # Errors
+/// It is no name, or one of Staunch's.
+pub fn check_stream(name: &str) -> Result<(), String> {
+    let bucket = name.strip_prefix("KV_").or_else(|| name.strip_prefix("OBJ_")).unwrap_or(name);
+    check_bucket(bucket).map_err(|flaw| flaw.replace("bucket", "stream"))
+}
+
+/// The tokens of a subject that the wildcards of a pattern stand for.
+#[must_use]
+pub fn wildcards(pattern: &str, subject: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut tokens = subject.split('.');
+    for wanted in pattern.split('.') {
+        match wanted {
+            ONE => found.extend(tokens.next().map(str::to_owned)),
+            REST => found.extend(tokens.by_ref().map(str::to_owned)),
+            _ => _ = tokens.next(),
+        }
+    }
+    found
+}
+
 /// Checks the name of a bucket or an object store that a workflow uses.
 ///
 /// # Errors
@@ -75,7 +122,7 @@ pub fn covers(pattern: &str, name: &str) -> bool {
     loop {
         match (wanted.next(), tokens.next()) {
             (Some(REST), Some(_)) | (None, None) => return true,
-            (Some(ONE), Some(_)) => {}
+            (Some(ONE), Some(token)) if token != REST => {}
             (Some(wanted), Some(token)) if wanted == token => {}
             _ => return false,
         }
@@ -113,6 +160,21 @@ mod tests {
     }
 
     #[test]
+    fn filters_hear_nothing_of_staunch() {
+        for good in ["orders.>", "orders.*.new", "a"] {
+            check_filter(good).unwrap();
+        }
+        for bad in [">", "*", "*.a", "staunch.>", "staunch.*", "$KV.a.>", "a.>.b", "a..b", ""] {
+            assert!(check_filter(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(wildcards("a.*.c.>", "a.b.c.d.e"), ["b", "d", "e"]);
+        check_stream("ORDERS").unwrap();
+        for bad in ["STAUNCH_COMMANDS", "KV_staunch_leases", "a.b", ""] {
+            assert!(check_stream(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
     fn buckets_of_staunch_are_refused() {
         check_bucket("config").unwrap();
         for bad in ["", "a.b", "staunch_leases", "STAUNCH_COMMANDS", "a*", "a>"] {
@@ -132,6 +194,9 @@ mod tests {
             ("orders.>", "orders", false),
             ("orders.*", "orders.new.big", false),
             ("orders.*", "orders.new", true),
+            ("orders.*", "orders.>", false),
+            ("orders.>", "orders.>", true),
+            ("orders.>", "orders.*", true),
             ("*", "config", true),
             (">", "a.b", true),
             ("a", "a.b", false),

@@ -51,5 +51,5 @@ pub use route::route_shape;
 pub use schedule::{Misfire, Recurrence, Schedule};
 pub use script_library::ScriptLibrary;
 pub use searchable::{SearchKey, Searchable};
-pub use stimulus::{Stimulus, Trigger};
+pub use stimulus::{MessageSource, Stimulus, Trigger};
 pub use time::{InvalidTimestamp, Timestamp};

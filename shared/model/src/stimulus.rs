@@ -16,7 +16,33 @@ pub struct Stimulus {
     pub payload: Value,
 }
 
+/// Where messages come from that workflows listen to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageSource {
+    /// A subject, which may have wildcards.
+    pub subject: String,
+    /// The stream; none for messages as they come, which nobody keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    /// Where a stream is begun: `new`, `all`, or a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+impl MessageSource {
+    /// The source in the payload of [`Stimulus::message`].
+    #[must_use]
+    pub fn of(payload: &Value) -> Option<Self> {
+        let text = |name: &str| payload.get(name).and_then(Value::as_str).map(str::to_owned);
+        Some(Self { subject: text("Subject")?, stream: text("Stream"), from: text("From") })
+    }
+}
+
 impl Stimulus {
+    /// The name of the stimulus of messages.
+    pub const MESSAGE: &str = "Staunch.MessageReceived";
+
     /// An event of this name. Event names are case-sensitive.
     #[must_use]
     pub fn event(event_name: &str) -> Self {
@@ -41,6 +67,15 @@ impl Stimulus {
         let path = format!("/{}", template.trim_matches('/')).to_lowercase();
         let payload = serde_json::json!({"Path": path, "Method": method.to_lowercase()});
         Self { name: "Elsa.HttpEndpoint".to_owned(), payload }
+    }
+
+    /// A message on a subject of NATS that fits this pattern: as it comes, or from a stream.
+    #[must_use]
+    pub fn message(source: &MessageSource) -> Self {
+        let payload = serde_json::json!({
+            "Subject": source.subject, "Stream": source.stream, "From": source.from,
+        });
+        Self { name: Self::MESSAGE.to_owned(), payload }
     }
 
     /// `UPPERHEX(SHA256(name|json(payload)))`, with the escaping of System.Text.Json, so that

@@ -6,8 +6,8 @@
 mod wire;
 
 use model::{
-    ActivityId, Alteration, BookmarkId, CommandId, DefinitionId, InstanceId, Map, Parent,
-    Timestamp, VersionId,
+    ActivityId, Alteration, BookmarkId, CommandId, DefinitionId, InstanceId, Map, MessageSource,
+    Parent, Timestamp, VersionId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -198,6 +198,9 @@ pub struct EventRaised {
     /// The value that comes with the event.
     #[serde(alias = "input")]
     pub payload: Value,
+    /// It is a message on a subject that workflows listen to, not an event: where it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listened: Option<MessageSource>,
 }
 
 /// Completes a task that `RunTask` handed out.
