@@ -25,7 +25,7 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     );
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
-    let calls = Arc::new(Connectors::new(&config.connectors, Some(bus.clone())));
+    let calls = Arc::new(Connectors::new(&config.connectors, Some(bus.outside())));
     let cx = Context {
         node: name,
         store,

@@ -202,7 +202,7 @@ async fn run(
     match role {
         "executor" => {
             let config = executor::Config::from_settings(&settings)?;
-            let calls = Arc::new(Connectors::new(&config.connectors, Some(bus.clone())));
+            let calls = Arc::new(Connectors::new(&config.connectors, Some(bus.outside())));
             let points = listen::points();
             let cx = executor::Context {
                 node,

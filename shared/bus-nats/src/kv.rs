@@ -7,7 +7,7 @@ use async_nats::HeaderMap;
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
-use bus::{Bucket, Bus, Entry, Error, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
+use bus::{Bucket, Bus, Entry, Error, Kv, Outside, Put, Revision, TOMBSTONE_TTL, Watch};
 use bytes::Bytes;
 use futures::future::try_join_all;
 use model::Timestamp;
@@ -34,6 +34,10 @@ struct NatsKv {
 impl Bus for NatsBus {
     fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
         Arc::new(NatsKv::new(self.clone(), bucket))
+    }
+
+    fn outside(&self) -> Arc<dyn Outside> {
+        Arc::new(self.clone())
     }
 }
 

@@ -26,8 +26,8 @@ pub use fault::{Fault, Faults, Operation};
 
 use crate::lock::lock;
 use crate::{
-    Bucket, Bus, Delivery, Endpoint, Error, Kv, Queue, Receipt, Settle, Span, Stream, Subscription,
-    Wire,
+    Bucket, Bus, Delivery, Endpoint, Error, Kv, Outside, Queue, Receipt, Settle, Span, Stream,
+    Subscription, Wire,
 };
 use fault::{Interference, NoFaults};
 
@@ -445,6 +445,10 @@ impl Wire for MemoryBus {
 impl Bus for MemoryBus {
     fn kv(&self, bucket: Bucket) -> Arc<dyn Kv> {
         Arc::new(kv::MemoryKv::new(self, bucket))
+    }
+
+    fn outside(&self) -> Arc<dyn Outside> {
+        Arc::new(self.clone())
     }
 }
 

@@ -8,7 +8,10 @@ use crate::{Bucket, Kv, Outside, Queue, Wire};
 pub type Nonces = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// The whole port.
-pub trait Bus: Queue + Wire + Outside + Send + Sync + 'static {
+pub trait Bus: Queue + Wire + Send + Sync + 'static {
     /// The bucket's key-value store.
     fn kv(&self, bucket: Bucket) -> Arc<dyn Kv>;
+
+    /// What workflows use, beside what is Staunch's own.
+    fn outside(&self) -> Arc<dyn Outside>;
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bus::{
-    Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, MemoryBus, Nonces, Put, Queue, Receipt,
-    Revision, Settle, Span, Stream, Subscription, Watch, Wire,
+    Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, MemoryBus, Nonces, Outside, Put, Queue,
+    Receipt, Revision, Settle, Span, Stream, Subscription, Watch, Wire,
 };
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -194,6 +194,10 @@ impl Bus for BrokenBus {
             }
             _ => kv,
         }
+    }
+
+    fn outside(&self) -> Arc<dyn Outside> {
+        self.bus.outside()
     }
 }
 
