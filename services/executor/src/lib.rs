@@ -19,6 +19,7 @@ mod gate;
 mod handle;
 mod hold;
 mod job;
+mod listen;
 mod mailbox;
 mod metrics;
 mod pipeline;

@@ -5,7 +5,7 @@ use protocol::subject;
 
 use crate::executor::{Context, Executor};
 use crate::gate::Gate;
-use crate::{api, pull};
+use crate::{api, listen, pull};
 
 /// Runs an executor until the life ends: then it stops pulling, finishes the work in progress, and
 /// releases its leases. A kill drops everything at once.
@@ -31,7 +31,8 @@ pub async fn run(cx: Context, life: Life) -> anyhow::Result<()> {
         };
         let telling = gate.answer(&executor, questions, stop.clone());
         let pulling = pull::pull(&executor, &gate, stop.clone());
-        tokio::join!(pulling, answering, telling, begin_stop);
+        let listening = listen::listen(&executor, stop.clone());
+        tokio::join!(pulling, answering, telling, listening, begin_stop);
         executor.stop().await;
     };
     if life.kill().run_until_cancelled(work).await.is_none() {

@@ -151,7 +151,10 @@ fn stimulated<'c>(cx: &Cx, command: &'c Command) -> Option<Stimulated<'c>> {
         Body::Event(event) => Some(Stimulated {
             command,
             kind: "event",
-            hash: Stimulus::event(&event.event_name).hash(),
+            hash: match &event.listened {
+                Some(source) => Stimulus::message(source).hash(),
+                None => Stimulus::event(&event.event_name).hash(),
+            },
             correlation_id: event.correlation_id.clone(),
             instance_id: event.instance_id.clone(),
             input: with(EVENT_KEY, json!({ "payload": event.payload })),

@@ -8,6 +8,7 @@ mod crash;
 mod event;
 mod fault;
 mod large;
+mod listen;
 mod order;
 mod panic;
 mod request;

@@ -3,11 +3,18 @@
 use std::time::Duration;
 
 use async_nats::HeaderMap;
+use async_nats::datetime::DateTime;
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::kv::{EntryErrorKind, Operation, Store};
 use async_nats::jetstream::object_store::{GetErrorKind, ObjectStore};
 use async_trait::async_trait;
-use bus::{Error, KeyValue, Outside, OutsideError, Put, Revision, Stored, Wire as _};
+use bus::{
+    Error, From, KeyValue, Outside, OutsideError, Place, Put, Revision, Stored, Taken, Wire as _,
+};
 use bytes::Bytes;
+use futures::stream::BoxStream;
+use futures::{FutureExt as _, StreamExt as _};
+use model::Timestamp;
 use protocol::Message;
 use tokio::io::AsyncReadExt as _;
 
@@ -19,6 +26,12 @@ use crate::api::{
 use crate::bucket::OPERATION;
 use crate::options::ANSWER_MAX;
 
+/// A message that is not settled after this time comes again.
+const SETTLE_MAX: Duration = Duration::from_secs(30);
+/// Messages of one place that are not settled, over all executors.
+const UNSETTLED_MAX: i64 = 1_000;
+/// Messages of one pull.
+const BATCH: usize = 100;
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 
@@ -156,6 +169,76 @@ impl Outside for NatsBus {
         let put = self.object_store(store).await?.put(name, &mut &*bytes).await;
         put.map(drop).map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))
     }
+
+    async fn listen(
+        &self,
+        subject: &str,
+        group: &str,
+    ) -> Result<BoxStream<'static, Message>, OutsideError> {
+        let inner = self.open().map_err(refused)?;
+        let client = inner.data_api.client();
+        let messages = client.queue_subscribe(subject.to_owned(), group.to_owned()).await;
+        let messages = messages.map_err(|error| {
+            OutsideError::Unavailable(format!("the subject {subject}: {error}"))
+        })?;
+        let closed = inner.closed.clone();
+        let messages = messages.take_until(async move { closed.cancelled().await });
+        Ok(messages.map(|message| message_in(&message)).boxed())
+    }
+
+    async fn read(
+        &self,
+        place: &Place,
+    ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {
+        let inner = self.open().map_err(refused)?;
+        let Place { name, stream, subject, from } = place;
+        let what = format!("the stream {stream}");
+        let found = inner.data_context.get_stream(stream).await;
+        let found = found.map_err(|error| missing(&error, what.clone()))?;
+        let created = found.cached_info().created.to_string();
+        let deliver_policy = match from {
+            From::New => DeliverPolicy::New,
+            From::All => DeliverPolicy::All,
+            From::Time(time) => DeliverPolicy::ByStartTime { start_time: date(*time) },
+        };
+        let config = pull::Config {
+            durable_name: Some(name.clone()),
+            description: Some(format!("workflows that listen on {subject}")),
+            filter_subject: subject.clone(),
+            deliver_policy,
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: SETTLE_MAX,
+            max_ack_pending: UNSETTLED_MAX,
+            ..pull::Config::default()
+        };
+        let consumer = found.get_or_create_consumer(name, config).await;
+        let consumer = consumer.map_err(|error| {
+            OutsideError::Refused(format!("the consumer {name} of {what}: {error}"))
+        })?;
+        let messages = consumer.stream().max_messages_per_batch(BATCH).messages().await;
+        let messages =
+            messages.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
+        let closed = inner.closed.clone();
+        let messages = messages.take_until(async move { closed.cancelled().await });
+        let taken = messages.map(move |message| {
+            let message =
+                message.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
+            let info = message.info();
+            let sequence = info.map(|info| info.stream_sequence).map_err(|error| {
+                OutsideError::Unavailable(format!("{what}: a message is not of it: {error}"))
+            })?;
+            let (message, acker) = message.split();
+            let settle = async move {
+                // A message whose acknowledgement is lost comes again, and is recognised.
+                if let Err(error) = acker.ack().await {
+                    tracing::debug!(%error, "a message was not settled");
+                }
+            };
+            let (message, created) = (message_in(&message), created.clone());
+            Ok(Taken { message, sequence, created, settle: settle.boxed() })
+        });
+        Ok(taken.boxed())
+    }
 }
 
 impl NatsBus {
@@ -179,6 +262,12 @@ impl NatsBus {
         let written = stream.get_raw_message(revision).await;
         written.is_ok_and(|it| it.headers.get(MESSAGE_ID).is_some_and(|id| id.as_str() == nonce))
     }
+}
+
+/// A time as the client has it.
+fn date(time: Timestamp) -> DateTime {
+    let nanos = i128::from(time.as_millis()) * 1_000_000;
+    DateTime::from_unix_timestamp_nanos(nanos).unwrap_or(DateTime::UNIX_EPOCH)
 }
 
 /// The reason why a bucket or a store cannot be used. The client's error has the server's only as text.

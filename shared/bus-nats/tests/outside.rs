@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use bus::{Outside as _, OutsideError, Put, Wire as _};
+use bus::{From, Outside as _, OutsideError, Place, Put, Wire as _};
 use bus_nats::{NatsBus, Options, connect};
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -126,4 +126,52 @@ async fn objects_are_written_and_read() {
     assert_eq!(bus.object("uploads", "a file", MAX).await.unwrap(), Some(Bytes::from("new")));
     let large = bus.object("uploads", "a file", 2).await.unwrap_err();
     assert!(matches!(large, OutsideError::Refused(_)), "{large}");
+}
+
+#[tokio::test]
+async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let place = |from: From| Place {
+        name: "staunch-test".to_owned(),
+        stream: "ORDERS".to_owned(),
+        subject: "orders.*".to_owned(),
+        from,
+    };
+    let absent = bus.read(&place(From::New)).await.err().unwrap();
+    assert!(matches!(absent, OutsideError::Absent(_)), "{absent}");
+    let config = json!({"name": "ORDERS", "subjects": ["orders.>"], "storage": "memory"});
+    api(&bus, "STREAM.CREATE.ORDERS", config).await;
+    for number in 1..=20 {
+        bus.store(message("orders.new", number.to_string().as_bytes()), SOON).await.unwrap();
+        bus.store(message("orders.new.deep", b"no"), SOON).await.unwrap();
+    }
+    let mut seen = Vec::new();
+    let mut first = bus.read(&place(From::All)).await.unwrap();
+    for _ in 0..10 {
+        let taken = first.next().await.unwrap().unwrap();
+        assert_eq!(taken.message.subject, "orders.new");
+        assert!(!taken.created.is_empty());
+        seen.push(taken.sequence);
+        taken.settle.await;
+    }
+    drop(first);
+    let other = connect(Options::new(server.url())).await.unwrap();
+    let mut second = other.read(&place(From::New)).await.unwrap();
+    while seen.len() < 20 {
+        let taken = second.next().await.unwrap().unwrap();
+        seen.push(taken.sequence);
+        taken.settle.await;
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen, (0..20).map(|at| 2 * at + 1).collect::<Vec<_>>());
+    let mut group = Vec::new();
+    for bus in [&bus, &other] {
+        group.push(bus.listen("told.*", "group").await.unwrap());
+    }
+    bus.tell(message("told.x", b"1")).await.unwrap();
+    let [one, two] = group.as_mut_slice() else { unreachable!() };
+    let heard = futures::future::select(one.next(), two.next()).await.factor_first().0.unwrap();
+    assert_eq!(heard.subject, "told.x");
 }

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use model::Timestamp;
 use protocol::Message;
 
 use crate::{Put, Revision};
@@ -46,6 +49,42 @@ pub struct KeyValue {
     pub revision: Revision,
 }
 
+/// A durable place in a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The name of the place: those who name the same share its messages.
+    pub name: String,
+    /// The stream.
+    pub stream: String,
+    /// The messages whose subject fits this pattern.
+    pub subject: String,
+    /// Where it begins, when it is new.
+    pub from: From,
+}
+
+/// The beginning of a place in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// Messages that are stored after this.
+    New,
+    /// All that the stream has.
+    All,
+    /// Those that were stored at this time or later.
+    Time(Timestamp),
+}
+
+/// A message from a stream. It comes again, here or to another, unless it is settled in time.
+pub struct Taken {
+    /// The message.
+    pub message: Message,
+    /// Its number in the stream.
+    pub sequence: u64,
+    /// When the stream was created: the numbers of another stream of this name mean other messages.
+    pub created: String,
+    /// Settles it.
+    pub settle: BoxFuture<'static, ()>,
+}
+
 /// NATS outside of Staunch.
 #[async_trait]
 pub trait Outside: Send + Sync {
@@ -84,4 +123,19 @@ pub trait Outside: Send + Sync {
 
     /// Writes an object, in the place of one of the same name.
     async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError>;
+
+    /// The messages on a subject as they come, from now on. Of those who listen under the same group,
+    /// one gets each message.
+    async fn listen(
+        &self,
+        subject: &str,
+        group: &str,
+    ) -> Result<BoxStream<'static, Message>, OutsideError>;
+
+    /// The messages at a place, which is made if there is none of its name. The stream of them ends
+    /// with an error, after which it can be asked for again.
+    async fn read(
+        &self,
+        place: &Place,
+    ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError>;
 }

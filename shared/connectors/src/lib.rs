@@ -22,4 +22,4 @@ pub use calls::{CallEnd, Calls, ErrorKind};
 pub use connectors::{Config, Connectors};
 pub use mail::MailConfig;
 pub use memory::MemoryCalls;
-pub use nats::NatsConfig;
+pub use nats::{NatsConfig, message_value};

@@ -44,6 +44,29 @@ pub(crate) struct Nats {
     config: NatsConfig,
 }
 
+impl NatsConfig {
+    /// Whether workflows of this definition may use this subject, which may have wildcards.
+    ///
+    /// # Errors
+    /// The setting that would allow it.
+    pub fn allow_subject(&self, of: &DefinitionId, subject: &str) -> Result<(), String> {
+        is_listed(&self.subjects, of, subject, "nats-subjects", "the subject")
+    }
+}
+
+/// The content of a message, as workflows get it: JSON as a value, text, or a file.
+///
+/// # Errors
+/// It is too large.
+pub fn message_value(message: &Message) -> Result<Value, String> {
+    let kind = message.headers.iter();
+    let kind = kind.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(header::CONTENT_TYPE));
+    received(&message.payload, kind.map(|(_, value)| value.as_str())).map_err(|end| match end {
+        CallEnd::Error { message, .. } => message,
+        _ => "it cannot be read".to_owned(),
+    })
+}
+
 impl Nats {
     pub(crate) fn new(outside: Option<Arc<dyn Outside>>, config: NatsConfig) -> Self {
         Self { outside, config }
@@ -128,8 +151,7 @@ impl Nats {
         match call {
             NatsCall::Publish { message, .. } | NatsCall::Request { message } => {
                 check_subject(&message.subject)?;
-                let subject = &message.subject;
-                is_listed(&self.config.subjects, of, subject, "nats-subjects", "the subject")
+                self.config.allow_subject(of, &message.subject)
             }
             NatsCall::Get { bucket, key } | NatsCall::Set { bucket, key, .. } => {
                 check_bucket(bucket)?;

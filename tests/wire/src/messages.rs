@@ -56,7 +56,9 @@ fn commands() -> Vec<(&'static str, Command)> {
         event_name: "order.paid".to_owned(),
         correlation_id: Some("order 7".to_owned()),
         instance_id: Some("i-1".into()),
-        payload: Value::Object(values()), listened: None };
+        payload: Value::Object(values()),
+        listened: None,
+    };
     let cancel = Cancel { instance_id: "i-1".into(), reason: Some("too late".to_owned()) };
     let alterations = vec![
         Alteration::Cancel { reason: Some("too late".to_owned()) },

@@ -33,7 +33,9 @@ impl Messages<'_> {
             event_name: publish.event_name.clone(),
             correlation_id: publish.correlation_id.clone(),
             instance_id: publish.instance_id.clone(),
-            payload: publish.payload.clone(), listened: None };
+            payload: publish.payload.clone(),
+            listened: None,
+        };
         let hash = Stimulus::event(&publish.event_name).hash();
         let lineage = self.descends(false);
         self.command(id, Body::Event(raised), lineage, |kept| {

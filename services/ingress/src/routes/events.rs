@@ -85,7 +85,9 @@ pub(super) async fn trigger(
         event_name: event_name.clone(),
         correlation_id: request.correlation_id.filter(|id| !id.is_empty()),
         instance_id,
-        payload: request.input.unwrap_or_default(), listened: None };
+        payload: request.input.unwrap_or_default(),
+        listened: None,
+    };
     let details = json!({"instanceId": body.instance_id, "correlationId": body.correlation_id});
     let reply = raise(&app, &asking, body, patience(&app, prefer, waits)).await?;
     app.audit_later(&asking.caller, "event.raise", &event_name, details).await;

@@ -138,7 +138,9 @@ async fn follow(
                 event_name: event_name.clone(),
                 correlation_id: None,
                 instance_id: Some(token.instance_id.clone()),
-                payload: Value::Object(input), listened: None };
+                payload: Value::Object(input),
+                listened: None,
+            };
             let pending = events::pending(app, &asking, body, patience)?;
             let reply = redeem(app, &asking, &token, pending, patience).await?;
             match reply {

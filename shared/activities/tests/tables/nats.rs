@@ -7,6 +7,7 @@ use crate::play::{Row, Table, row};
 
 pub(crate) fn tables() -> Vec<Table> {
     let mut all = messages();
+    all.push(received());
     all.extend(keys());
     all.extend(objects());
     all
@@ -76,6 +77,30 @@ fn messages() -> Vec<Table> {
             ],
         ),
     ]
+}
+
+fn received() -> Table {
+    let arrived = || {
+        json!({"__EventPayloadWorkflowInput": {"payload": {"subject": "orders.eu.new",
+            "tokens": ["eu", "new"], "headers": {"X": "1"}, "sequence": 4, "content": {"id": 7}}}})
+    };
+    Table::new(
+        "Staunch.MessageReceived",
+        vec![
+            row("It waits for a message.", json!({"subject": "orders.>"})),
+            row("One arrives.", json!({"subject": "orders.*.*"})).then(arrived()),
+            row(
+                "From a stream, from a time on.",
+                json!({"subject": "orders.>", "stream": "ORDERS", "from": "2026-01-31T08:00:00Z"}),
+            )
+            .then(arrived()),
+            row("A subject that hears everything.", json!({"subject": ">"})),
+            row("A subject of Staunch.", json!({"subject": "staunch.event.>"})),
+            row("A stream of Staunch.", json!({"subject": "a", "stream": "STAUNCH_EVENTS"})),
+            row("What is no time.", json!({"subject": "a", "stream": "A", "from": "soon"})),
+            row("No subject.", json!({"stream": "ORDERS"})),
+        ],
+    )
 }
 
 fn keys() -> Vec<Table> {

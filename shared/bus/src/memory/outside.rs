@@ -6,10 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
 use protocol::Message;
 
 use super::MemoryBus;
-use crate::{Error, KeyValue, Outside, OutsideError, Put, Revision, Stored, Wire as _};
+use crate::{
+    Error, KeyValue, Outside, OutsideError, Place, Put, Revision, Stored, Taken, Wire as _,
+};
 
 /// Keys and objects.
 #[derive(Default)]
@@ -95,6 +99,24 @@ impl Outside for MemoryBus {
         let mut state = self.open().map_err(refused)?;
         state.outside.objects.insert((store.to_owned(), name.to_owned()), bytes);
         Ok(())
+    }
+
+    async fn listen(
+        &self,
+        subject: &str,
+        group: &str,
+    ) -> Result<BoxStream<'static, Message>, OutsideError> {
+        let mut state = self.open().map_err(refused)?;
+        let group = Some(format!("{group}/{subject}"));
+        let messages = state.wire.subscribe(&self.node, subject, group);
+        Ok(messages.map(|incoming| incoming.message).boxed())
+    }
+
+    async fn read(
+        &self,
+        place: &Place,
+    ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {
+        Err(OutsideError::Absent(format!("the stream {} does not exist", place.stream)))
     }
 }
 

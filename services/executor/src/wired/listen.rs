@@ -1,0 +1,98 @@
+//! Messages that workflows listen to.
+
+use connectors::NatsConfig;
+use model::SubStatus;
+use serde_json::{Value, json};
+
+use crate::Config;
+use crate::wired::world::{Peculiar, World, line, sequence};
+
+fn listens(can_start: bool) -> Value {
+    json!({"type": "Staunch.MessageReceived", "id": "m", "canStartWorkflow": can_start,
+        "subject": "orders.*", "result": {"memoryReference": {"id": "Got"}},
+        "tokens": {"memoryReference": {"id": "Tokens"}}})
+}
+
+fn config() -> Config {
+    let mut config = World::config();
+    let subjects = [("*".to_owned(), vec!["orders.>".to_owned()])];
+    config.connectors.nats = NatsConfig { subjects: subjects.into(), ..NatsConfig::default() };
+    config
+}
+
+async fn tell(world: &World, subject: &str, content: &Value) {
+    let message = protocol::Message {
+        subject: subject.to_owned(),
+        payload: content.to_string().into_bytes(),
+        ..protocol::Message::default()
+    };
+    bus::Wire::send(&world.bus, message).await.unwrap();
+}
+
+async fn of(world: &World, definition: &str) -> Vec<model::Instance> {
+    let every = store::InstanceFilter::default();
+    let all = store::Instances::list(&world.store, &every, store::Page::first()).await.unwrap();
+    all.items.into_iter().filter(|one| one.definition_id.as_str() == definition).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_starts_a_workflow_once_and_resumes_those_that_wait() {
+    let world = World::new();
+    let outputs = json!({"outputs": [{"name": "Got"}, {"name": "Tokens"}]});
+    world.publish("trigger", sequence(vec![listens(true)]), outputs.clone()).await;
+    world.publish("wait", sequence(vec![listens(false), line("went on")]), outputs).await;
+    let mut nodes = Vec::new();
+    for name in ["a", "b", "c"] {
+        let peculiar = Peculiar { config: Some(config()), ..Peculiar::default() };
+        nodes.push(world.peculiar(name, peculiar).await);
+    }
+    world.start("wait", "i", json!({})).await;
+    world.until_status("i", SubStatus::Suspended).await;
+    // What comes before an executor listens is heard by nobody: core messages come at most once.
+    world
+        .until("a message is heard", async || {
+            tell(&world, "orders.probe", &json!({"id": 0})).await;
+            !of(&world, "trigger").await.is_empty()
+        })
+        .await;
+    world.until_status("i", SubStatus::Finished).await;
+    let before = of(&world, "trigger").await.len();
+    for id in 1..=20 {
+        tell(&world, "orders.eu", &json!({"id": id})).await;
+    }
+    world.until("each starts one", async || of(&world, "trigger").await.len() == before + 20).await;
+    world.until_quiet().await;
+    let all = of(&world, "trigger").await;
+    assert_eq!(all.len(), before + 20, "of three executors one hears each message");
+    let mut heard = Vec::new();
+    for instance in all {
+        let record = world.record(instance.id.as_str()).await;
+        let output = record.state.output;
+        if output["Tokens"] == json!(["eu"]) {
+            heard.push(output["Got"]["id"].as_u64().unwrap());
+        }
+    }
+    heard.sort_unstable();
+    assert_eq!(heard, (1..=20).collect::<Vec<_>>());
+    tell(&world, "payments.eu", &json!({})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subject_that_is_not_allowed_is_not_listened_to() {
+    let world = World::new();
+    let mut other = listens(true);
+    other["subject"] = json!("payments.*");
+    world.publish("other", sequence(vec![other]), json!({})).await;
+    world.publish("trigger", sequence(vec![listens(true)]), json!({})).await;
+    let peculiar = Peculiar { config: Some(config()), ..Peculiar::default() };
+    let _node = world.peculiar("a", peculiar).await;
+    world
+        .until("a message is heard", async || {
+            tell(&world, "payments.eu", &json!({})).await;
+            tell(&world, "orders.eu", &json!({})).await;
+            !of(&world, "trigger").await.is_empty()
+        })
+        .await;
+    world.until_quiet().await;
+    assert!(of(&world, "other").await.is_empty());
+}
