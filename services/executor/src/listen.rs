@@ -7,6 +7,7 @@
 //! stored. So a message that comes again, after a crash or to another executor, is the same command.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
 use std::time::Duration;
 
 use bus::{Error, From, OutsideError, Place, Taken};
@@ -99,7 +100,9 @@ async fn sources(
     for (definition, hash, payload) in triggers.chain(bookmarks) {
         let Some(source) = MessageSource::of(&payload) else { continue };
         match cx.config.connectors.nats.allow_subject(&definition, &source.subject) {
-            Ok(()) => _ = wanted.insert(hash, source),
+            Ok(()) => {
+                wanted.insert(hash, source);
+            }
             Err(reason) => {
                 if refused.insert((definition.clone(), source.subject)) {
                     tracing::warn!(%definition, reason, "messages are not listened to");
@@ -166,13 +169,14 @@ async fn read(
     };
     let place = Place { name, stream: stream.to_owned(), subject: source.subject.clone(), from };
     let messages = cx.bus.outside().read(&place).await?;
-    let mut taking = messages
+    let taking = messages
         .take_until(stop.cancelled())
         .map(async |taken| {
             take(cx, hash, source, stream, taken?).await;
             Ok(())
         })
         .buffer_unordered(AT_ONCE);
+    let mut taking = pin!(taking);
     while let Some(taken) = taking.next().await {
         taken?;
     }

@@ -135,7 +135,7 @@ mod tests {
         };
         let hash = Stimulus::message(&source).hash();
         let document = document(json!({"stream": "ORDERS"}));
-        assert_eq!(causes(document.clone()).stimuli.remove(0).hash(), hash);
+        assert_eq!(causes(document.clone()).stimuli.remove(0).hash, hash);
         let mut waiting = player(document.clone());
         waiting.start(json!({}));
         let bookmark = waiting.state().bookmarks.values().next().unwrap();
