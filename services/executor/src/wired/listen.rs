@@ -31,7 +31,8 @@ async fn tell(world: &World, subject: &str, content: &Value) {
 
 async fn of(world: &World, definition: &str) -> Vec<model::Instance> {
     let every = store::InstanceFilter::default();
-    let all = store::Instances::list(&world.store, &every, store::Page::first()).await.unwrap();
+    let page = store::Page::new(0, model::limits::PAGE_ITEMS_MAX);
+    let all = store::Instances::list(&world.store, &every, page).await.unwrap();
     all.items.into_iter().filter(|one| one.definition_id.as_str() == definition).collect()
 }
 
@@ -56,6 +57,7 @@ async fn a_message_starts_a_workflow_once_and_resumes_those_that_wait() {
         })
         .await;
     world.until_status("i", SubStatus::Finished).await;
+    world.until_quiet().await;
     let before = of(&world, "trigger").await.len();
     for id in 1..=20 {
         tell(&world, "orders.eu", &json!({"id": id})).await;
