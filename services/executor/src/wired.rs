@@ -14,4 +14,5 @@ mod request;
 mod runaway;
 mod searchable;
 mod secret;
+mod task;
 mod world;

@@ -18,6 +18,7 @@ mod nats;
 mod options;
 pub mod permissions;
 mod placement;
+mod pool;
 mod provision;
 mod publishes;
 mod pull;

@@ -17,6 +17,7 @@ mod lock;
 mod memory;
 mod pause;
 mod pointer;
+mod pools;
 mod port;
 mod presence;
 mod queue;
@@ -32,6 +33,7 @@ pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all, take_awa
 pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};
 pub use pause::{Drain, Pause, Pauses, Scope};
 pub use pointer::{Pointer, Pointers};
+pub use pools::Pools;
 pub use port::{Bus, Nonces};
 pub use presence::{Member, Presence, Standing, members};
 pub use queue::{Delivery, Queue, Receipt, SELECT_BYTES_MAX, Settle, Span, Stream};
