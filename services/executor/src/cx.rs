@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use bus::{Bus, Leases, Presence};
+use bus::{Bus, Leases, Pools, Presence};
 use catalog::Catalog;
 use chassis::{Chance, Clock, Point, Trail};
 use connectors::Calls;
@@ -48,6 +48,8 @@ pub(crate) struct Inner {
     /// Permits for turns that continue others: half of the cores, so that endless loops leave the
     /// other half free. They are given in the order of the requests.
     pub(crate) long_turns: Arc<Semaphore>,
+    /// The consumers of tasks that are there.
+    pub(crate) pools: Pools,
     pub(crate) mailboxes: Mailboxes,
     pub(crate) chains: Chains,
     /// Decides which refused commands are logged.

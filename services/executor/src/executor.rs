@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use bus::{Bucket, Bus, Delivery, Leases, Presence, Wire};
+use bus::{Bucket, Bus, Delivery, Leases, Pools, Presence, Wire};
 use catalog::Catalog;
 use chassis::{Chance, Clock, Points, Trail};
 use connectors::Calls;
@@ -73,6 +73,7 @@ impl Executor {
             bursts: Semaphore::new(config.concurrency.max(1)),
             scripts: Arc::new(Semaphore::new(cores())),
             long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),
+            pools: Pools::new(Arc::clone(&bus)),
             mailboxes: Mailboxes::default(),
             chains: Chains::default(),
             refusals: Sampler::default(),

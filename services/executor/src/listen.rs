@@ -22,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 use crate::cx::Cx;
 use crate::executor::Executor;
 
+/// The name of the task that follows one source.
+const LISTENER: &str = "executor: listener";
 /// The name of the group of all executors.
 const GROUP: &str = "staunch-executor";
 /// How often it looks which sources there are.
@@ -67,9 +69,14 @@ pub(crate) async fn listen(executor: &Executor, stop: CancellationToken) {
                     }
                     let listening = stop.child_token();
                     listeners.insert(hash.clone(), listening.clone());
-                    let own = Cx::clone(cx);
-                    cx.spawn("executor: listener", async move {
-                        follow(&own, &hash, &source, listening).await;
+                    let (own, ending) = (Cx::clone(cx), listening.clone());
+                    let following = move || {
+                        let (own, hash) = (Cx::clone(&own), hash.clone());
+                        let (source, listening) = (source.clone(), listening.clone());
+                        async move { follow(&own, &hash, &source, listening).await }
+                    };
+                    cx.spawn(LISTENER, async move {
+                        tasks::supervised(LISTENER, ending, following).await;
                     });
                 }
             }

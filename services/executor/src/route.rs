@@ -5,7 +5,7 @@
 use chassis::Point;
 use model::{CommandId, InstanceId, Map, Stimulus, Trigger, limits};
 use protocol::{Body, Command, Message, Outcome, Refusal, Resume, Start};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
 
 use crate::accept::{Descent, accepted, accepted_command};
@@ -17,8 +17,6 @@ use crate::stop::Stop;
 
 /// The input under which an event's payload arrives.
 const EVENT_KEY: &str = "__EventPayloadWorkflowInput";
-/// The input under which a task's result arrives.
-const TASK_KEY: &str = "RunTaskInput";
 /// The number of receivers accepted in one transaction.
 const CHUNK: usize = 1_000;
 
@@ -32,6 +30,14 @@ struct Stimulated<'a> {
     input: Map,
     starts_new: bool,
     wait_max: std::time::Duration,
+}
+
+impl Stimulated<'_> {
+    /// One instance waits for a task, and may refuse the report: its attempt may be over. So the
+    /// instance answers the worker. The receivers of an event are many, and are counted.
+    fn is_answered_by_its_receiver(&self) -> bool {
+        matches!(self.command.body, Body::Task(_))
+    }
 }
 
 /// The accepted commands of the receivers, to be published.
@@ -59,6 +65,10 @@ pub(crate) async fn apply(cx: &Cx, command: &Command) -> Result<(), Stop> {
             let affected = fanned.resumes.len() + fanned.starts.len();
             let resumes = fanned.resumes.into_iter().map(|(_, _, message)| message);
             publish::send_all(cx, resumes.chain(fanned.starts).collect()).await;
+            if matches!(command.body, Body::Task(_)) {
+                // The instance that waits for the task answers.
+                return Ok(());
+            }
             Outcome { affected: Some(affected as u64), ..Outcome::default() }
         }
         Routed::Kept => nobody(Refusal::Waiting, "nobody waits for it yet: it is kept"),
@@ -146,7 +156,6 @@ async fn forget(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> {
 }
 
 fn stimulated<'c>(cx: &Cx, command: &'c Command) -> Option<Stimulated<'c>> {
-    let with = |key: &str, value: Value| Map::from_iter([(key.to_owned(), value)]);
     match &command.body {
         Body::Event(event) => Some(Stimulated {
             command,
@@ -157,7 +166,7 @@ fn stimulated<'c>(cx: &Cx, command: &'c Command) -> Option<Stimulated<'c>> {
             },
             correlation_id: event.correlation_id.clone(),
             instance_id: event.instance_id.clone(),
-            input: with(EVENT_KEY, json!({ "payload": event.payload })),
+            input: Map::from_iter([(EVENT_KEY.to_owned(), json!({ "payload": event.payload }))]),
             starts_new: event.instance_id.is_none(),
             wait_max: cx.config.event_wait,
         }),
@@ -167,7 +176,7 @@ fn stimulated<'c>(cx: &Cx, command: &'c Command) -> Option<Stimulated<'c>> {
             hash: Stimulus::task(&task.task_id).hash(),
             correlation_id: None,
             instance_id: None,
-            input: with(TASK_KEY, task.result.clone()),
+            input: task.input(),
             starts_new: false,
             wait_max: limits::RESUME_WAIT_MAX,
         }),
@@ -280,6 +289,10 @@ fn resume(
     };
     let mut command = Command::new(id.clone(), Body::Resume(body));
     command.traceparent = event.traceparent.clone();
+    if stimulated.is_answered_by_its_receiver() {
+        command.reply_to = event.reply_to.clone();
+        command.reply_when = event.reply_when;
+    }
     let encoded = command.encode().map_err(Stop::garbled)?;
     let kept = PendingCommand {
         instance_id: Some(found.instance_id),

@@ -17,7 +17,7 @@ use crate::job::{Job, Tail};
 use crate::mailbox::Mailbox;
 use crate::reply;
 use crate::stop::{Stop, Verdict};
-use crate::work::{Work, responds};
+use crate::work::{Work, is_report, responds};
 
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_LONGEST: Duration = Duration::from_secs(5);
@@ -225,7 +225,9 @@ impl Tenure {
             let kept = known.record.answer_for(&tail.command().id);
             let answer = answer.as_ref().filter(|_| responds(tail.command())).or(kept).cloned();
             if let Some(reply_to) = tail.answer(rests, answer.is_some()) {
-                let outcome = reply::with_answer(reply::outcome(&self.id, Some(known)), answer);
+                let mut outcome = reply::with_answer(reply::outcome(&self.id, Some(known)), answer);
+                // The report of a worker, which counts the instances as an event does.
+                outcome.affected = is_report(tail.command()).then_some(1);
                 replies.push((reply_to, outcome));
             }
         }

@@ -15,4 +15,5 @@ mod request;
 mod runaway;
 mod searchable;
 mod secret;
+mod task;
 mod world;

@@ -120,6 +120,13 @@ pub(crate) fn responds(command: &Command) -> bool {
     }
 }
 
+/// Whether a command brings the report of a worker to the instance that waits for it. Only such a
+/// resume has both: its cause, and a sender who waits for the outcome.
+pub(crate) fn is_report(command: &Command) -> bool {
+    let is_caused = matches!(&command.body, Body::Resume(resume) if resume.event_id.is_some());
+    is_caused && command.reply_to.is_some()
+}
+
 /// The id of the command in a message, if the message names it.
 pub(crate) fn id_of(message: &Message) -> Option<CommandId> {
     message.header(header::COMMAND_ID).or(message.id()).map(CommandId::new)

@@ -22,9 +22,7 @@ use futures::StreamExt as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{ContentType, Headers, Message, encode_body, header, subject};
 use serde_json::json;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::{App, Context};
@@ -32,8 +30,6 @@ use crate::{App, Context};
 /// The name under which ingress registers with the NATS Services API.
 const SERVICE: &str = "staunch-ingress";
 const ABOUT: &str = "HTTP gateway: REST API, workflow endpoints, resume links";
-/// The name of the task of each request.
-const TASK: &str = "ingress: request over NATS";
 /// The number of requests over NATS that are processed at the same time.
 const REQUESTS_MAX: usize = 256;
 /// The largest answer that is read before it is found too large for a message, in bytes.
@@ -70,29 +66,21 @@ pub(crate) async fn register(cx: &Context) -> Result<Subscription, bus::Error> {
 pub(crate) async fn answer(
     app: Arc<App>,
     router: Router,
-    mut requests: Subscription,
+    requests: Subscription,
     stop: CancellationToken,
 ) {
-    let in_hand = TaskTracker::new();
-    let room = Arc::new(Semaphore::new(REQUESTS_MAX));
-    while let Some(Ok(place)) = stop.run_until_cancelled(Arc::clone(&room).acquire_owned()).await {
-        let Some(Some(Incoming { message, reply })) =
-            stop.run_until_cancelled(requests.next()).await
-        else {
-            break;
-        };
-        let Some(reply) = reply else { continue };
-        let (app, router) = (Arc::clone(&app), router.clone());
-        drop(tasks::spawn(
-            TASK,
-            in_hand.track_future(async move {
-                respond(&app, router, message, reply).await;
-                drop(place);
-            }),
-        ));
-    }
-    in_hand.close();
-    in_hand.wait().await;
+    let answering = requests.take_until(stop.cancelled()).for_each_concurrent(
+        REQUESTS_MAX,
+        |Incoming { message, reply }| {
+            let (app, router) = (Arc::clone(&app), router.clone());
+            async move {
+                if let Some(reply) = reply {
+                    respond(&app, router, message, reply).await;
+                }
+            }
+        },
+    );
+    answering.await;
 }
 
 async fn respond(app: &App, router: Router, request: Message, reply: String) {

@@ -135,6 +135,7 @@ pub(crate) fn api() -> Routes {
         .route(hub::PATH, get(hub::connect))
         .route(hub::NEGOTIATE, post(hub::negotiate))
         .routes(routes!(tasks::complete))
+        .routes(routes!(tasks::fail))
         .routes(routes!(descriptors::activities))
         .routes(routes!(descriptors::activity))
         .routes(routes!(descriptors::options))

@@ -206,6 +206,6 @@ fn told(effect: &Effect) -> Option<String> {
             Some(format!("the answer {} to an HTTP client", response.status_code))
         }
         Effect::Log(line) => Some(format!("a line in the log: {}", line.category)),
-        Effect::Grant(_) => None,
+        Effect::Grant(_) | Effect::CancelTask(_) => None,
     }
 }

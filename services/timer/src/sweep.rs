@@ -4,8 +4,10 @@
 //! message keeps its id.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use bus::Pools;
 use chassis::Point;
 use futures::StreamExt as _;
 use model::{CommandId, InstanceId, Timestamp, derived, limits};
@@ -29,6 +31,7 @@ const CLEAR_EVERY: Duration = Duration::from_secs(60);
 /// The sweeper of one replica.
 pub struct Sweep {
     cx: Context,
+    pools: Pools,
     lately: Memory<String>,
     cleared_at: Option<Instant>,
 }
@@ -66,7 +69,8 @@ impl Sweep {
     /// A sweeper that has handled nothing yet.
     #[must_use]
     pub fn new(cx: Context) -> Self {
-        Self { cx, lately: Memory::new(FIRST_PAUSE), cleared_at: None }
+        let pools = Pools::new(Arc::clone(&cx.bus));
+        Self { cx, pools, lately: Memory::new(FIRST_PAUSE), cleared_at: None }
     }
 
     /// Sweeps every few seconds until `stop`, while this node owns shard 0.
@@ -314,7 +318,13 @@ impl Sweep {
     async fn publish(&self, messages: Vec<(String, Message)>) -> (Vec<String>, Result<(), Error>) {
         let bus = &self.cx.bus;
         let mut publishing = futures::stream::iter(messages)
-            .map(|(key, message)| async { (key, bus.publish(message).await) })
+            .map(|(key, message)| async {
+                let published = match self.pools.prepare(&message).await {
+                    Ok(()) => bus.publish(message).await,
+                    Err(error) => Err(error),
+                };
+                (key, published)
+            })
             .buffered(PUBLISHING_MAX);
         let mut published = Vec::new();
         let mut ending = Ok(());

@@ -19,6 +19,7 @@ mod options;
 mod outside;
 pub mod permissions;
 mod placement;
+mod pool;
 mod provision;
 mod publishes;
 mod pull;

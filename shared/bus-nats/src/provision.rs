@@ -4,10 +4,8 @@ use bus::Error;
 use protocol::subject;
 
 use crate::NatsBus;
-use crate::ensure::{
-    compare, consumer_config, ensure_consumer, ensure_named, ensure_stream, stream_config,
-};
-use crate::permissions::Worker;
+use crate::ensure::{compare, consumer_config, ensure_consumer, ensure_stream, stream_config};
+use crate::permissions::kind_of;
 use crate::placement::Placement;
 use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
 
@@ -44,16 +42,15 @@ impl NatsBus {
         Ok(())
     }
 
-    /// Creates the consumer from which the workers for the tasks of one type pull; returns its name.
+    /// Creates the consumer from which the workers for a type of tasks pull, unless it is there;
+    /// returns its name. `Ship` is version 1, `Ship@2` version 2.
     ///
     /// # Errors
-    /// [`Error::NotProvisioned`] when another consumer has these tasks, or the server has no room;
-    /// [`Error::Corrupt`] when no name can be made of the type.
-    pub async fn provision_worker(&self, task_name: &str) -> Result<String, Error> {
-        let worker = Worker::of(task_name)?;
-        let api = &self.open()?.data_api;
-        ensure_named(api, subject::TASKS_STREAM, &worker.name, worker.consumer()).await?;
-        Ok(worker.name)
+    /// [`Error::NotProvisioned`] when another consumer has these tasks, or the server has no room.
+    pub async fn provision_worker(&self, kind: &str) -> Result<String, Error> {
+        let (task_type, version) = kind_of(kind);
+        self.provide_pool(task_type, version).await?;
+        Ok(subject::task_consumer(task_type, version))
     }
 
     /// Compares the server's streams, consumers and buckets with the embedded topology. Limits and

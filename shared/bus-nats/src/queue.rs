@@ -149,6 +149,10 @@ impl Queue for NatsBus {
         Ok(Span { first, last, messages })
     }
 
+    async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error> {
+        self.provide_pool(task_type, version).await
+    }
+
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {
         let name = name(stream);
         match self.stream(name).await?.delete_message(sequence).await {

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use model::Timestamp;
-use protocol::Message;
+use protocol::{Message, subject};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -150,6 +150,12 @@ impl MemoryBus {
     pub fn stored(&self, stream: Stream) -> Vec<(u64, Message)> {
         let stored = self.state().log.read(stream, 1, usize::MAX);
         stored.into_iter().map(|(sequence, _, message)| (sequence, message)).collect()
+    }
+
+    /// The consumers of tasks: the subject of each by its name.
+    #[must_use]
+    pub fn pools(&self) -> BTreeMap<String, String> {
+        self.state().log.pools().clone()
     }
 
     /// Closes the bus for all its clones: subscriptions and watches end, operations fail.
@@ -286,6 +292,13 @@ impl Queue for MemoryBus {
         let verdict = self.judge(Operation::Read { stream }).await?;
         let span = self.open()?.log.span(stream);
         verdict.answer(span)
+    }
+
+    async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error> {
+        let verdict = self.judge(Operation::Read { stream: Stream::Tasks }).await?;
+        let name = subject::task_consumer(task_type, version);
+        self.open()?.log.provide(name, subject::task(task_type, version));
+        verdict.answer(())
     }
 
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {

@@ -96,6 +96,13 @@ pub trait Queue: Send + Sync {
     /// When the server cannot be asked.
     async fn span(&self, stream: Stream) -> Result<Span, Error>;
 
+    /// Makes the durable consumer from which the workers for a type and version of tasks pull, unless
+    /// it is there. One that is there stays as it is: an operator may have changed its limits.
+    ///
+    /// # Errors
+    /// When the server cannot be asked, or another consumer has these tasks.
+    async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error>;
+
     /// Removes one message from a stream; true when it was there.
     ///
     /// # Errors

@@ -100,6 +100,12 @@ impl<'a> Draft<'a> {
         hasher.finalize().into()
     }
 
+    /// A random number from 0 to 1, the same in a replay.
+    pub(crate) fn chance(&mut self) -> f64 {
+        let [first, second, ..] = self.random();
+        f64::from(u16::from_be_bytes([first, second])) / f64::from(u16::MAX)
+    }
+
     /// Schedules work behind all that is there.
     pub(crate) fn schedule(&mut self, work: Work) {
         self.is_overfull |= self.state.work.len() >= limits::SCHEDULED_MAX;

@@ -7,6 +7,8 @@ use model::{BookmarkId, DefinitionId, InstanceId, Map, Token};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::{Task, TaskCancel};
+
 /// Something that a turn causes outside its instance.
 ///
 /// Bookmarks are no effects: they are state, and the executor commits the difference. Calls are no
@@ -15,7 +17,7 @@ use serde_json::Value;
 pub enum Effect {
     /// Raises an event.
     Publish(Publish),
-    /// Hands a task to a worker; its bookmark waits for the completion.
+    /// Hands an attempt of a task to a worker; its bookmark waits for the report.
     Task(Task),
     /// Starts a child instance.
     Dispatch(Dispatch),
@@ -25,6 +27,8 @@ pub enum Effect {
     Grant(Token),
     /// Writes into the log of the process.
     Log(LogLine),
+    /// Announces that nobody waits for a task any more. Best effort.
+    CancelTask(TaskCancel),
 }
 
 /// A line for the log of the process. A crash between the commit and the log loses it there, not in
@@ -68,18 +72,6 @@ pub struct Publish {
     pub correlation_id: Option<String>,
     /// Only this instance (`isLocalEvent`); all when none.
     pub instance_id: Option<InstanceId>,
-    /// The payload.
-    pub payload: Value,
-}
-
-/// A task for a worker.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Task {
-    /// Its id, which the completion names.
-    pub task_id: String,
-    /// Its type: the last token of its subject.
-    pub task_name: String,
     /// The payload.
     pub payload: Value,
 }

@@ -27,6 +27,7 @@ mod script_library;
 mod searchable;
 pub mod span;
 mod stimulus;
+mod task;
 mod time;
 pub mod xml;
 
@@ -52,4 +53,5 @@ pub use schedule::{Misfire, Recurrence, Schedule};
 pub use script_library::ScriptLibrary;
 pub use searchable::{SearchKey, Searchable};
 pub use stimulus::{MessageSource, Stimulus, Trigger};
+pub use task::{TaskReport, TaskStatus};
 pub use time::{InvalidTimestamp, Timestamp};

@@ -7,7 +7,7 @@ mod wire;
 
 use model::{
     ActivityId, Alteration, BookmarkId, CommandId, DefinitionId, InstanceId, Map, MessageSource,
-    Parent, Timestamp, VersionId,
+    Parent, TaskReport, TaskStatus, Timestamp, VersionId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -56,7 +56,7 @@ pub enum Body {
     Alter(Alter),
     /// `staunch.cmd.event.<eventName>`
     Event(EventRaised),
-    /// `staunch.cmd.task.<taskId>`
+    /// `staunch.cmd.task.<type>.<version>.<taskId>`, or `staunch.cmd.task.<taskId>`
     Task(TaskCompleted),
     /// `staunch.cmd.perform.<instanceId>`: carry out committed calls, or go on. Only Staunch sends it.
     Perform(Perform),
@@ -203,15 +203,52 @@ pub struct EventRaised {
     pub listened: Option<MessageSource>,
 }
 
-/// Completes a task that `RunTask` handed out.
+/// Ends an attempt of a task that `RunTask` handed out. Without a status, the task is completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TaskCompleted {
     /// From the subject.
     #[serde(skip)]
     pub task_id: String,
+    /// The type and its version, from the subject; none when it names the task alone.
+    #[serde(skip)]
+    pub kind: Option<(String, u32)>,
     /// The result of the task.
+    #[serde(alias = "output")]
     pub result: Value,
+    /// How the attempt ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<TaskStatus>,
+    /// The attempt; the current one when there is none. The header `Staunch-Attempt` counts as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// Problem details (RFC 9457) of a failure: `type`, `title`, `detail`, `status`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Map>,
+    /// Whether another attempt may succeed; yes when it does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+    /// The least number of seconds before the next attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
+}
+
+impl TaskCompleted {
+    /// The input of the instance that waits for the task.
+    #[must_use]
+    pub fn input(&self) -> Map {
+        let (task_type, task_version) = self.kind.clone().unzip();
+        let report = TaskReport {
+            status: self.status.unwrap_or_default(),
+            attempt: self.attempt,
+            task_type,
+            task_version,
+            error: self.error.clone().unwrap_or_default(),
+            retryable: self.retryable,
+            retry_after: self.retry_after,
+        };
+        report.into_input(self.result.clone())
+    }
 }
 
 /// Carries out the calls that an instance has committed.
@@ -272,6 +309,9 @@ impl Command {
             Body::Cancel(cancel) => subject::cancel(&cancel.instance_id),
             Body::Alter(alter) => subject::alter(&alter.instance_id),
             Body::Event(event) => subject::event(&event.event_name),
+            Body::Task(TaskCompleted { task_id, kind: Some((task_type, version)), .. }) => {
+                subject::task_result(task_type, *version, task_id)
+            }
             Body::Task(task) => subject::task_completed(&task.task_id),
             Body::Perform(perform) => subject::perform(&perform.instance_id),
         }

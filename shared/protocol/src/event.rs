@@ -1,7 +1,8 @@
 //! The messages that Staunch publishes about itself, as JSON.
 
 use model::{
-    BookmarkId, CommandId, DefinitionId, Entry, InstanceId, Map, SubStatus, Timestamp, VersionId,
+    ActivityId, BookmarkId, CommandId, DefinitionId, Entry, InstanceId, Map, SubStatus, Timestamp,
+    VersionId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,18 +49,30 @@ pub struct BurstJournal {
     pub entries: Vec<Entry>,
 }
 
-/// `staunch.task.<type>`: a task for a worker, which answers on `staunch.cmd.task.<taskId>`.
+/// `staunch.task.<type>.<version>`: an attempt of a task, for a worker. It answers on
+/// `staunch.cmd.task.<type>.<version>.<taskId>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRequest {
-    /// The id that the worker names when it completes the task.
+    /// The id that the worker names in its result: the same in every attempt.
     pub task_id: String,
     /// The type of the task.
-    pub task_name: String,
+    pub task_type: String,
+    /// The version of the type.
+    pub task_version: u32,
+    /// The value that comes with the task.
+    pub input: Value,
     /// The instance that waits for the result.
     pub workflow_instance_id: InstanceId,
-    /// The value that comes with the task.
-    pub payload: Value,
+    /// Its definition.
+    pub workflow_definition_id: DefinitionId,
+    /// The activity that waits.
+    pub activity_id: ActivityId,
+    /// The number of the attempt: 1, 2, 3 …
+    pub attempt: u32,
+    /// The time after which a result is not used any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
 }
 
 /// A request to cache-notifier to announce a definition, and its answer.

@@ -15,6 +15,12 @@ pub const REPLY_WHEN: &str = "Staunch-Reply-When";
 pub const SEQUENCE: &str = "Staunch-Sequence";
 /// `<depth>.<chain>`: the descent of the instance that sends a command.
 pub const LINEAGE: &str = "Staunch-Lineage";
+/// The id of a task.
+pub const TASK: &str = "Staunch-Task";
+/// The attempt of a task: 1, 2, 3 …
+pub const ATTEMPT: &str = "Staunch-Attempt";
+/// The time after which the result of a task is not used, in RFC 3339.
+pub const DEADLINE: &str = "Staunch-Deadline";
 /// The instance a message is about.
 pub const INSTANCE: &str = "Staunch-Instance";
 /// The reason why a command is among the dead letters.

@@ -26,7 +26,7 @@ pub struct Outcome {
     pub bookmarks: Vec<BookmarkId>,
     /// The response of `WriteHttpResponse`.
     pub response: Option<HttpAnswer>,
-    /// For events: the number of instances that were resumed or started.
+    /// For events and tasks: the number of instances that were resumed or started.
     pub affected: Option<u64>,
     /// The whole outcome is too large for a message, so this one lacks the output, the incidents
     /// and the bookmarks, and perhaps the response: read the instance.

@@ -38,6 +38,10 @@ pub const EVENTS: &str = "staunch.event";
 pub const JOURNAL: &str = "staunch.journal";
 /// Prefix of every task.
 pub const TASKS: &str = "staunch.task";
+/// Prefix of the notices that a task is not wanted any more.
+pub const TASK_CANCEL: &str = "staunch.task-cancel";
+/// Prefix of the progress that workers report.
+pub const TASK_PROGRESS: &str = "staunch.task-progress";
 /// Prefix of every dead command.
 pub const DEAD: &str = "staunch.dead";
 /// Prefix of the request-reply endpoints.
@@ -68,6 +72,9 @@ pub const RUNTIME: &str = "staunch.runtime";
 /// Prefix of the messages to a node from other nodes that wait for its leases.
 pub const LEASE_WANTED: &str = "staunch.lease.wanted";
 
+/// The longest type of tasks, escaped, in the name of its consumer. JetStream allows 255 bytes for
+/// a name.
+const CONSUMER_TYPE_BYTES_MAX: usize = 200;
 /// Characters of a refused reply subject that its refusal repeats.
 const REPLY_SHOWN_CHARS: usize = 100;
 
@@ -155,16 +162,59 @@ pub fn event(event_name: &str) -> String {
     format!("{COMMANDS}.event.{}", dotted(event_name))
 }
 
-/// The command that completes this task.
+/// The command that ends this task, whatever its type.
 #[must_use]
 pub fn task_completed(task_id: &str) -> String {
     format!("{COMMANDS}.task.{}", token(task_id))
 }
 
-/// The tasks of this type.
+/// The command that ends this task of this type and version.
 #[must_use]
-pub fn task(task_name: &str) -> String {
-    format!("{TASKS}.{}", token(task_name))
+pub fn task_result(task_type: &str, version: u32, task_id: &str) -> String {
+    format!("{COMMANDS}.task.{}.{version}.{}", token(task_type), token(task_id))
+}
+
+/// The results of all tasks of this type, for permissions.
+#[must_use]
+pub fn task_results(task_type: &str) -> String {
+    format!("{COMMANDS}.task.{}.*.*", token(task_type))
+}
+
+/// The tasks of this type and version.
+#[must_use]
+pub fn task(task_type: &str, version: u32) -> String {
+    format!("{TASKS}.{}.{version}", token(task_type))
+}
+
+/// The type and the version of the tasks with this subject; none if it is the subject of no task.
+#[must_use]
+pub fn task_of(subject: &str) -> Option<(String, u32)> {
+    let rest = subject.strip_prefix(TASKS)?.strip_prefix('.')?;
+    let (task_type, version) = rest.split_once('.')?;
+    Some((untoken(task_type)?, task_version(version)?))
+}
+
+/// The notice that this task is not wanted any more.
+#[must_use]
+pub fn task_cancel(task_type: &str, version: u32, task_id: &str) -> String {
+    format!("{TASK_CANCEL}.{}.{version}.{}", token(task_type), token(task_id))
+}
+
+/// The durable consumer from which the workers for this type and version pull. The type is escaped
+/// as in a subject; one that is too long for a name is replaced by its hash.
+#[must_use]
+pub fn task_consumer(task_type: &str, version: u32) -> String {
+    let mut name = token(task_type);
+    if name.len() > CONSUMER_TYPE_BYTES_MAX {
+        name = model::derived(&["task-type", task_type]);
+    }
+    format!("task-{name}-{version}")
+}
+
+/// Reads the version of a type of tasks: a positive number without leading zeros.
+#[must_use]
+pub fn task_version(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|version: &u32| *version > 0 && version.to_string() == text)
 }
 
 /// The entries of the audit log about this change. It has one token fewer than a lifecycle event.
@@ -344,6 +394,16 @@ mod tests {
             assert_eq!(undotted(&dotted(name)).as_deref(), Some(name));
         }
         assert_eq!(event("order.paid"), "staunch.cmd.event.order.paid");
+        assert_eq!(task("Ship It", 2), "staunch.task.Ship=20It.2");
+        assert_eq!(task_of("staunch.task.Ship=20It.2"), Some(("Ship It".to_owned(), 2)));
+        assert_eq!(task_of("staunch.task.Ship"), None);
+        assert_eq!(task_of("staunch.task.Ship.2.x"), None);
+        assert_eq!(task_result("Ship", 1, "a.b"), "staunch.cmd.task.Ship.1.a=2Eb");
+        assert_eq!(task_cancel("Ship", 1, "t"), "staunch.task-cancel.Ship.1.t");
+        assert_eq!(task_consumer("Acme.Ship", 3), "task-Acme=2EShip-3");
+        assert!(task_consumer(&"é".repeat(100), 1).len() < 100);
+        let versions = ["1", "20", "0", "01", "-1", "x", ""].map(task_version);
+        assert_eq!(versions, [Some(1), Some(20), None, None, None, None, None]);
         assert_eq!(untoken("=4"), None);
         assert_eq!(dead("staunch.cmd.start.x"), "staunch.dead.cmd.start.x");
     }

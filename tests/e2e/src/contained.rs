@@ -22,6 +22,8 @@ const SOON: Duration = Duration::from_secs(30);
 /// The type of tasks for which `nats/accounts.conf` has a user.
 const TASK: &str = "Ship";
 const WORKER: &str = "worker-ship";
+/// The consumer from which it pulls.
+const POOL: &str = "task-Ship-1";
 
 /// A nats-server with the file, and processes that log in as its users.
 struct World {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Alteration, Entry, InstanceId, Map, Parent, SubStatus, Timestamp, What};
+use model::{Alteration, Entry, InstanceId, Map, Parent, SubStatus, TaskStatus, Timestamp, What};
 use protocol::{
     Alter, Body, BurstJournal, CachePosition, Cancel, Command, ContentType, Dead, EventRaised,
     Headers, HttpAnswer, LifecycleEvent, Lineage, Message, Noticed, Outcome, Perform, Refusal,
@@ -74,7 +74,20 @@ fn commands() -> Vec<(&'static str, Command)> {
         Alteration::Unpause,
     ];
     let alter = Alter { instance_id: "i-1".into(), alterations };
-    let task = TaskCompleted { task_id: "t-1".to_owned(), result: Value::Object(values()) };
+    let task = TaskCompleted {
+        task_id: "t-1".to_owned(),
+        result: Value::Object(values()),
+        ..TaskCompleted::default()
+    };
+    let failed = TaskCompleted {
+        kind: Some(("Ship It".to_owned(), 2)),
+        status: Some(TaskStatus::Failed),
+        attempt: Some(3),
+        error: Some(map(json!({"type": "no-stock", "title": "no stock", "status": 409}))),
+        retryable: Some(true),
+        retry_after: Some(60),
+        ..task.clone()
+    };
     let whole = |body| Command {
         reply_to: Some("staunch.reply.node.1".to_owned()),
         reply_when: ReplyWhen::Settled,
@@ -91,6 +104,7 @@ fn commands() -> Vec<(&'static str, Command)> {
         ("command-alter", whole(Body::Alter(alter))),
         ("command-event", whole(Body::Event(event))),
         ("command-task", whole(Body::Task(task))),
+        ("command-task-failed", whole(Body::Task(failed))),
         ("command-perform", Command::new("c-1".into(), Body::Perform(perform))),
     ]
 }
@@ -178,9 +192,14 @@ fn events() -> Vec<Sample> {
         BurstJournal { workflow_instance_id: "i-1".into(), version: 3, entries: vec![entry] };
     let task = TaskRequest {
         task_id: "t-1".to_owned(),
-        task_name: "Ship It".to_owned(),
+        task_type: "Ship It".to_owned(),
+        task_version: 2,
+        input: json!({"order": 7}),
         workflow_instance_id: "i-1".into(),
-        payload: json!({"order": 7}),
+        workflow_definition_id: "Order Approval".into(),
+        activity_id: "ship".into(),
+        attempt: 3,
+        deadline: Some(at(5)),
     };
     let noticed = Noticed {
         definition_id: "Order Approval".into(),
@@ -214,7 +233,7 @@ fn events() -> Vec<Sample> {
     vec![
         sample("event", lifecycle, &event, &[""]),
         sample("journal", journal, &burst, &["", "/entries/0"]),
-        sample("task", subject::task("Ship It"), &task, &[""]),
+        sample("task", subject::task("Ship It", 2), &task, &[""]),
         sample("cache-changed", subject::CACHE_CHANGED.to_owned(), &noticed, &[""]),
         sample("cache-applied", subject::cache_applied("node-1"), &position, &[""]),
         sample("timer-armed", subject::TIMER_ARMED.to_owned(), &armed, &[""]),

@@ -54,6 +54,8 @@ pub(crate) struct Outgoing {
     pub(super) commands: Vec<Message>,
     /// Timers that are due soon.
     pub(super) armed: Vec<Message>,
+    /// Plain messages, best effort.
+    pub(super) notices: Vec<Message>,
     pub(super) journal: Option<Message>,
     /// The trace of the burst.
     pub(super) traceparent: Option<String>,
@@ -66,7 +68,7 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
         tenure.hold.take(cx, &tenure.id).await?;
     }
     let was = ran.before.row.as_ref().map(|row| row.status);
-    let Draft { burst, known, journal, answer } = fit(cx, &mut ran).await?;
+    let Draft { burst, known, notices, journal, answer } = fit(cx, &mut ran).await?;
     cx.at(Point::BeforeCommit).await;
     // Another node may have the lease by now. Its burst does the same work, and a commit here would
     // only make it run twice.
@@ -74,7 +76,7 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
         return Err(Stop::Fenced);
     }
     let traceparent = ran.work.traceparent.clone();
-    let outgoing = outgoing(&burst, journal, cx.now(), traceparent);
+    let outgoing = Outgoing { notices, ..outgoing(&burst, journal, cx.now(), traceparent) };
     let began = Instant::now();
     let span = tracing::debug_span!(target: "spans", "commit", otel.kind = "client");
     let committed = cx.store.commit(burst).instrument(span).await;
@@ -149,6 +151,7 @@ fn outgoing(
         outbox: burst.outbox.clone(),
         commands: starts.chain(commands).collect(),
         armed: armed(&burst.created, now.after(ARMED_WITHIN)),
+        notices: Vec::new(),
         journal,
         traceparent,
     }

@@ -1,6 +1,6 @@
 //! The meaning of a command for an instance: the rules of starting, resuming and cancelling. Pure.
 
-use engine::{Alter, Input, Resume};
+use engine::{Alter, Fence, Input, Resume};
 use model::{Alteration, Instance, SubStatus};
 use protocol::{Body, Refusal};
 
@@ -146,6 +146,11 @@ fn resumed(known: &Known, resume: &protocol::Resume, work: &Work) -> Meaning {
     {
         let reason = format!("instance {} has taken event {event} before", row.id);
         return refuse(Refusal::AlreadyDone, reason);
+    }
+    match record.state.fence(&bookmark.id, &resume.input) {
+        Some(Fence::Attempt(reason)) => return refuse(Refusal::AlreadyDone, reason),
+        Some(Fence::Kind(reason)) => return refuse(Refusal::NotFound, reason),
+        None => {}
     }
     Meaning::Turn(Input::Resume(Resume {
         bookmark_id: bookmark.id.clone(),

@@ -18,6 +18,8 @@ use crate::record::json_size;
 pub(crate) struct Draft {
     pub(crate) burst: Burst,
     pub(crate) known: Known,
+    /// Plain messages, best effort.
+    pub(crate) notices: Vec<Message>,
     pub(crate) journal: Option<Message>,
     pub(crate) answer: Option<HttpAnswer>,
 }
@@ -25,8 +27,14 @@ pub(crate) struct Draft {
 /// Drafts the transaction of a burst. `children` are the programs of its dispatches, in order.
 pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draft, Unfit> {
     let mut row = row(ran)?;
-    let mut messages =
-        Messages { ran, row: &row, starts: Vec::new(), commands: Vec::new(), outbox: Vec::new() };
+    let mut messages = Messages {
+        ran,
+        row: &row,
+        starts: Vec::new(),
+        commands: Vec::new(),
+        outbox: Vec::new(),
+        notices: Vec::new(),
+    };
     let mut tokens: Vec<Token> = Vec::new();
     let mut answer = None;
     let mut children = children.iter();
@@ -34,6 +42,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         match effect {
             Effect::Publish(publish) => messages.event(publish)?,
             Effect::Task(task) => messages.task(task)?,
+            Effect::CancelTask(task) => messages.cancel_task(task)?,
             Effect::Dispatch(dispatch) => {
                 messages.child(dispatch, children.next().copied().flatten())?;
             }
@@ -47,7 +56,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         messages.lifecycle()?;
         messages.parent()?;
     }
-    let Messages { starts, commands, outbox, .. } = messages;
+    let Messages { starts, commands, outbox, notices, .. } = messages;
     if let Some((answer, size)) = &answer {
         ran.record.keep_answer(ran.work.responders.clone(), answer, *size);
     }
@@ -84,7 +93,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
     };
     let record = std::mem::take(&mut ran.record);
     let known = Known { row: Some(kept), record, ..Known::default() };
-    Ok(Draft { burst, known, journal, answer })
+    Ok(Draft { burst, known, notices, journal, answer })
 }
 
 /// The row after the burst. Its state is still the old one.

@@ -1,13 +1,14 @@
 //! The messages of a burst for others: events, tasks, children, and the end of a child for its parent.
 //! Each has its row in the transaction.
 
-use engine::{Dispatch, Program, Publish, Task};
+use engine::{Dispatch, Program, Publish, Task, TaskCancel};
 use model::{CommandId, Instance, InstanceId, Map, Parent, Stimulus, SubStatus, limits};
 use protocol::{
     Body, Command, ContentType, EventRaised, LifecycleEvent, Lineage, Message, Resume, Start,
     TaskRequest, encode_body, header, subject,
 };
 use serde::Serialize;
+use serde_json::json;
 use store::{NewInstance, OutboxRow, PendingCommand};
 
 use super::child;
@@ -21,6 +22,8 @@ pub(super) struct Messages<'a> {
     pub(super) starts: Vec<NewInstance>,
     pub(super) commands: Vec<PendingCommand>,
     pub(super) outbox: Vec<OutboxRow>,
+    /// Plain messages, best effort.
+    pub(super) notices: Vec<Message>,
 }
 
 impl Messages<'_> {
@@ -46,14 +49,43 @@ impl Messages<'_> {
     }
 
     pub(super) fn task(&mut self, task: &Task) -> Result<(), Unfit> {
+        let attempt = task.attempt.to_string();
         let request = TaskRequest {
             task_id: task.task_id.clone(),
-            task_name: task.task_name.clone(),
+            task_type: task.task_name.clone(),
+            task_version: task.task_version,
+            input: task.payload.clone(),
             workflow_instance_id: self.row.id.clone(),
-            payload: task.payload.clone(),
+            workflow_definition_id: self.row.definition_id.clone(),
+            activity_id: task.activity_id.clone(),
+            attempt: task.attempt,
+            deadline: task.deadline,
         };
-        let id = model::derived(&["task", self.row.id.as_str(), &task.task_id]);
-        self.outbox(id, subject::task(&task.task_name), &request)
+        let id = format!("{}.{attempt}", task.task_id);
+        let subject = subject::task(&task.task_name, task.task_version);
+        let mut message = message(self.ran, &self.row.id, subject, Some(&id), &request)?;
+        let mut set = |name: &str, value: String| message.headers.insert(name.to_owned(), value);
+        set(header::TASK, task.task_id.clone());
+        set(header::ATTEMPT, attempt);
+        if let Some(deadline) = task.deadline {
+            set(header::DEADLINE, deadline.to_string());
+        }
+        self.row_of(id, message);
+        Ok(())
+    }
+
+    /// Notes that nobody waits for a task any more. It is not in the database: a worker that does not
+    /// hear of it works in vain, and its result is refused.
+    pub(super) fn cancel_task(&mut self, task: &TaskCancel) -> Result<(), Unfit> {
+        let body = json!({
+            "taskId": task.task_id, "taskType": task.task_name, "taskVersion": task.task_version,
+            "workflowInstanceId": self.row.id,
+        });
+        let subject = subject::task_cancel(&task.task_name, task.task_version, &task.task_id);
+        let mut notice = message(self.ran, &self.row.id, subject, None, &body)?;
+        notice.headers.insert(header::TASK.to_owned(), task.task_id.clone());
+        self.notices.push(notice);
+        Ok(())
     }
 
     pub(super) fn child(
@@ -220,10 +252,14 @@ impl Messages<'_> {
     }
 
     fn outbox(&mut self, id: String, subject: String, body: &impl Serialize) -> Result<(), Unfit> {
-        let instance_id = self.row.id.clone();
-        let message = message(self.ran, &instance_id, subject, Some(&id), body)?;
-        self.outbox.push(OutboxRow { id, instance_id, message, created_at: self.ran.now });
+        let message = message(self.ran, &self.row.id, subject, Some(&id), body)?;
+        self.row_of(id, message);
         Ok(())
+    }
+
+    fn row_of(&mut self, id: String, message: Message) {
+        let instance_id = self.row.id.clone();
+        self.outbox.push(OutboxRow { id, instance_id, message, created_at: self.ran.now });
     }
 }
 

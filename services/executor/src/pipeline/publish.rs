@@ -20,8 +20,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Publishes the messages of a commit. Does not fail: the sweep publishes the rest.
 pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
-    let Outgoing { outbox, commands, armed, journal, .. } = &outgoing;
-    if outbox.is_empty() && commands.is_empty() && armed.is_empty() && journal.is_none() {
+    let Outgoing { outbox, commands, armed, notices, journal, .. } = &outgoing;
+    let is_quiet = armed.is_empty() && notices.is_empty() && journal.is_none();
+    if outbox.is_empty() && commands.is_empty() && is_quiet {
         return;
     }
     let span = tracing::debug_span!(target: "spans", "publish", otel.kind = "producer");
@@ -30,11 +31,16 @@ pub(crate) async fn publish(cx: &Cx, outgoing: Outgoing) {
 }
 
 async fn publish_all(cx: &Cx, outgoing: Outgoing) {
-    let Outgoing { outbox, commands, armed, journal, traceparent: _ } = outgoing;
+    let Outgoing { outbox, commands, armed, notices, journal, traceparent: _ } = outgoing;
     cx.at(Point::BeforePublish).await;
     for hint in armed {
         if let Err(error) = cx.bus.send(hint).await {
             tracing::debug!(%error, "a timer was not announced; its owner finds it a little later");
+        }
+    }
+    for notice in notices {
+        if let Err(error) = cx.bus.send(notice).await {
+            tracing::debug!(%error, "a worker does not hear that its task is not wanted any more");
         }
     }
     // Sent in order without waiting in between, so that the events of an instance keep their order.
@@ -65,10 +71,11 @@ pub(crate) async fn send_all(cx: &Cx, commands: Vec<Message>) {
 async fn stored(cx: &Cx, message: &Message) -> bool {
     let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
     for attempt in 1..=TRIES_MAX {
-        let error = match cx.bus.publish(message.clone()).await {
-            Ok(_) => return true,
-            Err(error) => error,
+        let published = match cx.pools.prepare(message).await {
+            Ok(()) => cx.bus.publish(message.clone()).await.map(drop),
+            Err(error) => Err(error),
         };
+        let Err(error) = published else { return true };
         if !error.is_passing() || attempt == TRIES_MAX {
             METRICS.unpublished();
             tracing::warn!(%error, subject = message.subject, "left to the sweep");

@@ -63,12 +63,13 @@ async fn an_instance_waits_and_goes_on() {
     assert_eq!(outcome.sub_status, Some(SubStatus::Suspended));
     assert_eq!(outcome.bookmarks.len(), 1);
     let tasks = world.bus.stored(bus::Stream::Tasks);
-    assert_eq!(tasks[0].1.subject, "staunch.task.Ship");
+    assert_eq!(tasks[0].1.subject, "staunch.task.Ship.1");
     let request: Value = serde_json::from_slice(&tasks[0].1.payload).unwrap();
-    assert_eq!(request["payload"], json!({"order": 7}));
+    assert_eq!(request["input"], json!({"order": 7}));
 
     let task_id = request["taskId"].as_str().unwrap().to_owned();
-    let done = TaskCompleted { task_id, result: json!({"tracking": "x"}) };
+    let result = json!({"tracking": "x"});
+    let done = TaskCompleted { task_id, result, ..TaskCompleted::default() };
     let done = Command::new("done".into(), Body::Task(done));
     let outcome = world.ask(done, ReplyWhen::Committed).await;
     assert_eq!(outcome.affected, Some(1));

@@ -164,6 +164,7 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/events", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}/events", P("read:workflow-instances")),
     ("POST", "/tasks/{taskId}/complete", P("tasks:complete")),
+    ("POST", "/tasks/{taskId}/fail", P("tasks:complete")),
     ("POST", "/tests/activities", P("exec:tests")),
     ("GET", "/resilience/strategies", OneOf(&["read:resilience", "read:resilience:strategies"])),
     (

@@ -1,4 +1,4 @@
-//! Completing tasks that workflows handed out.
+//! The reports of workers about tasks that workflows handed out.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use model::{Map, Stimulus};
+use model::{Map, Stimulus, TaskStatus};
 use protocol::{ReplyWhen, Resume, TaskCompleted};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,15 +22,29 @@ use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, record, respond};
 
-/// The input under which a task's result arrives.
-const RESULT: &str = "RunTaskInput";
-
 /// The result of a worker.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CompleteRequest {
     /// The result of the task.
     result: Option<Value>,
+    /// The attempt that it is of; the current one if it is left out.
+    attempt: Option<u32>,
+}
+
+/// The failure of a worker.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct FailRequest {
+    /// Problem details (RFC 9457): `type`, `title`, `detail`, `status`.
+    #[schema(value_type = Option<Object>)]
+    error: Option<Map>,
+    /// Whether another attempt may succeed; yes if it is left out.
+    retryable: Option<bool>,
+    /// The least number of seconds before the next attempt.
+    retry_after: Option<u64>,
+    /// The attempt that failed; the current one if it is left out.
+    attempt: Option<u32>,
 }
 
 /// Completes a task: resumes the instance that handed it out.
@@ -46,27 +60,68 @@ pub(super) async fn complete(
     asking: Asking,
     Body(request): Body<CompleteRequest>,
 ) -> Result<Response, Problem> {
+    let CompleteRequest { result, attempt } = request;
+    let result = result.unwrap_or_default();
+    let report = TaskCompleted { task_id, result, attempt, ..TaskCompleted::default() };
+    end(&app, &prefer, &asking, report, "task.complete").await
+}
+
+/// Reports that an attempt of a task failed: another one follows, or the activity fails.
+#[utoipa::path(post, path = "/tasks/{taskId}/fail", tag = "events",
+    params(("taskId" = String, Path)), request_body = FailRequest,
+    responses((status = 200, body = shape::run::TaskCompletion),
+        (status = 202, body = shape::run::TaskCompletion, description = "Kept until the instance waits for it"),
+        (status = 409, body = ProblemBody, description = "The task, or this attempt, is over"),
+        (status = 413, body = ProblemBody)))]
+pub(super) async fn fail(
+    State(app): State<Arc<App>>,
+    Path(task_id): Path<String>,
+    prefer: Prefer,
+    asking: Asking,
+    Body(request): Body<FailRequest>,
+) -> Result<Response, Problem> {
+    let FailRequest { error, retryable, retry_after, attempt } = request;
+    let report = TaskCompleted {
+        task_id,
+        status: Some(TaskStatus::Failed),
+        attempt,
+        error,
+        retryable,
+        retry_after,
+        ..TaskCompleted::default()
+    };
+    end(&app, &prefer, &asking, report, "task.fail").await
+}
+
+/// Brings a report to the instance that waits for it, or keeps it until one does.
+async fn end(
+    app: &Arc<App>,
+    prefer: &Prefer,
+    asking: &Asking,
+    report: TaskCompleted,
+    what: &'static str,
+) -> Result<Response, Problem> {
     let patience = match prefer.respond_async {
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
+    let task_id = report.task_id.clone();
     bounds::name("the task's id", &task_id)?;
-    let result = request.result.unwrap_or_default();
-    if let Some(found) = waiting(&app, &task_id).await? {
-        let seen = record::get(&app, &found.instance_id).await?;
+    if let Some(found) = waiting(app, &task_id).await? {
+        let seen = record::get(app, &found.instance_id).await?;
         let body = Resume {
             instance_id: found.instance_id,
             bookmark_id: Some(found.bookmark.id),
-            input: Map::from_iter([(RESULT.to_owned(), result)]),
+            input: report.input(),
             ..Resume::default()
         };
         let details = json!({"instanceId": body.instance_id});
-        let reply = resume::send(&app, &asking, body, patience).await?;
-        app.audit_later(&asking.caller, "task.complete", &task_id, details).await;
-        return resume::answer(&app, &seen, reply).await;
+        let reply = resume::send(app, asking, body, patience).await?;
+        app.audit_later(&asking.caller, what, &task_id, details).await;
+        return resume::answer(app, &seen, reply).await;
     }
-    let reply = keep(&app, &asking, &task_id, result, patience).await?;
-    app.audit_later(&asking.caller, "task.complete", &task_id, Value::Null).await;
+    let reply = keep(app, asking, report, patience).await?;
+    app.audit_later(&asking.caller, what, &task_id, Value::Null).await;
     answer(&task_id, reply)
 }
 
@@ -77,21 +132,20 @@ async fn waiting(app: &App, task_id: &str) -> Result<Option<StoredBookmark>, Pro
     Ok(app.cx.store.find(&filter, 1).await?.into_iter().next())
 }
 
-/// Accepts a result that no instance waits for yet.
+/// Accepts a report that no instance waits for yet.
 async fn keep(
     app: &Arc<App>,
     asking: &Asking,
-    task_id: &str,
-    result: Value,
+    report: TaskCompleted,
     patience: Patience,
 ) -> Result<Reply, Problem> {
-    let body = TaskCompleted { task_id: task_id.to_owned(), result };
-    let command = asking.command(app, protocol::Body::Task(body), patience);
+    let hash = Stimulus::task(&report.task_id).hash();
+    let command = asking.command(app, protocol::Body::Task(report), patience);
     let pending = PendingCommand {
         id: command.id.clone(),
         instance_id: None,
         bookmark_id: None,
-        hash: Some(Stimulus::task(task_id).hash()),
+        hash: Some(hash),
         correlation_id: None,
         command: identify::encoded(&command)?,
         accepted_at: app.now(),

@@ -73,3 +73,42 @@ async fn a_task_is_completed_once() {
     world.until(&id, "Finished").await;
     world.post(&format!("{API}/tasks/unknown/complete"), &json!({})).await.expect(202);
 }
+
+#[tokio::test]
+async fn a_failed_task_is_handed_out_again_and_its_first_attempt_is_over() {
+    let world = World::new().await;
+    let root = json!({"type": "Elsa.RunTask", "id": "t", "taskName": "approve",
+        "customProperties": {"retry": {"attempts": 2, "delay": "0s"}}});
+    world.publish("task", root).await;
+    let id = world.begin("task").await;
+    let bookmarks =
+        world.get(&format!("{API}/workflow-instances/{id}/bookmarks")).await.expect(200);
+    let task_id = bookmarks["items"][0]["payload"]["TaskId"].as_str().unwrap().to_owned();
+    let fail = format!("{API}/tasks/{task_id}/fail");
+    let failure = json!({"attempt": 1, "error": {"type": "busy", "title": "busy"}});
+    world.post(&fail, &failure).await.expect(200);
+    let over = world.post(&fail, &failure).await.expect(409);
+    let detail = over["detail"].as_str().unwrap_or_default();
+    assert!(detail.contains("attempt 1") && detail.contains("is 2"), "{over}");
+    world.post(&fail, &json!({"attempts": 1})).await.expect(400);
+    let complete = format!("{API}/tasks/{task_id}/complete");
+    world.post(&complete, &json!({"attempt": 1})).await.expect(409);
+    world.post(&complete, &json!({"attempt": 2, "result": 7})).await.expect(200);
+    world.until(&id, "Finished").await;
+}
+
+#[tokio::test]
+async fn the_last_failure_of_a_task_is_an_incident() {
+    let world = World::new().await;
+    let root = json!({"type": "Elsa.RunTask", "id": "t", "taskName": "approve"});
+    world.publish("task", root).await;
+    let id = world.begin("task").await;
+    let bookmarks =
+        world.get(&format!("{API}/workflow-instances/{id}/bookmarks")).await.expect(200);
+    let task_id = bookmarks["items"][0]["payload"]["TaskId"].as_str().unwrap().to_owned();
+    let failure = json!({"error": {"type": "busy", "title": "busy", "detail": "all day"}});
+    world.post(&format!("{API}/tasks/{task_id}/fail"), &failure).await.expect(200);
+    world.until(&id, "Faulted").await;
+    let instance = world.get(&format!("{API}/workflow-instances/{id}")).await.expect(200);
+    assert!(instance.to_string().contains("busy: all day"), "{instance}");
+}

@@ -8,7 +8,8 @@ use crate::{Failure, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct NatsPermissionsArgs {
-    /// A type of tasks (`taskName`) whose workers get an account of their own; may be repeated
+    /// A type of tasks (`taskName`, or `taskName@2` for version 2) whose workers get an account of
+    /// their own; may be repeated
     #[arg(long, value_name = "TASK")]
     pub(crate) worker: Vec<String>,
 }

@@ -30,8 +30,8 @@ pub(crate) struct ProvisionArgs {
     /// Changes nothing; fails if something is missing or differs, and names it
     #[arg(long)]
     pub(crate) check: bool,
-    /// A type of tasks (`taskName`): also creates the consumer from which its workers pull; may be
-    /// repeated
+    /// A type of tasks (`taskName`, or `taskName@2` for version 2): also creates the consumer from
+    /// which its workers pull, which else is made with its first task; may be repeated
     #[arg(long, value_name = "TASK", conflicts_with = "check")]
     pub(crate) worker: Vec<String>,
     /// Makes this NATS belong to the database of `database-url`, instead of another one that is gone

@@ -12,6 +12,9 @@ pub(crate) fn tables() -> Vec<Table> {
 }
 
 fn events() -> Vec<Table> {
+    let failed = json!({"RunTaskInput": null, "RunTaskReport": {"status": "failed",
+        "error": {"type": "no-stock", "title": "no stock"}}});
+    let twice = json!({"taskName": "Ship", "customProperties": {"retry": {"attempts": 2}}});
     vec![
         Table::new(
             "Elsa.Event",
@@ -44,6 +47,15 @@ fn events() -> Vec<Table> {
                 ),
                 row("Its result is the result.", json!({"taskName": "Ship"}))
                     .then(json!({"RunTaskInput": "shipped"})),
+                row(
+                    "Another version of the type, with a time limit.",
+                    json!({"taskName": "Ship", "taskVersion": 2, "timeout": "00:05:00"}),
+                ),
+                row("Its time is over.", json!({"taskName": "Ship", "timeout": "00:05:00"}))
+                    .then(Value::Null),
+                row("The worker reports a failure.", json!({"taskName": "Ship"}))
+                    .then(failed.clone()),
+                row("Another attempt follows.", twice).then(failed).then(Value::Null),
                 row("No name.", json!({})),
             ],
         ),

@@ -238,6 +238,7 @@ fn caused(effect: &Effect) -> String {
         Effect::Respond(response) => ("answers", json!(response)),
         Effect::Grant(_) => ("makes", json!("a URL")),
         Effect::Log(line) => ("logs", json!(line)),
+        Effect::CancelTask(cancel) => ("cancels", json!(cancel)),
     };
     format!("{what} {}", code(&lasting(&value)))
 }

@@ -28,28 +28,37 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// The accounts of a cluster with workers for these types of tasks.
+    /// The accounts of a cluster with workers for these types of tasks: `Ship` is version 1 of a type,
+    /// `Ship@2` version 2. Versions of one type have one user.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when two types, or too many, would have the same user.
-    pub fn new(task_names: &[&str]) -> Result<Self, Error> {
-        if task_names.len() > WORKERS_MAX {
+    pub fn new(kinds: &[&str]) -> Result<Self, Error> {
+        if kinds.len() > WORKERS_MAX {
             return Err(Error::Corrupt(format!("more than {WORKERS_MAX} types of tasks")));
         }
         let mut clients = vec![
             outside("STARTERS", "starter", STARTS, client::starter("starter")),
             outside("WATCHERS", "watcher", WATCHES, client::watcher()),
         ];
-        for task_name in task_names {
-            let worker = Worker::of(task_name)?;
-            let name = shouted(&worker.name);
-            if clients.iter().any(|account| account.name == name) {
-                return Err(Error::Corrupt(format!(
-                    "two types of tasks would have the user {:?}, one of them {task_name:?}: rename \
-                     one",
-                    worker.name
-                )));
+        let mut workers: Vec<Worker> = Vec::new();
+        for kind in kinds {
+            let worker = Worker::of(kind)?;
+            match workers.iter_mut().find(|known| known.name == worker.name) {
+                Some(known) if known.task_type == worker.task_type => {
+                    known.versions.extend(worker.versions);
+                }
+                Some(known) => {
+                    return Err(Error::Corrupt(format!(
+                        "the types of tasks {:?} and {:?} would both have the user {:?}: rename one",
+                        known.task_type, worker.task_type, worker.name
+                    )));
+                }
+                None => workers.push(worker),
             }
+        }
+        for worker in workers {
+            let name = shouted(&worker.name);
             clients.push(outside(&name, &worker.name, WORKS, worker.exports()));
         }
         Ok(Self { staunch: staunch()?, clients })
@@ -132,6 +141,17 @@ mod tests {
         let error = Accounts::new(&["Ship it", "ship-it"]).unwrap_err().to_string();
         assert!(error.contains("worker-ship-it"), "{error}");
         assert!(Accounts::new(&vec!["x"; WORKERS_MAX + 1]).is_err());
+    }
+
+    #[test]
+    fn versions_of_one_type_have_one_user() {
+        let accounts = Accounts::new(&["Ship", "Ship@2"]).unwrap();
+        let account = accounts.clients.last().unwrap();
+        assert_eq!((account.name.as_str(), accounts.clients.len()), ("WORKER_SHIP", 3));
+        for version in [1, 2] {
+            let next = format!("$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Ship-{version}");
+            assert!(account.imports.iter().any(|it| it.subject == next), "{next}");
+        }
     }
 
     #[test]

@@ -1,76 +1,78 @@
 //! What each kind of client publishes and hears, from an account of its own.
 
+use std::collections::BTreeSet;
+
 use bus::Error;
 use model::limits::SUBJECT_BYTES_MAX;
 use protocol::subject::{self, INBOX};
-use serde_json::{Value, json};
 
 use super::account::{Export, Flow};
 use super::grant::Grant;
-use super::role::{journals, lifecycles, one, pulls};
-use crate::api::nanos;
+use super::role::{journals, lifecycles, pulls};
 
-/// Workers that take longer say that they are at work, or get the task again.
-const ACK_WAIT: std::time::Duration = std::time::Duration::from_secs(30);
-/// Tasks of one type in progress, over all its workers.
-const ACK_PENDING_MAX: u32 = 1_000;
-
-/// A worker for the tasks of one type.
+/// The workers for one type of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Worker {
-    /// The subject of the tasks.
-    pub(crate) filter: String,
-    /// The name of its user and of its consumer: `worker-` and the type in lower case.
-    pub(crate) name: String,
+pub(super) struct Worker {
+    /// The type.
+    pub(super) task_type: String,
+    /// The versions whose tasks it takes.
+    pub(super) versions: BTreeSet<u32>,
+    /// The name of its user: `worker-` and the type in lower case.
+    pub(super) name: String,
+}
+
+/// The type and the version: `Ship` is version 1, `Ship@2` version 2.
+pub(crate) fn kind_of(text: &str) -> (&str, u32) {
+    let versioned = text.rsplit_once('@');
+    let versioned =
+        versioned.and_then(|(name, version)| Some((name, subject::task_version(version)?)));
+    versioned.unwrap_or((text, 1))
 }
 
 impl Worker {
     /// # Errors
     /// [`Error::Corrupt`] when no name can be made of the type.
-    pub(crate) fn of(task_name: &str) -> Result<Self, Error> {
-        let filter = subject::task(task_name);
-        let letters = task_name.chars().filter(char::is_ascii_alphanumeric).count();
-        if letters == 0 || filter.len() > SUBJECT_BYTES_MAX {
+    pub(super) fn of(kind: &str) -> Result<Self, Error> {
+        let (task_type, version) = kind_of(kind);
+        let longest = subject::task_results(task_type).len();
+        let letters = task_type.chars().filter(char::is_ascii_alphanumeric).count();
+        if letters == 0 || longest > SUBJECT_BYTES_MAX {
             return Err(Error::Corrupt(format!(
-                "no user can be named after the task {task_name:?}: its name needs a letter or digit \
+                "no user can be named after the task {task_type:?}: its name needs a letter or digit \
                  of ASCII, and at most {SUBJECT_BYTES_MAX} bytes as a subject"
             )));
         }
         let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-        let plain: String = task_name.chars().map(plain).collect();
-        Ok(Self { filter, name: format!("worker-{}", plain.to_ascii_lowercase()) })
-    }
-
-    /// The configuration of its consumer, as JetStream's API has it.
-    pub(crate) fn consumer(&self) -> Value {
-        json!({
-            "durable_name": self.name,
-            "name": self.name,
-            "description": "the workers of one type of tasks pull from it",
-            "filter_subject": self.filter,
-            "deliver_policy": "all",
-            "ack_policy": "explicit",
-            "replay_policy": "instant",
-            "ack_wait": nanos(ACK_WAIT),
-            "max_deliver": -1,
-            "max_ack_pending": ACK_PENDING_MAX,
+        let plain: String = task_type.chars().map(plain).collect();
+        Ok(Self {
+            task_type: task_type.to_owned(),
+            versions: BTreeSet::from([version]),
+            name: format!("worker-{}", plain.to_ascii_lowercase()),
         })
     }
 
-    /// It takes its tasks, acknowledges them, and sends results. Client libraries ask for the
-    /// consumer before they pull.
+    /// It takes its tasks, acknowledges them, sends results and progress, and hears which tasks are
+    /// not wanted any more. Client libraries ask for the consumer before they pull.
     pub(super) fn exports(&self) -> Vec<Export> {
-        let stream = subject::TASKS_STREAM;
-        let [next, ack, new_ack] = pulls(stream, &self.name);
-        let info = format!("$JS.API.CONSUMER.INFO.{stream}.{}", self.name);
-        vec![
-            Export::new(Flow::Answer, info),
-            Export::new(Flow::Messages, next),
-            Export::new(Flow::Answer, ack),
-            Export::new(Flow::Answer, new_ack),
-            Export::new(Flow::Answer, one(&command("task"))),
-            outcomes(&self.name),
-        ]
+        let (stream, task_type) = (subject::TASKS_STREAM, self.task_type.as_str());
+        let mut exports = Vec::new();
+        for version in &self.versions {
+            let consumer = subject::task_consumer(task_type, *version);
+            let [next, ack, new_ack] = pulls(stream, &consumer);
+            let info = format!("$JS.API.CONSUMER.INFO.{stream}.{consumer}");
+            exports.push(Export::new(Flow::Answer, info));
+            exports.push(Export::new(Flow::Messages, next));
+            exports.push(Export::new(Flow::Answer, ack));
+            exports.push(Export::new(Flow::Answer, new_ack));
+        }
+        let token = subject::token(task_type);
+        let progress = format!("{}.{token}.>", subject::TASK_PROGRESS);
+        let cancel = format!("{}.{token}.*.*", subject::TASK_CANCEL);
+        exports.push(Export::new(Flow::Answer, subject::task_results(task_type)));
+        exports.push(Export::new(Flow::Answer, progress));
+        exports.push(Export::new(Flow::Stream, cancel));
+        exports.push(outcomes(&self.name));
+        exports
     }
 }
 
@@ -117,10 +119,6 @@ fn outcomes(user: &str) -> Export {
     Export::new(Flow::Stream, format!("{}.{user}.>", subject::REPLY))
 }
 
-fn command(kind: &str) -> String {
-    format!("{}.{kind}", subject::COMMANDS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,11 +126,39 @@ mod tests {
     #[test]
     fn a_worker_is_named_after_its_tasks() {
         let worker = Worker::of("Ship Order").unwrap();
-        assert_eq!(worker.name, "worker-ship-order");
-        assert_eq!(worker.filter, subject::task("Ship Order"));
+        assert_eq!((worker.name.as_str(), &worker.versions), ("worker-ship-order", &[1].into()));
+        assert_eq!(Worker::of("Ship Order@3").unwrap().versions, [3].into());
+        assert_eq!(Worker::of("Ship Order@3").unwrap().name, worker.name);
+        assert_eq!(kind_of("a@b"), ("a@b", 1));
+        assert_eq!(kind_of("a@0"), ("a@0", 1));
         for wrong in ["", "---", "é", &"x".repeat(SUBJECT_BYTES_MAX)] {
             let error = Worker::of(wrong).unwrap_err().to_string();
             assert!(error.contains("no user can be named"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_worker_sends_results_of_its_own_tasks_alone() {
+        use super::super::pattern::covers;
+        let may = |subject: &str| {
+            Worker::of("Ship").unwrap().exports().iter().any(|it| covers(&it.subject, subject))
+        };
+        for allowed in [
+            "staunch.cmd.task.Ship.1.t",
+            "staunch.task-progress.Ship.1.t",
+            "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Ship-1",
+        ] {
+            assert!(may(allowed), "{allowed}");
+        }
+        for refused in [
+            "staunch.cmd.task.t",
+            "staunch.cmd.task.Pay.1.t",
+            "staunch.cmd.task.Ship.1",
+            "staunch.task-progress.Pay.1.t",
+            "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Ship-2",
+            "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Pay-1",
+        ] {
+            assert!(!may(refused), "{refused}");
         }
     }
 

@@ -127,6 +127,7 @@ fn executor(grant: &mut Grant) {
     grant.publishes([
         journals(),
         subject::TIMER_ARMED.to_owned(),
+        format!("{}.*.*.*", subject::TASK_CANCEL),
         one(subject::LEASE_WANTED),
         all(subject::REPLY),
         all(INBOX),
@@ -155,12 +156,15 @@ fn cache_notifier(grant: &mut Grant) {
     writes(grant, subject::DEFINITIONS_BUCKET);
 }
 
-/// The rows of the outbox.
+/// The rows of the outbox. The consumer of its type is made before a task. Tasks of an earlier release
+/// name no version.
 fn outgoing(grant: &mut Grant) {
     grant.publishes([
         all(subject::COMMANDS),
         lifecycles(),
         one(subject::TASKS),
+        format!("{}.*.*", subject::TASKS),
+        format!("$JS.API.CONSUMER.CREATE.{}.*", subject::TASKS_STREAM),
         all(subject::DEAD),
     ]);
 }

@@ -27,6 +27,7 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     streams_are_read_and_pruned(&make().await).await;
     messages_are_selected_by_subject(&make().await).await;
     a_selection_of_large_messages_ends_early(&make().await).await;
+    a_pool_of_workers_is_made_once(&make().await).await;
     what_cannot_be_stored_says_why(&make().await).await;
     plain_and_durable_messages_meet(&make().await).await;
 }
@@ -55,6 +56,15 @@ async fn wait_backlog(bus: &impl Bus, wanted: u64) {
         assert!(Instant::now() < give_up, "the backlog is {backlog}, not {wanted}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+async fn a_pool_of_workers_is_made_once(bus: &impl Bus) {
+    for (task_type, version) in [("Ship It", 1), ("Ship It", 2), ("Ship It", 1), ("é.*>", 1)] {
+        must("a pool", bus.provide(task_type, version).await);
+        let task = message(&protocol::subject::task(task_type, version), None, "{}");
+        must("a task", bus.publish(task).await);
+    }
+    assert_eq!(must("the tasks", bus.span(Stream::Tasks).await).messages, 4);
 }
 
 async fn an_acknowledged_command_is_gone(bus: &impl Bus) {

@@ -1,4 +1,4 @@
-//! The streams of the twin, and the one consumer of commands.
+//! The streams of the twin, the one consumer of commands, and the names of those of tasks.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -24,6 +24,8 @@ const MESSAGES_MAX: usize = 1_000_000;
 pub(super) struct Log {
     streams: BTreeMap<Stream, One>,
     consumer: Consumer,
+    /// The consumers of tasks: the subject of each by its name.
+    pools: BTreeMap<String, String>,
 }
 
 #[derive(Default)]
@@ -86,7 +88,7 @@ impl Log {
     /// Takes the commands that can be delivered now, and returns when the next one will be, if that
     /// is known.
     pub(super) fn pull(&mut self, max: usize, now: Instant) -> (Vec<Pulled>, Option<Instant>) {
-        let Self { streams, consumer } = self;
+        let Self { streams, consumer, .. } = self;
         let commands = streams.entry(Stream::Commands).or_default();
         let mut pulled = Vec::new();
         let mut room = PULL_BYTES_MAX;
@@ -192,6 +194,14 @@ impl Log {
         let first = one.stored.keys().next().copied().unwrap_or(one.last + 1);
         let messages = u64::try_from(one.stored.len()).unwrap_or(u64::MAX);
         Span { first, last: one.last, messages }
+    }
+
+    pub(super) fn provide(&mut self, name: String, subject: String) {
+        self.pools.entry(name).or_insert(subject);
+    }
+
+    pub(super) fn pools(&self) -> &BTreeMap<String, String> {
+        &self.pools
     }
 
     pub(super) fn remove(&mut self, stream: Stream, sequence: u64) -> bool {

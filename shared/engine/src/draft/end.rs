@@ -6,6 +6,7 @@ use model::{ActivityId, Incident, SubStatus, What, limits};
 use serde_json::{Value, json};
 
 use super::{Draft, Ended, cut};
+use crate::Effect;
 use crate::decision::{Child, Failure};
 use crate::outline::{Node, NodeRef};
 use crate::state::{EndedChild, Execution, Halted, Work};
@@ -101,6 +102,9 @@ impl Draft<'_> {
         if status == SubStatus::Faulted {
             self.keep();
         }
+        let tasks = self.state.bookmarks.values();
+        let tasks = tasks.filter_map(|open| self.state.task_at(open)).map(Effect::CancelTask);
+        self.effects.extend(tasks);
         let state = &mut self.state;
         state.status = status;
         state.is_paused = false;
@@ -229,7 +233,11 @@ impl Draft<'_> {
             return;
         }
         execution.bookmarks = 0;
-        let id = execution.id.as_str();
+        let id = execution.id.clone();
+        let open = self.state.bookmarks.values();
+        let open = open.filter(|bookmark| bookmark.activity_instance_id == id);
+        let tasks = open.filter_map(|open| self.state.task_at(open)).map(Effect::CancelTask);
+        self.effects.extend(tasks);
         self.state.bookmarks.retain(|_, bookmark| bookmark.activity_instance_id != id);
         let bookmarks = &self.state.bookmarks;
         self.state.calls.retain(|id, _| bookmarks.contains_key(id));

@@ -29,7 +29,7 @@ impl Run<'_> {
         let tries = call.tries.as_mut()?;
         let (attempt, attempts) = (tries.attempt, tries.retry.attempts);
         let reason = tries.retry.reason(result).filter(|_| attempt < attempts)?;
-        let pause = tries.retry.pause(attempt, self.chance(), asked(result));
+        let pause = tries.retry.pause(attempt, self.draft.chance(), asked(result));
         tries.attempt += 1;
         let message = format!(
             "attempt {attempt} of {attempts} failed: {reason}; the next follows in {}",
@@ -91,12 +91,6 @@ impl Run<'_> {
         }
         self.draft.state.bookmarks.insert(bookmark.id.clone(), bookmark);
         self.draft.write(number, What::Suspended, None, None);
-    }
-
-    /// A random number from 0 to 1.
-    fn chance(&mut self) -> f64 {
-        let [first, second, ..] = self.draft.random();
-        f64::from(u16::from_be_bytes([first, second])) / f64::from(u16::MAX)
     }
 }
 

@@ -122,7 +122,7 @@ impl Step<'_, '_> {
         operation: impl Into<Operation>,
         timeout: Option<Duration>,
     ) -> Result<(), Failure> {
-        let retry = self.retry()?;
+        let retry = self.retries()?;
         let operation = operation.into();
         let key = self.draft.id();
         let payload = call_payload(&operation, &key);
@@ -141,8 +141,11 @@ impl Step<'_, '_> {
         Ok(())
     }
 
-    /// The retries of a call of this activity.
-    fn retry(&mut self) -> Result<Option<Retry>, Failure> {
+    /// The retries of this activity.
+    ///
+    /// # Errors
+    /// [`Failure`] when they are computed, and the result is not a strategy.
+    pub fn retries(&mut self) -> Result<Option<Retry>, Failure> {
         const PROPERTY: &str = "resilienceStrategy";
         match &self.node.retry {
             None => Ok(None),
@@ -183,7 +186,7 @@ impl Step<'_, '_> {
                 dispatch.input.values().for_each(|value| self.draft.spend(value));
             }
             Effect::Respond(response) => self.draft.spend(&response.content),
-            Effect::Grant(_) => {}
+            Effect::Grant(_) | Effect::CancelTask(_) => {}
             Effect::Log(line) => line.attributes.values().for_each(|one| self.draft.spend(one)),
         }
         self.draft.effects.push(effect);
@@ -209,6 +212,16 @@ impl Step<'_, '_> {
     /// Writes a line of the activity itself into the journal.
     pub fn note(&mut self, text: String) {
         self.draft.write(self.number, What::Line, Some(text), None);
+    }
+
+    /// Writes into the journal that an attempt has failed and another one follows.
+    pub fn retrying(&mut self, text: String, details: Value) {
+        self.draft.write(self.number, What::Retrying, Some(text), Some(details));
+    }
+
+    /// A random number from 0 to 1, the same in a replay.
+    pub fn chance(&mut self) -> f64 {
+        self.draft.chance()
     }
 
     /// An id, different on every call, and the same in a replay.

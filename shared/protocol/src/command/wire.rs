@@ -111,8 +111,11 @@ impl Body {
                     }
                 }
             }
-            Self::Event(EventRaised { payload: value, .. })
-            | Self::Task(TaskCompleted { result: value, .. }) => depth::check(value)?,
+            Self::Task(TaskCompleted { result, error, .. }) => {
+                depth::check(result)?;
+                error.iter().try_for_each(depth::check_map)?;
+            }
+            Self::Event(EventRaised { payload: value, .. }) => depth::check(value)?,
             Self::Cancel(_) | Self::Perform(_) => {}
         }
         Ok(())
@@ -135,7 +138,7 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
     let unknown = || {
         Garbled(format!(
             "{} is not the subject of a command: use staunch.cmd.start.<definitionId>, .resume.<instanceId>, \
-             .cancel.<instanceId>, .alter.<instanceId>, .event.<eventName> or .task.<taskId>",
+             .cancel.<instanceId>, .alter.<instanceId>, .event.<eventName>, .task.<type>.<version>.<taskId> or .task.<taskId>",
             message.subject
         ))
     };
@@ -161,8 +164,23 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
             Ok(Body::Start(Start { definition_id, ..start }))
         }
         "task" => {
-            let task_id = subject::untoken(name).ok_or_else(unknown)?;
-            Ok(Body::Task(TaskCompleted { task_id, ..codec::decode_exact(kind, bytes)? }))
+            let tokens: Vec<_> = name.split('.').collect();
+            let (task_type, task_id) = match *tokens {
+                [task_id] => (None, task_id),
+                [task_type, version, task_id] => {
+                    let version = subject::task_version(version).ok_or_else(unknown)?;
+                    let task_type = subject::untoken(task_type).ok_or_else(unknown)?;
+                    (Some((task_type, version)), task_id)
+                }
+                _ => return Err(unknown()),
+            };
+            let task_id = subject::untoken(task_id).ok_or_else(unknown)?;
+            let body: TaskCompleted = codec::decode_exact(kind, bytes)?;
+            let attempt = match (body.attempt, message.header(header::ATTEMPT)) {
+                (None, Some(text)) => Some(attempt(text)?),
+                (given, _) => given,
+            };
+            Ok(Body::Task(TaskCompleted { task_id, kind: task_type, attempt, ..body }))
         }
         "resume" | "cancel" | "alter" | "perform" => {
             let instance_id =
@@ -180,6 +198,12 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
         }
         _ => Err(unknown()),
     }
+}
+
+fn attempt(text: &str) -> Result<u32, Garbled> {
+    text.parse().map_err(|_| {
+        Garbled(format!("header {} is {text:?}: use a number, from 1", header::ATTEMPT))
+    })
 }
 
 fn reply_to(subject: &str) -> Result<&str, Garbled> {

@@ -10,7 +10,7 @@ use futures::StreamExt as _;
 use serde_json::{Value, json};
 use testkit::{eventually, within};
 
-use super::{Guest, SOON, TASK, WORKER, World, password};
+use super::{Guest, POOL, SOON, TASK, WORKER, World, password};
 use crate::api::Api;
 use crate::workflow::waiting;
 
@@ -44,6 +44,10 @@ fn targets() -> Vec<String> {
         "staunch.cmd.perform.forged",
         "staunch.cmd.event.forged",
         "staunch.cmd.task.forged",
+        "staunch.cmd.task.Ship.1.forged",
+        "staunch.cmd.task.Pay.1.forged",
+        "staunch.task-cancel.Ship.1.forged",
+        "staunch.task-progress.Ship.1.forged",
         "staunch.api.start.forged",
         "staunch.api.alter.forged",
         "staunch.api.get.forged",
@@ -51,6 +55,7 @@ fn targets() -> Vec<String> {
         "staunch.event.audit.forged",
         "staunch.journal.d.i",
         "staunch.task.Ship",
+        "staunch.task.Ship.1",
         "staunch.dead.cmd.start.x",
         "staunch.reply.somebody.1",
         "staunch.runtime.node",
@@ -68,14 +73,15 @@ fn targets() -> Vec<String> {
         "$JS.API.STREAM.LIST",
         "$JS.API.STREAM.CREATE.FORGED",
         "$JS.API.CONSUMER.CREATE.STAUNCH_COMMANDS",
+        "$JS.API.CONSUMER.CREATE.STAUNCH_TASKS.x",
         "$JS.API.CONSUMER.CREATE.STAUNCH_TASKS.x.staunch.task.>",
         "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_COMMANDS.executor",
-        "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.worker-other",
+        "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Pay-1",
         "$JS.API.CONSUMER.DELETE.STAUNCH_COMMANDS.executor",
         "$JS.API.DIRECT.GET.KV_staunch_leases",
         "$JS.API.STREAM.SNAPSHOT.STAUNCH_EVENTS",
         "$JS.ACK.STAUNCH_COMMANDS.executor.1.1.1.1.0",
-        "$JS.ACK.STAUNCH_TASKS.worker-other.1.1.1.1.0",
+        "$JS.ACK.STAUNCH_TASKS.task-Pay-1.1.1.1.1.0",
         "$SYS.REQ.SERVER.PING",
         "$SYS.REQ.ACCOUNT.STAUNCH.CONNZ",
         "$SRV.PING",
@@ -95,7 +101,7 @@ fn targets() -> Vec<String> {
 }
 
 /// Subjects to which nobody but an operator has a reason to listen, or some role alone.
-const EARS: [&str; 20] = [
+const EARS: [&str; 21] = [
     ">",
     "*.>",
     "_INBOX.>",
@@ -110,6 +116,7 @@ const EARS: [&str; 20] = [
     "staunch.>",
     "staunch.cmd.>",
     "staunch.task.>",
+    "staunch.task-cancel.>",
     "staunch.reply.>",
     "staunch.event.audit.*",
     "$KV.>",
@@ -283,7 +290,7 @@ async fn no_client_destroys_a_stream_by_the_subject_of_its_reply() {
 /// but the message are empty, as a request to delete a stream has to be.
 async fn worker_names(world: &World, reply: &str) -> usize {
     let worker = world.guest(WORKER).await;
-    let next = format!("$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.{WORKER}");
+    let next = format!("$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.{POOL}");
     let pull = json!({"batch": 1, "no_wait": true}).to_string();
     let publish = async |subject: &str, text: &str| {
         let sent = worker.client.publish_with_reply(
@@ -293,7 +300,7 @@ async fn worker_names(world: &World, reply: &str) -> usize {
         );
         sent.await.unwrap();
     };
-    let task = format!("staunch.task.{TASK}");
+    let task = format!("staunch.task.{TASK}.1");
     let tasks = world.jetstream.get_stream("STAUNCH_TASKS").await.unwrap();
     tasks.purge().filter(&task).await.unwrap();
     publish(&next, &pull).await;
@@ -313,7 +320,7 @@ async fn worker_names(world: &World, reply: &str) -> usize {
     publish(message.reply.as_deref().unwrap(), "+WPI").await;
     publish(message.reply.as_deref().unwrap(), "+ACK").await;
     publish(&next, &pull).await;
-    publish("staunch.cmd.task.forged", "{}").await;
+    publish("staunch.cmd.task.Ship.1.forged", "{}").await;
     worker.client.flush().await.unwrap();
     assert_eq!(worker.refusals(), Vec::<String>::new());
     5
@@ -376,7 +383,7 @@ async fn no_client_makes_an_executor_publish_what_matters() {
     let mut spy = world.admin.subscribe("staunch.event.forged.>").await.unwrap();
     world.admin.flush().await.unwrap();
     for (user, kind) in
-        [(WORKER, "task.forged"), ("starter", "event.go"), ("starter", "start.waiting")]
+        [(WORKER, "task.Ship.1.forged"), ("starter", "event.go"), ("starter", "start.waiting")]
     {
         let guest = world.guest(user).await;
         let before = world.messages("STAUNCH_DEAD").await.unwrap();

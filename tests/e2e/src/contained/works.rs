@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{eventually, within};
 
-use super::{SOON, TASK, WORKER, World, said};
+use super::{POOL, SOON, TASK, WORKER, World, said};
 use crate::api::Api;
 use crate::workflow::{delay, event, sequence, set_output, waiting};
 
@@ -98,13 +98,13 @@ async fn a_workflow_goes_from_end_to_end(world: &World, api: &Api) {
 /// Takes a task, acknowledges it, and sends its result; returns the outcome.
 async fn a_worker_completes_its_task(world: &World) -> Value {
     let worker = world.guest(WORKER).await;
-    let next = format!("$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.{WORKER}");
+    let next = format!("$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.{POOL}");
     let inbox = worker.client.new_inbox();
     let mut pulled = worker.client.subscribe(inbox.clone()).await.unwrap();
     let pull = json!({"batch": 1, "expires": 20_000_000_000_u64, "idle_heartbeat": 1_000_000_000});
     worker.client.publish_with_reply(next, inbox, pull.to_string().into()).await.unwrap();
     let task = within("a task", SOON, a_message(&mut pulled)).await;
-    assert_eq!(task.subject.as_str(), format!("staunch.task.{TASK}"));
+    assert_eq!(task.subject.as_str(), format!("staunch.task.{TASK}.1"));
     let acknowledged = worker.client.request(task.reply.clone().unwrap(), "+ACK".into());
     within("a confirmation", SOON, acknowledged).await.unwrap();
     eventually("the task is gone", SOON, async || world.messages("STAUNCH_TASKS").await == Some(0))
@@ -112,7 +112,7 @@ async fn a_worker_completes_its_task(world: &World) -> Value {
     let reply_to = format!("staunch.reply.{WORKER}.1");
     let mut outcomes = worker.client.subscribe(reply_to.clone()).await.unwrap();
     let id = body(&task)["taskId"].as_str().unwrap().to_owned();
-    let kept = command(&worker.client, &format!("task.{id}"), &reply_to).await;
+    let kept = command(&worker.client, &format!("task.{TASK}.1.{id}"), &reply_to).await;
     assert_eq!(kept["stream"], "STAUNCH_COMMANDS");
     body(&within("an outcome", SOON, outcomes.next()).await.unwrap())
 }

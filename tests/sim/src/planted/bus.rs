@@ -112,6 +112,10 @@ impl Queue for BrokenBus {
         Ok(deliveries)
     }
 
+    async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error> {
+        self.bus.provide(task_type, version).await
+    }
+
     async fn read(
         &self,
         stream: Stream,

@@ -284,7 +284,11 @@ impl<'p> Player<'p> {
                     let waits = waits.filter(|id| self.state.bookmarks.contains_key(id));
                     waits.zip(self.mocks.workflow(child))
                 }
-                Effect::Publish(_) | Effect::Respond(_) | Effect::Grant(_) | Effect::Log(_) => None,
+                Effect::Publish(_)
+                | Effect::Respond(_)
+                | Effect::Grant(_)
+                | Effect::Log(_)
+                | Effect::CancelTask(_) => None,
             };
             if found.is_some() {
                 return Ok(found);

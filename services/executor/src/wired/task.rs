@@ -1,0 +1,220 @@
+//! Tasks: what workers get, and what becomes of their reports.
+
+use bus::{Stream, Wire as _};
+use futures::StreamExt as _;
+use model::{Map, SubStatus, TaskStatus, What};
+use protocol::{Body, Command, Message, Outcome, Refusal, ReplyWhen, TaskCompleted};
+use serde_json::{Value, json};
+
+use crate::wired::world::{World, cancel, resume, sequence, wait_for};
+
+/// A report of a worker for this type and version.
+fn report(id: &str, task_id: &str, kind: Option<(&str, u32)>) -> TaskCompleted {
+    let kind = kind.map(|(task_type, version)| (task_type.to_owned(), version));
+    TaskCompleted {
+        task_id: task_id.to_owned(),
+        kind,
+        result: json!({ "by": id }),
+        ..TaskCompleted::default()
+    }
+}
+
+fn failed(task_id: &str, attempt: u32) -> TaskCompleted {
+    let error = json!({"type": "no-stock", "title": "no stock", "detail": "until Monday"});
+    TaskCompleted {
+        status: Some(TaskStatus::Failed),
+        attempt: Some(attempt),
+        error: error.as_object().cloned(),
+        ..report("worker", task_id, Some(("Ship", 1)))
+    }
+}
+
+async fn send(world: &World, id: &str, report: TaskCompleted) -> Outcome {
+    world.ask(Command::new(id.into(), Body::Task(report)), ReplyWhen::Committed).await
+}
+
+/// The attempts that were published, in order.
+fn attempts(world: &World) -> Vec<(Message, Value)> {
+    let stored = world.bus.stored(Stream::Tasks).into_iter();
+    stored
+        .map(|(_, message)| {
+            let body = serde_json::from_slice(&message.payload).unwrap();
+            (message, body)
+        })
+        .collect()
+}
+
+fn task_id(world: &World) -> String {
+    attempts(world)[0].1["taskId"].as_str().unwrap().to_owned()
+}
+
+async fn begun(more: Value) -> (World, super::world::Node) {
+    let world = World::new();
+    let mut task = json!({"type": "RunTask", "id": "ship", "taskName": "Ship",
+        "payload": {"order": 7}});
+    for (name, value) in more.as_object().unwrap() {
+        task[name] = value.clone();
+    }
+    world.publish("ship", sequence(vec![task]), json!({})).await;
+    let node = world.node("a").await;
+    world.start("ship", "i", json!({})).await;
+    (world, node)
+}
+
+/// What the timer service does when a timer of this name is due.
+async fn fire(world: &World, name: &str) -> Outcome {
+    let bookmark = world.bookmarks("i").await[name].to_string();
+    let fired = resume(&format!("fired-{name}"), "i", Some(&bookmark), json!({}));
+    world.ask(fired, ReplyWhen::Committed).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_gets_all_that_it_needs() {
+    let (world, _node) = begun(json!({"taskVersion": 2, "timeout": "01:00:00"})).await;
+    let (message, body) = attempts(&world).remove(0);
+    let id = body["taskId"].as_str().unwrap();
+    assert_eq!(message.subject, "staunch.task.Ship.2");
+    let expected = json!({
+        "taskId": id, "taskType": "Ship", "taskVersion": 2, "input": {"order": 7},
+        "workflowInstanceId": "i", "workflowDefinitionId": "ship", "activityId": "ship",
+        "attempt": 1, "deadline": "2026-01-01T01:00:00.000Z",
+    });
+    assert_eq!(body, expected);
+    let header = |name: &str| message.header(name).unwrap_or_default();
+    assert_eq!((header("Staunch-Task"), header("Staunch-Attempt")), (id, "1"));
+    assert_eq!(header("Staunch-Deadline"), "2026-01-01T01:00:00.000Z");
+    assert_eq!(header("Nats-Msg-Id"), format!("{id}.1"));
+    let pools: Vec<_> = world.bus.pools().into_iter().collect();
+    assert_eq!(pools, [("task-Ship-2".to_owned(), "staunch.task.Ship.2".to_owned())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_attempt_is_followed_by_another_one_until_there_is_none_left() {
+    let retry = json!({"customProperties": {"retry": {"attempts": 2, "delay": "1m"}}});
+    let (world, _node) = begun(retry).await;
+    let id = task_id(&world);
+    let outcome = send(&world, "r1", failed(&id, 1)).await;
+    assert_eq!((outcome.refusal, outcome.affected), (None, Some(1)), "{outcome:?}");
+    assert_eq!(outcome.sub_status, Some(SubStatus::Suspended));
+    assert_eq!(attempts(&world).len(), 1, "the pause comes first");
+    fire(&world, "TaskRetry").await;
+    world.until("the second attempt", async || attempts(&world).len() == 2).await;
+    let (message, body) = attempts(&world).remove(1);
+    assert_eq!((&body["taskId"], &body["attempt"]), (&json!(id), &json!(2)));
+    assert_eq!(body["input"], json!({"order": 7}));
+    assert_eq!(message.id(), Some(format!("{id}.2").as_str()));
+    let journal = world.journal("i").await;
+    assert!(journal.iter().any(|entry| entry.what == What::Retrying));
+
+    let outcome = send(&world, "r2", failed(&id, 2)).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Faulted));
+    assert_eq!(outcome.incidents, ["no stock: until Monday (attempt 2 of 2)"]);
+    let incident = world.record("i").await.state.incidents.remove(0);
+    assert_eq!(incident.code, "no-stock");
+    world.until_quiet().await;
+    assert_eq!(world.store.sizes().pending, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_report_of_another_attempt_changes_nothing_and_says_so() {
+    let retry = json!({"customProperties": {"retry": {"attempts": 3, "delay": "1m"}}});
+    let (world, _node) = begun(retry).await;
+    let id = task_id(&world);
+    send(&world, "r1", failed(&id, 1)).await;
+    fire(&world, "TaskRetry").await;
+    let before = world.instance("i").await.unwrap().version;
+    for (name, attempt) in [("late", 1), ("early", 3)] {
+        let late = TaskCompleted { attempt: Some(attempt), ..report(name, &id, Some(("Ship", 1))) };
+        let outcome = send(&world, name, late).await;
+        assert_eq!(outcome.refusal, Some(Refusal::AlreadyDone), "{outcome:?}");
+        let said = outcome.message.unwrap_or_default();
+        assert!(said.contains(&format!("attempt {attempt} of task {id}")), "{said}");
+    }
+    assert_eq!(world.instance("i").await.unwrap().version, before);
+    let now = TaskCompleted { attempt: Some(2), ..report("now", &id, Some(("Ship", 1))) };
+    let outcome = send(&world, "now", now).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Finished), "{outcome:?}");
+    world.until_quiet().await;
+    assert_eq!(world.store.sizes().pending, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_ends_no_task_of_another_type() {
+    let (world, _node) = begun(json!({})).await;
+    let id = task_id(&world);
+    for (name, kind) in [("type", ("Pay", 1)), ("version", ("Ship", 2))] {
+        let outcome = send(&world, name, report(name, &id, Some(kind))).await;
+        assert_eq!(outcome.refusal, Some(Refusal::NotFound), "{outcome:?}");
+    }
+    assert_eq!(world.status("i").await, Some(SubStatus::Suspended));
+    let outcome = send(&world, "admin", report("admin", &id, None)).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Finished), "{outcome:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_of_a_cancelled_instance_is_cancelled() {
+    let (world, _node) = begun(json!({})).await;
+    let mut heard = world.bus.subscribe("staunch.task-cancel.>").await.unwrap();
+    world.ask(cancel("c", "i"), ReplyWhen::Committed).await;
+    let notice = heard.next().await.unwrap().message;
+    let id = task_id(&world);
+    assert_eq!(notice.subject, format!("staunch.task-cancel.Ship.1.{id}"));
+    let body: Value = serde_json::from_slice(&notice.payload).unwrap();
+    assert_eq!((&body["taskId"], &body["workflowInstanceId"]), (&json!(id), &json!("i")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_late_fails_and_is_cancelled() {
+    let (world, _node) = begun(json!({"timeout": "00:00:30"})).await;
+    let mut heard = world.bus.subscribe("staunch.task-cancel.>").await.unwrap();
+    let outcome = fire(&world, "TaskTimeout").await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Faulted));
+    assert_eq!(world.record("i").await.state.incidents[0].code, "TaskTimeout");
+    let notice = heard.next().await.unwrap().message;
+    assert!(notice.subject.ends_with(&task_id(&world)), "{}", notice.subject);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_that_comes_early_waits_with_its_attempt_and_its_type() {
+    // The id of a task depends on its instance alone.
+    let (world, _node) = begun(json!({})).await;
+    let id = task_id(&world);
+    for (attempt, kind, ends) in
+        [(1, ("Ship", 1), true), (2, ("Ship", 1), false), (1, ("Pay", 1), false)]
+    {
+        let world = World::new();
+        let task = json!({"type": "RunTask", "id": "ship", "taskName": "Ship"});
+        let root = sequence(vec![task, wait_for("more")]);
+        world.publish("ship", root, json!({})).await;
+        let _node = world.node("a").await;
+        let early = TaskCompleted { attempt: Some(attempt), ..report("early", &id, Some(kind)) };
+        let outcome = send(&world, "early", early).await;
+        assert_eq!(outcome.refusal, Some(Refusal::Waiting));
+        world.start("ship", "i", json!({})).await;
+        world.until_quiet().await;
+        world
+            .until("the report is taken or refused", async || world.store.sizes().pending == 0)
+            .await;
+        let waits: Vec<_> = world.bookmarks("i").await.into_keys().collect();
+        let expected = if ends { "Elsa.Event" } else { "Elsa.RunTask" };
+        assert_eq!(waits, [expected], "attempt {attempt} of {kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_people_write_is_read() {
+    let (world, _node) = begun(json!({})).await;
+    let id = task_id(&world);
+    let subject = format!("staunch.cmd.task.Ship.1.{id}");
+    let body = json!({"status": "failed", "error": {"title": "no stock"}, "retryable": false});
+    let headers = [("Staunch-Attempt", "1"), ("Nats-Msg-Id", "r1")];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let message = Message { subject, headers, payload: body.to_string().into_bytes() };
+    let Body::Task(read) = Command::decode(&message, "x").unwrap().body else { panic!("a task") };
+    assert_eq!((read.attempt, read.kind.clone()), (Some(1), Some(("Ship".to_owned(), 1))));
+    bus::Queue::publish(&world.bus, message).await.unwrap();
+    world.until_status("i", SubStatus::Faulted).await;
+    let record = world.record("i").await;
+    assert_eq!(record.state.incidents[0].message, "no stock");
+    assert_eq!(record.state.output, Map::new());
+}

@@ -1,0 +1,80 @@
+//! The durable consumers of tasks: one for each type and version.
+
+use std::time::Duration;
+
+use bus::Error;
+use model::Backoff;
+use protocol::subject;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::NatsBus;
+use crate::api::{ApiError, nanos};
+
+/// Workers that take longer say that they are at work, or get the task again.
+const ACK_WAIT: Duration = Duration::from_secs(30);
+/// Tasks of one type in progress, over all its workers.
+const ACK_PENDING_MAX: u32 = 1_000;
+/// Longer than an election of a leader (4 to 9 s).
+const BUDGET: Duration = Duration::from_secs(12);
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// "consumer already exists", with other limits than ours.
+const EXISTS: [u64; 2] = [10148, 10013];
+/// A consumer with another name has the subject, or has all of them.
+const TAKEN: [u64; 2] = [10099, 10100];
+
+impl NatsBus {
+    /// Makes the consumer for a type and version of tasks, unless it is there.
+    pub(crate) async fn provide_pool(&self, task_type: &str, version: u32) -> Result<(), Error> {
+        let name = subject::task_consumer(task_type, version);
+        let stream = subject::TASKS_STREAM;
+        let body = json!({
+            "stream_name": stream,
+            "action": "create",
+            "config": config(&name, &subject::task(task_type, version)),
+        });
+        let call = format!("CONSUMER.CREATE.{stream}.{name}");
+        let give_up = Instant::now() + BUDGET;
+        let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
+        loop {
+            let failure = match self.open()?.data_api.call(&call, &body).await {
+                Ok(_) => return Ok(()),
+                Err(failure) => failure,
+            };
+            let code = failure.code();
+            if code.is_some_and(|code| EXISTS.contains(&code)) {
+                return Ok(());
+            }
+            let what = format!("the consumer {name} of {stream}");
+            if code.is_some_and(|code| TAKEN.contains(&code)) {
+                return Err(Error::NotProvisioned(format!(
+                    "{what} cannot be made, because another consumer has its tasks: remove that one"
+                )));
+            }
+            let pause = backoff.next();
+            let is_passing = matches!(failure, ApiError::NoResponders | ApiError::Timeout);
+            if !is_passing || Instant::now() + pause >= give_up {
+                return Err(failure.into_error(&what));
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+}
+
+/// The configuration of a consumer, as JetStream's API has it. Deliveries have no limit: attempts
+/// are counted by the engine, and a task that is not acknowledged was not done.
+fn config(name: &str, filter: &str) -> Value {
+    json!({
+        "durable_name": name,
+        "name": name,
+        "description": "the workers for one type and version of tasks pull from it",
+        "filter_subject": filter,
+        "deliver_policy": "all",
+        "ack_policy": "explicit",
+        "replay_policy": "instant",
+        "ack_wait": nanos(ACK_WAIT),
+        "max_deliver": -1,
+        "max_ack_pending": ACK_PENDING_MAX,
+    })
+}

@@ -1,0 +1,278 @@
+//! Tasks: work that an instance hands to a worker and waits for. What its activity remembers is
+//! here, because a turn hands it out, a report is compared with it, and an end of the wait that no
+//! worker caused has to be announced.
+
+use std::time::Duration;
+
+use model::{
+    ActivityId, Bookmark, BookmarkId, Map, Retry, Stimulus, TaskReport, TaskStatus, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::State;
+
+/// The name of the bookmark that waits for a report.
+const WAIT: &str = "Elsa.RunTask";
+/// The name of the bookmark of the pause before the next attempt.
+pub(crate) const PAUSE: &str = "TaskRetry";
+/// The name of the bookmark of the time limit.
+pub(crate) const LIMIT: &str = "TaskTimeout";
+
+/// An attempt of a task, for a worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Its id, which the report names: the same in every attempt.
+    pub task_id: String,
+    /// Its type: a token of its subject.
+    pub task_name: String,
+    /// The version of the type.
+    pub task_version: u32,
+    /// The payload.
+    pub payload: Value,
+    /// The activity that waits.
+    pub activity_id: ActivityId,
+    /// The number of the attempt: 1, 2, 3 …
+    pub attempt: u32,
+    /// The time after which a report is not used any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+}
+
+/// A task that is not wanted any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskCancel {
+    /// Its id.
+    pub task_id: String,
+    /// Its type.
+    pub task_name: String,
+    /// The version of the type.
+    pub task_version: u32,
+}
+
+/// A task that an activity waits for: the memory of the activity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OpenTask {
+    /// Its id.
+    pub task_id: String,
+    /// Its type.
+    pub task_name: String,
+    /// The version of the type.
+    pub task_version: u32,
+    /// The number of the current attempt, which may still be paused.
+    pub attempt: u32,
+    /// The time limit of all attempts together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// Its further attempts; none when there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Box<Retry>>,
+    /// The payload, for further attempts.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub payload: Value,
+}
+
+impl Default for OpenTask {
+    fn default() -> Self {
+        Self {
+            task_id: String::new(),
+            task_name: String::new(),
+            task_version: 1,
+            attempt: 1,
+            deadline: None,
+            retry: None,
+            payload: Value::Null,
+        }
+    }
+}
+
+/// The reason why a report changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// It is about another attempt.
+    Attempt(String),
+    /// Its sender works on another type or version.
+    Kind(String),
+}
+
+impl OpenTask {
+    /// The task that the activity of a bookmark remembers. An earlier version remembered nothing but
+    /// the bookmark.
+    #[must_use]
+    pub fn of(memory: &Value, bookmark: &Bookmark) -> Self {
+        if let Ok(open) = Self::deserialize(memory) {
+            return open;
+        }
+        let text = |name: &str| bookmark.payload.get(name).and_then(Value::as_str);
+        let text = |name| text(name).unwrap_or_default().to_owned();
+        Self { task_id: text("TaskId"), task_name: text("TaskName"), ..Self::default() }
+    }
+
+    /// The current attempt, for a worker.
+    #[must_use]
+    pub fn handed_out(&self, activity_id: ActivityId) -> Task {
+        Task {
+            task_id: self.task_id.clone(),
+            task_name: self.task_name.clone(),
+            task_version: self.task_version,
+            payload: self.payload.clone(),
+            activity_id,
+            attempt: self.attempt,
+            deadline: self.deadline,
+        }
+    }
+
+    /// The stimulus of the bookmark of the pause before the current attempt.
+    #[must_use]
+    pub fn pause(&self) -> Stimulus {
+        let payload = json!({"TaskId": self.task_id, "Attempt": self.attempt});
+        Stimulus { name: PAUSE.to_owned(), payload }
+    }
+
+    /// The stimulus of the bookmark of the time limit.
+    #[must_use]
+    pub fn limit(&self) -> Stimulus {
+        let payload = json!({"TaskId": self.task_id});
+        Stimulus { name: LIMIT.to_owned(), payload }
+    }
+
+    /// The pause before the next attempt after this report of a failure; none when there is no other
+    /// attempt, or no time for it.
+    #[must_use]
+    pub fn next(&self, report: &TaskReport, now: Timestamp, chance: f64) -> Option<Duration> {
+        let retry = self.retry.as_ref().filter(|retry| self.attempt < retry.attempts)?;
+        if report.status != TaskStatus::Failed || report.retryable == Some(false) {
+            return None;
+        }
+        let least = Duration::from_secs(report.retry_after.unwrap_or_default());
+        let pause = retry.pause(self.attempt, chance, None).max(least);
+        let pause = pause.min(model::limits::CALL_PAUSE_MAX);
+        let is_late = self.deadline.is_some_and(|deadline| now.after(pause) >= deadline);
+        (!is_late).then_some(pause)
+    }
+
+    fn cancel(self) -> TaskCancel {
+        let Self { task_id, task_name, task_version, .. } = self;
+        TaskCancel { task_id, task_name, task_version }
+    }
+
+    fn fence(&self, report: &TaskReport, is_paused: bool) -> Option<Fence> {
+        let Self { task_id, task_name, task_version, attempt, .. } = self;
+        let is_other = report.task_type.as_ref().is_some_and(|other| other != task_name)
+            || report.task_version.is_some_and(|other| other != *task_version);
+        if is_other {
+            return Some(Fence::Kind(format!(
+                "task {task_id} is not of the type and version of the subject"
+            )));
+        }
+        if let Some(other) = report.attempt.filter(|other| other != attempt) {
+            return Some(Fence::Attempt(format!(
+                "attempt {other} of task {task_id} is not the current one, which is {attempt}"
+            )));
+        }
+        (is_paused && report.status != TaskStatus::Completed).then(|| {
+            Fence::Attempt(format!("attempt {attempt} of task {task_id} has not begun yet"))
+        })
+    }
+}
+
+impl State {
+    /// The reason why this input of a bookmark changes nothing; none if it does, and for everything
+    /// that is not the report of a worker.
+    #[must_use]
+    pub fn fence(&self, bookmark_id: &BookmarkId, input: &Map) -> Option<Fence> {
+        let bookmark = self.bookmarks.get(bookmark_id).filter(|open| open.name == WAIT)?;
+        let report = TaskReport::of_input(input).ok()?;
+        let execution = bookmark.activity_instance_id.as_str();
+        let memory = self.memory_of(execution).unwrap_or(&Value::Null);
+        let is_paused = self
+            .bookmarks
+            .values()
+            .any(|other| other.name == PAUSE && other.activity_instance_id == execution);
+        OpenTask::of(memory, bookmark).fence(&report, is_paused)
+    }
+
+    /// The task that waits at this bookmark; none if it is another kind of bookmark.
+    pub(crate) fn task_at(&self, bookmark: &Bookmark) -> Option<TaskCancel> {
+        if bookmark.name != WAIT {
+            return None;
+        }
+        let memory = self.memory_of(&bookmark.activity_instance_id).unwrap_or(&Value::Null);
+        Some(OpenTask::of(memory, bookmark).cancel())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_of_an_earlier_version_is_its_bookmark() {
+        let bookmark = Bookmark {
+            id: "b".into(),
+            name: WAIT.to_owned(),
+            hash: String::new(),
+            activity_id: "a".into(),
+            activity_node_id: "a".to_owned(),
+            activity_instance_id: "i:1".to_owned(),
+            payload: json!({"TaskId": "t", "TaskName": "Ship"}),
+            created_at: Timestamp::default(),
+            due_at: None,
+        };
+        let open = OpenTask::of(&Value::Null, &bookmark);
+        assert_eq!((open.task_id.as_str(), open.task_name.as_str()), ("t", "Ship"));
+        assert_eq!((open.task_version, open.attempt, open.retry.is_some()), (1, 1, false));
+        let memory = serde_json::to_value(OpenTask { attempt: 3, ..open.clone() }).unwrap();
+        assert_eq!(OpenTask::of(&memory, &bookmark).attempt, 3);
+    }
+
+    #[test]
+    fn a_report_is_fenced_by_attempt_type_and_version() {
+        let open = OpenTask { task_name: "Ship".into(), attempt: 2, ..OpenTask::default() };
+        let check = |report: TaskReport, is_paused: bool, fenced: bool| {
+            assert_eq!(open.fence(&report, is_paused).is_some(), fenced, "{report:?}");
+        };
+        let attempt = |attempt| TaskReport { attempt: Some(attempt), ..TaskReport::default() };
+        check(TaskReport::default(), false, false);
+        check(attempt(2), false, false);
+        check(attempt(1), false, true);
+        check(attempt(3), false, true);
+        let kind = |name: &str, version| TaskReport {
+            task_type: Some(name.to_owned()),
+            task_version: Some(version),
+            ..TaskReport::default()
+        };
+        check(kind("Ship", 1), false, false);
+        check(kind("Ship", 2), false, true);
+        check(kind("Pay", 1), false, true);
+        let failed = TaskReport { status: TaskStatus::Failed, ..TaskReport::default() };
+        check(failed.clone(), false, false);
+        check(failed, true, true);
+        check(TaskReport::default(), true, false);
+    }
+
+    #[test]
+    fn there_is_no_other_attempt_without_time_for_it() {
+        let retry = Retry { attempts: 3, delay: Duration::from_secs(2), ..Retry::default() };
+        let open = OpenTask { retry: Some(Box::new(retry)), ..OpenTask::default() };
+        let failed = TaskReport { status: TaskStatus::Failed, ..TaskReport::default() };
+        let now = Timestamp::from_millis(0);
+        let next = |open: &OpenTask, report: &TaskReport| {
+            open.next(report, now, 0.0).map(|pause| pause.as_secs())
+        };
+        assert_eq!(next(&open, &failed), Some(2));
+        let asked = TaskReport { retry_after: Some(7), ..failed.clone() };
+        assert_eq!(next(&open, &asked), Some(7));
+        let endless = TaskReport { retry_after: Some(u64::MAX), ..failed.clone() };
+        assert_eq!(next(&open, &endless), Some(model::limits::CALL_PAUSE_MAX.as_secs()));
+        let last = OpenTask { attempt: 3, ..open.clone() };
+        assert_eq!(next(&last, &failed), None);
+        let late = OpenTask { deadline: Some(Timestamp::from_millis(5_000)), ..open.clone() };
+        assert_eq!((next(&late, &failed), next(&late, &asked)), (Some(2), None));
+        let for_good = TaskReport { retryable: Some(false), ..failed };
+        assert_eq!(next(&open, &for_good), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! A worker is a plain JetStream client, with a consumer that Staunch has made.
+
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::{self, Context, Message};
+use async_nats::{Client, HeaderMap};
+use futures::StreamExt as _;
+use serde_json::{Value, json};
+use testkit::{eventually, within};
+
+use crate::api::Api;
+use crate::workflow::sequence;
+use crate::world::World;
+
+const SOON: Duration = Duration::from_secs(30);
+
+/// Hands out a task, and has its result.
+fn ships(id: &str, more: Value) -> Value {
+    let typed = |kind: &str, value: Value| {
+        json!({"typeName": kind, "expression": {"type": "Literal", "value": value}})
+    };
+    let mut task = json!({"id": "ship", "type": "Elsa.RunTask", "version": 1,
+        "taskName": typed("String", json!("Ship It")),
+        "result": {"typeName": "Object", "memoryReference": {"id": "Result"}}});
+    for (name, value) in more.as_object().unwrap() {
+        task[name] = match name.as_str() {
+            "timeout" => typed("TimeSpan", value.clone()),
+            _ => value.clone(),
+        };
+    }
+    sequence(id, &[task])
+}
+
+/// The consumer is there before the first task is.
+async fn pool(context: &Context) -> PullConsumer {
+    let stream = context.get_stream("STAUNCH_TASKS").await.unwrap();
+    let find = async || stream.consumer_info("task-Ship=20It-1").await.is_ok();
+    eventually("the consumer of the tasks", SOON, find).await;
+    stream.get_consumer("task-Ship=20It-1").await.unwrap()
+}
+
+async fn pull(pool: &PullConsumer) -> (Message, Value) {
+    let pulled = async {
+        loop {
+            let wait = pool.batch().max_messages(1).expires(Duration::from_secs(5));
+            if let Some(message) = wait.messages().await.unwrap().next().await {
+                return message.unwrap();
+            }
+        }
+    };
+    let message = within("a task", SOON, pulled).await;
+    let body = serde_json::from_slice(&message.payload).unwrap();
+    (message, body)
+}
+
+/// Sends a report; returns the outcome of the instance.
+async fn report(client: &Client, id: &Value, attempt: u32, body: Value) -> Value {
+    let inbox = client.new_inbox();
+    let mut outcomes = client.subscribe(inbox.clone()).await.unwrap();
+    let mut headers = HeaderMap::new();
+    headers.insert("Staunch-Reply-To", inbox);
+    headers.insert("Staunch-Attempt", attempt.to_string());
+    let subject = format!("staunch.cmd.task.Ship=20It.1.{}", id.as_str().unwrap());
+    let sent = client.request_with_headers(subject, headers, body.to_string().into());
+    let kept: Value = serde_json::from_slice(&sent.await.unwrap().payload).unwrap();
+    assert_eq!(kept["stream"], "STAUNCH_COMMANDS", "{kept}");
+    let outcome = within("an outcome", SOON, outcomes.next()).await.unwrap();
+    serde_json::from_slice(&outcome.payload).unwrap()
+}
+
+pub(crate) async fn a_worker_is_any_client_and_its_reports_count_once(world: World) {
+    let node = world.node("all", "all").await;
+    let (api, client) = (Api::new(&node.url()), world.client().await);
+    let context = jetstream::new(client.clone());
+    let retry = json!({"customProperties": {"retry": {"attempts": 3, "delay": "1s"}}});
+    api.publish(&ships("ships", retry)).await;
+    let instance = api.start("ships", json!({})).await;
+    let pool = pool(&context).await;
+
+    let (message, first) = pull(&pool).await;
+    assert_eq!((&first["workflowInstanceId"], &first["attempt"]), (&json!(instance), &json!(1)));
+    let header = |message: &Message, name: &str| {
+        message.headers.as_ref().unwrap().get(name).unwrap().to_string()
+    };
+    assert_eq!(json!(header(&message, "Staunch-Task")), first["taskId"]);
+    let id = &first["taskId"];
+    let failed = json!({"status": "failed", "error": {"title": "no stock"}});
+    let outcome = report(&client, id, 1, failed).await;
+    assert_eq!((&outcome["affected"], &outcome["refusal"]), (&json!(1), &Value::Null));
+    message.double_ack().await.unwrap();
+
+    // The worker of the first attempt is not as dead as it seemed.
+    let (message, second) = pull(&pool).await;
+    assert_eq!((&second["taskId"], &second["attempt"]), (id, &json!(2)));
+    let outcome = report(&client, id, 1, json!({"output": "late"})).await;
+    assert_eq!(outcome["refusal"], "alreadyDone", "{outcome}");
+    let outcome = report(&client, id, 2, json!({"output": "shipped"})).await;
+    assert_eq!(outcome["subStatus"], "Finished", "{outcome}");
+    message.double_ack().await.unwrap();
+    let view = api.reaches(&instance, "Finished", SOON).await;
+    assert!(view.to_string().contains("shipped"), "{view}");
+}
+
+pub(crate) async fn a_task_that_is_late_or_not_wanted_is_announced(world: World) {
+    let node = world.node("all", "all").await;
+    let (api, client) = (Api::new(&node.url()), world.client().await);
+    let mut cancelled = client.subscribe("staunch.task-cancel.Ship=20It.1.*").await.unwrap();
+    client.flush().await.unwrap();
+    api.publish(&ships("late", json!({"timeout": "00:00:01"}))).await;
+    api.publish(&ships("unwanted", json!({}))).await;
+    let pool = async || pool(&jetstream::new(client.clone())).await;
+
+    let late = api.start("late", json!({})).await;
+    let (_, task) = pull(&pool().await).await;
+    let view = api.reaches(&late, "Faulted", SOON).await;
+    assert!(view.to_string().contains("TaskTimeout"), "{view}");
+    let notice = within("a notice", SOON, cancelled.next()).await.unwrap();
+    assert!(notice.subject.ends_with(task["taskId"].as_str().unwrap()), "{}", notice.subject);
+
+    let unwanted = api.start("unwanted", json!({})).await;
+    let (_, task) = pull(&pool().await).await;
+    let path = format!("/cancel/workflow-instances/{unwanted}");
+    api.post(&path, &json!({})).await.ok();
+    let notice = within("a notice", SOON, cancelled.next()).await.unwrap();
+    assert!(notice.subject.ends_with(task["taskId"].as_str().unwrap()), "{}", notice.subject);
+}
