@@ -225,7 +225,7 @@ mod tests {
         let open = OpenTask::of(&Value::Null, &bookmark);
         assert_eq!((open.task_id.as_str(), open.task_name.as_str()), ("t", "Ship"));
         assert_eq!((open.task_version, open.attempt, open.retry.is_some()), (1, 1, false));
-        let memory = serde_json::to_value(OpenTask { attempt: 3, ..open.clone() }).unwrap();
+        let memory = serde_json::to_value(OpenTask { attempt: 3, ..open }).unwrap();
         assert_eq!(OpenTask::of(&memory, &bookmark).attempt, 3);
     }
 

@@ -219,7 +219,7 @@ async fn users_of_nats_are_printed_for_servers_and_for_programs() {
         ["ingress", "executor", "timer", "cache-notifier", "node", "admin", "starter", "watcher"];
     assert_eq!(names, expected);
     for (arguments, text) in [
-        (["Ship it", "ship-it"], "two types of tasks would have the user \"worker-ship-it\""),
+        (["Ship it", "ship-it"], "would both have the user \"worker-ship-it\""),
         (["a", "\n"], "no user can be named after the task \"\\n\""),
     ] {
         let [one, other] = arguments;

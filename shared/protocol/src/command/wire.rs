@@ -201,7 +201,7 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
 }
 
 fn attempt(text: &str) -> Result<u32, Garbled> {
-    text.parse().map_err(|_| {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| {
         Garbled(format!("header {} is {text:?}: use a number, from 1", header::ATTEMPT))
     })
 }
