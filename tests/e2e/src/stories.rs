@@ -40,6 +40,7 @@ stories! {
         a_value_is_64_deep_at_most_at_every_door;
     events: events_are_readable_json_in_order;
     leases: every_lease_is_in_the_log_and_in_the_figures;
+    listening: each_message_of_a_stream_starts_one_instance_g1_g2;
     publication: a_new_version_runs_everywhere_at_once_g10;
     refusals: bad_input_is_refused_at_every_door_with_a_reason;
     searchable: instances_are_found_by_the_values_of_their_variables;
