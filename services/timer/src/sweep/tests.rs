@@ -47,6 +47,30 @@ async fn nothing_is_mended_where_nothing_is_broken() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_of_a_dead_executor_is_published_after_its_consumer_is_made() {
+    let world = World::new();
+    let suspended = world.instance(&"i".into(), 1, SubStatus::Suspended);
+    let mut burst = Burst::new(suspended, store::Expected::Absent);
+    burst.outbox.push(OutboxRow {
+        id: "t.1".to_owned(),
+        instance_id: "i".into(),
+        message: Message {
+            subject: subject::task("Ship", 1),
+            headers: [(header::MESSAGE_ID.to_owned(), "t.1".to_owned())].into(),
+            payload: Vec::new(),
+        },
+        created_at: world.clock.now(),
+    });
+    world.store.commit(burst).await.unwrap();
+    tokio::time::advance(seconds(60)).await;
+    let (_, mended) = sweep(&world).await;
+    assert_eq!(mended.published, 1);
+    let pools: Vec<_> = world.bus.pools().into_keys().collect();
+    assert_eq!(pools, ["task-Ship-1"]);
+    assert_eq!(world.bus.stored(Stream::Tasks).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_outbox_of_a_dead_executor_is_published() {
     let world = World::new();
     let finished = world.instance(&"i".into(), 1, SubStatus::Finished);
