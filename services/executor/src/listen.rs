@@ -175,7 +175,7 @@ async fn read(
         Some(time) => Timestamp::parse(time).map_or(From::New, From::Time),
     };
     let place = Place { name, stream: stream.to_owned(), subject: source.subject.clone(), from };
-    let messages = cx.bus.outside().read(&place).await?;
+    let messages = cx.bus.outside().follow(&place).await?;
     let taking = messages
         .take_until(stop.cancelled())
         .map(async |taken| {

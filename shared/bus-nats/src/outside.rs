@@ -186,7 +186,7 @@ impl Outside for NatsBus {
         Ok(messages.map(|message| message_in(&message)).boxed())
     }
 
-    async fn read(
+    async fn follow(
         &self,
         place: &Place,
     ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {

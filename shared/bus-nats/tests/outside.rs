@@ -138,7 +138,7 @@ async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
         subject: "orders.*".to_owned(),
         from,
     };
-    let absent = bus.read(&place(From::New)).await.err().unwrap();
+    let absent = bus.follow(&place(From::New)).await.err().unwrap();
     assert!(matches!(absent, OutsideError::Absent(_)), "{absent}");
     let config = json!({"name": "ORDERS", "subjects": ["orders.>"], "storage": "memory"});
     api(&bus, "STREAM.CREATE.ORDERS", config).await;
@@ -147,7 +147,7 @@ async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
         bus.store(message("orders.new.deep", b"no"), SOON).await.unwrap();
     }
     let mut seen = Vec::new();
-    let mut first = bus.read(&place(From::All)).await.unwrap();
+    let mut first = bus.follow(&place(From::All)).await.unwrap();
     for _ in 0..10 {
         let taken = first.next().await.unwrap().unwrap();
         assert_eq!(taken.message.subject, "orders.new");
@@ -157,7 +157,7 @@ async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
     }
     drop(first);
     let other = connect(Options::new(server.url())).await.unwrap();
-    let mut second = other.read(&place(From::New)).await.unwrap();
+    let mut second = other.follow(&place(From::New)).await.unwrap();
     while seen.len() < 20 {
         let taken = second.next().await.unwrap().unwrap();
         seen.push(taken.sequence);

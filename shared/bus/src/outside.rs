@@ -134,7 +134,7 @@ pub trait Outside: Send + Sync {
 
     /// The messages at a place, which is made if there is none of its name. The stream of them ends
     /// with an error, after which it can be asked for again.
-    async fn read(
+    async fn follow(
         &self,
         place: &Place,
     ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError>;

@@ -112,7 +112,7 @@ impl Outside for MemoryBus {
         Ok(messages.map(|incoming| incoming.message).boxed())
     }
 
-    async fn read(
+    async fn follow(
         &self,
         place: &Place,
     ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {
