@@ -171,12 +171,13 @@ fn request(rest: &str, message: &Message) -> Result<Request<Body>, String> {
         if is_ours {
             continue;
         }
-        let known = HeaderName::try_from(name).map_err(|_| format!("{name:?} is no header"))?;
+        let known = HeaderName::try_from(name)
+            .map_err(|error| format!("{name:?} is no header: {error}"))?;
         if REFUSED.contains(&known) || known.as_str().starts_with("x-forwarded-") {
             return Err(format!("the header {name} has no meaning over NATS: leave it out"));
         }
         let value = HeaderValue::try_from(value)
-            .map_err(|_| format!("the header {name} has characters that no header may have"))?;
+            .map_err(|error| format!("the value of the header {name}: {error}"))?;
         request = request.header(known, value);
     }
     let has_type = message.headers.keys().any(|name| name.eq_ignore_ascii_case("content-type"));

@@ -92,7 +92,7 @@ fn named(
 pub(crate) fn revision(step: &mut Step<'_, '_>) -> Result<Option<u64>, Failure> {
     let Some(revision) = step.integer("revision")? else { return Ok(None) };
     let revision = u64::try_from(revision)
-        .map_err(|_| Failure::input("revision", "it is less than 0: 0 means that there is none"))?;
+        .map_err(|error| Failure::input("revision", format!("{error}: it is less than 0")))?;
     Ok(Some(revision))
 }
 

@@ -49,9 +49,9 @@ pub fn check_filter(subject: &str) -> Result<(), String> {
     let last = subject.strip_suffix(".>").unwrap_or(subject);
     let literal: Vec<_> =
         last.split('.').map(|token| if token == ONE { "x" } else { token }).collect();
-    check_subject(&literal.join(".")).map_err(|_| {
+    check_subject(&literal.join(".")).map_err(|flaw| {
         format!(
-            "{subject:?} is not a subject to listen on: use tokens with dots between them, `*` for \
+            "{flaw}; {subject:?} is not a subject to listen on: use tokens with dots between them, `*` for \
              any one, `>` at the end for the rest, and none of Staunch or of NATS (`staunch.`, `$`, `_`)"
         )
     })
