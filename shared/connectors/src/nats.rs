@@ -61,10 +61,7 @@ impl NatsConfig {
 pub fn message_value(message: &Message) -> Result<Value, String> {
     let kind = message.headers.iter();
     let kind = kind.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(header::CONTENT_TYPE));
-    received(&message.payload, kind.map(|(_, value)| value.as_str())).map_err(|end| match end {
-        CallEnd::Error { message, .. } => message,
-        _ => "it cannot be read".to_owned(),
-    })
+    received(&message.payload, kind.map(|(_, value)| value.as_str()))
 }
 
 impl Nats {
@@ -99,28 +96,34 @@ impl Nats {
         };
         let result = match call {
             NatsCall::Publish { message, stored: false } => {
-                outside.tell(sent(message, nonce, traceparent)?).await.map_err(failed)?;
+                outside
+                    .tell(sent(message, nonce, traceparent).map_err(CallEnd::refused)?)
+                    .await
+                    .map_err(failed)?;
                 json!({})
             }
             NatsCall::Publish { message, stored: true } => {
-                let message = sent(message, nonce, traceparent)?;
+                let message = sent(message, nonce, traceparent).map_err(CallEnd::refused)?;
                 let stored = outside.store(message, timeout).await.map_err(failed)?;
                 json!({"stream": stored.stream, "sequence": stored.sequence})
             }
             NatsCall::Request { message } => {
-                let message = sent(message, nonce, traceparent)?;
-                answered(&outside.ask(message, timeout).await.map_err(failed)?)?
+                let message = sent(message, nonce, traceparent).map_err(CallEnd::refused)?;
+                answered(&outside.ask(message, timeout).await.map_err(failed)?)
+                    .map_err(CallEnd::refused)?
             }
             NatsCall::Get { bucket, key } => {
                 match outside.key(bucket, key).await.map_err(failed)? {
                     Some(KeyValue { value, revision }) => {
-                        json!({"value": received(&value, None)?, "revision": revision})
+                        let value = received(&value, None).map_err(CallEnd::refused)?;
+                        json!({"value": value, "revision": revision})
                     }
                     None => json!({}),
                 }
             }
             NatsCall::Set { bucket, key, value, expected } => {
-                let value = value.as_ref().map(bytes).transpose()?.map(|(bytes, _)| bytes.into());
+                let value = value.as_ref().map(bytes).transpose().map_err(CallEnd::refused)?;
+                let value = value.map(|(bytes, _)| bytes.into());
                 match outside.set_key(bucket, key, value, *expected, nonce).await.map_err(failed)? {
                     Put::Won(revision) => json!({"revision": revision}),
                     Put::Lost(_) => json!({"conflict": true}),
@@ -134,7 +137,7 @@ impl Nats {
                 }
             }
             NatsCall::SetObject { bucket, name, content } => {
-                let (bytes, _) = bytes(content)?;
+                let (bytes, _) = bytes(content).map_err(CallEnd::refused)?;
                 let size = bytes.len();
                 outside.set_object(bucket, name, bytes.into()).await.map_err(failed)?;
                 json!({"size": size})
@@ -184,14 +187,12 @@ fn is_listed(
 }
 
 /// The message as it goes out.
-fn sent(outgoing: &Outgoing, key: &str, traceparent: Option<&str>) -> Result<Message, CallEnd> {
+fn sent(outgoing: &Outgoing, key: &str, traceparent: Option<&str>) -> Result<Message, String> {
     let (payload, usual) = bytes(&outgoing.content)?;
     let mut headers = Headers::new();
     for (name, value) in &outgoing.headers {
         if name.to_ascii_lowercase().starts_with(RESERVED) {
-            return Err(CallEnd::refused(format!(
-                "the header {name} is for NATS itself: use another name"
-            )));
+            return Err(format!("the header {name} is for NATS itself: use another name"));
         }
         headers.insert(name.clone(), value.clone());
     }
@@ -207,12 +208,12 @@ fn sent(outgoing: &Outgoing, key: &str, traceparent: Option<&str>) -> Result<Mes
 }
 
 /// The bytes of a content, and their media type.
-fn bytes(content: &Value) -> Result<(Vec<u8>, Option<String>), CallEnd> {
+fn bytes(content: &Value) -> Result<(Vec<u8>, Option<String>), String> {
     if let Some(members) = file::members(content) {
         let encoded = file::text(members, "content").unwrap_or_default();
-        let bytes = STANDARD.decode(encoded.trim()).map_err(|error| {
-            CallEnd::refused(format!("the content of a file is not base64: {error}"))
-        })?;
+        let bytes = STANDARD
+            .decode(encoded.trim())
+            .map_err(|error| format!("the content of a file is not base64: {error}"))?;
         return Ok((bytes, file::text(members, "contentType").map(str::to_owned)));
     }
     Ok(match content {
@@ -223,7 +224,7 @@ fn bytes(content: &Value) -> Result<(Vec<u8>, Option<String>), CallEnd> {
 }
 
 /// The result of a request.
-fn answered(answer: &Message) -> Result<Value, CallEnd> {
+fn answered(answer: &Message) -> Result<Value, String> {
     let find = |wanted: &str| {
         let mut headers = answer.headers.iter();
         headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
@@ -240,13 +241,13 @@ fn answered(answer: &Message) -> Result<Value, CallEnd> {
 }
 
 /// What came, as a value: JSON, text, or a file.
-fn received(bytes: &[u8], content_type: Option<&str>) -> Result<Value, CallEnd> {
+fn received(bytes: &[u8], content_type: Option<&str>) -> Result<Value, String> {
     if bytes.len() > limits::CALL_RESPONSE_BYTES_MAX {
         let max = limits::CALL_RESPONSE_BYTES_MAX;
-        return Err(CallEnd::refused(format!(
+        return Err(format!(
             "the answer has {} bytes, more than the {max} that are read",
             bytes.len()
-        )));
+        ));
     }
     let named = content_type.unwrap_or_default().to_ascii_lowercase();
     let Ok(text) = std::str::from_utf8(bytes) else {
