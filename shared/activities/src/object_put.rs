@@ -61,9 +61,7 @@ mod tests {
         assert_eq!(put.state().output["Size"], json!(2));
 
         let file = json!({"fileName": "a.txt", "content": "aGk="});
-        for (answer, expected) in
-            [(json!({"object": &file}), file), (json!({}), Value::Null)]
-        {
+        for (answer, expected) in [(json!({"object": &file}), file), (json!({}), Value::Null)] {
             let mut get = player(json!({"outputs": [{"name": "Got"}],
                 "root": {"type": "Staunch.ObjectGet", "bucket": "uploads", "name": "a.txt",
                     "result": "Got"}}));

@@ -460,7 +460,9 @@ async fn a_variable_of_the_memory_driver_leaves_through_no_door() {
         {"type": "Elsa.SetVariable", "id": "set", "variable": {"id": "m"},
             "value": {"js": "getInput('A') + '-secret-' + getInput('B')"}},
         {"type": "Elsa.Event", "id": "wait", "eventName": "go"},
-        {"type": "Elsa.WriteLine", "id": "end", "text": {"js": "'length ' + getHidden().length"}}],
+        {"type": "Elsa.If", "id": "end", "condition": {"js": "getHidden().length === 12"},
+            "then": {"type": "Elsa.WriteLine", "text": "length 12"},
+            "else": {"type": "Elsa.WriteLine", "text": "length 4"}}],
         "connections": [{"source": "set", "target": "wait"}, {"source": "wait", "target": "end"}]});
     let definition = json!({"definitionId": "m", "root": root, "variables": [
         {"id": "m", "name": "Hidden", "typeName": "String", "value": "none",
