@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use model::{Map, Stimulus, TaskStatus};
+use model::{Map, Stimulus, TaskStatus, limits};
 use protocol::{ReplyWhen, Resume, TaskCompleted};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ pub(super) struct CompleteRequest {
     /// The result of the task.
     result: Option<Value>,
     /// The attempt that it is of; the current one if it is left out.
+    #[schema(minimum = 1, maximum = 1_000)]
     attempt: Option<u32>,
 }
 
@@ -41,10 +42,22 @@ pub(super) struct FailRequest {
     error: Option<Map>,
     /// Whether another attempt may succeed; yes if it is left out.
     retryable: Option<bool>,
-    /// The least number of seconds before the next attempt.
+    /// The least number of seconds before the next attempt, at most 30 days.
+    #[schema(minimum = 0, maximum = 2_592_000)]
     retry_after: Option<u64>,
     /// The attempt that failed; the current one if it is left out.
+    #[schema(minimum = 1, maximum = 1_000)]
     attempt: Option<u32>,
+}
+
+fn check_attempt(attempt: Option<u32>) -> Result<(), Problem> {
+    let max = limits::CALL_ATTEMPTS_MAX;
+    match attempt.filter(|attempt| !(1..=max).contains(attempt)) {
+        Some(attempt) => Err(Problem::bad_request(format!(
+            "attempt is {attempt}: attempts are numbered from 1 to {max}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Completes a task: resumes the instance that handed it out.
@@ -61,6 +74,7 @@ pub(super) async fn complete(
     Body(request): Body<CompleteRequest>,
 ) -> Result<Response, Problem> {
     let CompleteRequest { result, attempt } = request;
+    check_attempt(attempt)?;
     let result = result.unwrap_or_default();
     let report = TaskCompleted { task_id, result, attempt, ..TaskCompleted::default() };
     end(&app, &prefer, &asking, report, "task.complete").await
@@ -81,6 +95,13 @@ pub(super) async fn fail(
     Body(request): Body<FailRequest>,
 ) -> Result<Response, Problem> {
     let FailRequest { error, retryable, retry_after, attempt } = request;
+    check_attempt(attempt)?;
+    let pause_max = limits::CALL_PAUSE_MAX.as_secs();
+    if let Some(seconds) = retry_after.filter(|seconds| *seconds > pause_max) {
+        return Err(Problem::bad_request(format!(
+            "retryAfter is {seconds}: at most {pause_max} seconds are waited between attempts"
+        )));
+    }
     let report = TaskCompleted {
         task_id,
         status: Some(TaskStatus::Failed),

@@ -91,6 +91,10 @@ async fn a_failed_task_is_handed_out_again_and_its_first_attempt_is_over() {
     let detail = over["detail"].as_str().unwrap_or_default();
     assert!(detail.contains("attempt 1") && detail.contains("is 2"), "{over}");
     world.post(&fail, &json!({"attempts": 1})).await.expect(400);
+    for wrong in [json!({"attempt": 0}), json!({"attempt": 1001}), json!({"retryAfter": 2_592_001})]
+    {
+        world.post(&fail, &wrong).await.problem(400);
+    }
     let complete = format!("{API}/tasks/{task_id}/complete");
     world.post(&complete, &json!({"attempt": 1})).await.expect(409);
     world.post(&complete, &json!({"attempt": 2, "result": 7})).await.expect(200);

@@ -169,7 +169,7 @@ async fn files_that_use_each_other_are_applied_together() {
         let expected: Vec<_> = [("used", 1), ("user", 1)]
             .map(|(id, version)| {
                 json!({"definitionId": id, "version": version, "state": state,
-                    "everywhere": true, "missing": [], "warnings": []})
+                    "everywhere": true, "missing": [], "consumingWorkflowCount": 0, "warnings": []})
             })
             .into();
         let mut applied = document(&output).as_array().unwrap().clone();
