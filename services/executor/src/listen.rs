@@ -13,6 +13,7 @@ use std::time::Duration;
 use bus::{Error, From, OutsideError, Place, Taken};
 use engine::outside::wildcards;
 use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 use model::{Backoff, CommandId, DefinitionId, MessageSource, Stimulus, Timestamp};
 use protocol::{Body, Command, EventRaised, Message, header, subject};
 use serde_json::json;
@@ -22,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 use crate::cx::Cx;
 use crate::executor::Executor;
 
-/// The name of the task that follows one source.
-const LISTENER: &str = "executor: listener";
+/// The name of the task.
+const TASK: &str = "executor: listen";
 /// The name of the group of all executors.
 const GROUP: &str = "staunch-executor";
 /// How often it looks which sources there are.
@@ -45,16 +46,21 @@ enum Unsent {
     Later(Error),
 }
 
-/// Listens until `stop`, unless the configuration allows no subject.
+/// Listens until `stop`, unless the configuration allows no subject. After a panic it listens again.
 pub(crate) async fn listen(executor: &Executor, stop: CancellationToken) {
     let cx = executor.cx();
+    tasks::supervised(TASK, stop.clone(), || run(cx, &stop)).await;
+}
+
+async fn run(cx: &Cx, stop: &CancellationToken) {
     if cx.config.connectors.nats.subjects.is_empty() {
         return;
     }
     let mut listeners: BTreeMap<String, CancellationToken> = BTreeMap::new();
+    let mut following = FuturesUnordered::new();
     let mut refused = BTreeSet::new();
-    loop {
-        match sources(cx, &mut refused).await {
+    while !stop.is_cancelled() {
+        match beside(&mut following, sources(cx, &mut refused)).await {
             Ok(wanted) => {
                 listeners.retain(|hash, listening| {
                     let is_wanted = wanted.contains_key(hash);
@@ -64,26 +70,32 @@ pub(crate) async fn listen(executor: &Executor, stop: CancellationToken) {
                     is_wanted
                 });
                 for (hash, source) in wanted {
-                    if listeners.contains_key(&hash) {
-                        continue;
+                    if !listeners.contains_key(&hash) {
+                        let listening = stop.child_token();
+                        listeners.insert(hash.clone(), listening.clone());
+                        following.push(follow(cx, hash, source, listening));
                     }
-                    let listening = stop.child_token();
-                    listeners.insert(hash.clone(), listening.clone());
-                    let (own, ending) = (Cx::clone(cx), listening.clone());
-                    let following = move || {
-                        let (own, hash) = (Cx::clone(&own), hash.clone());
-                        let (source, listening) = (source.clone(), listening.clone());
-                        async move { follow(&own, &hash, &source, listening).await }
-                    };
-                    cx.spawn(LISTENER, async move {
-                        tasks::supervised(LISTENER, ending, following).await;
-                    });
                 }
             }
             Err(error) => tracing::debug!(%error, "sources of messages cannot be read now"),
         }
-        if stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_none() {
-            return;
+        let pause = stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY));
+        beside(&mut following, pause).await;
+    }
+    // The listeners end with `stop`, once they have settled what they have taken.
+    while following.next().await.is_some() {}
+}
+
+/// Waits for this while the listeners go on.
+async fn beside<T>(
+    following: &mut FuturesUnordered<impl Future<Output = ()>>,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            Some(()) = following.next() => {}
         }
     }
 }
@@ -121,13 +133,13 @@ async fn sources(
 }
 
 /// Follows one source until `stop`; begins again after errors.
-async fn follow(cx: &Cx, hash: &str, source: &MessageSource, stop: CancellationToken) {
+async fn follow(cx: &Cx, hash: String, source: MessageSource, stop: CancellationToken) {
     let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
     tracing::info!(subject = source.subject, stream = source.stream, "workflows listen");
     while !stop.is_cancelled() {
         let followed = match &source.stream {
-            Some(stream) => read(cx, hash, source, stream, &stop).await,
-            None => hear(cx, source, &stop).await,
+            Some(stream) => read(cx, &hash, &source, stream, &stop).await,
+            None => hear(cx, &source, &stop).await,
         };
         if let Err(error) = followed {
             let (subject, stream) = (&source.subject, &source.stream);

@@ -32,6 +32,7 @@ mod oidc;
 mod operated;
 mod over_nats;
 mod placeholder;
+mod restarts;
 mod resume;
 mod runs;
 mod runtime;

@@ -58,7 +58,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 61] = [
+const TASKS: [(&str, Fate); 62] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -76,6 +76,7 @@ const TASKS: [(&str, Fate); 61] = [
     ("executor: call client", Passes),
     ("executor: delivery", Passes),
     ("executor: hand", Passes),
+    ("executor: listen", Restarts),
     ("executor: presence", Restarts),
     ("executor: pull", Restarts),
     ("executor: request", Passes),
@@ -191,7 +192,9 @@ async fn story(mut world: World) {
     world.api(0).publish(&Names::calling(slow, &callee.url)).await;
     let name = owner_of_schedules(&world, &names).await;
     let mut plan = all_roles(&name);
-    plan.arguments.extend(["--retain-every-seconds", "1"].map(str::to_owned));
+    // It listens, to what nobody sends.
+    let settings = ["--retain-every-seconds", "1", "--nats-subjects", "*=quiet.>"];
+    plan.arguments.extend(settings.map(str::to_owned));
     let mut victim = Victim::begin(&mut world, PLACE, plan).await;
     let (jetstream, store) = (world.jetstream().await, world.store.clone());
     let doors = vec![world.api(PLACE), world.api(0)];
