@@ -115,6 +115,8 @@ mod tests {
         assert_eq!(bytes(json!({"content": "aGk="})), br#"{"content":"aGk="}"#, "no file");
         let file = content("x", &file_value("a.bin", "x/y", &[0, 255])).unwrap();
         assert_eq!((file.bytes, file.file_name.as_deref()), (vec![0, 255], Some("a.bin")));
+        let sealed = json!({"key": format!("k={{sealed:{}}}", "Ab-_".repeat(10))});
+        assert!(content("x", &sealed).unwrap_err().message.contains("secret"));
         let wrong = json!({"fileName": "a", "content": "?"});
         assert!(content("x", &wrong).unwrap_err().message.contains("not base64"));
     }

@@ -81,3 +81,37 @@ impl Activity for DownloadHttpFile {
         left(step, ended)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::tests::player;
+
+    #[test]
+    fn a_file_is_kept_once_unless_more_is_wanted() {
+        let download = |more: &str| {
+            let mut root = json!({"type": "DownloadHttpFile", "id": "get", "url": "http://a.example/f",
+                "result": "Got"});
+            if !more.is_empty() {
+                root[more] = json!("More");
+            }
+            let outputs = json!([{"name": "Got"}, {"name": "More"}]);
+            let mut player = player(json!({"outputs": outputs, "root": root}));
+            player.start(json!({}));
+            let bytes = "QUJD".repeat(100);
+            let file = json!({"fileName": "f", "content": bytes});
+            assert!(
+                player.resume("Call", json!({"statusCode": 200, "headers": {}, "content": file}))
+            );
+            assert_eq!(player.state().output["Got"], file);
+            serde_json::to_string(player.state()).unwrap().matches(&bytes).count()
+        };
+        // The output of the activity, its last result, and that of the workflow.
+        let once = download("");
+        assert!(once <= 3, "{once}");
+        for more in ["response", "responseContentBytes", "responseContentStream"] {
+            assert!(download(more) > once, "{more}");
+        }
+    }
+}

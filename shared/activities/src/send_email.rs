@@ -130,6 +130,10 @@ mod tests {
         handled.start(json!({}));
         assert!(handled.resume("Call", failed.clone()));
         assert_eq!((handled.lines(), handled.incident()), (vec!["not sent"], None));
+        // Nothing else tells the reason.
+        let resumed = handled.journal.iter().filter(|entry| entry.what == model::What::Resumed);
+        let reasons: Vec<_> = resumed.filter_map(|entry| entry.message.as_deref()).collect();
+        assert_eq!(reasons, ["no such user"]);
         let mut document = document();
         document["root"]["error"] = Value::Null;
         let mut alone = player(document);
