@@ -3,8 +3,8 @@
 //! published afterwards.
 
 use chassis::Point;
-use model::{CommandId, InstanceId, Map, Stimulus, Trigger, limits};
-use protocol::{Body, Command, Message, Outcome, Refusal, Resume, Start};
+use model::{CommandId, DefinitionId, InstanceId, Map, Stimulus, Trigger, limits};
+use protocol::{Body, Command, EventRaised, Message, Outcome, Refusal, Resume, Start};
 use serde_json::json;
 use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
 
@@ -203,7 +203,14 @@ async fn receivers(
     }
     let triggers =
         if stimulated.starts_new { cx.store.triggers(&stimulated.hash).await? } else { Vec::new() };
-    Ok((bookmarks, triggers))
+    let Body::Event(EventRaised { listened: Some(source), .. }) = &stimulated.command.body else {
+        return Ok((bookmarks, triggers));
+    };
+    // A source is listened to if one definition may: the others that name it get nothing.
+    let nats = &cx.config.connectors.nats;
+    let may = |definition: &DefinitionId| nats.allow_subject(definition, &source.subject).is_ok();
+    let bookmarks = bookmarks.into_iter().filter(|found| may(&found.definition_id)).collect();
+    Ok((bookmarks, triggers.into_iter().filter(|found| may(&found.definition_id)).collect()))
 }
 
 async fn keep(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<(), Stop> {

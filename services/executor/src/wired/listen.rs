@@ -15,7 +15,10 @@ fn listens(can_start: bool) -> Value {
 
 fn config() -> Config {
     let mut config = World::config();
-    let subjects = [("*".to_owned(), vec!["orders.>".to_owned()])];
+    let subjects = [
+        ("*".to_owned(), vec!["orders.>".to_owned()]),
+        ("kept-out".to_owned(), vec!["public.>".to_owned()]),
+    ];
     config.connectors.nats = NatsConfig { subjects: subjects.into(), ..NatsConfig::default() };
     config
 }
@@ -83,6 +86,8 @@ async fn a_subject_that_is_not_allowed_is_not_listened_to() {
     let mut other = listens(true);
     other["subject"] = json!("payments.*");
     world.publish("other", sequence(vec![other]), json!({})).await;
+    // It names a source that another definition may listen to.
+    world.publish("kept-out", sequence(vec![listens(true)]), json!({})).await;
     world.publish("trigger", sequence(vec![listens(true)]), json!({})).await;
     let peculiar = Peculiar { config: Some(config()), ..Peculiar::default() };
     let _node = world.peculiar("a", peculiar).await;
@@ -95,4 +100,5 @@ async fn a_subject_that_is_not_allowed_is_not_listened_to() {
         .await;
     world.until_quiet().await;
     assert!(of(&world, "other").await.is_empty());
+    assert!(of(&world, "kept-out").await.is_empty());
 }
