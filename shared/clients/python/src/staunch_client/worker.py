@@ -1,0 +1,349 @@
+"""A worker: takes tasks, works, publishes results, and acknowledges what is stored."""
+
+import asyncio
+import inspect
+import json
+import logging
+import signal
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any, Generic, TypeVar
+
+import nats.errors
+from nats.aio.client import Client as Nats
+from nats.aio.msg import Msg
+
+from ._wire import STREAM, body_bytes_max, token
+
+T = TypeVar("T")
+log = logging.getLogger("staunch")
+
+# How long one pull waits for a task. A worker that stops waits for the end of its last one.
+_PULL_SECONDS = 2.0
+# How often the limits of the consumer are read again: an operator may change them.
+_LIMITS_SECONDS = 30.0
+_ACK_WAIT_MIN = 0.5
+_RETRY_SECONDS_MAX = 5.0
+_DETAIL_CHARS_MAX = 4000
+
+
+class TaskFailure(Exception):
+    """A failure as the handler means it; any other exception is a failure that is tried again."""
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        type: str | None = None,
+        detail: str | None = None,
+        status: int | None = None,
+        retryable: bool = False,
+        retry_after: int | None = None,
+    ):
+        super().__init__(title)
+        self.error = {"type": type, "title": title, "detail": detail, "status": status}
+        self.retryable, self.retry_after = retryable, retry_after
+
+
+@dataclass(frozen=True)
+class Task(Generic[T]):
+    """A task, as its handler gets it."""
+
+    id: str
+    type: str
+    version: int
+    input: T
+    attempt: int
+    # After this time the result is not used.
+    deadline: datetime | None
+    # The same for every delivery of this attempt: the idempotency key of what the handler calls.
+    key: str
+    instance_id: str
+    definition_id: str
+    activity_id: str
+    traceparent: str | None
+    # Set when nobody wants the result any more. A handler that is a coroutine is cancelled, too.
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass
+class _Handler:
+    type: str
+    version: int
+    work: Callable[[Task[Any]], Any]
+    concurrency: int
+    decode: Callable[[Any], Any] | None
+    ack_wait: float = 30.0
+    # The tasks in hand, by id, each with what ends it before its handler does.
+    ends: dict[str, asyncio.Future[str]] = field(default_factory=dict)
+    jobs: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        return f"{token(self.type)}.{self.version}"
+
+
+class Worker:
+    """Handlers of tasks, over a connection to NATS."""
+
+    def __init__(self, nc: Nats, *, drain_seconds: float = 30.0):
+        self._nc, self._drain = nc, drain_seconds
+        self._handlers: list[_Handler] = []
+        self._stopping = asyncio.Event()
+
+    def task(
+        self,
+        type: str,
+        version: int = 1,
+        *,
+        concurrency: int = 8,
+        decode: Callable[[Any], T] | None = None,
+    ) -> Callable[[Callable[[Task[T]], Any]], Callable[[Task[T]], Any]]:
+        """Offers a handler, a coroutine or a function that runs in a thread, for a type of tasks.
+
+        `decode` makes its input from JSON; what it raises is a failure that is not tried again.
+        """
+
+        def offer(work: Callable[[Task[T]], Any]) -> Callable[[Task[T]], Any]:
+            self._handlers.append(_Handler(type, version, work, concurrency, decode))
+            return work
+
+        return offer
+
+    def stop(self) -> None:
+        """Takes no more tasks; `run` ends when those in hand are done, or their time is over."""
+        self._stopping.set()
+
+    async def run(self, *, signals: bool = True) -> None:
+        """Works until `stop`, or SIGTERM or SIGINT."""
+        for number in (signal.SIGTERM, signal.SIGINT) if signals else ():
+            asyncio.get_running_loop().add_signal_handler(number, self.stop)
+        await asyncio.gather(*(self._serve(handler) for handler in self._handlers))
+        await self._nc.flush()
+
+    async def _serve(self, handler: _Handler) -> None:
+        async def unwanted(notice: Msg) -> None:
+            self._end(handler, notice.subject.rsplit(".", 1)[-1], "cancelled")
+
+        notices = await self._nc.subscribe(f"staunch.task-cancel.{handler.name}.*", cb=unwanted)
+        pulling = asyncio.create_task(self._pull(handler))
+        await self._stopping.wait()
+        limit = time.monotonic() + self._drain
+        await pulling
+        if handler.jobs:
+            log.info("%s: %d tasks in hand are finished first", handler.name, len(handler.jobs))
+            await asyncio.wait(handler.jobs, timeout=max(0.0, limit - time.monotonic()))
+        for task_id in list(handler.ends):
+            self._end(handler, task_id, "stopping")
+        if handler.jobs:
+            await asyncio.wait(handler.jobs, timeout=1.0)
+        await notices.unsubscribe()
+
+    def _end(self, handler: _Handler, task_id: str, why: str) -> None:
+        end = handler.ends.get(task_id)
+        if end is not None and not end.done():
+            end.set_result(why)
+
+    async def _pull(self, handler: _Handler) -> None:
+        durable = f"task-{token(handler.type)}-{handler.version}"
+        source, read, complaint = None, 0.0, ""
+        stop = asyncio.create_task(self._stopping.wait())
+        while not stop.done():
+            if len(handler.jobs) >= handler.concurrency:
+                await asyncio.wait({stop, *handler.jobs}, return_when=asyncio.FIRST_COMPLETED)
+                continue
+            begun = time.monotonic()
+            try:
+                if source is None or begun - read > _LIMITS_SECONDS:
+                    info = await self._nc.jetstream().consumer_info(STREAM, durable)
+                    handler.ack_wait, read = info.config.ack_wait or 30.0, begun
+                if source is None:
+                    source = await self._nc.jetstream().pull_subscribe_bind(durable, STREAM)
+                    log.info("%s: takes tasks from %s", handler.name, durable)
+                [message] = await source.fetch(1, timeout=_PULL_SECONDS)
+                complaint = ""
+            except (nats.errors.TimeoutError, asyncio.TimeoutError):
+                if time.monotonic() - begun < _PULL_SECONDS / 2:
+                    await asyncio.wait({stop}, timeout=1.0)
+                continue
+            except Exception as error:  # noqa: BLE001 - the broker, or the consumer, is not there yet
+                if str(error) != complaint:
+                    complaint = str(error)
+                    log.warning("%s: no tasks for now, tries again: %s", durable, error)
+                read = 0.0
+                await asyncio.wait({stop}, timeout=1.0)
+                continue
+            if stop.done():
+                await message.nak()
+                break
+            job = asyncio.create_task(self._handle(handler, message))
+            handler.jobs.add(job)
+            job.add_done_callback(handler.jobs.discard)
+        if source is not None:
+            await source.unsubscribe()
+
+    async def _handle(self, handler: _Handler, message: Msg) -> None:
+        try:
+            task = _read(handler, message)
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            return await self._poison(handler, message, f"{type(error).__name__}: {error}")
+        end: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        handler.ends[token(task.id)] = end
+        beat = asyncio.create_task(self._beat(handler, message))
+        work = asyncio.create_task(self._work(handler, task))
+        left = task.deadline and (task.deadline - datetime.now(timezone.utc)).total_seconds()
+        try:
+            await asyncio.wait(
+                {work, end}, timeout=left and max(0.0, left), return_when=asyncio.FIRST_COMPLETED
+            )
+            if work.done():
+                work.result()
+                await message.ack()
+                return
+            why = end.result() if end.done() else "deadline"
+            log.warning("%s: task %s is given up: %s", handler.name, task.id, why)
+            task.cancelled.set()
+            await (message.nak() if why == "stopping" else message.ack())
+            beat.cancel()
+            if inspect.iscoroutinefunction(handler.work):
+                work.cancel()
+            # It keeps its place until it has ended.
+            await asyncio.wait({work})
+        except Exception:
+            log.exception("%s: task %s is left to the next delivery", handler.name, task.id)
+        finally:
+            beat.cancel()
+            if handler.ends.get(token(task.id)) is end:
+                del handler.ends[token(task.id)]
+
+    async def _beat(self, handler: _Handler, message: Msg) -> None:
+        while True:
+            await asyncio.sleep(max(handler.ack_wait, _ACK_WAIT_MIN) / 3)
+            try:
+                await message.in_progress()
+            except Exception as error:  # noqa: BLE001 - the next one may succeed
+                log.warning("%s: no sign of life was sent: %s", handler.name, error)
+
+    async def _work(self, handler: _Handler, task: Task[Any]) -> None:
+        try:
+            if handler.decode is not None:
+                task = _decoded(task, handler.decode)
+            if inspect.iscoroutinefunction(handler.work):
+                output = await handler.work(task)
+            else:
+                output = await _in_thread(handler.work, task)
+            if task.cancelled.is_set():
+                return
+            body = _result(task.attempt, output=output)
+            largest = body_bytes_max(self._nc.max_payload)
+            if len(body) > largest:
+                raise TaskFailure(
+                    f"the result has {len(body)} bytes, more than the {largest} that a message may have",
+                    type="ResultTooLarge",
+                    detail="keep large data elsewhere and return a reference to it",
+                )
+        except TaskFailure as failure:
+            body = _failed(task.attempt, failure)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it raises
+            ending = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and ending and ending.cancelling():
+                raise
+            log.warning("%s: task %s fails", handler.name, task.id, exc_info=error)
+            failure = TaskFailure(type(error).__name__, detail=str(error), retryable=True)
+            body = _failed(task.attempt, failure)
+        await self._send(handler, task.id, task.attempt, task.traceparent, body)
+
+    async def _send(
+        self, handler: _Handler, task_id: str, attempt: int, trace: str | None, body: bytes
+    ) -> None:
+        """Publishes a result until JetStream says that it is stored."""
+        headers = {"Nats-Msg-Id": f"{task_id}.{attempt}.result", "Staunch-Attempt": str(attempt)}
+        headers |= {"traceparent": trace} if trace else {}
+        subject, pause = f"staunch.cmd.task.{handler.name}.{token(task_id)}", 0.1
+        while True:
+            try:
+                await self._nc.jetstream().publish(subject, body, timeout=5.0, headers=headers)
+                return
+            except Exception as error:  # noqa: BLE001 - full, away, in election: it is tried again
+                log.warning("%s: the result of task %s is not stored yet: %s", handler.name, task_id, error)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _RETRY_SECONDS_MAX)
+
+    async def _poison(self, handler: _Handler, message: Msg, reason: str) -> None:
+        """Ends what is no task, so that it does not come again. If it names one, that has failed."""
+        log.error("%s: a message is no task, and is removed: %s", handler.name, reason)
+        headers = message.headers or {}
+        task_id, attempt = headers.get("Staunch-Task"), headers.get("Staunch-Attempt", "")
+        if task_id and attempt.isdigit():
+            failure = TaskFailure("the worker cannot read the task", type="UnreadableTask", detail=reason)
+            await self._send(handler, task_id, int(attempt), None, _failed(int(attempt), failure))
+        await self._nc.publish(message.reply, b"+TERM " + " ".join(reason.split())[:200].encode())
+
+
+def _read(handler: _Handler, message: Msg) -> Task[Any]:
+    body = json.loads(message.data)
+    if (body["taskType"], body["taskVersion"]) != (handler.type, handler.version):
+        raise ValueError(f"the task is one of {body['taskType']}, version {body['taskVersion']}")
+    if not isinstance(body["taskId"], str) or type(body["attempt"]) is not int:
+        raise TypeError("taskId is no text, or attempt no number")
+    deadline, headers = body.get("deadline"), message.headers or {}
+    return Task(
+        id=body["taskId"],
+        type=handler.type,
+        version=handler.version,
+        input=body["input"],
+        attempt=body["attempt"],
+        deadline=datetime.fromisoformat(deadline.replace("Z", "+00:00")) if deadline else None,
+        key=headers.get("Nats-Msg-Id") or f"{body['taskId']}.{body['attempt']}",
+        instance_id=body["workflowInstanceId"],
+        definition_id=body["workflowDefinitionId"],
+        activity_id=body["activityId"],
+        traceparent=headers.get("traceparent"),
+    )
+
+
+def _decoded(task: Task[Any], decode: Callable[[Any], Any]) -> Task[Any]:
+    try:
+        return replace(task, input=decode(task.input))
+    except Exception as error:
+        raise TaskFailure("the input is not what the worker takes", type="InvalidInput", detail=str(error)) from error
+
+
+def _result(attempt: int, **members: Any) -> bytes:
+    try:
+        text = json.dumps({"attempt": attempt} | members, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TaskFailure("the result is not JSON", type="ResultUnfit", detail=str(error)) from error
+    return text.encode()
+
+
+def _failed(attempt: int, failure: TaskFailure) -> bytes:
+    error = {name: value for name, value in failure.error.items() if value is not None}
+    if "detail" in error:
+        error["detail"] = str(error["detail"])[:_DETAIL_CHARS_MAX]
+    after = {} if failure.retry_after is None else {"retryAfter": failure.retry_after}
+    return _result(attempt, status="failed", error=error, retryable=failure.retryable, **after)
+
+
+def _in_thread(work: Callable[[Task[Any]], Any], task: Task[Any]) -> Awaitable[Any]:
+    """Runs a function in a thread that does not keep the process from ending."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[Any] = loop.create_future()
+
+    def tell(is_good: bool, value: Any) -> None:
+        if not ended.done():
+            ended.set_result(value) if is_good else ended.set_exception(value)
+
+    def run() -> None:
+        try:
+            args = (True, work(task))
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is awaited
+            args = (False, error)
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, *args)
+
+    threading.Thread(target=run, name=f"task-{task.id}", daemon=True).start()
+    return ended
