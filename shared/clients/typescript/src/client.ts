@@ -1,0 +1,188 @@
+/** Starts, resumes, signals, asks and follows instances, over NATS alone. */
+
+import { randomUUID } from "node:crypto";
+import { jetstream } from "@nats-io/jetstream";
+import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+import { dotted, token } from "./wire.js";
+
+type Values = Record<string, unknown>;
+
+/** What became of a command. */
+export interface Outcome {
+  workflowInstanceId: string | null;
+  subStatus: string | null;
+  refusal: string | null;
+  message: string | null;
+  output: Values;
+  incidents: string[];
+  bookmarks: string[];
+  affected: number | null;
+}
+
+/** An event of an instance: `started`, `suspended`, `finished`, `faulted` or `cancelled`. */
+export interface Event {
+  event: string;
+  workflowInstanceId: string;
+  definitionId: string;
+  definitionVersion: number;
+  correlationId: string | null;
+  subStatus: string;
+  version: number;
+  output: Values | null;
+  incidents: string[];
+}
+
+/** An instance as it is. */
+export interface Instance extends Omit<Event, "event" | "workflowInstanceId"> {
+  id: string;
+  bookmarks: string[];
+  workflowState: Values | null;
+}
+
+export interface StartOptions {
+  instanceId?: string;
+  correlationId?: string;
+  /** The outcome comes when the instance waits or is over, not when its first burst is committed. */
+  settled?: boolean;
+  /** A start with the same `id` happens once, however often it is sent. */
+  id?: string;
+}
+
+export interface SignalOptions {
+  instanceId?: string;
+  correlationId?: string;
+  id?: string;
+}
+
+/** A request that was answered with a problem: `status` is that of HTTP. */
+export class RequestError extends Error {
+  constructor(readonly status: number, readonly title: string, readonly detail: string) {
+    super(`${title}: ${detail}`);
+  }
+}
+
+/** A command that changed nothing. */
+export class Refused extends Error {
+  constructor(readonly outcome: Outcome) {
+    super(`${outcome.refusal}: ${outcome.message ?? "no reason is given"}`);
+  }
+}
+
+/** The states in which an instance is over, and the event of each. */
+const OVER: Record<string, string> = {
+  Finished: "finished",
+  Faulted: "faulted",
+  Cancelled: "cancelled",
+};
+
+/** A client of Staunch over a connection to NATS. */
+export class Client {
+  readonly #nc: NatsConnection;
+  readonly #timeout: number;
+
+  constructor(nc: NatsConnection, options: { timeoutMs?: number } = {}) {
+    this.#nc = nc;
+    this.#timeout = options.timeoutMs ?? 30_000;
+  }
+
+  /** Starts an instance. */
+  start(definition: string, input: Values = {}, options: StartOptions = {}): Promise<Outcome> {
+    const { instanceId, correlationId, settled, id } = options;
+    const body = { input, instanceId, correlationId };
+    return this.#command(`start.${token(definition)}`, body, settled, id);
+  }
+
+  /** Resumes an instance at a bookmark, which may be left out where there is one alone. */
+  resume(instanceId: string, bookmarkId?: string, input: Values = {}): Promise<Outcome> {
+    return this.#command(`resume.${token(instanceId)}`, { bookmarkId, input });
+  }
+
+  /** Cancels an instance. */
+  cancel(instanceId: string, reason?: string): Promise<Outcome> {
+    return this.#command(`cancel.${token(instanceId)}`, { reason });
+  }
+
+  /** Publishes an event. When this resolves, JetStream has stored it. */
+  async signal(event: string, payload: unknown = null, options: SignalOptions = {}): Promise<void> {
+    const { instanceId, correlationId, id } = options;
+    const body = JSON.stringify({ payload, instanceId, correlationId });
+    const subject = `staunch.cmd.event.${dotted(event)}`;
+    const js = jetstream(this.#nc, { timeout: this.#timeout });
+    await js.publish(subject, body, { msgID: id ?? randomUUID() });
+  }
+
+  /** An instance as it is. */
+  query(instanceId: string): Promise<Instance> {
+    return this.#ask<Instance>(`staunch.api.get.${token(instanceId)}`, "");
+  }
+
+  /**
+   * Follows an instance until it is over.
+   *
+   * Events are heard live, and may be lost; the end is not: the instance is asked for every few
+   * seconds. An instance that does not exist yet is waited for.
+   */
+  async *watch(instanceId: string, options: { everyMs?: number } = {}): AsyncGenerator<Event> {
+    const heard: Event[] = [];
+    let wake = () => {};
+    const events = this.#nc.subscribe(`staunch.event.*.${token(instanceId)}.*`, {
+      callback: (error, message) => {
+        if (error) return;
+        const event = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+        heard.push({ ...message.json<Omit<Event, "event">>(), event });
+        wake();
+      },
+    });
+    let patience = 50;
+    try {
+      for (;;) {
+        if (heard.length === 0) {
+          let timer: NodeJS.Timeout | undefined;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            timer = setTimeout(resolve, patience);
+          });
+          clearTimeout(timer);
+          patience = options.everyMs ?? 5_000;
+        }
+        const event = heard.shift() ?? (await this.#end(instanceId));
+        if (!event) continue;
+        yield event;
+        if (Object.values(OVER).includes(event.event)) return;
+      }
+    } finally {
+      events.unsubscribe();
+    }
+  }
+
+  async #end(instanceId: string): Promise<Event | undefined> {
+    try {
+      const { id, bookmarks, workflowState, ...found } = await this.query(instanceId);
+      const event = OVER[found.subStatus];
+      return event ? { ...found, event, workflowInstanceId: id } : undefined;
+    } catch (error) {
+      if (error instanceof RequestError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async #command(rest: string, body: Values, settled = false, id?: string): Promise<Outcome> {
+    const head = headers();
+    head.set("Nats-Msg-Id", id ?? randomUUID());
+    if (settled) head.set("Staunch-Reply-When", "settled");
+    const outcome = await this.#ask<Outcome>(`staunch.api.${rest}`, JSON.stringify(body), head);
+    // A command that waits is kept, and applied later.
+    if (outcome.refusal && outcome.refusal !== "waiting") throw new Refused(outcome);
+    return outcome;
+  }
+
+  async #ask<T>(subject: string, body: string, head?: MsgHdrs): Promise<T> {
+    const options = { timeout: this.#timeout, headers: head };
+    const answer = await this.#nc.request(subject, body, options);
+    if (answer.headers?.has("Nats-Service-Error-Code")) {
+      const problem = answer.json<{ status: number; title: string; detail: string }>();
+      throw new RequestError(problem.status, problem.title, problem.detail);
+    }
+    return answer.json<T>();
+  }
+}

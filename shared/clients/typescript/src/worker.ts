@@ -1,0 +1,374 @@
+/** A worker: takes tasks, works, publishes results, and acknowledges what is stored. */
+
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import type { Consumer, JetStreamClient, JsMsg } from "@nats-io/jetstream";
+import { headers, type NatsConnection } from "@nats-io/transport-node";
+import { STREAM, bodyBytesMax, token } from "./wire.js";
+
+/** How long one pull waits for a task. A worker that stops waits for the end of its last one. */
+const PULL_MS = 2_000;
+/** How often the limits of the consumer are read again: an operator may change them. */
+const LIMITS_MS = 30_000;
+const ACK_WAIT_MIN_MS = 500;
+const RETRY_MS_MAX = 5_000;
+const DETAIL_CHARS_MAX = 4_000;
+/** A timer of Node has no longer time. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export type Log = (level: "info" | "warn" | "error", text: string) => void;
+
+export interface FailureOptions {
+  type?: string;
+  detail?: string;
+  status?: number;
+  retryable?: boolean;
+  /** The least number of seconds before the next attempt. */
+  retryAfter?: number;
+}
+
+/** A failure as the handler means it; any other error is a failure that is tried again. */
+export class TaskFailure extends Error {
+  constructor(readonly title: string, readonly options: FailureOptions = {}) {
+    super(title);
+  }
+}
+
+/** A task, as its handler gets it. */
+export interface Task<Input> {
+  id: string;
+  type: string;
+  version: number;
+  input: Input;
+  attempt: number;
+  /** After this time the result is not used. */
+  deadline?: Date;
+  /** The same for every delivery of this attempt: the idempotency key of what the handler calls. */
+  key: string;
+  instanceId: string;
+  definitionId: string;
+  activityId: string;
+  traceparent?: string;
+  /** Aborts when nobody wants the result any more; its reason says why. */
+  signal: AbortSignal;
+}
+
+export interface TaskOptions<Input> {
+  version?: number;
+  concurrency?: number;
+  /** Makes the input from JSON; what it throws is a failure that is not tried again. */
+  decode?: (input: unknown) => Input;
+}
+
+export interface WorkerOptions {
+  /** The time that tasks in hand have when the worker stops. */
+  drainMs?: number;
+  log?: Log;
+}
+
+type Why = "cancelled" | "deadline" | "stopping";
+
+interface Handler {
+  type: string;
+  version: number;
+  name: string;
+  concurrency: number;
+  work: (task: Task<any>) => unknown;
+  decode?: (input: unknown) => unknown;
+  ackWait: number;
+  /** The tasks in hand, by id, each with what ends it before its handler does. */
+  ends: Map<string, (why: Why) => void>;
+  jobs: Set<Promise<void>>;
+}
+
+/** Handlers of tasks, over a connection to NATS. */
+export class Worker {
+  readonly #nc: NatsConnection;
+  readonly #js: JetStreamClient;
+  readonly #drain: number;
+  readonly #log: Log;
+  readonly #handlers: Handler[] = [];
+  readonly #stop = new AbortController();
+  readonly #stopped: Promise<void>;
+
+  constructor(nc: NatsConnection, options: WorkerOptions = {}) {
+    this.#nc = nc;
+    this.#js = jetstream(nc);
+    this.#drain = options.drainMs ?? 30_000;
+    this.#log = options.log ?? ((level, text) => console[level](`staunch: ${text}`));
+    this.#stopped = new Promise((resolve) => {
+      this.#stop.signal.addEventListener("abort", () => resolve());
+    });
+  }
+
+  /** Offers a handler for a type of tasks. */
+  task<Input = unknown, Output = unknown>(
+    type: string,
+    work: (task: Task<Input>) => Output | Promise<Output>,
+    options: TaskOptions<Input> = {},
+  ): this {
+    const { version = 1, concurrency = 8, decode } = options;
+    const name = `${token(type)}.${version}`;
+    const rest = { ackWait: 30_000, ends: new Map(), jobs: new Set<Promise<void>>() };
+    this.#handlers.push({ type, version, name, concurrency, work, decode, ...rest });
+    return this;
+  }
+
+  /** Takes no more tasks; `run` resolves when those in hand are done, or their time is over. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Works until `stop`, or SIGTERM or SIGINT. */
+  async run(options: { signals?: boolean } = {}): Promise<void> {
+    const names = options.signals === false ? [] : (["SIGTERM", "SIGINT"] as const);
+    const stop = () => this.stop();
+    for (const name of names) process.on(name, stop);
+    try {
+      await Promise.all(this.#handlers.map((handler) => this.#serve(handler)));
+      await this.#nc.flush();
+    } finally {
+      for (const name of names) process.off(name, stop);
+    }
+  }
+
+  async #serve(handler: Handler): Promise<void> {
+    const notices = this.#nc.subscribe(`staunch.task-cancel.${handler.name}.*`, {
+      callback: (_, notice) => {
+        handler.ends.get(notice.subject.slice(notice.subject.lastIndexOf(".") + 1))?.("cancelled");
+      },
+    });
+    const pulling = this.#pull(handler);
+    await this.#stopped;
+    const limit = sleep(this.#drain);
+    await pulling;
+    await Promise.race([Promise.all(handler.jobs), limit.over]);
+    limit.clear();
+    for (const end of handler.ends.values()) end("stopping");
+    notices.unsubscribe();
+  }
+
+  async #pull(handler: Handler): Promise<void> {
+    const durable = `task-${token(handler.type)}-${handler.version}`;
+    const stop = this.#stop.signal;
+    let source: Consumer | undefined;
+    let read = 0;
+    let complaint = "";
+    while (!stop.aborted) {
+      if (handler.jobs.size >= handler.concurrency) {
+        await Promise.race([this.#stopped, ...handler.jobs]);
+        continue;
+      }
+      let message: JsMsg | null;
+      try {
+        if (!source || Date.now() - read > LIMITS_MS) {
+          const manager = await jetstreamManager(this.#nc, { checkAPI: false });
+          const info = await manager.consumers.info(STREAM, durable);
+          if (!source) this.#log("info", `${handler.name}: takes tasks from ${durable}`);
+          source = this.#js.consumers.getConsumerFromInfo(info);
+          handler.ackWait = Math.max((info.config.ack_wait ?? 3e10) / 1e6, ACK_WAIT_MIN_MS);
+          read = Date.now();
+        }
+        message = await source.next({ expires: PULL_MS });
+        complaint = "";
+      } catch (error) {
+        if (text(error) !== complaint && !stop.aborted) {
+          complaint = text(error);
+          this.#log("warn", `${durable}: no tasks for now, tries again: ${complaint}`);
+        }
+        read = 0;
+        const pause = sleep(1_000);
+        await Promise.race([pause.over, this.#stopped]);
+        pause.clear();
+        continue;
+      }
+      if (!message) continue;
+      if (stop.aborted) {
+        message.nak();
+        continue;
+      }
+      const job: Promise<void> = this.#handle(handler, message)
+        .catch((error) => this.#log("error", `${handler.name}: left to the next delivery: ${text(error)}`))
+        .finally(() => handler.jobs.delete(job));
+      handler.jobs.add(job);
+    }
+  }
+
+  async #handle(handler: Handler, message: JsMsg): Promise<void> {
+    const abort = new AbortController();
+    let task: Task<unknown>;
+    try {
+      task = readTask(handler, message, abort.signal);
+    } catch (error) {
+      return this.#poison(handler, message, text(error));
+    }
+    const id = token(task.id);
+    let end: (why: Why) => void = () => {};
+    const ended = new Promise<Why>((resolve) => (end = resolve));
+    handler.ends.set(id, end);
+    let beat: NodeJS.Timeout | undefined;
+    const next = () => {
+      beat = setTimeout(() => {
+        this.#try(handler, () => message.working());
+        next();
+      }, handler.ackWait / 3);
+    };
+    next();
+    const left = task.deadline ? task.deadline.getTime() - Date.now() : TIMER_MS_MAX;
+    const late = setTimeout(() => end("deadline"), Math.max(0, Math.min(left, TIMER_MS_MAX)));
+    const work = this.#work(handler, task).then(() => undefined);
+    try {
+      const why = await Promise.race([work, ended]);
+      if (why === undefined) {
+        this.#try(handler, () => message.ack());
+        return;
+      }
+      this.#log("warn", `${handler.name}: task ${task.id} is given up: ${why}`);
+      this.#try(handler, () => (why === "stopping" ? message.nak() : message.ack()));
+      clearTimeout(beat);
+      abort.abort(why);
+      // It keeps its place until it has ended.
+      await work;
+    } finally {
+      clearTimeout(beat);
+      clearTimeout(late);
+      if (handler.ends.get(id) === end) handler.ends.delete(id);
+    }
+  }
+
+  /** Answers a delivery. What the broker does not get is delivered again. */
+  #try(handler: Handler, answer: () => void): void {
+    try {
+      answer();
+    } catch (error) {
+      this.#log("warn", `${handler.name}: the broker did not get an answer: ${text(error)}`);
+    }
+  }
+
+  async #work(handler: Handler, task: Task<unknown>): Promise<void> {
+    let body: string;
+    try {
+      const input = handler.decode ? decoded(handler.decode, task.input) : task.input;
+      const output = await handler.work({ ...task, input });
+      body = written({ attempt: task.attempt, output: output ?? null });
+      const bytes = Buffer.byteLength(body);
+      const largest = bodyBytesMax(this.#nc.info?.max_payload ?? 1 << 20);
+      if (bytes > largest) {
+        throw new TaskFailure(
+          `the result has ${bytes} bytes, more than the ${largest} that a message may have`,
+          { type: "ResultTooLarge", detail: "keep large data elsewhere and return a reference to it" },
+        );
+      }
+    } catch (error) {
+      if (task.signal.aborted) return;
+      if (!(error instanceof TaskFailure)) {
+        this.#log("warn", `${handler.name}: task ${task.id} fails: ${(error as Error)?.stack ?? error}`);
+      }
+      body = failed(task.attempt, error);
+    }
+    await this.#send(handler, task.id, task.attempt, body, task.traceparent, task.signal);
+  }
+
+  /** Publishes a result until JetStream says that it is stored, or nobody wants it any more. */
+  async #send(
+    handler: Handler,
+    id: string,
+    attempt: number,
+    body: string,
+    trace?: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const head = headers();
+    head.set("Staunch-Attempt", String(attempt));
+    if (trace) head.set("traceparent", trace);
+    const options = { msgID: `${id}.${attempt}.result`, headers: head, timeout: 5_000 };
+    const subject = `staunch.cmd.task.${handler.name}.${token(id)}`;
+    for (let pause = 100; !signal?.aborted; pause = Math.min(pause * 2, RETRY_MS_MAX)) {
+      try {
+        await this.#js.publish(subject, body, options);
+        return;
+      } catch (error) {
+        this.#log("warn", `${handler.name}: the result of task ${id} is not stored yet: ${text(error)}`);
+      }
+      await sleep(pause).over;
+    }
+  }
+
+  /** Ends what is no task, so that it does not come again. If it names one, that has failed. */
+  async #poison(handler: Handler, message: JsMsg, reason: string): Promise<void> {
+    this.#log("error", `${handler.name}: a message is no task, and is removed: ${reason}`);
+    const id = message.headers?.get("Staunch-Task");
+    const attempt = Number(message.headers?.get("Staunch-Attempt"));
+    if (id && Number.isInteger(attempt) && attempt > 0) {
+      const options = { type: "UnreadableTask", detail: reason };
+      const failure = new TaskFailure("the worker cannot read the task", options);
+      await this.#send(handler, id, attempt, failed(attempt, failure));
+    }
+    message.term(reason.replace(/\s+/g, " ").slice(0, 200));
+  }
+}
+
+function readTask(handler: Handler, message: JsMsg, signal: AbortSignal): Task<unknown> {
+  const body = message.json<Record<string, any>>();
+  const texts = ["taskId", "workflowInstanceId", "workflowDefinitionId", "activityId"];
+  for (const name of texts) {
+    if (typeof body[name] !== "string") throw new Error(`${name} is no text`);
+  }
+  if (!Number.isInteger(body.attempt) || !("input" in body)) throw new Error("no attempt, or no input");
+  if (body.taskType !== handler.type || body.taskVersion !== handler.version) {
+    throw new Error(`the task is one of ${body.taskType}, version ${body.taskVersion}`);
+  }
+  const deadline = body.deadline ? new Date(body.deadline) : undefined;
+  if (deadline && Number.isNaN(deadline.getTime())) throw new Error("deadline is no time");
+  return {
+    id: body.taskId,
+    type: handler.type,
+    version: handler.version,
+    input: body.input,
+    attempt: body.attempt,
+    deadline,
+    key: message.headers?.get("Nats-Msg-Id") || `${body.taskId}.${body.attempt}`,
+    instanceId: body.workflowInstanceId,
+    definitionId: body.workflowDefinitionId,
+    activityId: body.activityId,
+    traceparent: message.headers?.get("traceparent") || undefined,
+    signal,
+  };
+}
+
+function decoded(decode: (input: unknown) => unknown, input: unknown): unknown {
+  try {
+    return decode(input);
+  } catch (error) {
+    const options = { type: "InvalidInput", detail: text(error) };
+    throw new TaskFailure("the input is not what the worker takes", options);
+  }
+}
+
+function written(body: Record<string, unknown>): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    throw new TaskFailure("the result is not JSON", { type: "ResultUnfit", detail: text(error) });
+  }
+}
+
+function failed(attempt: number, thrown: unknown): string {
+  const isMeant = thrown instanceof TaskFailure;
+  const options = isMeant ? thrown.options : { detail: text(thrown), retryable: true };
+  const name = thrown instanceof Error ? thrown.name : "the handler has failed";
+  const { type, detail, status, retryable = false, retryAfter } = options as FailureOptions;
+  const short = detail?.slice(0, DETAIL_CHARS_MAX);
+  const error = { type, title: isMeant ? thrown.title : name, detail: short, status };
+  const after = retryAfter === undefined ? undefined : Math.ceil(retryAfter);
+  return JSON.stringify({ status: "failed", attempt, error, retryable, retryAfter: after });
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function sleep(ms: number): { over: Promise<void>; clear: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  return { over, clear: () => clearTimeout(timer) };
+}
