@@ -1,0 +1,143 @@
+//! A task as its handler gets it, and its failure.
+
+use async_nats::Message;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+const DETAIL_CHARS_MAX: usize = 4_000;
+
+/// A task, as its handler gets it.
+#[derive(Clone, Debug)]
+pub struct Task<I> {
+    /// The same in every attempt.
+    pub id: String,
+    /// The type of the task.
+    pub task_type: String,
+    /// The version of the type.
+    pub version: u32,
+    /// The value that comes with the task.
+    pub input: I,
+    /// 1, 2, 3 …
+    pub attempt: u32,
+    /// After this time the result is not used.
+    pub deadline: Option<Timestamp>,
+    /// The same for every delivery of this attempt: the idempotency key of what the handler calls.
+    pub key: String,
+    /// The instance that waits.
+    pub instance_id: String,
+    /// Its definition.
+    pub definition_id: String,
+    /// The activity that waits.
+    pub activity_id: String,
+    /// The trace of the instance, if it has one.
+    pub traceparent: Option<String>,
+    /// Cancelled when nobody wants the result any more, for threads that the handler has started: its
+    /// own future is dropped then.
+    pub cancelled: CancellationToken,
+}
+
+/// A failure of a task. Every error becomes one that is tried again.
+#[derive(Clone, Debug, Default)]
+pub struct Failure {
+    /// The code of the incident.
+    pub kind: Option<String>,
+    /// What has failed.
+    pub title: String,
+    /// What is wrong in this case.
+    pub detail: Option<String>,
+    /// A status of HTTP.
+    pub status: Option<u16>,
+    /// Whether another attempt may succeed.
+    pub retryable: bool,
+    /// The least number of seconds before the next attempt.
+    pub retry_after: Option<u64>,
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { title: error.to_string(), retryable: true, ..Self::default() }
+    }
+}
+
+impl Failure {
+    /// A failure that is not tried again.
+    #[must_use]
+    pub fn for_good(kind: &str, title: &str) -> Self {
+        Self { kind: Some(kind.to_owned()), title: title.to_owned(), ..Self::default() }
+    }
+
+    /// With details.
+    #[must_use]
+    pub fn detail(self, detail: impl ToString) -> Self {
+        Self { detail: Some(detail.to_string()), ..self }
+    }
+
+    pub(crate) fn body(&self, attempt: u32) -> Vec<u8> {
+        let short = |text: &String| text.chars().take(DETAIL_CHARS_MAX).collect::<String>();
+        let mut error = json!({ "title": short(&self.title) });
+        let mut body = json!({
+            "status": "failed", "attempt": attempt, "retryable": self.retryable,
+        });
+        let members = [
+            ("type", self.kind.as_ref().map(|kind| json!(kind))),
+            ("detail", self.detail.as_ref().map(|detail| json!(short(detail)))),
+            ("status", self.status.map(|status| json!(status))),
+        ];
+        for (name, value) in members {
+            if let Some(value) = value {
+                error[name] = value;
+            }
+        }
+        body["error"] = error;
+        if let Some(seconds) = self.retry_after {
+            body["retryAfter"] = json!(seconds);
+        }
+        body.to_string().into_bytes()
+    }
+}
+
+/// A task on the wire.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire {
+    task_id: String,
+    task_type: String,
+    task_version: u32,
+    input: Value,
+    workflow_instance_id: String,
+    workflow_definition_id: String,
+    activity_id: String,
+    attempt: u32,
+    deadline: Option<String>,
+}
+
+/// Reads a task of this type.
+pub(crate) fn read(message: &Message, kind: (&str, u32)) -> Result<Task<Value>, String> {
+    let wire: Wire = serde_json::from_slice(&message.payload).map_err(|error| error.to_string())?;
+    if (wire.task_type.as_str(), wire.task_version) != kind {
+        return Err(format!("the task is one of {}, version {}", wire.task_type, wire.task_version));
+    }
+    let deadline = wire.deadline.map(|text| text.parse()).transpose();
+    let deadline = deadline.map_err(|error: jiff::Error| format!("deadline: {error}"))?;
+    let key = header(message, "Nats-Msg-Id");
+    Ok(Task {
+        key: key.unwrap_or_else(|| format!("{}.{}", wire.task_id, wire.attempt)),
+        id: wire.task_id,
+        task_type: wire.task_type,
+        version: wire.task_version,
+        input: wire.input,
+        attempt: wire.attempt,
+        deadline,
+        instance_id: wire.workflow_instance_id,
+        definition_id: wire.workflow_definition_id,
+        activity_id: wire.activity_id,
+        traceparent: header(message, "traceparent"),
+        cancelled: CancellationToken::new(),
+    })
+}
+
+pub(crate) fn header(message: &Message, name: &str) -> Option<String> {
+    message.headers.as_ref()?.get(name).map(|value| value.as_str().to_owned())
+}

@@ -1,0 +1,136 @@
+"""The handlers of the conformance kit, in Python; with the argument `client`, the client's calls."""
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import time
+
+import nats
+from staunch_client import Client, Refused, RequestError, Task, TaskFailure, Worker
+
+PREFIX, JOURNAL = os.environ["WORKER_PREFIX"], os.environ["WORKER_JOURNAL"]
+
+
+def note(what: str, task: Task) -> None:
+    line = f"{what} {task.id} {task.attempt} {os.getpid()}\n"
+    with open(JOURNAL, "a", encoding="utf-8") as journal:
+        journal.write(line)
+
+
+async def work() -> None:
+    logging.basicConfig(level=logging.INFO)
+    nc = await nats.connect(os.environ["NATS_URL"], max_reconnect_attempts=-1)
+    worker = Worker(nc, drain_seconds=float(os.environ.get("WORKER_DRAIN", "30")))
+
+    @worker.task(f"{PREFIX} echo.ü")
+    async def echo(task: Task) -> dict:
+        note("begin", task)
+        late = task.deadline.timestamp() if task.deadline else None
+        return {"input": task.input, "attempt": task.attempt, "key": task.key, "trace": task.traceparent, "deadline": late}
+
+    @worker.task(f"{PREFIX} slow", concurrency=3)
+    async def slow(task: Task) -> dict:
+        note("begin", task)
+        try:
+            await asyncio.sleep(task.input["ms"] / 1000)
+        except asyncio.CancelledError:
+            note("cancelled", task)
+            raise
+        note("end", task)
+        return {"pid": os.getpid()}
+
+    @worker.task(f"{PREFIX} blocking")
+    def blocking(task: Task) -> dict:
+        note("begin", task)
+        until = time.monotonic() + task.input["ms"] / 1000
+        while time.monotonic() < until:
+            if task.cancelled.wait(0.05):
+                note("cancelled", task)
+                return {}
+        note("end", task)
+        return {"pid": os.getpid()}
+
+    @worker.task(f"{PREFIX} second", version=2)
+    async def second(task: Task) -> int:
+        return task.version
+
+    @worker.task(f"{PREFIX} fail-once")
+    async def fail_once(task: Task) -> dict:
+        note("begin", task)
+        if task.attempt == 1:
+            raise OSError("the parcel service is away")
+        return {"attempt": task.attempt}
+
+    @worker.task(f"{PREFIX} fail-for-good")
+    async def fail_for_good(task: Task) -> None:
+        note("begin", task)
+        raise TaskFailure("declined", type="CardDeclined", detail="no money", status=402)
+
+    @worker.task(f"{PREFIX} fail-later")
+    async def fail_later(task: Task) -> dict:
+        note("begin", task)
+        if task.attempt == 1:
+            raise TaskFailure("busy", retryable=True, retry_after=2)
+        return {"attempt": task.attempt}
+
+    @worker.task(f"{PREFIX} typed", decode=lambda value: int(value["number"]))
+    async def typed(task: Task[int]) -> int:
+        return task.input + 1
+
+    @worker.task(f"{PREFIX} big")
+    async def big(task: Task) -> str:
+        note("begin", task)
+        return "x" * task.input["bytes"]
+
+    @worker.task(f"{PREFIX} crash-before-result")
+    async def crash_before_result(task: Task) -> dict:
+        note("begin", task)
+        with open(JOURNAL, encoding="utf-8") as journal:
+            if sum(f"begin {task.id}" in line for line in journal) == 1:
+                os._exit(7)
+        return {"survived": True}
+
+    await worker.run()
+    await nc.close()
+
+
+async def call() -> None:
+    nc = await nats.connect(os.environ["NATS_URL"])
+    client, said = Client(nc), {}
+    definition = f"{PREFIX}-waits"
+    start = await client.start(definition, {"Name": "Ada"}, settled=True, correlation_id="c1", id=f"{PREFIX}-id")
+    again = await client.start(definition, {"Name": "Ada"}, settled=True, correlation_id="c1", id=f"{PREFIX}-id")
+    instance = start["workflowInstanceId"]
+    said |= {"status": start["subStatus"], "again": again["workflowInstanceId"] == instance}
+    said["query"] = (await client.query(instance))["subStatus"]
+    events = asyncio.create_task(follow(client, instance))
+    await asyncio.sleep(0.3)
+    await client.signal("go.on", {"by": "Ada"}, instance_id=instance)
+    said["watched"] = await events
+    said["late"] = await follow(client, instance)
+    said["output"] = (await client.query(instance))["output"]
+    held = await client.start(definition, {}, settled=True)
+    [bookmark] = held["bookmarks"]
+    resumed = await client.resume(held["workflowInstanceId"], bookmark, {"Payload": 1}, settled=True)
+    said["resumed"] = resumed["subStatus"]
+    try:
+        await client.resume(held["workflowInstanceId"], bookmark)
+    except Refused as refused:
+        said["refused"] = refused.outcome["refusal"]
+    third = await client.start(definition, {}, settled=True)
+    said["cancelled"] = (await client.cancel(third["workflowInstanceId"], "no need"))["subStatus"]
+    try:
+        await client.start("there is none")
+    except RequestError as error:
+        said["absent"] = error.status
+    print(json.dumps(said))
+    await nc.close()
+
+
+async def follow(client: Client, instance: str) -> list[str]:
+    return [event["event"] async for event in client.watch(instance)]
+
+
+asyncio.run(call() if sys.argv[1:] == ["client"] else work())

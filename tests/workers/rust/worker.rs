@@ -1,0 +1,2 @@
+//! The handlers of the conformance kit, in Rust; with the argument `client`, the client's calls.
+fn main() {}
