@@ -51,8 +51,16 @@ type Instance struct {
 	Version      int64                      `json:"version"`
 	Output       map[string]json.RawMessage `json:"output"`
 	Incidents    []string                   `json:"incidents"`
-	Bookmarks    []string                   `json:"bookmarks"`
+	Bookmarks    []Bookmark                 `json:"bookmarks"`
 	State        json.RawMessage            `json:"workflowState"`
+}
+
+// Bookmark is a place where an instance waits.
+type Bookmark struct {
+	ID         string          `json:"id"`
+	Name       string          `json:"name"`
+	ActivityID string          `json:"activityId"`
+	Payload    json.RawMessage `json:"payload"`
 }
 
 // RequestError is a request that was answered with a problem. Status is that of HTTP.
@@ -71,12 +79,11 @@ func (e *Refused) Error() string { return e.Outcome.Refusal + ": " + e.Outcome.M
 
 // Start has what a start may say beyond its input.
 type Start struct {
+	// A start that says it happens once: a repeated one is Refused as alreadyDone.
 	InstanceID    string
 	CorrelationID string
 	// The outcome comes when the instance waits or is over, not when its first burst is committed.
 	Settled bool
-	// A start with the same ID happens once, however often it is sent.
-	ID string
 }
 
 // Start starts an instance.
@@ -84,21 +91,21 @@ func (c *Client) Start(ctx context.Context, definition string, input any, how St
 	body := object{"input": orEmpty(input)}
 	body.set("instanceId", how.InstanceID)
 	body.set("correlationId", how.CorrelationID)
-	return c.command(ctx, "start."+Token(definition), body, how.Settled, how.ID)
+	return c.command(ctx, "start."+Token(definition), body, how.Settled)
 }
 
 // Resume resumes an instance at a bookmark, which may be "" where there is one alone.
 func (c *Client) Resume(ctx context.Context, instance, bookmark string, input any) (Outcome, error) {
 	body := object{"input": orEmpty(input)}
 	body.set("bookmarkId", bookmark)
-	return c.command(ctx, "resume."+Token(instance), body, false, "")
+	return c.command(ctx, "resume."+Token(instance), body, false)
 }
 
 // Cancel cancels an instance.
 func (c *Client) Cancel(ctx context.Context, instance, reason string) (Outcome, error) {
 	body := object{}
 	body.set("reason", reason)
-	return c.command(ctx, "cancel."+Token(instance), body, false, "")
+	return c.command(ctx, "cancel."+Token(instance), body, false)
 }
 
 // Signal has what an event may say beyond its payload.
@@ -181,7 +188,7 @@ func (c *Client) Watch(ctx context.Context, instance string, each func(Event)) (
 	}
 }
 
-func (c *Client) command(ctx context.Context, rest string, body object, settled bool, id string) (Outcome, error) {
+func (c *Client) command(ctx context.Context, rest string, body object, settled bool) (Outcome, error) {
 	var outcome Outcome
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -189,7 +196,7 @@ func (c *Client) command(ctx context.Context, rest string, body object, settled 
 	}
 	message := nats.NewMsg("staunch.api." + rest)
 	message.Data = data
-	message.Header.Set("Nats-Msg-Id", orNew(id))
+	message.Header.Set("Nats-Msg-Id", nuid.Next())
 	if settled {
 		message.Header.Set("Staunch-Reply-When", "settled")
 	}

@@ -100,10 +100,13 @@ async def call() -> None:
     nc = await nats.connect(os.environ["NATS_URL"])
     client, said = Client(nc), {}
     definition = f"{PREFIX}-waits"
-    start = await client.start(definition, {"Name": "Ada"}, settled=True, correlation_id="c1", id=f"{PREFIX}-id")
-    again = await client.start(definition, {"Name": "Ada"}, settled=True, correlation_id="c1", id=f"{PREFIX}-id")
-    instance = start["workflowInstanceId"]
-    said |= {"status": start["subStatus"], "again": again["workflowInstanceId"] == instance}
+    instance = f"{PREFIX}-instance"
+    start = await client.start(definition, instance_id=instance, settled=True, correlation_id="c1")
+    said["status"] = start["subStatus"]
+    try:
+        await client.start(definition, instance_id=instance)
+    except Refused as refused:
+        said["again"] = refused.outcome["refusal"]
     said["query"] = (await client.query(instance))["subStatus"]
     events = asyncio.create_task(follow(client, instance))
     await asyncio.sleep(0.3)

@@ -76,12 +76,12 @@ async function call() {
   const definition = `${prefix}-waits`;
   /** @type {Record<string, unknown>} */
   const said = {};
-  const options = { settled: true, correlationId: "c1", id: `${prefix}-id` };
-  const start = await client.start(definition, { Name: "Ada" }, options);
-  const again = await client.start(definition, { Name: "Ada" }, options);
-  const instance = start.workflowInstanceId ?? "";
-  said.status = start.subStatus;
-  said.again = again.workflowInstanceId === instance;
+  const instance = `${prefix}-instance`;
+  const options = { settled: true, correlationId: "c1", instanceId: instance };
+  said.status = (await client.start(definition, {}, options)).subStatus;
+  await client.start(definition, {}, options).catch((error) => {
+    if (error instanceof Refused) said.again = error.outcome.refusal;
+  });
   said.query = (await client.query(instance)).subStatus;
   const events = follow(client, instance);
   await new Promise((resolve) => setTimeout(resolve, 300));

@@ -80,8 +80,8 @@ pub struct Instance {
     pub output: Map<String, Value>,
     /// The messages of the incidents.
     pub incidents: Vec<String>,
-    /// The open bookmarks.
-    pub bookmarks: Vec<String>,
+    /// The open bookmarks, each with `id`, `name`, `activityId` and `payload`.
+    pub bookmarks: Vec<Value>,
     /// Its state in full.
     pub workflow_state: Value,
 }
@@ -89,14 +89,13 @@ pub struct Instance {
 /// What a start may say beyond its input.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
-    /// The id of the new instance.
+    /// The id of the new instance. A start that says it happens once: a repeated one is
+    /// [`Error::Refused`] as `alreadyDone`.
     pub instance_id: Option<String>,
     /// Groups instances that belong together.
     pub correlation_id: Option<String>,
     /// The outcome comes when the instance waits or is over, not when its first burst is committed.
     pub settled: bool,
-    /// A start with the same id happens once, however often it is sent.
-    pub id: Option<String>,
 }
 
 /// What an event may say beyond its payload.
@@ -130,7 +129,7 @@ impl Client {
         let mut body = json!({ "input": input });
         set(&mut body, "instanceId", how.instance_id);
         set(&mut body, "correlationId", how.correlation_id);
-        self.command(format!("start.{}", token(definition)), &body, how.settled, how.id).await
+        self.command(format!("start.{}", token(definition)), &body, how.settled).await
     }
 
     /// Resumes an instance at a bookmark, which may be left out where there is one alone.
@@ -145,7 +144,7 @@ impl Client {
     ) -> Result<Outcome, Error> {
         let mut body = json!({ "input": input });
         set(&mut body, "bookmarkId", bookmark.map(str::to_owned));
-        self.command(format!("resume.{}", token(instance)), &body, false, None).await
+        self.command(format!("resume.{}", token(instance)), &body, false).await
     }
 
     /// Cancels an instance.
@@ -155,7 +154,7 @@ impl Client {
     pub async fn cancel(&self, instance: &str, reason: Option<&str>) -> Result<Outcome, Error> {
         let mut body = json!({});
         set(&mut body, "reason", reason.map(str::to_owned));
-        self.command(format!("cancel.{}", token(instance)), &body, false, None).await
+        self.command(format!("cancel.{}", token(instance)), &body, false).await
     }
 
     /// Publishes an event. When this returns, JetStream has stored it.
@@ -202,9 +201,8 @@ impl Client {
         rest: String,
         body: &Value,
         settled: bool,
-        id: Option<String>,
     ) -> Result<Outcome, Error> {
-        let mut headers = self.headers(id);
+        let mut headers = self.headers(None);
         if settled {
             headers.insert("Staunch-Reply-When", "settled");
         }

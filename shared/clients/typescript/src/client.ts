@@ -35,17 +35,16 @@ export interface Event {
 /** An instance as it is. */
 export interface Instance extends Omit<Event, "event" | "workflowInstanceId"> {
   id: string;
-  bookmarks: string[];
+  bookmarks: { id: string; name: string; activityId: string; payload: unknown }[];
   workflowState: Values | null;
 }
 
 export interface StartOptions {
+  /** A start that says it happens once: a repeated one is `Refused` as `alreadyDone`. */
   instanceId?: string;
   correlationId?: string;
   /** The outcome comes when the instance waits or is over, not when its first burst is committed. */
   settled?: boolean;
-  /** A start with the same `id` happens once, however often it is sent. */
-  id?: string;
 }
 
 export interface SignalOptions {
@@ -87,9 +86,9 @@ export class Client {
 
   /** Starts an instance. */
   start(definition: string, input: Values = {}, options: StartOptions = {}): Promise<Outcome> {
-    const { instanceId, correlationId, settled, id } = options;
+    const { instanceId, correlationId, settled } = options;
     const body = { input, instanceId, correlationId };
-    return this.#command(`start.${token(definition)}`, body, settled, id);
+    return this.#command(`start.${token(definition)}`, body, settled);
   }
 
   /** Resumes an instance at a bookmark, which may be left out where there is one alone. */
@@ -166,9 +165,9 @@ export class Client {
     }
   }
 
-  async #command(rest: string, body: Values, settled = false, id?: string): Promise<Outcome> {
+  async #command(rest: string, body: Values, settled = false): Promise<Outcome> {
     const head = headers();
-    head.set("Nats-Msg-Id", id ?? randomUUID());
+    head.set("Nats-Msg-Id", randomUUID());
     if (settled) head.set("Staunch-Reply-When", "settled");
     const outcome = await this.#ask<Outcome>(`staunch.api.${rest}`, JSON.stringify(body), head);
     // A command that waits is kept, and applied later.

@@ -45,17 +45,16 @@ class Client:
         instance_id: str | None = None,
         correlation_id: str | None = None,
         settled: bool = False,
-        id: str | None = None,
     ) -> dict[str, Any]:
         """Starts an instance, and returns the outcome: `workflowInstanceId`, `subStatus`, `output` …
 
         It comes when the first burst is committed; with `settled`, when the instance waits or is over.
-        A start with the same `id` happens once, however often it is sent.
+        A start that says the `instance_id` happens once: a repeated one is `Refused` as `alreadyDone`.
         """
         body = {"input": input or {}}
         body |= {"instanceId": instance_id} if instance_id else {}
         body |= {"correlationId": correlation_id} if correlation_id else {}
-        return await self._command(f"start.{token(definition)}", body, settled, id)
+        return await self._command(f"start.{token(definition)}", body, settled)
 
     async def resume(
         self,
@@ -64,17 +63,16 @@ class Client:
         input: dict[str, Any] | None = None,
         *,
         settled: bool = False,
-        id: str | None = None,
     ) -> dict[str, Any]:
         """Resumes an instance at a bookmark, which may be left out where there is one alone."""
         body = {"input": input or {}}
         body |= {"bookmarkId": bookmark_id} if bookmark_id else {}
-        return await self._command(f"resume.{token(instance_id)}", body, settled, id)
+        return await self._command(f"resume.{token(instance_id)}", body, settled)
 
     async def cancel(self, instance_id: str, reason: str | None = None) -> dict[str, Any]:
         """Cancels an instance."""
         body = {"reason": reason} if reason else {}
-        return await self._command(f"cancel.{token(instance_id)}", body, False, None)
+        return await self._command(f"cancel.{token(instance_id)}", body, False)
 
     async def signal(
         self,
@@ -135,10 +133,8 @@ class Client:
         rest = {name: found[name] for name in names}
         return {"event": _OVER[found["subStatus"]], "workflowInstanceId": found["id"], **rest}
 
-    async def _command(
-        self, rest: str, body: dict[str, Any], settled: bool, id: str | None
-    ) -> dict[str, Any]:
-        headers = {"Nats-Msg-Id": id or uuid.uuid4().hex}
+    async def _command(self, rest: str, body: dict[str, Any], settled: bool) -> dict[str, Any]:
+        headers = {"Nats-Msg-Id": uuid.uuid4().hex}
         headers["Staunch-Reply-When"] = "settled" if settled else "committed"
         outcome = await self._ask(f"staunch.api.{rest}", json.dumps(body).encode(), headers)
         # A command that waits is kept, and applied later.

@@ -1,0 +1,1 @@
+//! The command `nats` as a worker and a client.

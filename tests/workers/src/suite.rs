@@ -1,0 +1,71 @@
+//! The suite of one language, and its figures.
+
+use testkit::within;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::language::{Program, go, python, rust, typescript};
+use crate::process::Place;
+use crate::scenario::{self, Scene};
+use crate::world::World;
+
+/// Suites measure time, so they run one after the other.
+static TURN: Semaphore = Semaphore::const_new(1);
+const SCENARIO_MAX: std::time::Duration = std::time::Duration::from_secs(90);
+
+/// Runs one scenario after the other. `$prefix` is that of its types of tasks.
+macro_rules! run {
+    ($scene:expr, $counts:expr, $($name:ident),+ $(,)?) => {
+        $(
+            let begun = Instant::now();
+            let what = format!("{}: {}", $scene.program.name, stringify!($name));
+            within(&what, SCENARIO_MAX, scenario::$name(&$scene)).await;
+            println!("{what}: {:.1} s", begun.elapsed().as_secs_f64());
+            $counts += 1;
+        )+
+    };
+}
+
+async fn conforms(program: Option<Program>, prefix: &'static str) {
+    let Some(program) = program else { return };
+    let _turn = TURN.acquire().await.unwrap();
+    let begun = Instant::now();
+    let world = World::new(prefix).await;
+    let place = Place::new(world.folder());
+    let scene = Scene { world, program, place, prefix };
+    let mut passed = 0;
+    run!(
+        scene, passed, a_client_starts_asks_signals_follows_resumes_and_cancels,
+        a_task_of_a_type_that_nobody_works_waits, values_arrive_as_they_were_sent,
+        failures_are_what_the_handler_means, large_values_pass_and_larger_ones_fail_for_good,
+        no_more_tasks_at_once_than_the_handler_takes, a_cancelled_task_ends,
+        a_task_ends_at_its_deadline, a_long_task_is_not_delivered_again,
+        what_is_no_task_is_removed, a_crash_before_the_result_repeats_the_task,
+        a_crash_after_the_result_changes_nothing, a_frozen_worker_loses_its_task,
+        a_result_that_is_not_stored_is_sent_again, a_stopped_worker_finishes_what_is_in_hand,
+        a_stopped_worker_gives_back_what_takes_too_long,
+    );
+    let name = scene.program.name;
+    println!("{name}: {passed} scenarios passed in {:.1} s", begun.elapsed().as_secs_f64());
+    scene.world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_in_python_conform() {
+    conforms(python(), "py").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_in_typescript_conform() {
+    conforms(typescript(), "ts").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_in_go_conform() {
+    conforms(go(), "go").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_in_rust_conform() {
+    conforms(rust(), "rs").await;
+}
