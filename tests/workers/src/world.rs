@@ -104,6 +104,8 @@ impl World {
         let mut found = Instance::default();
         eventually(&format!("{instance} is {status}"), PATIENCE, async || {
             found = self.client.query(instance).await.unwrap();
+            let is_over = ["Finished", "Faulted"].contains(&found.sub_status.as_str());
+            assert!(!is_over || found.sub_status == status, "{:?}", found.incidents);
             found.sub_status == status
         })
         .await;
