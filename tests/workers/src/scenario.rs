@@ -62,7 +62,10 @@ pub(crate) async fn a_task_of_a_type_that_nobody_works_waits(scene: &Scene) {
     let (_, instance) = scene.world.hand_out(&kind, json!({"n": 1})).await;
     // A worker of another type leaves it alone.
     let (_other, other) = scene.worker("other");
-    assert_eq!(scene.world.result(&format!("{other} echo.ü"), json!({"n": 2})).await["input"]["n"], 2);
+    assert_eq!(
+        scene.world.result(&format!("{other} echo.ü"), json!({"n": 2})).await["input"]["n"],
+        2
+    );
     assert_eq!(scene.world.left(&kind).await, 1);
     assert_eq!(scene.world.client.query(&instance).await.unwrap().sub_status, "Suspended");
     let _late = scene.again(&prefix);
@@ -73,7 +76,8 @@ pub(crate) async fn a_task_of_a_type_that_nobody_works_waits(scene: &Scene) {
 pub(crate) async fn values_arrive_as_they_were_sent(scene: &Scene) {
     let (_worker, prefix) = scene.worker("values");
     let kind = format!("{prefix} echo.ü");
-    let payload = json!({"order": 7, "text": "ä \"\n", "half": 0.5, "none": null, "list": [1, [2]]});
+    let payload =
+        json!({"order": 7, "text": "ä \"\n", "half": 0.5, "none": null, "list": [1, [2]]});
     let (task, instance) = scene.world.hand_out(&kind, payload.clone()).await;
     let result = scene.world.over(&instance, "Finished").await.output["Result"].clone();
     assert_eq!(result["input"], payload);
@@ -89,7 +93,8 @@ pub(crate) async fn values_arrive_as_they_were_sent(scene: &Scene) {
     let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let mut headers = async_nats::HeaderMap::new();
     headers.insert("traceparent", trace);
-    let body = json!({"input": {"TaskName": kind, "Version": 1, "Payload": {}}, "instanceId": prefix});
+    let body =
+        json!({"input": {"TaskName": kind, "Version": 1, "Payload": {}}, "instanceId": prefix});
     let subject = "staunch.api.start.task";
     let nats = &scene.world.nats;
     nats.request_with_headers(subject, headers, body.to_string().into()).await.unwrap();
@@ -115,7 +120,8 @@ pub(crate) async fn failures_are_what_the_handler_means(scene: &Scene) {
     assert!(incidents.contains("declined") && incidents.contains("no money"), "{incidents}");
     assert_eq!(scene.place.count(&prefix, "begin", Some(&task)), 1, "no second attempt");
     let [sent] = &scene.world.results(&task)[..] else { panic!("one result") };
-    let expected = json!({"type": "CardDeclined", "title": "declined", "detail": "no money", "status": 402});
+    let expected =
+        json!({"type": "CardDeclined", "title": "declined", "detail": "no money", "status": 402});
     assert_eq!((&sent["error"], &sent["retryable"]), (&expected, &json!(false)));
 
     let begun = Instant::now();
@@ -159,7 +165,8 @@ pub(crate) async fn a_cancelled_task_ends(scene: &Scene) {
         let has = |what| scene.place.count(&prefix, what, Some(&task)) == 1;
         eventually("it is begun", PATIENCE, async || has("begin")).await;
         scene.world.client.cancel(&instance, None).await.unwrap();
-        eventually("the handler is cancelled", Duration::from_secs(5), async || has("cancelled")).await;
+        eventually("the handler is cancelled", Duration::from_secs(5), async || has("cancelled"))
+            .await;
         scene.world.nothing_left(&kind).await;
         assert_eq!(scene.world.results(&task), Vec::<Value>::new(), "nobody wants a result");
     }
@@ -199,14 +206,19 @@ pub(crate) async fn what_is_no_task_is_removed(scene: &Scene) {
     let js = &scene.world.js;
     let sent = js.publish_with_headers(subject.clone(), headers, "[]".into()).await.unwrap();
     sent.await.unwrap();
-    let other = json!({"taskId": "x", "taskType": "Other", "taskVersion": 1, "input": 1, "attempt": 1});
+    let other =
+        json!({"taskId": "x", "taskType": "Other", "taskVersion": 1, "input": 1, "attempt": 1});
     for body in ["not JSON", "{}", "null", "\u{0}", &other.to_string()] {
         js.publish(subject.clone(), body.to_owned().into()).await.unwrap().await.unwrap();
     }
     let _worker = scene.again(&prefix);
     let said = scene.world.over(&instance, "Faulted").await.incidents.join("; ");
     assert!(said.contains("the worker cannot read the task"), "{said}");
-    assert_eq!(scene.world.result(&kind, json!({"n": 2})).await["input"]["n"], 2, "the worker goes on");
+    assert_eq!(
+        scene.world.result(&kind, json!({"n": 2})).await["input"]["n"],
+        2,
+        "the worker goes on"
+    );
     scene.world.nothing_left(&kind).await;
     assert_eq!(scene.place.count(&prefix, "begin", None), 1);
 }
@@ -252,7 +264,11 @@ pub(crate) async fn a_crash_after_the_result_changes_nothing(scene: &Scene) {
     scene.world.js.publish(subject, foreign.into()).await.unwrap().await.unwrap();
     assert_eq!(scene.world.result(&kind, json!({"n": 2})).await["input"]["n"], 2);
     let after = scene.world.client.query(&instance).await.unwrap();
-    assert_eq!((after.version, after.output), (first.version, first.output), "a result counts once");
+    assert_eq!(
+        (after.version, after.output),
+        (first.version, first.output),
+        "a result counts once"
+    );
 }
 
 pub(crate) async fn a_frozen_worker_loses_its_task(scene: &Scene) {
@@ -277,7 +293,11 @@ pub(crate) async fn a_frozen_worker_loses_its_task(scene: &Scene) {
     assert!(results.len() >= 2 && count("begin") <= 3, "{results:?}");
     assert!(results.iter().all(|one| one["id"] == results[0]["id"]), "{results:?}");
     let after = scene.world.client.query(&instance).await.unwrap();
-    assert_eq!((after.version, after.output), (found.version, found.output), "a result counts once");
+    assert_eq!(
+        (after.version, after.output),
+        (found.version, found.output),
+        "a result counts once"
+    );
 }
 
 pub(crate) async fn a_result_that_is_not_stored_is_sent_again(scene: &Scene) {

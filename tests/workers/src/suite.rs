@@ -9,8 +9,8 @@ use crate::process::Place;
 use crate::scenario::{self, Scene};
 use crate::world::World;
 
-/// Suites measure time, so they run one after the other.
-static TURN: Semaphore = Semaphore::const_new(1);
+/// Suites measure time, so no more than two of them run at once.
+pub(crate) static TURN: Semaphore = Semaphore::const_new(2);
 const SCENARIO_MAX: std::time::Duration = std::time::Duration::from_secs(90);
 
 /// Runs one scenario after the other. `$prefix` is that of its types of tasks.
@@ -35,14 +35,23 @@ async fn conforms(program: Option<Program>, prefix: &'static str) {
     let scene = Scene { world, program, place, prefix };
     let mut passed = 0;
     run!(
-        scene, passed, a_client_starts_asks_signals_follows_resumes_and_cancels,
-        a_task_of_a_type_that_nobody_works_waits, values_arrive_as_they_were_sent,
-        failures_are_what_the_handler_means, large_values_pass_and_larger_ones_fail_for_good,
-        no_more_tasks_at_once_than_the_handler_takes, a_cancelled_task_ends,
-        a_task_ends_at_its_deadline, a_long_task_is_not_delivered_again,
-        what_is_no_task_is_removed, a_crash_before_the_result_repeats_the_task,
-        a_crash_after_the_result_changes_nothing, a_frozen_worker_loses_its_task,
-        a_result_that_is_not_stored_is_sent_again, a_stopped_worker_finishes_what_is_in_hand,
+        scene,
+        passed,
+        a_client_starts_asks_signals_follows_resumes_and_cancels,
+        a_task_of_a_type_that_nobody_works_waits,
+        values_arrive_as_they_were_sent,
+        failures_are_what_the_handler_means,
+        large_values_pass_and_larger_ones_fail_for_good,
+        no_more_tasks_at_once_than_the_handler_takes,
+        a_cancelled_task_ends,
+        a_task_ends_at_its_deadline,
+        a_long_task_is_not_delivered_again,
+        what_is_no_task_is_removed,
+        a_crash_before_the_result_repeats_the_task,
+        a_crash_after_the_result_changes_nothing,
+        a_frozen_worker_loses_its_task,
+        a_result_that_is_not_stored_is_sent_again,
+        a_stopped_worker_finishes_what_is_in_hand,
         a_stopped_worker_gives_back_what_takes_too_long,
     );
     let name = scene.program.name;

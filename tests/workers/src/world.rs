@@ -150,7 +150,9 @@ impl World {
 
     /// Takes a task out of the stream, as no worker would.
     pub(crate) async fn take(&self, kind: &str) -> async_nats::Message {
-        let mut batch = self.consumer(kind).await.fetch().max_messages(1).messages().await.unwrap();
+        let consumer = self.consumer(kind).await;
+        let fetch = consumer.fetch().max_messages(1).expires(PATIENCE);
+        let mut batch = fetch.messages().await.unwrap();
         let message = batch.next().await.unwrap().unwrap();
         message.ack().await.unwrap();
         message.message

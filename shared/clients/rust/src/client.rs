@@ -196,12 +196,7 @@ impl Client {
         Ok(Watch { client, instance, events, patience: AT_ONCE, is_over: false })
     }
 
-    async fn command(
-        &self,
-        rest: String,
-        body: &Value,
-        settled: bool,
-    ) -> Result<Outcome, Error> {
+    async fn command(&self, rest: String, body: &Value, settled: bool) -> Result<Outcome, Error> {
         let mut headers = self.headers(None);
         if settled {
             headers.insert("Staunch-Reply-When", "settled");

@@ -117,7 +117,10 @@ struct Wire {
 pub(crate) fn read(message: &Message, kind: (&str, u32)) -> Result<Task<Value>, String> {
     let wire: Wire = serde_json::from_slice(&message.payload).map_err(|error| error.to_string())?;
     if (wire.task_type.as_str(), wire.task_version) != kind {
-        return Err(format!("the task is one of {}, version {}", wire.task_type, wire.task_version));
+        return Err(format!(
+            "the task is one of {}, version {}",
+            wire.task_type, wire.task_version
+        ));
     }
     let deadline = wire.deadline.map(|text| text.parse()).transpose();
     let deadline = deadline.map_err(|error: jiff::Error| format!("deadline: {error}"))?;

@@ -1,6 +1,9 @@
 //! A worker: takes tasks, works, publishes results, and acknowledges what is stored.
 
-#![expect(clippy::disallowed_methods, reason = "each task is waited for, and its panic is looked at")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "each task is waited for, and its panic is looked at"
+)]
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
@@ -282,8 +285,9 @@ impl Handler {
         if bytes <= largest {
             return Ok(body);
         }
-        let title =
-            format!("the result has {bytes} bytes, more than the {largest} that a message may have");
+        let title = format!(
+            "the result has {bytes} bytes, more than the {largest} that a message may have"
+        );
         Err(Failure::for_good("ResultTooLarge", &title)
             .detail("keep large data elsewhere and return a reference to it"))
     }
