@@ -73,6 +73,8 @@ type wireTask struct {
 
 // Worker has handlers of tasks, over a connection to NATS.
 type Worker struct {
+	// That of the consumer; it counts only for a user who may not ask for it.
+	AckWait  time.Duration
 	nc       *nats.Conn
 	drain    time.Duration
 	log      *slog.Logger
@@ -81,7 +83,7 @@ type Worker struct {
 
 // NewWorker is a worker without handlers. When it stops, the tasks in hand have this time to end.
 func NewWorker(nc *nats.Conn, drain time.Duration) *Worker {
-	return &Worker{nc: nc, drain: drain, log: slog.Default()}
+	return &Worker{AckWait: 30 * time.Second, nc: nc, drain: drain, log: slog.Default()}
 }
 
 type handler struct {
@@ -173,7 +175,6 @@ func (h *handler) end(task string, why error) {
 
 func (h *handler) pull(ctx context.Context, js jetstream.JetStream) {
 	durable := "task-" + Token(h.taskType) + "-" + strconv.Itoa(h.version)
-	var source jetstream.Consumer
 	var read time.Time
 	complaint := ""
 	for {
@@ -182,25 +183,21 @@ func (h *handler) pull(ctx context.Context, js jetstream.JetStream) {
 			return
 		case h.places <- struct{}{}:
 		}
-		message, err := func() (jetstream.Msg, error) {
+		message, err := func() (*nats.Msg, error) {
 			if time.Since(read) > limitsEvery {
-				found, err := js.Consumer(ctx, tasksStream, durable)
-				if err != nil {
+				if err := h.readLimits(ctx, js, durable); err != nil {
 					return nil, err
 				}
-				if source == nil {
-					h.log.Info("takes tasks", "consumer", durable)
-				}
-				source, read = found, time.Now()
-				h.mutex.Lock()
-				h.ackWait = max(found.CachedInfo().Config.AckWait, ackWaitMin)
-				h.mutex.Unlock()
+				read = time.Now()
 			}
-			return source.Next(jetstream.FetchMaxWait(pullWait))
+			return h.next(durable)
 		}()
 		switch {
+		case err == nil && message == nil:
+			<-h.places
+			continue
 		case err == nil && ctx.Err() != nil:
-			h.check(message.Nak())
+			h.answer(message, "-NAK")
 			return
 		case err == nil:
 			complaint = ""
@@ -211,9 +208,6 @@ func (h *handler) pull(ctx context.Context, js jetstream.JetStream) {
 			continue
 		}
 		<-h.places
-		if errors.Is(err, nats.ErrTimeout) {
-			continue
-		}
 		if err.Error() != complaint && ctx.Err() == nil {
 			complaint = err.Error()
 			h.log.Warn("no tasks for now, tries again", "consumer", durable, "error", err)
@@ -223,7 +217,43 @@ func (h *handler) pull(ctx context.Context, js jetstream.JetStream) {
 	}
 }
 
-func (h *handler) handle(js jetstream.JetStream, message jetstream.Msg) {
+func (h *handler) readLimits(ctx context.Context, js jetstream.JetStream, durable string) error {
+	ackWait := h.AckWait
+	found, err := js.Consumer(ctx, tasksStream, durable)
+	switch {
+	case err == nil:
+		ackWait = found.CachedInfo().Config.AckWait
+	case !errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return err
+	}
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.ackWait = max(ackWait, ackWaitMin)
+	return nil
+}
+
+// next is the next task, if there is one soon. A pull of one task is a request: js.Consumer would need
+// more permissions than a worker has.
+func (h *handler) next(durable string) (*nats.Msg, error) {
+	pull, err := json.Marshal(object{"batch": 1, "expires": pullWait})
+	if err != nil {
+		return nil, err
+	}
+	message, err := h.nc.Request("$JS.API.CONSUMER.MSG.NEXT."+tasksStream+"."+durable, pull, 2*pullWait)
+	if err != nil {
+		return nil, err
+	}
+	switch status := message.Header.Get("Status"); status {
+	case "":
+		return message, nil
+	case "404", "408":
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("%s %s", status, message.Header.Get("Description"))
+	}
+}
+
+func (h *handler) handle(js jetstream.JetStream, message *nats.Msg) {
 	task, err := h.read(message)
 	if err != nil {
 		h.poison(js, message, err)
@@ -258,19 +288,19 @@ func (h *handler) handle(js jetstream.JetStream, message jetstream.Msg) {
 			go func() { stored <- h.send(ctx, js, task.ID, task.Attempt, task.Traceparent, result) }()
 		case err := <-stored:
 			if err == nil {
-				h.check(message.Ack())
+				h.answer(message, "+ACK")
 				return
 			}
 		case <-beat.C:
-			h.check(message.InProgress())
+			h.answer(message, "+WPI")
 			beat.Reset(h.beatEvery())
 		case <-ctx.Done():
 			why := context.Cause(ctx)
 			h.log.Warn("a task is given up", "task", task.ID, "type", h.name(), "why", why)
 			if errors.Is(why, ErrStopping) {
-				h.check(message.Nak())
+				h.answer(message, "-NAK")
 			} else {
-				h.check(message.Ack())
+				h.answer(message, "+ACK")
 			}
 			if result == nil {
 				// It keeps its place until it has ended.
@@ -355,19 +385,19 @@ func (h *handler) send(ctx context.Context, js jetstream.JetStream, id string, a
 }
 
 // poison ends what is no task, so that it does not come again. If it names one, that has failed.
-func (h *handler) poison(js jetstream.JetStream, message jetstream.Msg, reason error) {
+func (h *handler) poison(js jetstream.JetStream, message *nats.Msg, reason error) {
 	h.log.Error("a message is no task, and is removed", "type", h.name(), "reason", reason)
-	id, attempt := message.Headers().Get("Staunch-Task"), message.Headers().Get("Staunch-Attempt")
+	id, attempt := message.Header.Get("Staunch-Task"), message.Header.Get("Staunch-Attempt")
 	if number, err := strconv.Atoi(attempt); err == nil && id != "" {
 		failure := &Failure{Type: "UnreadableTask", Title: "the worker cannot read the task", Detail: reason.Error()}
 		h.check(h.send(context.Background(), js, id, number, "", failed(number, failure)))
 	}
-	h.check(message.TermWithReason(short(reason.Error())))
+	h.answer(message, "+TERM "+strings.Join(strings.Fields(short(reason.Error())), " "))
 }
 
-func (h *handler) read(message jetstream.Msg) (task Task[json.RawMessage], err error) {
+func (h *handler) read(message *nats.Msg) (task Task[json.RawMessage], err error) {
 	var wire wireTask
-	if err := json.Unmarshal(message.Data(), &wire); err != nil {
+	if err := json.Unmarshal(message.Data, &wire); err != nil {
 		return task, err
 	}
 	if wire.TaskID == nil || wire.Attempt == nil || wire.Input == nil || wire.InstanceID == nil ||
@@ -378,12 +408,16 @@ func (h *handler) read(message jetstream.Msg) (task Task[json.RawMessage], err e
 		return task, fmt.Errorf("the task is one of %s, version %d", wire.TaskType, wire.TaskVersion)
 	}
 	task = Task[json.RawMessage]{ID: *wire.TaskID, Type: h.taskType, Version: h.version, Input: wire.Input,
-		Attempt: *wire.Attempt, Key: message.Headers().Get("Nats-Msg-Id"), InstanceID: *wire.InstanceID,
-		DefinitionID: *wire.DefinitionID, ActivityID: *wire.ActivityID, Traceparent: message.Headers().Get("traceparent")}
+		Attempt: *wire.Attempt, Key: message.Header.Get("Nats-Msg-Id"), InstanceID: *wire.InstanceID,
+		DefinitionID: *wire.DefinitionID, ActivityID: *wire.ActivityID, Traceparent: message.Header.Get("traceparent")}
 	if wire.Deadline != nil {
 		task.Deadline = *wire.Deadline
 	}
 	return task, nil
+}
+
+func (h *handler) answer(message *nats.Msg, kind string) {
+	h.check(h.nc.Publish(message.Reply, []byte(kind)))
 }
 
 // check logs what the broker did not take: what is missing there comes again.

@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{PullConsumer, pull};
-use async_nats::jetstream::{self, AckKind, Message};
-use async_nats::{HeaderMap, Subscriber};
+use async_nats::jetstream::stream::ConsumerErrorKind;
+use async_nats::jetstream::{self, AckKind, ErrorCode, Message};
+use async_nats::{HeaderMap, Request, StatusCode, Subscriber};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
@@ -48,6 +49,7 @@ type Work = Box<dyn Fn(Task<Value>) -> BoxFuture<'static, Result<Value, Failure>
 pub struct Worker {
     nats: async_nats::Client,
     drain: Duration,
+    ack_wait: Duration,
     stop: CancellationToken,
     handlers: Vec<Arc<Handler>>,
 }
@@ -61,6 +63,7 @@ struct Handler {
     name: String,
     places: Arc<Semaphore>,
     work: Work,
+    ack_wait: Duration,
     ack_wait_ms: AtomicU64,
     /// The tasks in hand, by id, each with what ends it before its handler does.
     ends: Mutex<BTreeMap<String, CancellationToken>>,
@@ -72,7 +75,14 @@ impl Worker {
     /// A worker without handlers. When it stops, the tasks in hand have this time to end.
     #[must_use]
     pub fn new(nats: async_nats::Client, drain: Duration) -> Self {
-        Self { nats, drain, stop: CancellationToken::new(), handlers: Vec::new() }
+        let (stop, handlers) = (CancellationToken::new(), Vec::new());
+        Self { nats, drain, ack_wait: Duration::from_secs(30), stop, handlers }
+    }
+
+    /// The time limit of the consumers, for handlers that are offered from now on. It counts only for a
+    /// user who may not ask for it.
+    pub fn ack_wait(&mut self, ack_wait: Duration) {
+        self.ack_wait = ack_wait;
     }
 
     /// Offers a handler for a type of tasks, for this many at the same time. Its future is dropped when
@@ -103,7 +113,8 @@ impl Worker {
             name: format!("{}.{version}", token(task_type)),
             places: Arc::new(Semaphore::new(concurrency)),
             work,
-            ack_wait_ms: AtomicU64::new(30_000),
+            ack_wait: self.ack_wait,
+            ack_wait_ms: AtomicU64::default(),
             ends: Mutex::default(),
             is_late: CancellationToken::new(),
         }));
@@ -170,12 +181,12 @@ impl Handler {
 
     async fn pull(self: &Arc<Self>, jobs: &mut JoinSet<()>) {
         let durable = format!("task-{}-{}", token(&self.task_type), self.version);
-        let (mut source, mut complaint) = (None, String::new());
+        let (mut read, mut complaint) = (None, String::new());
         while let Some(Ok(place)) =
             self.stop.run_until_cancelled(Arc::clone(&self.places).acquire_owned()).await
         {
             while jobs.try_join_next().is_some() {}
-            match self.next(&durable, &mut source).await {
+            match self.next(&durable, &mut read).await {
                 Ok(Some(message)) if self.stop.is_cancelled() => {
                     self.answer(&message, AckKind::Nak(None)).await;
                 }
@@ -189,33 +200,59 @@ impl Handler {
                         tracing::warn!(%error, durable, "no tasks for now, tries again");
                         complaint = error;
                     }
-                    source = None;
+                    read = None;
                     self.stop.run_until_cancelled(sleep(PAUSE)).await;
                 }
             }
         }
     }
 
-    /// The next task, if there is one soon.
+    /// The next task, if there is one soon. A pull of one task is a request.
     async fn next(
         &self,
         durable: &str,
-        source: &mut Option<(PullConsumer, Instant)>,
+        read: &mut Option<Instant>,
     ) -> Result<Option<Message>, async_nats::Error> {
-        let consumer = match source {
-            Some((consumer, read)) if read.elapsed() < LIMITS => consumer,
-            _ => {
-                let context = jetstream::new(self.nats.clone());
-                let found: PullConsumer =
-                    context.get_consumer_from_stream::<pull::Config, _, _>(durable, STREAM).await?;
-                let ack_wait = found.cached_info().config.ack_wait.max(ACK_WAIT_MIN);
-                let ack_wait_ms = ack_wait.as_millis().try_into().unwrap_or(u64::MAX);
-                self.ack_wait_ms.store(ack_wait_ms, Ordering::Relaxed);
-                &mut source.insert((found, Instant::now())).0
+        let context = jetstream::new(self.nats.clone());
+        if read.is_none_or(|read| read.elapsed() > LIMITS) {
+            self.read_limits(&context, durable).await?;
+            *read = Some(Instant::now());
+        }
+        let pull = json!({ "batch": 1, "expires": u64::try_from(PULL.as_nanos())? });
+        let pull = Request::new().payload(pull.to_string().into()).timeout(Some(PULL * 2));
+        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{STREAM}.{durable}");
+        let message = self.nats.send_request(subject, pull).await?;
+        match message.status {
+            None | Some(StatusCode::OK) => Ok(Some(Message { message, context })),
+            Some(StatusCode::TIMEOUT | StatusCode::NOT_FOUND) => Ok(None),
+            Some(status) => {
+                Err(format!("{status} {}", message.description.unwrap_or_default()).into())
             }
+        }
+    }
+
+    async fn read_limits(
+        &self,
+        context: &jetstream::Context,
+        durable: &str,
+    ) -> Result<(), async_nats::Error> {
+        let found = context.get_consumer_from_stream::<pull::Config, _, _>(durable, STREAM).await;
+        let found: Result<PullConsumer, _> = found;
+        let ack_wait = match found {
+            Ok(found) => found.cached_info().config.ack_wait,
+            Err(error) => match error.kind() {
+                // An account that may use a consumer of another one, and not ask for it.
+                ConsumerErrorKind::JetStream(api)
+                    if api.error_code() == ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT =>
+                {
+                    self.ack_wait
+                }
+                _ => return Err(error.into()),
+            },
         };
-        let mut batch = consumer.fetch().max_messages(1).expires(PULL).messages().await?;
-        batch.next().await.transpose()
+        let ack_wait_ms = ack_wait.max(ACK_WAIT_MIN).as_millis().try_into().unwrap_or(u64::MAX);
+        self.ack_wait_ms.store(ack_wait_ms, Ordering::Relaxed);
+        Ok(())
     }
 
     async fn handle(self: Arc<Self>, message: Message, place: OwnedSemaphorePermit) {

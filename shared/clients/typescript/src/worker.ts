@@ -1,7 +1,8 @@
 /** A worker: takes tasks, works, publishes results, and acknowledges what is stored. */
 
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import type { Consumer, JetStreamClient, JsMsg } from "@nats-io/jetstream";
+import { JetStreamApiError } from "@nats-io/jetstream";
+import type { Consumer, ConsumerInfo, JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { headers, type NatsConnection } from "@nats-io/transport-node";
 import { STREAM, bodyBytesMax, token } from "./wire.js";
 
@@ -10,6 +11,8 @@ const PULL_MS = 2_000;
 /** How often the limits of the consumer are read again: an operator may change them. */
 const LIMITS_MS = 30_000;
 const ACK_WAIT_MIN_MS = 500;
+/** The error of an account that may use a consumer of another one, and not ask for it. */
+const NO_LIMITS = 10039;
 const RETRY_MS_MAX = 5_000;
 const DETAIL_CHARS_MAX = 4_000;
 /** A timer of Node has no longer time. */
@@ -62,6 +65,8 @@ export interface TaskOptions<Input> {
 export interface WorkerOptions {
   /** The time that tasks in hand have when the worker stops. */
   drainMs?: number;
+  /** That of the consumer; it counts only for a user who may not ask for it. */
+  ackWaitMs?: number;
   log?: Log;
 }
 
@@ -85,6 +90,7 @@ export class Worker {
   readonly #nc: NatsConnection;
   readonly #js: JetStreamClient;
   readonly #drain: number;
+  readonly #ackWait: number;
   readonly #log: Log;
   readonly #handlers: Handler[] = [];
   readonly #stop = new AbortController();
@@ -94,6 +100,7 @@ export class Worker {
     this.#nc = nc;
     this.#js = jetstream(nc);
     this.#drain = options.drainMs ?? 30_000;
+    this.#ackWait = options.ackWaitMs ?? 30_000;
     this.#log = options.log ?? ((level, text) => console[level](`staunch: ${text}`));
     this.#stopped = new Promise((resolve) => {
       this.#stop.signal.addEventListener("abort", () => resolve());
@@ -161,11 +168,10 @@ export class Worker {
       let message: JsMsg | null;
       try {
         if (!source || Date.now() - read > LIMITS_MS) {
-          const manager = await jetstreamManager(this.#nc, { checkAPI: false });
-          const info = await manager.consumers.info(STREAM, durable);
+          const info = await this.#info(durable);
           if (!source) this.#log("info", `${handler.name}: takes tasks from ${durable}`);
           source = this.#js.consumers.getConsumerFromInfo(info);
-          handler.ackWait = Math.max((info.config.ack_wait ?? 3e10) / 1e6, ACK_WAIT_MIN_MS);
+          handler.ackWait = Math.max((info.config.ack_wait ?? 0) / 1e6, ACK_WAIT_MIN_MS);
           read = Date.now();
         }
         message = await source.next({ expires: PULL_MS });
@@ -190,6 +196,17 @@ export class Worker {
         .catch((error) => this.#log("error", `${handler.name}: left to the next delivery: ${text(error)}`))
         .finally(() => handler.jobs.delete(job));
       handler.jobs.add(job);
+    }
+  }
+
+  async #info(durable: string): Promise<ConsumerInfo> {
+    try {
+      const manager = await jetstreamManager(this.#nc, { checkAPI: false });
+      return await manager.consumers.info(STREAM, durable);
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || error.code !== NO_LIMITS) throw error;
+      const config = { ack_wait: this.#ackWait * 1e6 };
+      return { stream_name: STREAM, name: durable, config } as ConsumerInfo;
     }
   }
 

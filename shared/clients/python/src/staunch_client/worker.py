@@ -13,6 +13,7 @@ from datetime import datetime, timezone
 from typing import Any, Generic, TypeVar
 
 import nats.errors
+import nats.js.errors
 from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 
@@ -26,6 +27,8 @@ _PULL_SECONDS = 2.0
 # How often the limits of the consumer are read again: an operator may change them.
 _LIMITS_SECONDS = 30.0
 _ACK_WAIT_MIN = 0.5
+# The error of an account that may use a consumer of another one, and not ask for it.
+_NO_LIMITS = 10039
 _RETRY_SECONDS_MAX = 5.0
 _DETAIL_CHARS_MAX = 4000
 
@@ -89,8 +92,9 @@ class _Handler:
 class Worker:
     """Handlers of tasks, over a connection to NATS."""
 
-    def __init__(self, nc: Nats, *, drain_seconds: float = 30.0):
-        self._nc, self._drain = nc, drain_seconds
+    def __init__(self, nc: Nats, *, drain_seconds: float = 30.0, ack_wait: float = 30.0):
+        """`ack_wait` is the consumer's, and counts only for a user who may not ask for it."""
+        self._nc, self._drain, self._ack_wait = nc, drain_seconds, ack_wait
         self._handlers: list[_Handler] = []
         self._stopping = asyncio.Event()
 
@@ -158,8 +162,7 @@ class Worker:
             begun = time.monotonic()
             try:
                 if source is None or begun - read > _LIMITS_SECONDS:
-                    info = await self._nc.jetstream().consumer_info(STREAM, durable)
-                    handler.ack_wait, read = info.config.ack_wait or 30.0, begun
+                    handler.ack_wait, read = await self._limit(durable), begun
                 if source is None:
                     source = await self._nc.jetstream().pull_subscribe_bind(durable, STREAM)
                     log.info("%s: takes tasks from %s", handler.name, durable)
@@ -184,6 +187,15 @@ class Worker:
             job.add_done_callback(handler.jobs.discard)
         if source is not None:
             await source.unsubscribe()
+
+    async def _limit(self, durable: str) -> float:
+        try:
+            info = await self._nc.jetstream().consumer_info(STREAM, durable)
+            return info.config.ack_wait or self._ack_wait
+        except nats.js.errors.APIError as error:
+            if error.err_code != _NO_LIMITS:
+                raise
+            return self._ack_wait
 
     async def _handle(self, handler: _Handler, message: Msg) -> None:
         try:
