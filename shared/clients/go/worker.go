@@ -232,14 +232,25 @@ func (h *handler) readLimits(ctx context.Context, js jetstream.JetStream, durabl
 	return nil
 }
 
-// next is the next task, if there is one soon. A pull of one task is a request: js.Consumer would need
-// more permissions than a worker has.
+// next is the next task, if there is one soon. A pull of one task is a request, whose answer has the
+// subject of the task: so it has an inbox of its own. A jetstream.Consumer would need the right to ask
+// for its limits.
 func (h *handler) next(durable string) (*nats.Msg, error) {
 	pull, err := json.Marshal(object{"batch": 1, "expires": pullWait})
 	if err != nil {
 		return nil, err
 	}
-	message, err := h.nc.Request("$JS.API.CONSUMER.MSG.NEXT."+tasksStream+"."+durable, pull, 2*pullWait)
+	inbox := h.nc.NewInbox()
+	answers, err := h.nc.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { h.check(answers.Unsubscribe()) }()
+	subject := "$JS.API.CONSUMER.MSG.NEXT." + tasksStream + "." + durable
+	if err := h.nc.PublishRequest(subject, inbox, pull); err != nil {
+		return nil, err
+	}
+	message, err := answers.NextMsg(2 * pullWait)
 	if err != nil {
 		return nil, err
 	}

@@ -207,7 +207,8 @@ impl Handler {
         }
     }
 
-    /// The next task, if there is one soon. A pull of one task is a request.
+    /// The next task, if there is one soon. A pull of one task is a request, whose answer has the
+    /// subject of the task: so it has an inbox of its own.
     async fn next(
         &self,
         durable: &str,
@@ -220,6 +221,7 @@ impl Handler {
         }
         let pull = json!({ "batch": 1, "expires": u64::try_from(PULL.as_nanos())? });
         let pull = Request::new().payload(pull.to_string().into()).timeout(Some(PULL * 2));
+        let pull = pull.inbox(self.nats.new_inbox());
         let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{STREAM}.{durable}");
         let message = self.nats.send_request(subject, pull).await?;
         match message.status {

@@ -1,7 +1,6 @@
 /** A worker: takes tasks, works, publishes results, and acknowledges what is stored. */
 
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Consumer, ConsumerInfo, JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { headers, type NatsConnection } from "@nats-io/transport-node";
 import { STREAM, bodyBytesMax, token } from "./wire.js";
@@ -11,8 +10,6 @@ const PULL_MS = 2_000;
 /** How often the limits of the consumer are read again: an operator may change them. */
 const LIMITS_MS = 30_000;
 const ACK_WAIT_MIN_MS = 500;
-/** The error of an account that may use a consumer of another one, and not ask for it. */
-const NO_LIMITS = 10039;
 const RETRY_MS_MAX = 5_000;
 const DETAIL_CHARS_MAX = 4_000;
 /** A timer of Node has no longer time. */
@@ -204,7 +201,8 @@ export class Worker {
       const manager = await jetstreamManager(this.#nc, { checkAPI: false });
       return await manager.consumers.info(STREAM, durable);
     } catch (error) {
-      if (!(error instanceof JetStreamApiError) || error.code !== NO_LIMITS) throw error;
+      // An account that may use a consumer of another one cannot ask for it.
+      if (!(error instanceof Error) || error.name !== "JetStreamNotEnabled") throw error;
       const config = { ack_wait: this.#ackWait * 1e6 };
       return { stream_name: STREAM, name: durable, config } as ConsumerInfo;
     }
