@@ -152,7 +152,11 @@ func follow(ctx context.Context, c *client.Client, instance string) (names []str
 }
 
 func main() {
-	nc, err := nats.Connect(os.Getenv("NATS_URL"), nats.MaxReconnects(-1))
+	options := []nats.Option{nats.MaxReconnects(-1)}
+	if user := os.Getenv("WORKER_USER"); user != "" {
+		options = append(options, nats.UserInfo(user, "secret"), nats.CustomInboxPrefix("_INBOX."+user))
+	}
+	nc, err := nats.Connect(os.Getenv("NATS_URL"), options...)
 	must(err)
 	defer nc.Close()
 	if len(os.Args) > 1 {

@@ -19,9 +19,14 @@ def note(what: str, task: Task) -> None:
         journal.write(line)
 
 
+def login() -> dict:
+    user = os.environ.get("WORKER_USER")
+    return {"user": user, "password": "secret", "inbox_prefix": f"_INBOX.{user}"} if user else {}
+
+
 async def work() -> None:
     logging.basicConfig(level=logging.INFO)
-    nc = await nats.connect(os.environ["NATS_URL"], max_reconnect_attempts=-1)
+    nc = await nats.connect(os.environ["NATS_URL"], max_reconnect_attempts=-1, **login())
     worker = Worker(nc, drain_seconds=float(os.environ.get("WORKER_DRAIN", "30")))
 
     @worker.task(f"{PREFIX} echo.ü")

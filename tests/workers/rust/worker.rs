@@ -162,7 +162,13 @@ fn merged(mut object: Value, name: &str, value: Value) -> Value {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let nats = async_nats::connect(variable("NATS_URL")).await?;
+    let user = variable("WORKER_USER");
+    let mut login = async_nats::ConnectOptions::new();
+    if !user.is_empty() {
+        login = login.custom_inbox_prefix(format!("_INBOX.{user}"));
+        login = login.user_and_password(user, "secret".to_owned());
+    }
+    let nats = login.connect(variable("NATS_URL")).await?;
     match std::env::args().nth(1) {
         None => work(nats).await,
         Some(_) => call(nats).await,

@@ -9,6 +9,8 @@ mod language;
 #[cfg(test)]
 mod nats_command;
 #[cfg(test)]
+mod permissions;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod scenario;

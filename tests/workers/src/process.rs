@@ -25,6 +25,7 @@ impl Process {
         let mut command = program.command();
         command.env("NATS_URL", url).env("WORKER_PREFIX", prefix);
         command.env("WORKER_JOURNAL", place.journal(prefix)).env("WORKER_DRAIN", &place.drain);
+        command.env("WORKER_USER", &place.user);
         command.stdin(Stdio::null()).stdout(open.try_clone().unwrap()).stderr(open);
         let child = command.kill_on_drop(true).spawn().unwrap();
         Self { child, log }
@@ -50,15 +51,17 @@ impl Process {
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     pub(crate) drain: String,
+    /// The user of NATS, where there are users.
+    pub(crate) user: String,
 }
 
 impl Place {
     pub(crate) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), drain: "20".to_owned() }
+        Self { folder: folder.to_owned(), drain: "20".to_owned(), user: String::new() }
     }
 
     pub(crate) fn draining(&self, seconds: u32) -> Self {
-        Self { folder: self.folder.clone(), drain: seconds.to_string() }
+        Self { folder: self.folder.clone(), drain: seconds.to_string(), user: String::new() }
     }
 
     fn journal(&self, prefix: &str) -> PathBuf {

@@ -5,6 +5,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::language::{Program, go, python, rust, typescript};
+use crate::permissions;
 use crate::process::Place;
 use crate::scenario::{self, Scene};
 use crate::world::World;
@@ -54,6 +55,8 @@ async fn conforms(program: Option<Program>, prefix: &'static str) {
         a_stopped_worker_finishes_what_is_in_hand,
         a_stopped_worker_gives_back_what_takes_too_long,
     );
+    permissions::a_worker_needs_its_own_permissions_alone(&scene.program).await;
+    passed += 1;
     let name = scene.program.name;
     println!("{name}: {passed} scenarios passed in {:.1} s", begun.elapsed().as_secs_f64());
     scene.world.stop().await;

@@ -26,7 +26,9 @@ async function slow(task) {
 }
 
 async function work() {
-  const nc = await connect({ servers: NATS_URL, maxReconnectAttempts: -1 });
+  const user = process.env.WORKER_USER;
+  const login = user ? { user, pass: "secret", inboxPrefix: `_INBOX.${user}` } : {};
+  const nc = await connect({ servers: NATS_URL, maxReconnectAttempts: -1, ...login });
   const worker = new Worker(nc, { drainMs: Number(WORKER_DRAIN ?? 30) * 1000 });
   worker.task(`${prefix} echo.ü`, (task) => {
     note("begin", task);

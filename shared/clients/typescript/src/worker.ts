@@ -137,7 +137,8 @@ export class Worker {
 
   async #serve(handler: Handler): Promise<void> {
     const notices = this.#nc.subscribe(`staunch.task-cancel.${handler.name}.*`, {
-      callback: (_, notice) => {
+      callback: (error, notice) => {
+        if (error) return this.#log("warn", `${handler.name}: hears of no cancellations: ${error.message}`);
         handler.ends.get(notice.subject.slice(notice.subject.lastIndexOf(".") + 1))?.("cancelled");
       },
     });
