@@ -47,6 +47,34 @@ async fn a_nats_client_can_do_everything() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_command_that_is_sent_again_is_answered() {
+    let world = World::new();
+    world.publish("wait", wait_for("x"), json!({})).await;
+    let _node = world.node("a").await;
+    world
+        .until("the endpoints are there", async || {
+            let probe = Message { subject: "staunch.api.get.none".into(), ..Message::default() };
+            world.bus.request(probe, Duration::from_secs(1)).await.is_ok()
+        })
+        .await;
+    let mut message = Message { subject: "staunch.api.start.wait".into(), ..Message::default() };
+    message.headers.insert(header::MESSAGE_ID.to_owned(), "order-7".to_owned());
+    let ask = async || {
+        let answer = world.bus.request(message.clone(), Duration::from_secs(30)).await.unwrap();
+        serde_json::from_slice::<Value>(&answer.payload).unwrap()
+    };
+    let started = ask().await;
+    assert_eq!(started["subStatus"], "Suspended", "{started}");
+    let again = ask().await;
+    assert_eq!(again["status"], 409, "{again}");
+    let id = started["workflowInstanceId"].as_str().unwrap();
+    assert!(
+        again["detail"].as_str().unwrap().contains(&format!("staunch.api.get.{id}")),
+        "{again}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_that_makes_no_sense_is_answered_with_a_problem() {
     let world = World::new();
     world.publish("hello", line("Hello"), json!({})).await;
