@@ -225,8 +225,10 @@ impl Problem {
     pub(crate) fn texts(&self) -> Vec<String> {
         let text = |error: &Value| {
             let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
-            match error.get("activityId").and_then(Value::as_str) {
-                Some(activity) => format!("{activity}: {message}"),
+            let place =
+                ["activityId", "property"].into_iter().find_map(|it| error.get(it)?.as_str());
+            match place {
+                Some(place) => format!("{place}: {message}"),
                 None => message.to_owned(),
             }
         };

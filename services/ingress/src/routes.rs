@@ -25,6 +25,7 @@ mod nodes;
 mod password;
 pub(crate) mod plans;
 mod publishing;
+mod reading;
 mod resilience;
 mod resume;
 mod roles;

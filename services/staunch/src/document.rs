@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use engine::{Engine, Library, Problem};
-use model::{Definition, ScriptLibrary};
+use model::{Definition, Misread, ScriptLibrary};
 use serde_json::Value;
 use shortform::{Flaw, Notation, Places, Tree, Vocabulary};
 
@@ -39,8 +39,13 @@ pub(crate) struct Document {
     pub(crate) path: PathBuf,
     /// The full form, with the places in the file.
     pub(crate) tree: Tree,
-    /// The full form.
+    /// The full form, without what cannot be read.
     pub(crate) body: Value,
+    /// Every part of the file that is no definition, with its line and column. Other mistakes can be
+    /// found in the rest.
+    pub(crate) mistakes: Vec<String>,
+    /// The parts that the body lacks.
+    misread: Vec<Misread>,
     /// The places of its activities, once they are asked for.
     places: OnceLock<Places>,
 }
@@ -52,30 +57,37 @@ impl Document {
     /// When the file cannot be read, or is not a definition; the details have every mistake with
     /// its line and column.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let (document, wrong) = Self::read_all(path)?;
-        wrong.map_or(Ok(document), Err)
+        let document = Self::read_all(path)?;
+        if document.mistakes.is_empty() { Ok(document) } else { Err(document.refusal(Vec::new())) }
     }
 
-    /// As [`Document::read`], and where a part of the file is no definition, also the rest of it, in
-    /// which other mistakes can be found.
+    /// As [`Document::read`], and where parts of the file are no definition, the rest of it with
+    /// these mistakes.
     ///
     /// # Errors
     /// When the file cannot be read, or is neither YAML nor JSON.
-    pub(crate) fn read_all(path: &Path) -> Result<(Self, Option<Failure>), Failure> {
+    pub(crate) fn read_all(path: &Path) -> Result<Self, Failure> {
         let text = input::file(path)?;
         let tree = parsed(path, &text)?;
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("workflow");
         let (tree, mut flaws) = vocabulary().expand_all(&tree, Some(stem));
         let places = Places::default();
         let mut body = tree.value();
-        flaws.extend(Definition::repair(&mut body).into_iter().map(|misread| {
+        let misread = Definition::repair(&mut body);
+        flaws.extend(misread.iter().map(|misread| {
             let mark = places.locate(&tree, None, Some(&misread.place));
             Flaw { mark, message: format!("{}: {}", misread.place, misread.message) }
         }));
         flaws.sort_by_key(|flaw| (flaw.mark.line, flaw.mark.column));
-        let wrong = (!flaws.is_empty()).then(|| wrong(path, &flaws));
+        let mistakes = lines(path, &flaws);
         let places = OnceLock::new();
-        Ok((Self { path: path.to_owned(), body, tree, places }, wrong))
+        Ok(Self { path: path.to_owned(), body, mistakes, misread, tree, places })
+    }
+
+    /// The usage error for its mistakes and what else is wrong with it.
+    pub(crate) fn refusal(&self, others: Vec<String>) -> Failure {
+        let details = self.mistakes.iter().cloned().chain(others).collect();
+        Failure::usage(format!("cannot use {}", self.path.display())).with(details)
     }
 
     /// The id of the definition.
@@ -83,12 +95,15 @@ impl Document {
         output::text(&self.body, "definitionId")
     }
 
-    /// The definition.
+    /// The definition, without the parts that are mistakes.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is none; because of its mistakes if it has some.
     pub(crate) fn definition(&self) -> Result<Definition, Failure> {
         serde_json::from_value(self.body.clone()).map_err(|error| {
+            if !self.mistakes.is_empty() {
+                return self.refusal(Vec::new());
+            }
             let path = self.path.display();
             Failure::usage(format!("{path} is not a workflow definition: {error}"))
         })
@@ -98,9 +113,13 @@ impl Document {
     pub(crate) fn line(&self, problem: &Value) -> String {
         let text = |name: &str| problem.get(name).and_then(Value::as_str);
         let (activity, property) = (text("activityId"), text("property"));
+        let property = match activity {
+            None => property.map(|place| Misread::before(&self.misread, place)),
+            Some(_) => property.map(str::to_owned),
+        };
         let is_warning = text("severity") == Some("warning");
         let places = self.places.get_or_init(|| vocabulary().places(&self.tree));
-        let mark = places.locate(&self.tree, activity, property);
+        let mark = places.locate(&self.tree, activity, property.as_deref());
         let mut line = format!("{}:{mark}: ", self.path.display());
         if is_warning {
             line.push_str("warning: ");
@@ -132,9 +151,11 @@ pub(crate) fn parsed(path: &Path, text: &str) -> Result<Tree, Failure> {
 
 /// A usage error for mistakes in a file.
 pub(crate) fn wrong(path: &Path, flaws: &[Flaw]) -> Failure {
-    let path = path.display();
-    let lines = flaws.iter().map(|flaw| format!("{path}:{flaw}")).collect();
-    Failure::usage(format!("cannot use {path}")).with(lines)
+    Failure::usage(format!("cannot use {}", path.display())).with(lines(path, flaws))
+}
+
+fn lines(path: &Path, flaws: &[Flaw]) -> Vec<String> {
+    flaws.iter().map(|flaw| format!("{}:{flaw}", path.display())).collect()
 }
 
 /// The files that arguments name: files, folders, and patterns such as `flows/*.yaml`. A folder
@@ -261,7 +282,7 @@ mod tests {
         let path = folder.path().join("typo.yaml");
         let text = "nmae: Typo\nvariables: 7\nversion: often\noutcomes: [A, 2]\nroot:\n  - type: WriteLin\n";
         std::fs::write(&path, text).unwrap();
-        let (document, wrong) = Document::read_all(&path).unwrap();
+        let document = Document::read_all(&path).unwrap();
         let shown = path.display();
         let expected = [
             format!("{shown}:2:1: variables: this is 7, and has to be a list: write [ … ]"),
@@ -270,10 +291,52 @@ mod tests {
             ),
             format!("{shown}:4:15: outcomes[1]: this is 2, and has to be a text"),
         ];
-        assert_eq!(wrong.unwrap().details, expected);
+        assert_eq!(document.mistakes, expected);
         let definition = document.definition().unwrap();
         assert!(definition.extra.contains_key("nmae"));
         assert!(engine().validate(&definition, &Library::default()).is_err());
+    }
+
+    #[test]
+    fn a_mistake_in_a_declaration_is_reported_at_its_member() {
+        let check = |name: &str, text: &str, expected: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let document = Document::read_all(&path).unwrap();
+            let definition = document.definition().unwrap();
+            let problems = engine().validate(&definition, &Library::default()).unwrap_err();
+            let mut lines = document.lines(&problems);
+            lines.sort();
+            let shown = format!("{}:", path.display());
+            let places: Vec<_> = lines.iter().map(|line| line.replace(&shown, "")).collect();
+            assert_eq!(places.len(), expected.len(), "{places:#?}");
+            for (line, expected) in places.iter().zip(expected) {
+                assert!(line.starts_with(expected), "{places:#?}");
+            }
+        };
+        let short = "variables:\n  Good: 1\n  Count: {type: Int32, value: many}\n  \
+                     Odd: {type: Acme.Odd}\ninputs:\n  A: {type: Int32, defaultValue: x}\noutputs:\n  \
+                     B: Nothing\nroot:\n  type: Sequence\n  variables: {C: {type: Boolean, value: 7x}}\n";
+        check(
+            "short.yaml",
+            short,
+            &[
+                "11:34: activity Sequence1: variables[0].value: the default of C is no Boolean",
+                "3:24: variables[1].value: the default of Count is no Int32",
+                "4:9: variables[2].typeName: the type of Odd is Acme.Odd",
+                "6:20: inputs[0].defaultValue: the default of A is no Int32",
+                "8:6: outputs[0].type: the type of B is Nothing",
+            ],
+        );
+        // The first item cannot be read: those that follow keep their positions.
+        let full = "{\"variables\": [7,\n {\"name\": \"A\"},\n {\"name\": \"A\"},\n \
+                    {\"typeName\": \"String\"}],\n\"root\": {\"type\": \"WriteLine\"}}";
+        check(
+            "full.json",
+            full,
+            &["3:3: variables[2].name: two variables", "4:2: variables[3].name: a variable has"],
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! SetOutput: gives an output of the innermost workflow a value.
 
-use engine::{Activity, Decision, Descriptor, Next, Step, Type};
+use engine::{Activity, Decision, Descriptor, Next, Plan, Planning, Step, Type};
+use serde_json::Value;
 
 /// `Elsa.SetOutput`
 pub(crate) struct SetOutput;
@@ -19,6 +20,15 @@ impl Activity for SetOutput {
         .outcomes(&["Done"])
     }
 
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        let name = node.literal("outputName").and_then(Value::as_str).unwrap_or_default();
+        if !name.trim().is_empty() {
+            let name = name.to_owned();
+            node.names_output("outputName", &name);
+        }
+        None
+    }
+
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let name = step.required("outputName")?;
         let value = step.value("outputValue")?;
@@ -32,7 +42,9 @@ mod tests {
     use model::SubStatus;
     use serde_json::json;
 
-    use crate::tests::player;
+    use engine::testing::env;
+
+    use crate::tests::{engine, player};
 
     #[test]
     fn outputs_take_their_declared_type() {
@@ -89,6 +101,27 @@ mod tests {
         for root in [set, with] {
             assert_eq!(run(root.clone()), (SubStatus::Finished, None), "{root}");
         }
+    }
+
+    /// A name that an expression computes is not known before it runs.
+    #[test]
+    fn an_output_that_is_not_declared_is_warned_of() {
+        let check = |name: serde_json::Value, expected: Option<&str>| {
+            let root = json!({"type": "SetOutput", "outputName": name, "outputValue": 1});
+            let document = json!({"root": root, "outputs": [{"name": "Total"}]});
+            let definition = engine::testing::parsed(document).unwrap();
+            let found =
+                engine().examine(&definition, &engine::Library::default(), &env(0)).problems;
+            let shown: Vec<_> = found.iter().map(ToString::to_string).collect();
+            let expected = expected.map(|it| format!("activity SetOutput1: outputName: {it}"));
+            assert_eq!(shown, expected.into_iter().collect::<Vec<_>>());
+            assert!(found.iter().all(|one| !one.is_error()));
+        };
+        check(json!("Total"), None);
+        check(json!({"js": "'Other'"}), None);
+        let near = "the workflow declares no output total: did you mean Total?";
+        check(json!("total"), Some(near));
+        check(json!("Sum"), Some("the workflow declares no output Sum: declare it"));
     }
 
     #[test]

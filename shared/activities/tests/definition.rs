@@ -45,11 +45,11 @@ fn every_problem_is_found_at_once() {
         ]}
     }));
     let expected = [
-        "inputs: the name a is used twice",
-        "outputs: the name B is used twice",
+        "inputs[1].name: the name a is used twice",
+        "outputs[1].name: the name B is used twice",
         "options.activationStrategyType: there is no activation strategy Sometimes",
         "options.incidentStrategyType: there is no incident strategy PanicStrategy",
-        "variables: the default of N is no Int32: \"many\" is not a whole number",
+        "variables[0].value: the default of N is no Int32: \"many\" is not a whole number",
         "activity a: type: there is no activity type Elsa.WriteLin: did you mean Elsa.WriteLine?",
         "activity b: type: there is no activity type Acme.Unheard",
         "activity c: type: there is no type: write one, such as Elsa.WriteLine",
@@ -99,10 +99,10 @@ fn what_would_be_ignored_is_a_problem_for_a_publication() {
                 {"source": "one"}]}
     }));
     let expected = [
-        "inputs: the type of I is Bogus.Type, which is not known here: use Object",
-        "variables: the type of A is Bogus.Type, which is not known here",
-        "variables: two variables have the id 2: give each its own",
-        "variables: two variables have the name B: rename one of them",
+        "inputs[0].type: the type of I is Bogus.Type, which is not known here: use Object",
+        "variables[0].typeName: the type of A is Bogus.Type, which is not known here",
+        "variables[2].id: two variables have the id 2: give each its own",
+        "variables[3].name: two variables have the name B: rename one of them",
         "activity two: type: there is no activity type Acme.Unheard",
         "activity s: variables: {\"name\":\"V\"} is not a list: write [ … ]",
         "activity s: activities: \"x\" is not a list: write [ … ]",
@@ -318,7 +318,7 @@ fn a_default_that_does_not_fit_is_named() {
     let found = oversights(json!({"root": {"type": "WriteLine"},
         "inputs": [{"name": "Day", "type": "DateOnly", "defaultValue": "2026-13-01"}]}));
     assert_eq!(found.len(), 1);
-    assert!(found[0].starts_with("inputs: the default of Day is no DateOnly"), "{found:?}");
+    assert!(found[0].starts_with("inputs[0].defaultValue: the default of Day is"), "{found:?}");
 }
 
 /// `{sql: …}` and its like are expressions, and a language that is not run here is named.

@@ -72,13 +72,13 @@ pub(crate) fn compile(
         using: vec![definition.definition_id.clone()],
         is_full: false,
     };
-    compiler.unique_names("inputs", &definition.inputs);
-    compiler.unique_names("outputs", &definition.outputs);
+    compiler.arguments("inputs", &definition.inputs);
+    compiler.arguments("outputs", &definition.outputs);
     let activation = compiler.activation(definition);
     let continues_with_incidents = compiler.continues_with_incidents(definition);
-    let mut variables = compiler.variables(None, &definition.variables);
+    let mut variables = compiler.variables(None, definition.variables.iter().enumerate());
     compiler.searchable(&definition.variables, &mut variables);
-    compiler.findings.visible = Visible::of(&definition.variables, &definition.inputs);
+    compiler.findings.visible = Visible::of(definition);
     let custom = camel_cased(&definition.custom_properties);
     compiler.scope.keeps = log_persistence::said(&mut compiler.findings, None, &custom).by_default;
     compiler.warn_of_unknown(definition);
@@ -219,12 +219,13 @@ impl Compiler<'_> {
         elsewhere::refuse_mode(&mut self.findings, Some(&id), &custom);
         let variables = self.container_variables(&id, raw);
         let outside = self.findings.visible.mark();
-        self.findings.visible.declare(&variables);
+        self.findings.visible.declare(variables.values());
         let inside = self.findings.visible.mark();
         self.findings.visible.give(descriptor.gives);
         let below = self.below(raw, &id, &descriptor, &path, depth);
         self.findings.visible.leave(inside);
-        let variables = self.variables(Some(&id), &variables);
+        let numbered = variables.iter().map(|(at, variable)| (*at, variable));
+        let variables = self.variables(Some(&id), numbered);
         let inputs = self.inputs(&id, raw, &descriptor);
         let retry = self.retry(&id, &custom, &descriptor);
         let keeping = self.keeping(&id, &custom);

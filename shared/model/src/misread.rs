@@ -20,6 +20,27 @@ pub struct Misread {
     pub message: String,
 }
 
+impl Misread {
+    /// A place in what is left of a document, as it was before these parts were removed: the items
+    /// of its lists had other positions.
+    #[must_use]
+    pub fn before(removed: &[Self], place: &str) -> String {
+        let Some((list, rest)) = place.split_once('[') else { return place.to_owned() };
+        let Some((number, rest)) = rest.split_once(']') else { return place.to_owned() };
+        let Ok(mut position) = number.parse::<usize>() else { return place.to_owned() };
+        let item = |one: &Self| {
+            let number = one.place.strip_prefix(list)?.strip_prefix('[')?.strip_suffix(']')?;
+            number.parse::<usize>().ok()
+        };
+        let mut items: Vec<_> = removed.iter().filter_map(item).collect();
+        items.sort_unstable();
+        for removed in items {
+            position += usize::from(removed <= position);
+        }
+        format!("{list}[{position}]{rest}")
+    }
+}
+
 impl Definition {
     /// Removes what cannot be read from a definition, so that mistakes in the rest of it can be found.
     pub fn repair(document: &mut Value) -> Vec<Misread> {
@@ -151,6 +172,20 @@ mod tests {
         let read: Definition = serde_json::from_value(document).unwrap();
         assert_eq!((read.name.as_deref(), read.variables.len()), (Some("A"), 2));
         assert!(read.extra.contains_key("nmae"));
+    }
+
+    #[test]
+    fn places_in_what_is_left_are_those_of_the_document() {
+        let list = json!([7, {"name": "A"}, "x", [], {"name": "B", "isArray": "often"}, {}]);
+        let found = Definition::repair(&mut json!({"variables": list, "root": null}));
+        let check = |place: &str, expected: &str| {
+            assert_eq!(Misread::before(&found, place), expected, "{place}");
+        };
+        check("variables[0].typeName", "variables[1].typeName");
+        check("variables[1].name", "variables[4].name");
+        check("variables[2]", "variables[5]");
+        check("variables", "variables");
+        check("inputs[0].name", "inputs[0].name");
     }
 
     #[test]

@@ -97,7 +97,9 @@ pub(super) async fn missing(
                 "no workflow {:?} is published: this activity fails until there is one",
                 id.as_str()
             );
-            warnings.push(shown(&Flaw::warning(Some(&activity_id), Some(CHILD), message)));
+            let mut warning = shown(&Flaw::warning(Some(&activity_id), Some(CHILD), message));
+            warning[CHILD] = json!(id);
+            warnings.push(warning);
         }
     }
     Ok(warnings)

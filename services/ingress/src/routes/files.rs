@@ -18,7 +18,8 @@ use store::VersionOption;
 use utoipa::ToSchema;
 
 use super::definitions::{definition_id, file_name, one, version_option};
-use super::saving::{audit_draft, parsed};
+use super::reading::Reading;
+use super::saving::audit_draft;
 use crate::archive::{Packed, pack, unpack};
 use crate::body::{Body, BytesMax, Params, content_type, read};
 use crate::endpoint::form::multipart;
@@ -97,30 +98,44 @@ pub(super) fn files(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<Packed>, P
 fn definitions(asking: &Asking, files: Vec<Packed>) -> Result<Vec<Definition>, Problem> {
     let mut ids = BTreeSet::new();
     let mut definitions = Vec::new();
-    for (at, Packed { name, bytes }) in files.into_iter().enumerate() {
-        let wrong = |error: String| {
-            Problem::bad_request(format!("{name} is not a workflow definition: {error}"))
-        };
-        depth::check_json_carrier(&bytes).map_err(|error| wrong(error.to_string()))?;
-        exact::check_integers(&bytes).map_err(|error| wrong(error.to_string()))?;
-        let document: Value =
-            serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-        if document.get("root").is_none() {
-            return Err(wrong("there is no root activity".to_owned()));
+    let mut wrong = Vec::new();
+    for (at, file) in files.into_iter().enumerate() {
+        let name = file.name.clone();
+        match definition(asking, at, file) {
+            Ok(definition) if ids.insert(definition.definition_id.clone()) => {
+                definitions.push(definition);
+            }
+            Ok(Definition { definition_id: id, .. }) => wrong.push(format!(
+                "{name} is not a workflow definition: another file has the id {id} too"
+            )),
+            Err(problem) => wrong.push(problem.detail().to_owned()),
         }
-        let mut definition = parsed(document).map_err(wrong)?;
-        if definition.definition_id.as_str().is_empty() {
-            // The same id for each repeat with an idempotency key.
-            let parts = ["definition", asking.id.as_str(), &at.to_string()];
-            definition.definition_id = DefinitionId::new(model::derived(&parts));
-        }
-        definition.definition_id = definition_id(definition.definition_id.as_str())?;
-        if !ids.insert(definition.definition_id.clone()) {
-            return Err(wrong(format!("another file has the id {} too", definition.definition_id)));
-        }
-        definitions.push(definition);
     }
-    Ok(definitions)
+    if wrong.is_empty() { Ok(definitions) } else { Err(Problem::bad_request(wrong.join("; "))) }
+}
+
+/// The definition in a file, the one at this position.
+fn definition(asking: &Asking, at: usize, file: Packed) -> Result<Definition, Problem> {
+    let Packed { name, bytes } = file;
+    let wrong = |error: String| {
+        Problem::bad_request(format!("{name} is not a workflow definition: {error}"))
+    };
+    depth::check_json_carrier(&bytes).map_err(|error| wrong(error.to_string()))?;
+    exact::check_integers(&bytes).map_err(|error| wrong(error.to_string()))?;
+    let document: Value =
+        serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+    if document.get("root").is_none() {
+        return Err(wrong("there is no root activity".to_owned()));
+    }
+    let mut definition = Reading::of(document, &name)?.draft()?;
+    if definition.definition_id.as_str().is_empty() {
+        // The same id for each repeat with an idempotency key.
+        let parts = ["definition", asking.id.as_str(), &at.to_string()];
+        definition.definition_id = DefinitionId::new(model::derived(&parts));
+    }
+    definition.definition_id =
+        definition_id(definition.definition_id.as_str()).map_err(|problem| problem.of(&name))?;
+    Ok(definition)
 }
 
 /// Exports definitions: one as JSON, several as a zip.

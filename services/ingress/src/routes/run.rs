@@ -281,8 +281,8 @@ pub(super) async fn dispatch(
     Body(request): Body<RunRequest>,
 ) -> Result<Response, Problem> {
     let beginning = request.beginning(&id, false)?;
-    let started = pipeline::start(&app, &asking, beginning, Patience::None).await?;
-    let id = &started.instance.id;
+    let started = pipeline::start(&app, &asking, beginning, Patience::None).await;
+    let id = &started.map_err(respond::not_begun)?.instance.id;
     Ok(respond::of_instance(id, Json(json!({"workflowInstanceId": id}))))
 }
 

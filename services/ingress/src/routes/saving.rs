@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 
 use super::bulk::bounded;
 use super::definitions::definition_id;
+use super::reading::{Reading, publishable};
 use crate::app::App;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params};
@@ -152,13 +153,17 @@ pub(super) async fn import_together(
     Body(Together { workflow_definitions, dry_run }): Body<Together>,
 ) -> Result<Json<Value>, Problem> {
     bounded(workflow_definitions.len())?;
-    let mut contents = Vec::with_capacity(workflow_definitions.len());
+    let mut readings = Vec::with_capacity(workflow_definitions.len());
     for (at, document) in workflow_definitions.into_iter().enumerate() {
-        let wrong = |problem: Problem| problem.of(&format!("item {at} of workflowDefinitions"));
-        let mut content = read(unwrapped(document).map_err(wrong)?.document).map_err(wrong)?;
-        content.definition_id = definition_id(content.definition_id.as_str()).map_err(wrong)?;
-        contents.push(content);
+        let item = format!("item {at} of workflowDefinitions");
+        let wrong = |problem: Problem| problem.of(&item);
+        let document = unwrapped(document).map_err(wrong)?.document;
+        let mut reading = Reading::of(document, &item)?;
+        let id = &mut reading.definition.definition_id;
+        *id = definition_id(id.as_str()).map_err(wrong)?;
+        readings.push(reading);
     }
+    let contents = publishable(&app, readings).await?;
     let published = if dry_run {
         publication::check_together(&app, contents).await?
     } else {
@@ -170,27 +175,6 @@ pub(super) async fn import_together(
     let saved: Vec<_> =
         published.iter().map(|saved| SavedDefinition::of(&app.cx.engine, saved)).collect();
     Ok(Json(json!({"workflowDefinitions": saved})))
-}
-
-fn read(document: Value) -> Result<Definition, Problem> {
-    parsed(document).map_err(|flaws| {
-        Problem::bad_request(format!("the body is not a workflow definition: {flaws}"))
-    })
-}
-
-/// Reads a definition.
-///
-/// # Errors
-/// Every part that cannot be read, with its place.
-pub(super) fn parsed(mut document: Value) -> Result<Definition, String> {
-    let read: Result<Definition, _> = serde_json::from_value(document.clone());
-    read.map_err(|error| {
-        let flaws: Vec<_> = Definition::repair(&mut document)
-            .into_iter()
-            .map(|misread| format!("{}: {}", misread.place, misread.message))
-            .collect();
-        if flaws.is_empty() { error.to_string() } else { flaws.join("; ") }
-    })
 }
 
 async fn audit(app: &App, caller: &Caller, published: &Definition) {
@@ -223,7 +207,7 @@ impl Saving {
     ) -> Result<Response, Problem> {
         let Sent { document, publish, is_wrapped } = unwrapped(body)?;
         let publish = self.params.flag("publish")?.or(publish).unwrap_or(!is_wrapped);
-        let mut definition = self.content(document, id)?;
+        let mut definition = self.content(app, document, id, publish).await?;
         if is_wrapped {
             keep_searchable(app, &mut definition).await?;
         }
@@ -239,14 +223,21 @@ impl Saving {
     ) -> Result<Response, Problem> {
         let Sent { document, publish, .. } = unwrapped(body)?;
         let publish = self.params.flag("publish")?.or(publish).unwrap_or(false);
-        let definition = self.content(document, id)?;
+        let definition = self.content(app, document, id, publish).await?;
         let saved = self.store(app, definition, publish, "definition.import").await?;
         Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved).flat()))
     }
 
     /// The definition that was sent, under its id.
-    fn content(&self, document: Value, id: Option<DefinitionId>) -> Result<Definition, Problem> {
-        let mut definition = read(document)?;
+    async fn content(
+        &self,
+        app: &Arc<App>,
+        document: Value,
+        id: Option<DefinitionId>,
+        publish: bool,
+    ) -> Result<Definition, Problem> {
+        let mut reading = Reading::of(document, "the body")?;
+        let definition = &mut reading.definition;
         if let Some(id) = id {
             definition.definition_id = id;
         } else if definition.definition_id.as_str().is_empty() {
@@ -256,7 +247,11 @@ impl Saving {
         } else {
             definition.definition_id = definition_id(definition.definition_id.as_str())?;
         }
-        Ok(definition)
+        if publish {
+            publishable(app, vec![reading]).await?.pop().ok_or_else(Problem::internal)
+        } else {
+            reading.draft()
+        }
     }
 
     async fn store(

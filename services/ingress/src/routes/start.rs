@@ -197,12 +197,13 @@ pub(super) async fn begun(
     beginning: Beginning,
     patience: Patience,
 ) -> Result<Response, Problem> {
-    let Started { instance, reply } = pipeline::start(app, asking, beginning, patience).await?;
+    let started = pipeline::start(app, asking, beginning, patience).await;
+    let Started { instance, reply } = started.map_err(respond::not_begun)?;
     let id = &instance.id;
     match reply {
         Reply::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
-                return Err(problem);
+                return Err(respond::not_begun(problem));
             }
             let status = InstanceStatus::of_outcome(id, &outcome, instance.status);
             Ok(respond::of_instance(id, Json(status.of_definition(&instance))))

@@ -386,29 +386,6 @@ async fn everything_that_a_designer_shows_is_described() {
 }
 
 #[tokio::test]
-async fn a_run_that_cannot_start_names_the_instance_in_the_way() {
-    let world = World::new().await;
-    let definition = json!({"definitionId": "one", "root": waits_for("go"),
-        "options": {"activationStrategyType": "Singleton"}});
-    world.post(DEFINITIONS, &definition).await.expect(201);
-    let id = world.begin("one").await;
-    let run = json!({"correlationId": null, "triggerActivityId": null,
-        "versionOptions": "Latest", "input": null});
-    let path = format!("{DEFINITIONS}/one/execute");
-    for refused in [world.post(&path, &run).await, world.get(&path).await] {
-        assert_eq!(refused.header("x-elsa-workflow-cannot-start"), Some("True"));
-        assert_eq!(refused.header("x-elsa-workflow-instance-id"), Some(id.as_str()));
-        refused.problem(409);
-    }
-    let list = world.get(&format!("{API}/workflow-instances?definitionId=one")).await.expect(200);
-    assert_eq!(list["totalCount"], 1, "no instance is stored for a refused start");
-    // What is refused for another reason says nothing about starts.
-    let unknown = world.post(&format!("{DEFINITIONS}/nope/execute"), &run).await;
-    assert_eq!(unknown.header("x-elsa-workflow-cannot-start"), None);
-    unknown.problem(404);
-}
-
-#[tokio::test]
 async fn instances_in_a_list_have_what_studio_reads() {
     let world = World::new().await;
     world.publish("w", waits_for("a")).await;

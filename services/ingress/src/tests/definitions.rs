@@ -259,8 +259,8 @@ async fn what_cannot_run_as_written_is_refused_when_it_is_published() {
     assert_eq!(
         shown,
         [
-            (None, "variables"),
-            (None, "variables"),
+            (None, "variables[0].typeName"),
+            (None, "variables[1].id"),
             (Some("f"), "connections[0]"),
             (Some("t"), "activities"),
             (Some("b"), "type"),

@@ -103,6 +103,10 @@ async fn one_wrong_file_stores_nothing() {
     };
     let detail = refused(vec![("a.json", good.clone()), ("b.json", b"{}".to_vec())]).await;
     assert!(detail.contains("b.json is not a workflow definition: there is no root"), "{detail}");
+    let files =
+        vec![("c.json", b"[".to_vec()), ("a.json", good.clone()), ("b.json", b"{}".to_vec())];
+    let detail = refused(files).await;
+    assert!(detail.contains("c.json is not") && detail.contains("; b.json is not"), "{detail}");
     let detail = refused(vec![("a.json", good.clone()), ("b.json", good)]).await;
     assert!(detail.contains("another file has the id a"), "{detail}");
     let misread = json!({"definitionId": "m", "root": {"type": "Elsa.End"}, "name": 7,

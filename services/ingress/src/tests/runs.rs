@@ -233,3 +233,35 @@ async fn a_singleton_runs_once_at_a_time() {
     assert_eq!(answer.body["workflowInstanceId"], json!(id));
     answer.problem(409);
 }
+
+#[tokio::test]
+async fn a_run_that_cannot_start_names_the_instance_in_the_way() {
+    let world = World::new().await;
+    let definitions = format!("{API}/workflow-definitions");
+    let definition = json!({"definitionId": "one", "root": waits_for("go"),
+        "options": {"activationStrategyType": "Singleton"}});
+    world.post(&definitions, &definition).await.expect(201);
+    let id = world.begin("one").await;
+    let run = json!({"correlationId": null, "triggerActivityId": null,
+        "versionOptions": "Latest", "input": null});
+    let path = format!("{definitions}/one/execute");
+    let (instances, start) = (format!("{API}/workflow-instances"), json!({"definitionId": "one"}));
+    for refused in [
+        world.post(&path, &run).await,
+        world.get(&path).await,
+        world.post(&format!("{definitions}/one/dispatch"), &run).await,
+        world.post(&instances, &start).await,
+        world.post(&format!("{instances}/start"), &start).await,
+        world.post(&format!("{instances}/{id}/restart"), &json!({})).await,
+    ] {
+        assert_eq!(refused.header("x-elsa-workflow-cannot-start"), Some("True"));
+        assert_eq!(refused.header("x-elsa-workflow-instance-id"), Some(id.as_str()));
+        refused.problem(409);
+    }
+    let list = world.get(&format!("{API}/workflow-instances?definitionId=one")).await.expect(200);
+    assert_eq!(list["totalCount"], 1, "no instance is stored for a refused start");
+    // What is refused for another reason says nothing about starts.
+    let unknown = world.post(&format!("{definitions}/nope/execute"), &run).await;
+    assert_eq!(unknown.header("x-elsa-workflow-cannot-start"), None);
+    unknown.problem(404);
+}

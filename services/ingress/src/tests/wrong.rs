@@ -82,6 +82,7 @@ fn everything_wrong() -> Value {
         json!({"type": "Elsa.HttpEndpoint", "id": "limits", "canStartWorkflow": true,
             "path": "a/{b:min(1)}"}),
         json!({"type": "Elsa.FlowSwitch", "id": "switch", "cases": "x"}),
+        json!({"type": "Elsa.SetOutput", "id": "gives", "outputName": "Totl", "outputValue": 1}),
     ];
     wrong["activities"] = json!([]);
     wrong["optoins"] = json!({});
@@ -91,20 +92,26 @@ fn everything_wrong() -> Value {
     let never = json!({"source": {"activity": "twice", "port": "Faild"},
         "target": {"activity": "sequence"}});
     root["connections"].as_array_mut().unwrap().push(never);
-    let connection = json!({"source": {"activity": "taken"}, "target": {"activity": "switch"}});
-    root["connections"].as_array_mut().unwrap().push(connection);
+    for target in ["switch", "gives"] {
+        let connection = json!({"source": {"activity": "taken"}, "target": {"activity": target}});
+        root["connections"].as_array_mut().unwrap().push(connection);
+    }
     wrong
 }
 
 const ERRORS: &[(&str, &str, &str)] = &[
-    ("", "inputs", "the name amount is used twice"),
-    ("", "outputs", "the name Total is used twice"),
-    ("", "outputs", "one has no name: give each its own"),
+    ("", "inputs[1].name", "the name amount is used twice"),
+    ("", "outputs[1].name", "the name Total is used twice"),
+    ("", "outputs[2].name", "one has no name: give each its own"),
     ("", "options.activationStrategyType", "there is no activation strategy Sometimes: use "),
     ("", "options.incidentStrategyType", "there is no incident strategy Panic: use "),
-    ("", "variables", "the default of Count is no Int32: \"many\" is not a whole number"),
-    ("", "variables", "two variables have the name Count: rename one of them"),
-    ("", "variables", "the type of Odd is Acme.Odd, which is not known here: use Object"),
+    ("", "variables[0].value", "the default of Count is no Int32: \"many\" is not a whole number"),
+    ("", "variables[1].name", "two variables have the name Count: rename one of them"),
+    (
+        "",
+        "variables[2].typeName",
+        "the type of Odd is Acme.Odd, which is not known here: use Object",
+    ),
     ("bare", "path", "there is no value: give one"),
     ("taken", "path", "The /taken path and get method are already in use by another workflow!"),
     ("two", "path", "activity one receives the same requests: give one of them another path"),
@@ -141,7 +148,11 @@ const ERRORS: &[(&str, &str, &str)] = &[
 ];
 
 const WARNINGS: &[(&str, &str, &str)] = &[
-    ("", "variables", "there is no storage driver Acme.BlobStorageDriver, Acme: use "),
+    (
+        "",
+        "variables[2].storageDriverTypeName",
+        "there is no storage driver Acme.BlobStorageDriver, Acme: use ",
+    ),
     ("", "activities", "a definition has no activities: write them into its root"),
     (
         "",
@@ -161,6 +172,7 @@ const WARNINGS: &[(&str, &str, &str)] = &[
     ("set", "value", "there is no variable Coun here: did you mean Count?"),
     ("reads", "text", "there is no variable Cuont here: declare it"),
     ("reads", "text", "the workflow declares no input Nothing: declare it"),
+    ("gives", "outputName", "the workflow declares no output Totl: did you mean Total?"),
     ("bound", "result", "no output of the workflow with the id or name Nowhere"),
     ("twice", "", "this activity never runs: no connection leads to it from the start"),
     ("alone", "", "this activity never runs: no connection leads to it from the start"),
@@ -200,6 +212,52 @@ async fn every_mistake_is_named_at_once() {
     let answer = world.post(API, &everything_wrong()).await.expect(400);
     check(&answer["validationErrors"], ERRORS);
     check(&answer["validationWarnings"], WARNINGS);
+}
+
+/// A part that cannot be read hides no other mistake, and the places are those of what was sent.
+#[tokio::test]
+async fn what_cannot_be_read_is_named_with_all_the_rest() {
+    let world = World::new().await;
+    let wrong = |id: &str| {
+        json!({"definitionId": id, "name": 7,
+            "variables": ["x", {"name": "N", "typeName": "Int32", "value": "many"}],
+            "root": {"type": "Elsa.WriteLin", "id": "w"}})
+    };
+    let text = "this is 7, and has to be a text";
+    let expected = [
+        ("", "name", text),
+        ("", "variables[0]", "this is \"x\", and has to be an object"),
+        ("", "variables[1].value", "the default of N is no Int32"),
+        ("w", "type", "there is no activity type Elsa.WriteLin: did you mean Elsa.WriteLine?"),
+    ];
+    let wrapped = json!({"model": wrong("a"), "publish": true});
+    for (path, body) in [
+        (API.to_owned(), wrong("a")),
+        (API.to_owned(), wrapped.clone()),
+        (format!("{API}/import?publish=true"), wrong("a")),
+        (format!("{API}/a/import"), wrapped),
+    ] {
+        let answer = world.post(&path, &body).await;
+        check(&answer.body["validationErrors"], &expected);
+        let general = answer.body["errors"]["generalErrors"].to_string();
+        assert!(general.contains(&format!("name: {text}")), "{general}");
+        let detail = answer.problem(400);
+        assert!(
+            detail.starts_with(&format!("the body is not a workflow definition: name: {text}"))
+        );
+    }
+    // A draft is not validated, so only what cannot be read is in its way.
+    let draft = world.post(&format!("{API}/import"), &wrong("a")).await.expect(400);
+    check(&draft["validationErrors"], &expected[..2]);
+    let together = json!({"workflowDefinitions": [
+        {"definitionId": "b", "root": {"type": "Elsa.WriteLin", "id": "w"}}, wrong("c")]});
+    let path = "/elsa/api/bulk-actions/import/workflow-definitions";
+    let answer = world.post(path, &together).await.expect(400);
+    let errors = answer["validationErrors"].as_array().unwrap();
+    let of =
+        |id: &str| errors.iter().filter(|error| error["definitionId"] == id).cloned().collect();
+    check(&of("b"), &expected[3..]);
+    check(&of("c"), &expected);
 }
 
 #[tokio::test]
@@ -268,6 +326,7 @@ async fn a_workflow_that_is_started_and_not_there_is_warned_of() {
             (r#"of-"lost""#, "workflowDefinitionId", &format!("no workflow \"lost\" {fails}")),
         ],
     );
+    assert_eq!(body["validationWarnings"][0]["workflowDefinitionId"], "gone");
 }
 
 #[tokio::test]

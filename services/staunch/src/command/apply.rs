@@ -48,7 +48,7 @@ pub(crate) struct ApplyArgs {
 
 /// Applies the files. Workflows that use each other as activities are published together, all or
 /// none. Goes on after a file that cannot be read or that the server refuses, so that one run reports
-/// all problems.
+/// all problems: for a file with mistakes also those that the server finds in the rest of it.
 ///
 /// # Errors
 /// When a file cannot be read, or the server refuses one. The kind is that of the failures if they
@@ -63,10 +63,11 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
             Err(failure) => refusals.push(reported(&failure)),
         }
     }
+    let documents = alone(documents, &mut refusals);
     if args.dry_run {
         let version = if args.draft { "Latest" } else { "Published" };
         let mut compared = Vec::new();
-        for document in &documents {
+        for document in documents.iter().filter(|it| it.mistakes.is_empty()) {
             match compare(&client, document, version).await {
                 Ok(one) => compared.push(one),
                 Err(failure) => {
@@ -75,15 +76,6 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
             }
         }
         print_compared(compared, format)?;
-        if !args.draft {
-            for group in groups(documents) {
-                match upload::together(&client, &group, true).await {
-                    Ok(done) => done.iter().for_each(|one| warn(&group, one)),
-                    Err(failure) => refusals.push(reported(&named(&group, failure))),
-                }
-            }
-        }
-        return verdict(&refusals);
     }
     let groups = if args.draft {
         documents.into_iter().map(|document| vec![document]).collect()
@@ -91,24 +83,58 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
         groups(documents)
     };
     let mut applied = Vec::new();
-    for group in groups {
+    for group in &groups {
         let uploaded = match group.as_slice() {
+            all if all.iter().any(|it| !it.mistakes.is_empty()) => {
+                Err(mistaken(&client, all, args.draft).await)
+            }
+            _ if args.dry_run && args.draft => Ok(Vec::new()),
+            all if args.dry_run => upload::together(&client, all, true).await,
             [one] => upload::import(&client, &one.body, !args.draft).await.map(|it| vec![it]),
             several => upload::together(&client, several, false).await,
         };
         match uploaded {
-            Ok(done) => {
-                done.iter().for_each(|one| warn(&group, one));
-                applied.extend(done);
-            }
+            Ok(done) => applied.extend(done),
             Err(failure) => {
-                let kind = reported(&named(&group, failure));
+                let kind = reported(&named(group, failure));
                 refusals.extend(group.iter().map(|_| kind));
             }
         }
     }
-    upload::print(&applied, format)?;
+    upload::leave_out_warnings_of_each_other(&mut applied);
+    let documents: Vec<_> = groups.into_iter().flatten().collect();
+    applied.iter().for_each(|one| warn(&documents, one));
+    if !args.dry_run {
+        upload::print(&applied, format)?;
+    }
     verdict(&refusals)
+}
+
+/// The failure of files that are applied together and of which some have mistakes: with what the
+/// server would refuse in the rest of them, unless they are drafts.
+async fn mistaken(client: &Client, documents: &[Document], are_drafts: bool) -> Failure {
+    let mut lines: Vec<_> = documents.iter().flat_map(|it| it.mistakes.clone()).collect();
+    if !are_drafts && let Err(refused) = upload::together(client, documents, true).await {
+        lines.extend(findings(documents, &refused));
+    }
+    Failure::usage("cannot be applied").with(lines)
+}
+
+/// The documents whose id no other one has. Of those that share one, none is applied: which of them
+/// is meant, only their author knows.
+fn alone(documents: Vec<Document>, refusals: &mut Vec<Kind>) -> Vec<Document> {
+    let mut paths: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for document in &documents {
+        paths.entry(document.id()).or_default().push(document.path.display().to_string());
+    }
+    paths.retain(|id, paths| !id.is_empty() && paths.len() > 1);
+    for (id, paths) in &paths {
+        let files = paths.join(", ");
+        let message = format!("{files}: these files have the same definitionId {id:?}: change one");
+        let kind = reported(&Failure::usage(message));
+        refusals.extend(paths.iter().map(|_| kind));
+    }
+    documents.into_iter().filter(|it| !paths.contains_key(&it.id())).collect()
 }
 
 /// The documents that belong together: those that use each other as activities, directly or not.
@@ -137,8 +163,8 @@ fn groups(documents: Vec<Document>) -> Vec<Vec<Document>> {
 }
 
 /// Tells what the author of a published definition should know.
-fn warn(group: &[Document], applied: &Applied) {
-    if let Some(document) = group.iter().find(|it| it.id() == applied.definition_id) {
+fn warn(documents: &[Document], applied: &Applied) {
+    if let Some(document) = documents.iter().find(|it| it.id() == applied.definition_id) {
         applied.warnings.iter().for_each(|it| say::message(&document.line(it)));
     }
 }
@@ -165,21 +191,24 @@ fn reported(failure: &Failure) -> Kind {
 fn named(documents: &[Document], failure: Failure) -> Failure {
     let paths: Vec<_> = documents.iter().map(|it| it.path.display().to_string()).collect();
     let message = format!("{}: {}", paths.join(", "), failure.message);
-    let findings = failure.body.as_deref().map(client::findings).unwrap_or_default();
+    let found = findings(documents, &failure);
+    let details = if found.is_empty() { failure.details } else { found };
+    Failure { message, details, ..failure }
+}
+
+/// The lines of the problems that the server found in the definitions.
+fn findings(documents: &[Document], failure: &Failure) -> Vec<String> {
     let line = |finding: &Value| {
         let id = output::text(finding, "definitionId");
         let document = documents.iter().find(|it| it.id() == id).or(documents.first());
         document.map(|document| document.line(finding))
     };
-    let details = if findings.is_empty() {
-        failure.details
-    } else {
-        findings.iter().filter_map(line).collect()
-    };
-    Failure { message, details, ..failure }
+    let found = failure.body.as_deref().map(client::findings).unwrap_or_default();
+    found.iter().filter_map(line).collect()
 }
 
-/// Every document that the arguments name, in order, or the reason why it cannot be read.
+/// Every document that the arguments name, in order, with its mistakes, or the reason why it cannot
+/// be read.
 ///
 /// # Errors
 /// When no file is named.
@@ -188,7 +217,7 @@ fn read(paths: &[PathBuf]) -> Result<Vec<Result<Document, Failure>>, Failure> {
     if files.is_empty() {
         return Err(Failure::usage("there is no *.yaml, *.yml or *.json file to apply"));
     }
-    Ok(files.iter().map(|path| Document::read(path)).collect())
+    Ok(files.iter().map(|path| Document::read_all(path)).collect())
 }
 
 /// The difference between a document and the version on the server.

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use engine::{Env, Installation, Program};
+use engine::{Env, Installation, Problem, Program};
 use model::{CommandId, Definition};
 use serde_json::{Value, json};
 
@@ -106,6 +106,17 @@ fn installation(args: &chassis::Args) -> Result<Installation, Failure> {
     Ok(Installation::clone(&executor::Config::from(&settings).installation))
 }
 
+/// The failure of a definition that cannot be published.
+fn invalid(document: &Document, problems: &[Problem]) -> Failure {
+    let lines = document.lines(problems);
+    if document.mistakes.is_empty() {
+        let path = document.path.display();
+        Failure::failed(format!("{path} is not valid")).with(lines)
+    } else {
+        document.refusal(lines)
+    }
+}
+
 fn run_file(
     file: &std::path::Path,
     installation: &Installation,
@@ -113,17 +124,18 @@ fn run_file(
     format: Format,
 ) -> Result<Vec<Outcome>, Failure> {
     let suite = Suite::read(file)?;
-    let document = Document::read(&suite.definition)?;
+    let document = Document::read_all(&suite.definition)?;
     let definition = document.definition()?;
     let mut all = vec![definition.clone()];
     for used in &suite.uses {
         all.push(Document::read(used)?.definition()?);
     }
     let library = document::library(&all);
-    let program = engine().validate(&definition, &library).map_err(|problems| {
-        let path = document.path.display();
-        Failure::failed(format!("{path} is not valid")).with(document.lines(&problems))
-    })?;
+    let program = match engine().validate(&definition, &library) {
+        Ok(program) if document.mistakes.is_empty() => program,
+        Ok(_) => return Err(document.refusal(Vec::new())),
+        Err(problems) => return Err(invalid(&document, &problems)),
+    };
     let coverage = coverages
         .entry(document.path.clone())
         .or_insert_with(|| Coverage::of(&document, &definition, &program));

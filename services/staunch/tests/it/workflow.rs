@@ -128,6 +128,95 @@ async fn a_definition_by_hand_goes_to_the_server_and_back() {
     dev.end().await;
 }
 
+/// Nothing of files that belong together is applied where one has mistakes.
+#[tokio::test]
+async fn an_apply_names_every_mistake_of_a_file_at_once() {
+    let here = tempfile::tempdir().unwrap();
+    let dev = Dev::start(here.path()).await;
+    let run = async |arguments: &[&str], code: i32| {
+        let output = run_in(here.path(), &[arguments, &["--server", &dev.url]].concat()).await;
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        output
+    };
+    write(here.path(), "hello.yaml", EVERYTHING_WRONG);
+    for arguments in
+        [&["apply", "-f", "hello.yaml"][..], &["apply", "-f", "hello.yaml", "--dry-run"]]
+    {
+        let refused = stderr(&run(arguments, 2).await);
+        for mistake in EVERY_MISTAKE {
+            assert!(refused.contains(mistake), "{arguments:?}, {mistake}: {refused}");
+        }
+    }
+    let draft = stderr(&run(&["apply", "-f", "hello.yaml", "--draft"], 2).await);
+    assert!(draft.contains(EVERY_MISTAKE[0]) && !draft.contains("WriteLin"), "{draft}");
+    // Items that cannot be read move no other.
+    let used = "variables: [7, {name: N, typeName: Int32, value: many}]\n\
+                options: {usableAsActivity: true}\nroot: {type: End}\n";
+    write(here.path(), "used.yaml", used);
+    write(here.path(), "user.yaml", "root: [{type: Used, workflowDefinitionId: used}]\n");
+    let refused = stderr(&run(&["apply", "-f", "used.yaml", "user.yaml"], 2).await);
+    assert!(refused.contains("used.yaml:1:13: variables[0]: this is 7"), "{refused}");
+    assert!(refused.contains("used.yaml:1:43: variables[1].value: the default of N"), "{refused}");
+    assert!(refused.contains("2 files are not applied"), "{refused}");
+    let listed = document(&run(&["workflow", "ls", "-o", "json"], 0).await);
+    assert_eq!(listed, json!([]));
+    dev.end().await;
+}
+
+#[tokio::test]
+async fn an_apply_warns_of_no_workflow_that_it_publishes() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::create_dir(here.path().join("flows")).unwrap();
+    let dev = Dev::start(here.path()).await;
+    let run = async |arguments: &[&str], code: i32| {
+        let output = run_in(here.path(), &[arguments, &["--server", &dev.url]].concat()).await;
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        stderr(&output)
+    };
+    let starts =
+        |kind: &str, child: &str| format!("{{type: {kind}, workflowDefinitionId: {child}}}");
+    let all = ["ExecuteWorkflow", "DispatchWorkflow", "BulkDispatchWorkflows"];
+    let root = all.map(|kind| starts(kind, "child")).join(", ");
+    write(here.path(), "flows/a.yaml", &format!("root: [{root}, {}]\n", starts(all[0], "gone")));
+    write(here.path(), "flows/child.yaml", "root: {type: WriteLin}\n");
+    let warning = |child: &str| format!("no workflow \"{child}\" is published");
+    // It is not published.
+    let shown = run(&["apply", "-f", "flows", "--dry-run"], 1).await;
+    assert_eq!(shown.matches(&warning("child")).count(), 3, "{shown}");
+    write(here.path(), "flows/child.yaml", &format!("root: {}\n", starts(all[0], "a")));
+    for more in [&["--dry-run"][..], &[]] {
+        let shown = run(&[&["apply", "-f", "flows"], more].concat(), 0).await;
+        assert!(!shown.contains(&warning("child")), "{shown}");
+        assert!(!shown.contains(&warning("a")), "{shown}");
+        assert!(shown.contains(&warning("gone")), "{shown}");
+    }
+    dev.end().await;
+}
+
+#[tokio::test]
+async fn an_apply_refuses_files_with_the_same_id() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::create_dir(here.path().join("flows")).unwrap();
+    let dev = Dev::start(here.path()).await;
+    for (file, text) in [("a", "one"), ("b", "two"), ("c", "three")] {
+        let id = if file == "c" { "other" } else { "twin" };
+        let content = format!("definitionId: {id}\nroot: {{type: WriteLine, text: {text}}}\n");
+        write(here.path(), &format!("flows/{file}.yaml"), &content);
+    }
+    for more in [&["--dry-run"][..], &[]] {
+        let all = [&["apply", "-f", "flows", "--server", &dev.url], more].concat();
+        let output = run_in(here.path(), &all).await;
+        let shown = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{shown}");
+        assert!(shown.contains("flows/a.yaml, flows/b.yaml: these files have the same"), "{shown}");
+    }
+    let listed = run_in(here.path(), &["workflow", "ls", "-o", "json", "--server", &dev.url]).await;
+    let listed = document(&listed);
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!(listed[0]["definitionId"], "other");
+    dev.end().await;
+}
+
 /// Mistakes of the short form, of activities and of connections, each of which hides no other.
 const EVERYTHING_WRONG: &str = "each: 1
 root:
@@ -195,6 +284,12 @@ async fn tests_and_checks_need_no_server() {
     assert_eq!(lines.len(), EVERY_MISTAKE.len(), "{wrong}");
     for (line, expected) in lines.iter().zip(EVERY_MISTAKE) {
         assert!(line.starts_with(expected), "{line} is not {expected}");
+    }
+    // Tests of a definition with mistakes name all of them, too.
+    write(here.path(), "hello.test.yaml", "tests: {a: {expect: {lines: []}}}\n");
+    let wrong = stderr(&run(&["test"], 2).await);
+    for mistake in EVERY_MISTAKE.iter().filter(|it| !it.contains("cron")) {
+        assert!(wrong.contains(mistake), "{mistake}: {wrong}");
     }
     run(&["test", "none"], 2).await;
     let schema = document(&run(&["test", "--schema"], 0).await);

@@ -146,9 +146,9 @@ impl Compiler<'_> {
         let around = std::mem::replace(&mut self.scope, scope);
         self.using.push(definition.definition_id.clone());
         let known = self.findings.problems.len();
-        let visible = Visible::of(&definition.variables, &definition.inputs);
+        let visible = Visible::of(definition);
         let visible = std::mem::replace(&mut self.findings.visible, visible);
-        let variables = self.variables(Some(id), &definition.variables);
+        let variables = self.variables(Some(id), definition.variables.iter().enumerate());
         let root = self.node(&definition.root, path, depth + 1);
         self.findings.visible = visible;
         // Its warnings were given to the author who published it.

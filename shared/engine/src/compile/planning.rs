@@ -190,6 +190,13 @@ impl Planning<'_> {
         }
     }
 
+    /// Warns if the workflow declares no output of this name.
+    pub fn names_output(&mut self, property: &str, name: &str) {
+        if let Some(message) = self.findings.visible.missing_output(name) {
+            self.findings.warning(Some(&self.node.id), Some(property), message);
+        }
+    }
+
     /// Notes that a child begins when this activity begins.
     pub fn begins_with(&mut self, child: NodeRef) {
         self.nodes[child.0 as usize].is_first = true;

@@ -1,8 +1,11 @@
 //! The searchable variables that a definition declares.
 
+use std::collections::BTreeMap;
+
 use model::{ActivityId, Searchable, Variable, limits};
 
 use super::Compiler;
+use super::declared::place;
 use crate::Type;
 use crate::keeping::is_credential;
 use crate::outline::Declared;
@@ -11,14 +14,17 @@ impl Compiler<'_> {
     /// Marks the searchable variables of the workflow.
     pub(super) fn searchable(&mut self, all: &[Variable], declared: &mut [Declared]) {
         let mut count = 0;
-        for (variable, declared) in all.iter().zip(declared) {
+        for (at, (variable, declared)) in all.iter().zip(declared).enumerate() {
             match checked(variable, &declared.ty, declared.is_hidden) {
                 Ok(None) => {}
                 Ok(kind) => {
                     count += 1;
                     declared.searchable = kind.filter(|_| count <= limits::SEARCHABLE_MAX);
                 }
-                Err(message) => self.findings.oversight(None, Some("variables"), message),
+                Err(message) => {
+                    let place = place("variables", at, "searchable");
+                    self.findings.oversight(None, Some(&place), message);
+                }
             }
         }
         if count > limits::SEARCHABLE_MAX {
@@ -31,15 +37,20 @@ impl Compiler<'_> {
     }
 
     /// Refuses searchable variables of an activity.
-    pub(super) fn refuse_searchable(&mut self, activity: &ActivityId, variables: &[Variable]) {
-        let named = variables.iter().filter(|variable| variable.searchable() != Ok(None));
-        for variable in named {
+    pub(super) fn refuse_searchable(
+        &mut self,
+        activity: &ActivityId,
+        variables: &BTreeMap<usize, Variable>,
+    ) {
+        let named = variables.iter().filter(|(_, variable)| variable.searchable() != Ok(None));
+        for (at, variable) in named {
             let message = format!(
                 "variable {} cannot be searchable: only variables of the workflow itself are, and \
                  an activity may run more than once; set a variable of the workflow",
                 variable.shown_name()
             );
-            self.findings.oversight(Some(activity), Some("variables"), message);
+            let place = place("variables", *at, "searchable");
+            self.findings.oversight(Some(activity), Some(&place), message);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The variables and inputs that an expression can use: those that its workflow declares, and those
-//! of the activities around it.
+//! of the activities around it. Also the outputs that its workflow declares.
 
-use model::{Argument, Variable};
+use model::{Definition, Variable};
 
 use crate::Type;
 use crate::near::{hint, near};
@@ -12,19 +12,21 @@ pub(super) struct Visible {
     /// Names and ids of variables with their types, those of the innermost activity last.
     variables: Vec<(String, Type)>,
     inputs: Vec<String>,
+    outputs: Vec<String>,
 }
 
 impl Visible {
     /// What a workflow declares.
-    pub(super) fn of(variables: &[Variable], inputs: &[Argument]) -> Self {
+    pub(super) fn of(definition: &Definition) -> Self {
         let mut visible = Self::default();
-        visible.declare(variables);
-        visible.inputs.extend(inputs.iter().map(|input| input.name.clone()));
+        visible.declare(&definition.variables);
+        visible.inputs.extend(definition.inputs.iter().map(|input| input.name.clone()));
+        visible.outputs.extend(definition.outputs.iter().map(|output| output.name.clone()));
         visible
     }
 
     /// Adds the variables that an activity declares.
-    pub(super) fn declare(&mut self, variables: &[Variable]) {
+    pub(super) fn declare<'v>(&mut self, variables: impl IntoIterator<Item = &'v Variable>) {
         for variable in variables {
             let alias = variable.type_name.as_deref().unwrap_or("Object");
             let ty = Type::from_alias(alias, variable.is_array);
@@ -78,5 +80,15 @@ impl Visible {
         let near = near(name, self.inputs.iter().map(|known| (known.clone(), known.as_str())));
         let hint = if near.is_empty() { ": declare it".to_owned() } else { hint(&near) };
         Some(format!("the workflow declares no input {name}{hint}"))
+    }
+
+    /// The warning for an output that is not declared; none for one that is.
+    pub(super) fn missing_output(&self, name: &str) -> Option<String> {
+        if self.outputs.iter().any(|known| known == name) {
+            return None;
+        }
+        let near = near(name, self.outputs.iter().map(|known| (known.clone(), known.as_str())));
+        let hint = if near.is_empty() { ": declare it".to_owned() } else { hint(&near) };
+        Some(format!("the workflow declares no output {name}{hint}"))
     }
 }

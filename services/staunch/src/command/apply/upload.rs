@@ -1,5 +1,7 @@
 //! Sends definitions to the server, and reads its answers.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{found, is_same};
@@ -113,6 +115,18 @@ async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>,
         users: 0,
         warnings: Vec::new(),
     }))
+}
+
+/// Leaves out the warnings of workflows that are not there, where these are among the applied ones.
+pub(super) fn leave_out_warnings_of_each_other(applied: &mut [Applied]) {
+    let ids: BTreeSet<_> = applied.iter().map(|one| one.definition_id.clone()).collect();
+    let is_there = |warning: &Value| {
+        let child = warning.get("workflowDefinitionId").and_then(Value::as_str);
+        child.is_some_and(|child| ids.contains(child))
+    };
+    for one in applied {
+        one.warnings.retain(|warning| !is_there(warning));
+    }
 }
 
 /// Prints what was applied.

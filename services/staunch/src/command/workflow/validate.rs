@@ -33,23 +33,20 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
     let mut read = Vec::new();
     let mut unread = 0;
     for path in &paths {
-        let (found, wrong) = match Document::read_all(path) {
-            Ok((document, wrong)) => (document.definition().map(|own| (document, own)), wrong),
-            Err(failure) => (Err(failure), None),
-        };
-        // What is left of a file with mistakes may be no definition because of them.
-        let failure = match (found, wrong) {
-            (Ok(found), wrong) => {
-                read.push(found);
-                wrong
+        let found = Document::read_all(path)
+            .and_then(|document| document.definition().map(|own| (document, own)));
+        match found {
+            Ok((document, own)) => {
+                unread += usize::from(!document.mistakes.is_empty());
+                lines.extend(document.mistakes.iter().cloned());
+                read.push((document, own));
             }
-            (Err(failure), wrong) => Some(wrong.unwrap_or(failure)),
-        };
-        if let Some(failure) = failure {
-            unread += 1;
-            match failure.details.is_empty() {
-                true => lines.push(failure.message),
-                false => lines.extend(failure.details),
+            Err(failure) => {
+                unread += 1;
+                match failure.details.is_empty() {
+                    true => lines.push(failure.message),
+                    false => lines.extend(failure.details),
+                }
             }
         }
     }
