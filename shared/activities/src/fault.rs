@@ -18,7 +18,10 @@ impl Activity for Fault {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        let mut text = |name: &str| Ok(step.text(name)?.unwrap_or_default());
+        let mut text = |name: &str| {
+            let text = step.text(name)?.unwrap_or_default();
+            Ok(step.shown(text))
+        };
         Err(Failure {
             code: text("code")?,
             category: text("category")?,
@@ -70,6 +73,20 @@ mod tests {
             player.start(json!({}));
             assert_eq!(player.lines().len(), lines, "{strategy:?}, {by_default}");
             assert_eq!(player.status(), SubStatus::Faulted);
+        }
+    }
+
+    #[test]
+    fn an_incident_does_not_show_what_is_made_of_a_hidden_variable() {
+        for (driver, shown) in [("Memory", "***"), ("Workflow Instance", "no 4711")] {
+            let secret =
+                json!({"id": "s", "name": "S", "value": "4711", "storageDriverTypeName": driver});
+            let mut player = player(json!({"variables": [secret], "root":
+                {"type": "Fault", "code": "42", "message": {"js": "'no ' + variables.S"}}}));
+            player.start(json!({}));
+            let incident = &player.state().incidents[0];
+            assert_eq!((incident.code.as_str(), incident.message.as_str()), ("42", shown));
+            assert_eq!(player.story().concat().contains("4711"), driver != "Memory");
         }
     }
 

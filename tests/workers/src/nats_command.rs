@@ -36,7 +36,7 @@ impl Shell {
         if crash {
             command.env("CRASH", "1");
         }
-        command.spawn().unwrap()
+        command.process_group(0).spawn().unwrap()
     }
 
     async fn nats(&self, arguments: &[&str]) -> String {
@@ -57,7 +57,11 @@ impl Shell {
 }
 
 async fn ended(worker: Child) -> Output {
-    within("the worker has ended", PATIENCE, worker.wait_with_output()).await.unwrap()
+    let group = format!("-{}", worker.id().unwrap());
+    let ran = within("the worker has ended", PATIENCE, worker.wait_with_output()).await.unwrap();
+    // A worker that was killed leaves its listeners.
+    Command::new("kill").args(["-KILL", "--", &group]).output().await.unwrap();
+    ran
 }
 
 /// The work of the worker is over, and it was this.

@@ -204,9 +204,15 @@ impl Step<'_, '_> {
     /// Writes a line into the journal, which is made of this input: without its text if values of that
     /// input are not kept, or if it is computed from a hidden variable.
     pub fn line(&mut self, input: &str, text: String) {
-        let is_kept = self.hidden_reads.get() == 0 && self.node.keeping.keeps_input(input, true);
-        let text = if is_kept { text } else { MASKED.to_owned() };
+        let is_kept = self.node.keeping.keeps_input(input, true);
+        let text = if is_kept { self.shown(text) } else { MASKED.to_owned() };
         self.note(text);
+    }
+
+    /// The text, or `***` if the activity has read a hidden variable so far: for what everyone sees.
+    #[must_use]
+    pub fn shown(&self, text: String) -> String {
+        if self.hidden_reads.get() == 0 { text } else { MASKED.to_owned() }
     }
 
     /// Writes a line of the activity itself into the journal.
