@@ -48,7 +48,10 @@ else
     RESULT="{\"attempt\": $ATTEMPT, \"status\": \"failed\", \"error\": {\"title\": \"the handler failed\", \"detail\": $DETAIL}}"
 fi
 # The answer of JetStream has a sequence when the result is stored.
-until nats req "staunch.cmd.task.$TYPE.$VERSION.$TASK" "$RESULT" -H "Nats-Msg-Id:$TASK.$ATTEMPT.result" \
-    --raw 2>/dev/null | grep -q '"seq"'; do sleep 1; done
+send() {
+    nats req "staunch.cmd.task.$TYPE.$VERSION.$TASK" "$RESULT" -H "Nats-Msg-Id:$TASK.$ATTEMPT.result" \
+        --timeout 30s --raw 2>/dev/null || true
+}
+until [[ $(send) == *'"seq"'* ]]; do sleep 1; done
 [ -z "${CRASH:-}" ] || kill -9 $$
 answer +ACK

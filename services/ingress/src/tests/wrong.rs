@@ -87,7 +87,9 @@ fn everything_wrong() -> Value {
     wrong["activities"] = json!([]);
     wrong["optoins"] = json!({});
     let root = &mut wrong["root"];
+    root["conections"] = json!([]);
     root["activities"][16]["txt"] = json!("?");
+    root["activities"][16]["canStartWorkfow"] = json!(true);
     root["activities"].as_array_mut().unwrap().extend(more);
     let never = json!({"source": {"activity": "twice", "port": "Faild"},
         "target": {"activity": "sequence"}});
@@ -159,6 +161,12 @@ const WARNINGS: &[(&str, &str, &str)] = &[
         "optoins",
         "a definition has no member optoins, so it changes nothing: did you mean options?",
     ),
+    (
+        "flow",
+        "conections",
+        "Flowchart has no conections, so it changes nothing: did you mean connections?",
+    ),
+    ("sharp", "canStartWorkfow", "so it changes nothing: did you mean canStartWorkflow?"),
     ("sharp", "txt", "WriteLine has no txt, so it changes nothing: did you mean text?"),
     ("flow", "connections[12]", "never followed, as activity twice has no outcome Faild: use Done"),
     ("", "commitStrategyName", "has no effect: each burst, up to where the workflow waits"),

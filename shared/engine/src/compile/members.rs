@@ -59,6 +59,9 @@ const COMMON: [&str; 13] = [
     "variables",
     "variable",
 ];
+/// Those of them that are long enough for a misspelled one to be told from another name.
+const LONG: [&str; 5] =
+    ["canStartWorkflow", "connections", "customProperties", "runAsynchronously", "variables"];
 
 /// The members that an activity may have beside these if it runs a workflow.
 const OF_WORKFLOWS: [&str; 9] = [
@@ -103,7 +106,8 @@ impl Compiler<'_> {
             if known.any(|known| known.eq_ignore_ascii_case(name)) {
                 continue;
             }
-            let near = near(&name.to_ascii_lowercase(), spelled(own.iter().copied()));
+            let all = own.iter().chain(&LONG).copied();
+            let near = near(&name.to_ascii_lowercase(), spelled(all));
             if !near.is_empty() {
                 let kind = descriptor.name;
                 let message = format!("{kind} has no {name}, so it changes nothing{}", hint(&near));
