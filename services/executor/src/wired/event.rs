@@ -38,6 +38,38 @@ async fn an_event_resumes_all_who_wait_and_starts_what_it_triggers() {
     assert_eq!(world.store.sizes().pending, 0);
 }
 
+/// The instance that an activation strategy forbids stays, so that its start, delivered again once
+/// the way is free, starts nothing.
+#[tokio::test(start_paused = true)]
+async fn an_event_that_a_strategy_forbids_starts_nothing_later_either() {
+    let world = World::new();
+    let trigger = json!({"type": "Event", "id": "e", "canStartWorkflow": true, "eventName": "go"});
+    let more = json!({"options": {"activationStrategyType": "SingletonStrategy"}});
+    world.publish("one", sequence(vec![trigger, wait_for("x"), line("ran")]), more).await;
+    let _node = world.node("a").await;
+    let every = store::InstanceFilter::default();
+    let all = async || {
+        let found = store::Instances::list(&world.store, &every, store::Page::first()).await;
+        found.unwrap().items
+    };
+    world.ask(event("e1", "go", json!({})), ReplyWhen::Committed).await;
+    world.until_quiet().await;
+    let holder = all().await.remove(0).id;
+    world.ask(event("e2", "go", json!({})), ReplyWhen::Committed).await;
+    world.until_quiet().await;
+    let found = all().await;
+    let forbidden = found.iter().find(|one| one.id != holder).unwrap();
+    assert_eq!(forbidden.status, SubStatus::Cancelled);
+    let record = world.record(forbidden.id.as_str()).await;
+    assert!(record.state.incidents[0].message.contains(holder.as_str()), "{record:?}");
+    world.ask(event("e3", "x", json!({})), ReplyWhen::Committed).await;
+    world.until_status(holder.as_str(), SubStatus::Finished).await;
+    world.send(&start("one", forbidden.id.as_str(), json!({}))).await;
+    world.until_quiet().await;
+    assert_eq!(all().await.len(), 2);
+    assert_eq!(world.status(forbidden.id.as_str()).await, Some(SubStatus::Cancelled));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_event_that_nobody_waits_for_is_kept_for_who_comes() {
     let world = World::new();
