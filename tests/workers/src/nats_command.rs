@@ -134,7 +134,7 @@ async fn its_failures_are_tried_again(world: &World, shell: &Shell) {
     code(shell.worker("sh fails", "echo broken >&2; exit 1", false), Some(0)).await;
     code(shell.worker("sh fails", "cat", false), Some(0)).await;
     world.over(&instance, "Finished").await;
-    let results = world.results(&task);
+    let results = world.sent(&task, 2).await;
     assert_eq!(
         (&results[0]["error"]["detail"], &results[1]["attempt"]),
         (&json!("broken\n"), &json!(2))
@@ -150,7 +150,7 @@ async fn a_crash_before_the_result_repeats_the_task(world: &World, shell: &Shell
     code(shell.worker("sh before", "cat", false), Some(0)).await;
     world.over(&instance, "Finished").await;
     world.nothing_left("sh before").await;
-    assert_eq!(world.results(&task).len(), 1);
+    assert_eq!(world.sent(&task, 1).await.len(), 1);
 }
 
 async fn a_crash_after_the_result_changes_nothing(world: &World, shell: &Shell) {
@@ -161,7 +161,7 @@ async fn a_crash_after_the_result_changes_nothing(world: &World, shell: &Shell) 
     assert_eq!(world.left("sh after").await, 1);
     code(shell.worker("sh after", "echo 2", false), Some(0)).await;
     world.nothing_left("sh after").await;
-    let results = world.results(&task);
+    let results = world.sent(&task, 2).await;
     assert_eq!((results.len(), &results[0]["id"]), (2, &results[1]["id"]));
     assert_eq!(world.client.query(&instance).await.unwrap().version, found.version);
 }

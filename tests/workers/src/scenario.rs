@@ -119,7 +119,7 @@ pub(crate) async fn failures_are_what_the_handler_means(scene: &Scene) {
     let incidents = scene.world.over(&instance, "Faulted").await.incidents.join("; ");
     assert!(incidents.contains("declined") && incidents.contains("no money"), "{incidents}");
     assert_eq!(scene.place.count(&prefix, "begin", Some(&task)), 1, "no second attempt");
-    let [sent] = &scene.world.results(&task)[..] else { panic!("one result") };
+    let [sent] = &scene.world.sent(&task, 1).await[..] else { panic!("one result") };
     let expected =
         json!({"type": "CardDeclined", "title": "declined", "detail": "no money", "status": 402});
     assert_eq!((&sent["error"], &sent["retryable"]), (&expected, &json!(false)));
@@ -235,7 +235,7 @@ pub(crate) async fn a_crash_before_the_result_repeats_the_task(scene: &Scene) {
     scene.world.over(&instance, "Finished").await;
     scene.world.nothing_left(&kind).await;
     assert_eq!(scene.place.count(&prefix, "begin", Some(&task)), 2);
-    assert_eq!(scene.world.results(&task).len(), 1);
+    assert_eq!(scene.world.sent(&task, 1).await.len(), 1);
 }
 
 pub(crate) async fn a_crash_after_the_result_changes_nothing(scene: &Scene) {
@@ -247,7 +247,7 @@ pub(crate) async fn a_crash_after_the_result_changes_nothing(scene: &Scene) {
     let (task, instance) = scene.world.hand_out(&kind, json!({"n": 1})).await;
     gate.closed().await;
     // It acknowledges, and so the result is stored.
-    assert_eq!(scene.world.results(&task).len(), 1);
+    assert_eq!(scene.world.sent(&task, 1).await.len(), 1);
     worker.kill();
     worker.ended().await;
     let first = scene.world.over(&instance, "Finished").await;
@@ -255,7 +255,7 @@ pub(crate) async fn a_crash_after_the_result_changes_nothing(scene: &Scene) {
     let _second = scene.again(&prefix);
     scene.world.nothing_left(&kind).await;
     assert_eq!(scene.place.count(&prefix, "begin", Some(&task)), 2, "the work is done again");
-    let results = scene.world.results(&task);
+    let results = scene.world.sent(&task, 2).await;
     assert_eq!(results.len(), 2);
     assert_eq!(results[0]["id"], results[1]["id"], "which the broker recognizes");
     // A result that it does not recognize.
@@ -289,8 +289,8 @@ pub(crate) async fn a_frozen_worker_loses_its_task(scene: &Scene) {
     })
     .await;
     scene.world.nothing_left(&kind).await;
-    let results = scene.world.results(&task);
-    assert!(results.len() >= 2 && count("begin") <= 3, "{results:?}");
+    let results = scene.world.sent(&task, 2).await;
+    assert!(count("begin") <= 3, "{results:?}");
     assert!(results.iter().all(|one| one["id"] == results[0]["id"]), "{results:?}");
     let after = scene.world.client.query(&instance).await.unwrap();
     assert_eq!(

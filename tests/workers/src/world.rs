@@ -163,7 +163,15 @@ impl World {
         eventually(&what, PATIENCE, async || self.left(kind).await == 0).await;
     }
 
-    /// The results that were sent for a task.
+    /// The results that were sent for a task, once there are so many. A result is heard a moment after
+    /// its worker has noted the end of the work.
+    pub(crate) async fn sent(&self, task: &str, count: usize) -> Vec<Value> {
+        let what = format!("{count} results of {task} were sent");
+        eventually(&what, PATIENCE, async || self.results(task).len() >= count).await;
+        self.results(task)
+    }
+
+    /// The results that were sent for a task so far.
     pub(crate) fn results(&self, task: &str) -> Vec<Value> {
         self.results.lock().unwrap().get(task).cloned().unwrap_or_default()
     }
