@@ -275,7 +275,11 @@ async fn what_is_no_message_of_the_protocol_is_refused_with_the_reason() {
     let mut client = server.client().await;
     // The server reads no more of it than its length, so that the client may not get rid of it.
     drop(client.socket.send(Message::text(" ".repeat(limits::HUB_MESSAGE_BYTES_MAX + 1))).await);
-    assert!(client.next().await.is_none_or(|record| record["type"] == 7));
+    let mut end = client.next().await;
+    while end.as_ref().is_some_and(|record| record["type"] == 6) {
+        end = client.next().await;
+    }
+    assert!(end.as_ref().is_none_or(|record| record["type"] == 7), "{end:?}");
     let mut client = server.client().await;
     client.send(&json!({"type": 7})).await;
     client.closed().await;
