@@ -5,7 +5,6 @@
 //! stores the command first; the executor that applies it answers.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bus::{Endpoint, Incoming, Subscription};
 use engine::FlowMode;
@@ -14,7 +13,6 @@ use model::InstanceId;
 use protocol::{Body, Command, ContentType, Message, encode_body, header, subject};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -29,8 +27,6 @@ const NAME: &str = "staunch-executor";
 const DESCRIPTION: &str = "Applies commands to workflow instances";
 /// The number of requests that are processed at the same time.
 const REQUESTS_MAX: usize = 256;
-/// A duplicate reported within this time was there before our publish.
-const AT_ONCE: Duration = Duration::from_secs(1);
 /// The header of the Services API that marks an error.
 const ERROR: &str = "Nats-Service-Error";
 const ERROR_CODE: &str = "Nats-Service-Error-Code";
@@ -144,12 +140,8 @@ async fn accept(cx: &Cx, request: Message, reply: Option<&str>) -> Result<(), Re
         startable(cx, start).await?;
     }
     let message = command.encode().map_err(|garbled| RequestProblem::bad(garbled.to_string()))?;
-    let began = Instant::now();
     match cx.bus.publish(message).await {
-        // One that is reported late may be our own: the bus repeats a publish whose answer was lost.
-        Ok(receipt) if receipt.duplicate && began.elapsed() < AT_ONCE => {
-            Err(RequestProblem::repeated(&command))
-        }
+        Ok(receipt) if receipt.duplicate => Err(RequestProblem::repeated(&command)),
         Ok(_) => Ok(()),
         Err(bus::Error::TooLarge(reason)) => Err(RequestProblem::bad(reason)),
         Err(error) => Err(RequestProblem::unavailable(&error)),

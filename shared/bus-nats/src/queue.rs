@@ -55,7 +55,7 @@ impl Queue for NatsBus {
         let payload = Bytes::from(payload);
         let give_up = Instant::now() + PUBLISH_BUDGET;
         let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
-        let mut has_asked = false;
+        let (mut has_asked, mut may_be_stored) = (false, false);
         loop {
             let inner = self.open()?;
             let attempt = inner.publishes.attempt();
@@ -64,8 +64,8 @@ impl Queue for NatsBus {
             attempt.end(&sent);
             let failure = match sent {
                 Ok(stored) => {
-                    let (sequence, duplicate) = (stored.sequence, stored.duplicate);
-                    return Ok(Receipt { sequence, duplicate });
+                    let duplicate = stored.duplicate && !may_be_stored;
+                    return Ok(Receipt { sequence: stored.sequence, duplicate });
                 }
                 Err(failure) => failure,
             };
@@ -78,6 +78,7 @@ impl Queue for NatsBus {
             {
                 self.check_stream(&subject).await?;
             }
+            may_be_stored |= matches!(failure, ApiError::Timeout);
             let pause = backoff.next();
             if !may_repeat || Instant::now() + pause >= give_up {
                 let size = payload.len();

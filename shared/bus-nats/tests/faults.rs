@@ -101,6 +101,28 @@ fn limit_files(server: &mut TestNats, bytes: &str) {
     assert!(set.unwrap().success());
 }
 
+/// The server gets the first try when it goes on, and has the message when the second one comes.
+#[tokio::test]
+async fn a_message_that_an_earlier_try_has_stored_is_no_duplicate() {
+    let mut server = nats().await;
+    let bus = bus_on(&server).await;
+    server.server().suspend().unwrap();
+    // A request that is sent after the first try, and waits as long, has no answer either.
+    let later = async {
+        let kv = bus.kv(Bucket::Leases);
+        let lost = kv.put_if("a", Bytes::new(), 0, None, &nonces()()).await;
+        assert!(matches!(lost, Err(Error::Unknown(_))), "{lost:?}");
+        server.server().resume().unwrap();
+    };
+    let (receipt, ()) = futures::join!(bus.publish(command("x")), later);
+    let receipt = receipt.unwrap();
+    assert!(!receipt.duplicate, "{receipt:?}");
+    assert_eq!(bus.backlog().await.unwrap(), 1);
+    let again = bus.publish(command("x")).await.unwrap();
+    assert_eq!(again.sequence, receipt.sequence);
+    assert!(again.duplicate);
+}
+
 /// A nats-server that could not write once stores nothing until it is restarted.
 #[cfg(target_os = "linux")]
 #[tokio::test]

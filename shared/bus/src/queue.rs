@@ -26,7 +26,8 @@ pub enum Stream {
 pub struct Receipt {
     /// Its place in the stream.
     pub sequence: u64,
-    /// The stream had a message of this id already.
+    /// The stream had a message of this id before the call. Not set where an earlier try of the same
+    /// call may be the one that it had.
     pub duplicate: bool,
 }
 

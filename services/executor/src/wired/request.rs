@@ -16,18 +16,22 @@ async fn request(world: &World, subject: &str, body: &str) -> (Message, Value) {
     (answer, body)
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_nats_client_can_do_everything() {
-    let world = World::new();
-    let steps = vec![wait_for("x"), wait_for("order.paid"), line("done"), wait_for("never")];
-    world.publish("steps", sequence(steps), json!({})).await;
-    let _nodes = (world.node("a").await, world.node("b").await);
+async fn until_served(world: &World) {
     world
         .until("the endpoints are there", async || {
             let probe = Message { subject: "staunch.api.get.none".into(), ..Message::default() };
             world.bus.request(probe, Duration::from_secs(1)).await.is_ok()
         })
         .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nats_client_can_do_everything() {
+    let world = World::new();
+    let steps = vec![wait_for("x"), wait_for("order.paid"), line("done"), wait_for("never")];
+    world.publish("steps", sequence(steps), json!({})).await;
+    let _nodes = (world.node("a").await, world.node("b").await);
+    until_served(&world).await;
     let (_, started) = request(&world, "staunch.api.start.steps", r#"{"instanceId":"i"}"#).await;
     assert_eq!(started["workflowInstanceId"], "i");
     assert_eq!(started["subStatus"], "Suspended");
@@ -51,12 +55,7 @@ async fn a_command_that_is_sent_again_is_answered() {
     let world = World::new();
     world.publish("wait", wait_for("x"), json!({})).await;
     let _node = world.node("a").await;
-    world
-        .until("the endpoints are there", async || {
-            let probe = Message { subject: "staunch.api.get.none".into(), ..Message::default() };
-            world.bus.request(probe, Duration::from_secs(1)).await.is_ok()
-        })
-        .await;
+    until_served(&world).await;
     let mut message = Message { subject: "staunch.api.start.wait".into(), ..Message::default() };
     message.headers.insert(header::MESSAGE_ID.to_owned(), "order-7".to_owned());
     let ask = async || {
@@ -79,12 +78,7 @@ async fn a_request_that_makes_no_sense_is_answered_with_a_problem() {
     let world = World::new();
     world.publish("hello", line("Hello"), json!({})).await;
     let _node = world.node("a").await;
-    world
-        .until("the endpoints are there", async || {
-            let probe = Message { subject: "staunch.api.get.none".into(), ..Message::default() };
-            world.bus.request(probe, Duration::from_secs(1)).await.is_ok()
-        })
-        .await;
+    until_served(&world).await;
     let large = format!(r#"{{"input":{{"a":"{}"}}}}"#, "x".repeat(600 * 1024));
     for (subject, body, status, part) in [
         ("staunch.api.start.hello", "not json", 400, "line 1"),

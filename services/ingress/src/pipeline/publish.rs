@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use chassis::Point;
 use protocol::Message;
-use tokio::time::Instant;
 
 use crate::app::App;
 
@@ -12,8 +11,6 @@ use crate::app::App;
 const PUBLISH_TRIES: u32 = 3;
 /// The longest time of a publish; the sweep publishes a command that takes longer.
 const PUBLISH_TIME_MAX: Duration = Duration::from_secs(3);
-/// A duplicate reported within this time existed before our publish.
-const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// The end of a publish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,15 +44,10 @@ pub(crate) async fn publish(app: &App, message: Message) -> PublishEnd {
 }
 
 async fn published(app: &App, message: Message) -> Result<PublishEnd, bus::Error> {
-    let began = Instant::now();
     let mut tries = 1;
     loop {
         match app.cx.bus.publish(message.clone()).await {
-            // A duplicate that is reported late may be our own: the bus repeats a publish whose
-            // answer was lost.
-            Ok(receipt) if receipt.duplicate && tries == 1 && began.elapsed() < AT_ONCE => {
-                return Ok(PublishEnd::Before);
-            }
+            Ok(receipt) if receipt.duplicate && tries == 1 => return Ok(PublishEnd::Before),
             Ok(_) => return Ok(PublishEnd::Now),
             Err(bus::Error::Unknown(_)) if tries < PUBLISH_TRIES => tries += 1,
             Err(error) => return Err(error),
