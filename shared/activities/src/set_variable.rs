@@ -166,6 +166,28 @@ mod tests {
     }
 
     #[test]
+    fn an_incident_does_not_show_what_is_made_of_a_hidden_variable() {
+        let read = json!({"js": "'top ' + variables.Hidden"});
+        for activity in [
+            json!({"type": "Delay", "timeSpan": read}),
+            json!({"type": "WriteLine", "text": {"js": "throw new Error('top ' + variables.Hidden)"}}),
+            json!({"type": "SetOutput", "outputName": "Total", "outputValue": read}),
+        ] {
+            for (driver, is_shown) in [("Memory", false), ("WorkflowInstanceStorageDriver", true)] {
+                let variable = json!({"id": "s", "name": "Hidden", "value": "secret",
+                    "storageDriverTypeName": driver});
+                let outputs = json!([{"name": "Total", "type": "Int32"}]);
+                let mut player =
+                    player(json!({"variables": [variable], "outputs": outputs, "root": activity}));
+                player.start(json!({}));
+                let incident = player.incident().unwrap().to_owned();
+                assert_eq!(incident.contains("top secret"), is_shown, "{incident}");
+                assert_eq!(player.story().concat().contains("top secret"), is_shown, "{incident}");
+            }
+        }
+    }
+
+    #[test]
     fn a_driver_that_is_not_known_is_a_warning() {
         let found =
             crate::tests::warnings(hiding("Acme.BlobStorageDriver", json!({"type": "End"})));

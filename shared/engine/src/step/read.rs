@@ -9,7 +9,7 @@ use super::Step;
 use crate::Type;
 use crate::convert::{convert, to_span, to_time};
 use crate::decision::Failure;
-use crate::outline::{Expression, Node, NodeRef, Source};
+use crate::outline::{Expression, Node, NodeRef, Source, fit};
 
 impl Step<'_, '_> {
     /// An input, converted to its declared type. Its default if it has no value; null if there is
@@ -179,7 +179,8 @@ impl Step<'_, '_> {
             Source::Input(name) => self.workflow_input(name).unwrap_or_default(),
             Source::Script { language, text } => self.scripted(property, language, text)?,
         };
-        convert(value, ty).map_err(|error| Failure::input(property, error))
+        let is_hidden = self.hidden_reads.get() > 0;
+        fit(value, ty, is_hidden).map_err(|error| Failure::input(property, error))
     }
 
     /// Runs a script that may set outcomes; returns its value and the outcomes it set.

@@ -1,4 +1,5 @@
 //! Secrets in an evaluation: scripts see values, and what leaves a script that has seen one is sealed.
+//! What a script says when it fails is kept only if it has seen nothing that is hidden.
 
 use std::cell::{Cell, RefCell};
 
@@ -15,6 +16,8 @@ pub(crate) struct Reading {
     /// Sealed texts are opened for it.
     opens: Cell<bool>,
     values: RefCell<Vec<String>>,
+    /// Values that the decision had read before and that the journal must not keep.
+    hidden_before: u32,
     /// The reason why a sealed text that it has read could not be opened.
     locked: RefCell<Option<String>>,
 }
@@ -22,11 +25,15 @@ pub(crate) struct Reading {
 impl Step<'_, '_> {
     /// Begins an evaluation; `opens` is for languages that compute with what they read.
     pub(crate) fn begin_reading(&mut self, opens: bool) {
-        self.reading = Reading { opens: Cell::new(opens), ..Reading::default() };
+        self.reading = Reading {
+            opens: Cell::new(opens),
+            hidden_before: self.hidden_reads.get(),
+            ..Reading::default()
+        };
     }
 
     /// Ends the evaluation: its value is sealed if it has read a secret, and its error says nothing
-    /// then.
+    /// if it has read one or a hidden variable.
     pub(crate) fn end_reading(&mut self, end: Result<Value, Flaw>) -> Result<Value, Flaw> {
         let has_read = self.has_read_secret();
         if let Some(reason) = self.reading.locked.take() {
@@ -35,9 +42,9 @@ impl Step<'_, '_> {
         }
         let end = match end {
             Ok(value) if has_read => self.sealed(value).map_err(silent),
-            Err(flaw) if has_read => {
-                let reason = "the script failed after it had read a secret, so that its message \
-                              is not kept";
+            Err(flaw) if self.hidden_reads.get() > self.reading.hidden_before => {
+                let reason = "the script failed after it had read a secret or a variable of the \
+                              memory driver, so that its message is not kept";
                 Err(Flaw { message: reason.to_owned(), ..flaw })
             }
             end => end,
