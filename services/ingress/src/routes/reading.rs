@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use model::{Definition, Misread};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -25,7 +26,7 @@ impl Reading {
     /// Nothing of it can be read.
     pub(super) fn of(mut document: Value, what: impl Into<String>) -> Result<Self, Problem> {
         let what = what.into();
-        if let Ok(definition) = serde_json::from_value(document.clone()) {
+        if let Ok(definition) = Definition::deserialize(&document) {
             return Ok(Self { definition, misread: Vec::new(), what });
         }
         let misread = Definition::repair(&mut document);
@@ -55,7 +56,10 @@ impl Reading {
     /// The parts that cannot be read, as validation errors.
     fn errors(&self) -> Vec<Value> {
         let id = &self.definition.definition_id;
-        let error = |Misread { place, message }: &Misread| json!({"message": message, "activityId": null, "property": place, "definitionId": id});
+        let error = |Misread { place, message }: &Misread| {
+            json!({"message": message, "activityId": null, "property": place,
+                "definitionId": id})
+        };
         self.misread.iter().map(error).collect()
     }
 
