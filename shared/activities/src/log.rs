@@ -26,10 +26,7 @@ impl Activity for Log {
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
-        if node.has("sinkNames") {
-            let message = "has no effect: the line goes to the log of the executor";
-            node.oversight("sinkNames", message);
-        }
+        node.warn_of_unused("sinkNames", "the line goes to the log of the executor");
         None
     }
 
@@ -92,7 +89,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tests::{oversights, player};
+    use crate::tests::{oversights, player, warnings};
 
     #[test]
     fn the_line_is_an_effect_and_in_the_journal() {
@@ -120,9 +117,19 @@ mod tests {
     }
 
     #[test]
-    fn a_sink_has_no_effect() {
-        let node = json!({"type": "Elsa.Log", "message": "x", "sinkNames": ["file"]});
-        let found = oversights(node);
-        assert!(found.iter().any(|one| one.contains("sinkNames")), "{found:?}");
+    fn a_sink_has_no_effect_and_publishing_says_so() {
+        let node = |sinks: Value| json!({"type": "Elsa.Log", "message": "x", "sinkNames": sinks});
+        let wrapped = |value: &str| {
+            json!({"typeName": "String[]", "expression": {"type": "Object", "value": value}})
+        };
+        for sinks in [json!(["file"]), wrapped("[\"file\"]")] {
+            assert_eq!(oversights(node(sinks.clone())), [""; 0]);
+            let found = warnings(node(sinks));
+            let expected = "sinkNames: has no effect: the line goes to the log of the executor";
+            assert!(found.len() == 1 && found[0].ends_with(expected), "{found:?}");
+        }
+        for nothing in [Value::Null, json!([]), json!(""), wrapped("[]"), wrapped("")] {
+            assert_eq!(warnings(node(nothing.clone())), [""; 0], "{nothing}");
+        }
     }
 }

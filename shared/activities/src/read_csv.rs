@@ -26,10 +26,7 @@ impl Activity for ReadCsv {
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
-        if node.has("recordType") {
-            let message = "has no effect: a record is an object of texts";
-            node.oversight("recordType", message);
-        }
+        node.warn_of_unused("recordType", "a record is an object of texts");
         None
     }
 
@@ -86,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tests::player;
+    use crate::tests::{oversights, player, warnings};
 
     #[test]
     fn records_are_objects_by_column() {
@@ -122,6 +119,18 @@ mod tests {
             }));
             player.start(json!({}));
             assert_eq!(player.state().output["Got"], json!([{"a": "1"}]));
+        }
+    }
+
+    #[test]
+    fn a_type_of_records_has_no_effect_and_publishing_says_so() {
+        let node = |ty: Value| json!({"type": "ReadCsv", "csvData": "a", "recordType": ty});
+        assert_eq!(oversights(node(json!("Acme.Order"))), [""; 0]);
+        let found = warnings(node(json!("Acme.Order")));
+        let expected = "recordType: has no effect: a record is an object of texts";
+        assert!(found.len() == 1 && found[0].ends_with(expected), "{found:?}");
+        for nothing in [Value::Null, json!("")] {
+            assert_eq!(warnings(node(nothing.clone())), [""; 0], "{nothing}");
         }
     }
 }

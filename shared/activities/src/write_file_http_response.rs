@@ -32,11 +32,7 @@ impl Activity for WriteFileHttpResponse {
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
-        let id = "downloadCorrelationId";
-        let is_empty = |value: &Value| value.as_str().is_none_or(str::is_empty);
-        if node.has(id) && !node.literal(id).is_some_and(is_empty) {
-            node.warning(id, "has no effect: a download is resumed by its ETag");
-        }
+        node.warn_of_unused("downloadCorrelationId", "a download is resumed by its ETag");
         if let Some(Value::String(text)) = node.literal("content")
             && let Some(message) = no_url(text)
         {

@@ -180,6 +180,18 @@ impl Planning<'_> {
         self.findings.warning(Some(&self.node.id), Some(property), message.into());
     }
 
+    /// Warns that an input changes nothing, where it has more than an empty value.
+    pub fn warn_of_unused(&mut self, input: &str, reason: &str) {
+        let is_empty = |value: &Value| match value {
+            Value::String(text) => text.trim().is_empty(),
+            Value::Array(items) => items.is_empty(),
+            _ => false,
+        };
+        if self.has(input) && !self.literal(input).is_some_and(is_empty) {
+            self.warning(input, format!("has no effect: {reason}"));
+        }
+    }
+
     /// Warns if the activity sees no variable of this id or name.
     pub fn names_variable(&mut self, property: &str, id: &str, name: &str) {
         let visible = &self.findings.visible;
