@@ -16,7 +16,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::LengthLimitError;
-use model::{depth, json, limits};
+use model::{depth, json, limits, media};
 use serde::de::DeserializeOwned;
 
 use crate::Problem;
@@ -34,7 +34,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if bytes.is_empty() {
             return parse(b"{}").map(Self);
         }
-        if !content_type.as_deref().is_none_or(is_json) {
+        if !content_type.as_deref().is_none_or(media::is_json) {
             return Err(Problem::unsupported(&content_type.unwrap_or_default()));
         }
         parse(&bytes).map(Self)
@@ -118,14 +118,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 
 /// The media type without its parameters, lowercased.
 pub(crate) fn content_type(headers: &HeaderMap) -> Option<String> {
-    let text = headers.get(CONTENT_TYPE)?.to_str().ok()?;
-    let essence = text.split(';').next().unwrap_or_default().trim();
-    (!essence.is_empty()).then(|| essence.to_ascii_lowercase())
-}
-
-/// True when a media type is JSON.
-pub(crate) fn is_json(media_type: &str) -> bool {
-    media_type == "application/json" || media_type == "text/json" || media_type.ends_with("+json")
+    media::essence(headers.get(CONTENT_TYPE)?.to_str().ok()?)
 }
 
 /// Query parameters, by name in any case. A parameter that is given twice, or with commas, is a

@@ -35,8 +35,8 @@ impl Activity for HttpEndpoint {
             .output(
                 "parsedContent",
                 Type::Object,
-                "The body: JSON, a form or text; XML as text, or as an object for a variable of \
-                 that type.",
+                "The body: JSON, a form, text, or a file if its media type is no text; XML as text, \
+                 or as an object for a variable of that type.",
             )
             .output("files", Type::List(Box::new(Type::Object)), "Uploaded files.")
             .output("file", Type::Object, "The first uploaded file.")

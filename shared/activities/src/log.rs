@@ -119,9 +119,7 @@ mod tests {
     #[test]
     fn a_sink_has_no_effect_and_publishing_says_so() {
         let node = |sinks: Value| json!({"type": "Elsa.Log", "message": "x", "sinkNames": sinks});
-        let wrapped = |value: &str| {
-            json!({"typeName": "String[]", "expression": {"type": "Object", "value": value}})
-        };
+        let wrapped = |value: &str| json!({"typeName": "String[]", "expression": {"type": "Object", "value": value}});
         for sinks in [json!(["file"]), wrapped("[\"file\"]")] {
             assert_eq!(oversights(node(sinks.clone())), [""; 0]);
             let found = warnings(node(sinks));

@@ -12,7 +12,7 @@ use http::header::{
     AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use model::{Map, depth, limits};
+use model::{Map, depth, limits, media};
 use reqwest::{Client, RequestBuilder, Response, Url, redirect};
 use serde_json::{Value, json};
 
@@ -173,7 +173,6 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Forbidden
 async fn read(mut response: Response, as_file: bool) -> Result<CallEnd, CallEnd> {
     let status_code = response.status().as_u16();
     let headers = readable(response.headers());
-    let is_json = !as_file && response.headers().get(CONTENT_TYPE).is_some_and(names_json);
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
         if body.len() + chunk.len() > limits::CALL_RESPONSE_BYTES_MAX {
@@ -185,21 +184,35 @@ async fn read(mut response: Response, as_file: bool) -> Result<CallEnd, CallEnd>
         }
         body.extend_from_slice(&chunk);
     }
-    if is_json && let Err(flaw) = model::json::check_integers(&body) {
-        return Err(CallEnd::refused(format!("in the answer of {}, {flaw}", response.url())));
-    }
-    if is_json && let Err(error) = depth::check_json_value(&body) {
-        return Err(CallEnd::refused(format!("the answer of {}: {error}", response.url())));
-    }
-    let content = match std::str::from_utf8(&body) {
-        _ if as_file => file(&response, &body),
-        _ if body.is_empty() => Value::Null,
-        Ok(text) if is_json => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-        Ok(text) => text.into(),
-        Err(_) if names_text(&response) => String::from_utf8_lossy(&body).into(),
-        Err(_) => file(&response, &body),
+    let content = if as_file {
+        file(&response, &body)
+    } else if body.is_empty() {
+        Value::Null
+    } else {
+        value(&response, &body).map_err(refuse)?
     };
     Ok(CallEnd::Response { status_code, headers, content })
+}
+
+/// The body as its media type says: JSON parsed, text, or a file. An error says why text cannot be
+/// read.
+fn value(response: &Response, body: &[u8]) -> Result<Value, String> {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let text = media::text(kind, body).map_err(|flaw| {
+        format!(
+            "the answer of {} is {flaw}; DownloadHttpFile gets it as it is, as a file",
+            response.url()
+        )
+    })?;
+    let Some(text) = text else { return Ok(file(response, body)) };
+    if !kind.and_then(media::essence).is_some_and(|kind| media::is_json(&kind)) {
+        return Ok(text.into());
+    }
+    model::json::check_integers(text.as_bytes())
+        .map_err(|flaw| format!("in the answer of {}, {flaw}", response.url()))?;
+    depth::check_json_value(text.as_bytes())
+        .map_err(|error| format!("the answer of {}: {error}", response.url()))?;
+    Ok(serde_json::from_str(&text).unwrap_or_else(|_| text.into()))
 }
 
 /// The body as a file, named by the answer or its URL.
@@ -218,19 +231,6 @@ fn file(response: &Response, body: &[u8]) -> Value {
         "size": body.len(),
         "content": STANDARD.encode(body),
     })
-}
-
-/// Whether the answer says that it is text, in an encoding that we do not read exactly.
-fn names_text(response: &Response) -> bool {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kind = kind.unwrap_or_default().trim().to_ascii_lowercase();
-    kind.starts_with("text/") || kind.contains("json") || kind.contains("xml")
-}
-
-fn names_json(value: &HeaderValue) -> bool {
-    let text = value.to_str().unwrap_or_default();
-    let kind = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    kind == "application/json" || kind == "text/json" || kind.ends_with("+json")
 }
 
 fn readable(headers: &HeaderMap) -> Map {

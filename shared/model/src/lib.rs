@@ -18,6 +18,7 @@ mod instance;
 mod journal;
 pub mod json;
 pub mod limits;
+pub mod media;
 mod misread;
 mod retention;
 mod retry;

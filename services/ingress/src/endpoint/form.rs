@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::Map;
+use model::media::{self, Charset, parameter};
 use serde_json::{Value, json};
 
 use crate::Problem;
@@ -64,21 +65,15 @@ fn part(form: &mut Form, head: &str, body: &[u8]) -> Result<(), Problem> {
             "content": base64(body),
         })),
         _ => {
-            let text = String::from_utf8_lossy(body).into_owned();
-            add(&mut form.fields, name, Value::String(text));
+            let flawed = |flaw: media::Flaw| {
+                Problem::bad_request(format!("the part {name:?} of the multipart form is {flaw}"))
+            };
+            let charset = Charset::of(line("content-type").unwrap_or_default(), body);
+            let text = charset.and_then(|charset| charset.decode(body)).map_err(flawed)?;
+            add(&mut form.fields, name.clone(), Value::String(text.into_owned()));
         }
     }
     Ok(())
-}
-
-/// A parameter of a header value, such as `name="x"`.
-fn parameter(value: &str, wanted: &str) -> Option<String> {
-    value.split(';').skip(1).find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        let value = value.trim();
-        let value = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
-        name.trim().eq_ignore_ascii_case(wanted).then(|| value.to_owned())
-    })
 }
 
 fn after_line_end(bytes: &[u8]) -> Option<&[u8]> {
@@ -133,6 +128,23 @@ mod tests {
             Content-Type: application/octet-stream\r\n\r\n\r\n--x y--\r\n";
         let form = multipart(TYPE, body.as_bytes()).unwrap();
         assert_eq!((Value::Object(form.fields), form.files), (json!({"f": ""}), Vec::new()));
+    }
+
+    #[test]
+    fn fields_are_read_in_their_charset() {
+        let field = |content_type: &str, value: &[u8]| {
+            let head = "--x y\r\nContent-Disposition: form-data; name=\"a\"\r\n";
+            let head = format!("{head}Content-Type: {content_type}\r\n\r\n");
+            multipart(TYPE, &[head.as_bytes(), value, b"\r\n--x y--\r\n"].concat())
+        };
+        let form = field("text/plain; charset=iso-8859-1", b"caf\xe9").unwrap();
+        assert_eq!(form.fields["a"], "café");
+        for (content_type, said) in
+            [("text/plain", "not text in UTF-8"), ("text/plain; charset=klingon", "not known")]
+        {
+            let problem = field(content_type, b"caf\xe9").unwrap_err();
+            assert!(problem.detail().contains(said), "{problem:?}");
+        }
     }
 
     #[test]

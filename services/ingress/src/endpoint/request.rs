@@ -2,14 +2,15 @@
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
+use model::media::{self, Charset};
 use model::{Map, depth, endpoint, json, xml};
 use serde_json::{Value, json as value};
 
 use super::form::{self, Form};
 use super::limits::{Limits, Received};
-use super::template::decoded;
+use super::template::unescaped;
 use crate::Problem;
-use crate::body::{content_type, is_json};
+use crate::body::content_type;
 
 /// Headers with credentials of callers: instances do not keep them.
 const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
@@ -56,7 +57,7 @@ pub(super) fn input(
 }
 
 /// The content of a body: JSON as it is, a form as its fields, XML as a value if the endpoint wants
-/// one, text as text, any other type in base64.
+/// one, other text as text, any other type as a file.
 fn content(
     headers: &HeaderMap,
     media_type: Option<&str>,
@@ -66,47 +67,62 @@ fn content(
     if bytes.is_empty() {
         return Ok((Value::Null, Form::default()));
     }
-    match media_type {
-        Some(media_type) if is_json(media_type) => {
-            depth::check_json_value(bytes)
+    let line = headers.get("content-type").and_then(|value| value.to_str().ok());
+    if media_type == Some("multipart/form-data") {
+        return Ok((Value::Null, form::multipart(line.unwrap_or_default(), bytes)?));
+    }
+    let flawed = |flaw: media::Flaw| Problem::bad_request(format!("the body is {flaw}"));
+    let Some(text) = media::text(line, bytes).map_err(flawed)? else {
+        return Ok((file(headers, line, bytes), Form::default()));
+    };
+    let body = match media_type {
+        Some(media_type) if media::is_json(media_type) => {
+            depth::check_json_value(text.as_bytes())
                 .map_err(|flaw| Problem::bad_request(flaw.to_string()))?;
-            json::check_integers(bytes)
+            json::check_integers(text.as_bytes())
                 .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
-            let body = serde_json::from_slice(bytes)
-                .map_err(|error| Problem::bad_request(format!("the body is not JSON: {error}")))?;
-            Ok((body, Form::default()))
+            serde_json::from_str(&text)
+                .map_err(|error| Problem::bad_request(format!("the body is not JSON: {error}")))?
         }
         Some(media_type) if limits.reads_xml && xml::is_type(media_type) => {
-            let text = std::str::from_utf8(bytes)
-                .map_err(|error| Problem::bad_request(format!("the XML is not UTF-8: {error}")))?;
-            let body = xml::value(text)
-                .map_err(|flaw| Problem::bad_request(format!("the body is {flaw}")))?;
-            Ok((body, Form::default()))
+            xml::value(&text).map_err(|flaw| Problem::bad_request(format!("the body is {flaw}")))?
         }
         Some("application/x-www-form-urlencoded") => {
-            let text = std::str::from_utf8(bytes)
-                .map_err(|error| Problem::bad_request(format!("the form is not UTF-8: {error}")))?;
-            Ok((Value::Null, Form { fields: query(text), files: Vec::new() }))
+            let charset = Charset::of(line.unwrap_or_default(), bytes).map_err(flawed)?;
+            let fields = pairs(&text, |bytes| Some(charset.decode(&bytes).ok()?.into_owned()));
+            return Ok((Value::Null, Form { fields, files: Vec::new() }));
         }
-        Some("multipart/form-data") => {
-            let line = headers.get("content-type").and_then(|value| value.to_str().ok());
-            Ok((Value::Null, form::multipart(line.unwrap_or_default(), bytes)?))
-        }
-        _ => match std::str::from_utf8(bytes) {
-            Ok(text) => Ok((Value::String(text.to_owned()), Form::default())),
-            Err(_) => Ok((Value::String(form::base64(bytes)), Form::default())),
-        },
-    }
+        _ => Value::String(text.into_owned()),
+    };
+    Ok((body, Form::default()))
 }
 
-/// Names and values; a name that occurs several times has a list.
+/// The body as a file.
+fn file(headers: &HeaderMap, content_type: Option<&str>, bytes: &[u8]) -> Value {
+    let disposition = headers.get("content-disposition").and_then(|value| value.to_str().ok());
+    let name = disposition.and_then(|line| media::parameter(line, "filename"));
+    value!({
+        "fileName": name.filter(|name| !name.is_empty()).unwrap_or_else(|| "file".to_owned()),
+        "contentType": content_type.unwrap_or("application/octet-stream"),
+        "size": bytes.len(),
+        "content": form::base64(bytes),
+    })
+}
+
+/// Names and values of a query.
 fn query(text: &str) -> Map {
+    pairs(text, |bytes| String::from_utf8(bytes).ok())
+}
+
+/// Names and values, of which `read` makes texts; a name that occurs several times has a list.
+fn pairs(text: &str, read: impl Fn(Vec<u8>) -> Option<String>) -> Map {
     let mut values = Map::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let plain = |text: &str| {
             let spaced = text.replace('+', " ");
-            decoded(&spaced).unwrap_or(spaced)
+            let escaped = spaced.contains('%').then(|| unescaped(&spaced).and_then(&read));
+            escaped.flatten().unwrap_or(spaced)
         };
         form::add(&mut values, plain(name), Value::String(plain(value)));
     }
@@ -141,12 +157,16 @@ mod tests {
 
     use super::*;
 
-    fn seen(media_type: Option<&str>, body: &str) -> Result<Value, Problem> {
+    fn seen(media_type: Option<&str>, body: impl AsRef<[u8]>) -> Result<Value, Problem> {
         seen_within(value!({}), media_type, body)
     }
 
     /// The request as an endpoint with this payload gets it.
-    fn seen_within(payload: Value, media_type: Option<&str>, body: &str) -> Result<Value, Problem> {
+    fn seen_within(
+        payload: Value,
+        media_type: Option<&str>,
+        body: impl AsRef<[u8]>,
+    ) -> Result<Value, Problem> {
         let mut request = Request::builder()
             .method("POST")
             .uri("/workflows/orders/7?a=1&b=2&b=x+%26y&c")
@@ -159,7 +179,7 @@ mod tests {
         let mut values = Map::new();
         values.insert("id".to_owned(), value!("7"));
         let path = "/workflows/orders/7";
-        let received = Ok(body.to_owned().into());
+        let received = Ok(body.as_ref().to_vec().into());
         let limits = Limits::of(&payload);
         let input = input(&parts, path, "/orders/{id}", values, &limits, &received)?;
         assert_eq!(input["HttpContext"], true);
@@ -199,5 +219,43 @@ mod tests {
         let problem = seen_within(wants(), Some("text/xml"), "<a>").unwrap_err();
         assert_eq!(problem.status(), 400);
         assert!(problem.detail().contains("the body is not XML that can be read"), "{problem:?}");
+    }
+
+    #[test]
+    fn a_body_is_a_file_if_its_type_is_no_text() {
+        for media_type in ["application/octet-stream", "application/pdf", "image/png"] {
+            let expected = value!({"fileName": "file", "contentType": media_type, "size": 2,
+                "content": "aGk="});
+            assert_eq!(seen(Some(media_type), "hi").unwrap()["body"], expected);
+        }
+        let unnamed = seen(None, b"\x00\xff").unwrap();
+        assert_eq!(unnamed["body"]["content"], "AP8=", "no type, and no text");
+        assert_eq!(unnamed["body"]["contentType"], "application/octet-stream");
+    }
+
+    #[test]
+    fn text_is_read_in_its_charset() {
+        let check = |media_type: &str, body: &[u8], expected: Value| {
+            let request = seen_within(value!({"readsXml": true}), Some(media_type), body).unwrap();
+            assert_eq!(request["body"], expected, "{media_type}");
+        };
+        check("text/plain; charset=iso-8859-1", b"caf\xe9", value!("café"));
+        check("text/csv; charset=utf-16le", b"a\0,\0", value!("a,"));
+        check("application/json; charset=windows-1252", b"{\"\x80\": 1}", value!({"€": 1}));
+        let declared = b"<?xml version='1.0' encoding='iso-8859-1'?><a>\xe9</a>";
+        check("application/xml", declared, value!({"a": "é"}));
+        check("text/xml; charset=iso-8859-1", b"<a>\xe9</a>", value!({"a": "é"}));
+        let form = "application/x-www-form-urlencoded; charset=iso-8859-1";
+        let form = seen(Some(form), b"a=%E9&b=\xe9+%").unwrap();
+        assert_eq!(form["form"], value!({"a": "é", "b": "é %"}));
+        for (media_type, said) in [
+            ("text/plain; charset=klingon", "the charset \"klingon\", which is not known"),
+            ("text/plain", "the body is not text in UTF-8"),
+            ("application/json", "the body is not text in UTF-8"),
+        ] {
+            let problem = seen(Some(media_type), b"\xe9").unwrap_err();
+            assert_eq!(problem.status(), 400, "{media_type}");
+            assert!(problem.detail().contains(said), "{problem:?}");
+        }
     }
 }

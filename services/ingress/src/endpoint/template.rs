@@ -190,6 +190,11 @@ pub(crate) fn segments(path: &str) -> Option<Vec<String>> {
 
 /// Undoes percent-encoding.
 pub(crate) fn decoded(text: &str) -> Option<String> {
+    String::from_utf8(unescaped(text)?).ok()
+}
+
+/// The bytes of a text with `%` escapes, if all of them are well-formed.
+pub(crate) fn unescaped(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
@@ -203,7 +208,7 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
         }
         out.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
     }
-    String::from_utf8(out).ok()
+    Some(out)
 }
 
 #[cfg(test)]

@@ -284,11 +284,43 @@ async fn an_answer_is_a_file_if_it_is_no_text_or_is_asked_for_as_one() {
         json!({"fileName": "a.txt", "contentType": "text/plain", "size": 2, "content": "aGk="});
     assert_eq!(end["content"], expected);
     // The byte after this control character begins no UTF-8 text.
-    let url = bytes_server(b"\x00\xff").await;
+    let url = bytes_server("", b"\x00\xff").await;
     let end = http().get(&call(format!("{url}/x/b.bin"))).await;
     let expected = json!({"fileName": "b.bin", "contentType": "application/octet-stream", "size": 2,
         "content": "AP8="});
     assert_eq!(end["content"], expected);
+}
+
+#[tokio::test]
+async fn the_media_type_of_an_answer_tells_a_file_from_text() {
+    let pdf = "content-type: application/pdf\r\n";
+    let (url, _requests) = server(vec![answer("200 OK", pdf, "hi")]).await;
+    let end = http().get(&call(format!("{url}/a.pdf"))).await;
+    let expected = json!({"fileName": "a.pdf", "contentType": "application/pdf", "size": 2, "content": "aGk="});
+    assert_eq!(end["content"], expected);
+    let (url, _requests) = server(vec![answer("200 OK", "", "hi")]).await;
+    assert_eq!(http().get(&call(url)).await["content"], "hi", "without a type");
+}
+
+#[tokio::test]
+async fn an_answer_is_read_in_its_charset() {
+    let check = async |headers: &'static str, bytes: &'static [u8], expected: Value| {
+        let end = http().get(&call(bytes_server(headers, bytes).await)).await;
+        assert_eq!(end["content"], expected, "{headers}");
+    };
+    check("content-type: text/plain; charset=iso-8859-1\r\n", b"caf\xe9", json!("café")).await;
+    check("content-type: text/html; charset=windows-1252\r\n", b"\x80 5", json!("€ 5")).await;
+    check("content-type: application/json; charset=latin1\r\n", b"[\"\xe9\"]", json!(["é"])).await;
+    let declared = b"<?xml version='1.0' encoding='iso-8859-1'?>\xe9";
+    let expected = json!("<?xml version='1.0' encoding='iso-8859-1'?>é");
+    check("content-type: application/xml\r\n", declared, expected).await;
+    let refused = async |headers: &'static str, said: &str| {
+        let end = http().get(&call(bytes_server(headers, b"caf\xe9").await)).await;
+        assert_eq!(end["error"], "refused", "{headers}: {end:?}");
+        assert!(end["message"].as_str().unwrap().contains(said), "{end:?}");
+    };
+    refused("content-type: text/plain; charset=klingon\r\n", "\"klingon\", which is not").await;
+    refused("content-type: text/plain\r\n", "not text in UTF-8").await;
 }
 
 #[tokio::test]
@@ -322,14 +354,14 @@ async fn a_form_is_sent_with_its_boundary() {
 }
 
 /// A server that gives these bytes once.
-async fn bytes_server(bytes: &'static [u8]) -> String {
+async fn bytes_server(headers: &'static str, bytes: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut buffer = [0; 4096];
         let _count = stream.read(&mut buffer).await.unwrap();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", bytes.len());
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n{headers}\r\n", bytes.len());
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.write_all(bytes).await.unwrap();
         std::future::pending::<()>().await;
