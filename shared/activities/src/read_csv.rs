@@ -1,5 +1,7 @@
 //! ReadCsv: reads the records of a CSV text.
 
+use std::collections::BTreeMap;
+
 use csv::{ReaderBuilder, StringRecord, Trim};
 use engine::{Activity, Decision, Descriptor, Failure, Kind, Next, Plan, Planning, Step, Type};
 use model::{Map, limits};
@@ -61,6 +63,7 @@ fn records(data: &[u8], delimiter: u8, has_header: bool) -> Result<Vec<Value>, F
         Some(name) if !name.is_empty() => name.to_owned(),
         _ => format!("Field{}", column + 1),
     };
+    check_names((0..headers.len()).map(name))?;
     let mut found = Vec::new();
     for record in reader.records() {
         if found.len() == limits::CSV_RECORDS_MAX {
@@ -76,6 +79,21 @@ fn records(data: &[u8], delimiter: u8, has_header: bool) -> Result<Vec<Value>, F
         found.push(Value::Object(map));
     }
     Ok(found)
+}
+
+/// Refuses two columns of one name: a record would lose the value of one of them.
+fn check_names(names: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let mut columns = BTreeMap::new();
+    for (name, column) in names.zip(1..) {
+        if let Some(first) = columns.insert(name.clone(), column) {
+            let message = format!(
+                "csvData: the columns {first} and {column} are both named {name:?}: rename one, or \
+                 read the text without a header (hasHeaderRecord)"
+            );
+            return Err(Failure::new("CsvMalformed", message));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -104,6 +122,19 @@ mod tests {
         assert_eq!(records(b"a\n\xff\n", b',', true).unwrap_err().code, "CsvMalformed");
         let long = "x\n".repeat(limits::CSV_RECORDS_MAX + 1);
         assert_eq!(read(&long, b',', false).unwrap_err().code, "CsvTooLarge");
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_refused() {
+        let check = |text: &str, said: &str| {
+            let failure = records(text.as_bytes(), b',', true).unwrap_err();
+            assert_eq!(failure.code, "CsvMalformed", "{text}");
+            assert!(failure.message.contains(said), "{}", failure.message);
+        };
+        check("id,name, id\n1,a,2", "the columns 1 and 3 are both named \"id\"");
+        check("Field2,\n1,2", "the columns 1 and 2 are both named \"Field2\"");
+        assert!(records(b"id,ID\n1,2", b',', true).is_ok(), "names have their case");
+        assert!(records(b"id,id\n1,2", b',', false).is_ok(), "no header");
     }
 
     #[test]

@@ -118,6 +118,7 @@ fn values() -> Vec<Table> {
                     json!({"csvData": {"fileName": "x.csv", "content": "YSxiCjEsMg=="}}),
                 ),
                 row("A record with another number of fields.", json!({"csvData": "a,b\n1"})),
+                row("Two columns of one name.", json!({"csvData": "a,b,a\n1,2,3"})),
                 row("A delimiter of two characters.", json!({"csvData": "a", "delimiter": "::"})),
                 row("No text.", json!({})),
             ],
