@@ -1,6 +1,6 @@
 //! ReadLine: waits until somebody gives it a line of text.
 
-use engine::{Activity, Decision, Descriptor, Kind, Next, Resumed, Step, Type};
+use engine::{Activity, Decision, Descriptor, Failure, Kind, Next, Resumed, Step, Type};
 use model::{Map, Stimulus};
 use serde_json::{Value, json};
 
@@ -28,42 +28,63 @@ impl Activity for ReadLine {
     }
 
     fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
-        step.set_output("result", line(resumed.input))?;
+        step.set_output("result", Value::String(line(resumed.input)?))?;
         Ok(Next::done())
     }
 }
 
-/// The member `Line` in any case, or else the only member there is.
-fn line(input: Map) -> Value {
-    let count = input.len();
-    let mut members = input.into_iter();
-    let found = members.find(|(name, _)| count == 1 || name.eq_ignore_ascii_case(LINE));
+/// The member `Line`, in any case: a text, or a number or a truth value as a text.
+fn line(input: Map) -> Result<String, Failure> {
+    let found = input.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(LINE));
     match found.map(|(_, value)| value) {
-        None | Some(Value::Null) => Value::String(String::new()),
-        Some(Value::String(text)) => Value::String(text),
-        Some(other) => Value::String(other.to_string()),
+        Some(Value::String(text)) => Ok(text),
+        Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(value.to_string()),
+        Some(_) => Err(Failure::input(LINE, "the line has to be a text")),
+        None => Err(Failure::input(LINE, "there is no line: resume with {\"Line\": \"…\"}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use engine::testing::Player;
+
     use super::*;
     use crate::tests::player;
+
+    fn resumed(input: &Value) -> Player<'static> {
+        let mut player = player(json!({"outputs": [{"name": "Got"}],
+            "root": {"type": "ReadLine",
+                "result": {"typeName": "String", "memoryReference": {"id": "Got"}}}}));
+        player.start(json!({}));
+        assert!(player.resume("Elsa.ReadLine", input.clone()), "it waits");
+        player
+    }
 
     #[test]
     fn the_line_is_what_the_bookmark_is_resumed_with() {
         let check = |input: Value, expected: &str| {
-            let mut player = player(json!({"outputs": [{"name": "Got"}],
-                "root": {"type": "ReadLine",
-                    "result": {"typeName": "String", "memoryReference": {"id": "Got"}}}}));
-            player.start(json!({}));
-            assert!(player.resume("Elsa.ReadLine", input.clone()), "it waits");
-            assert_eq!(player.state().output["Got"], json!(expected), "{input}");
+            assert_eq!(resumed(&input).state().output["Got"], json!(expected), "{input}");
         };
         check(json!({"Line": "hello", "other": 1}), "hello");
         check(json!({"line": "hello"}), "hello");
-        check(json!({"answer": 42}), "42");
-        check(json!({"a": "x", "b": "y"}), "");
-        check(json!({}), "");
+        check(json!({"Line": 42}), "42");
+        check(json!({"Line": true}), "true");
+        check(json!({"Line": ""}), "");
+    }
+
+    #[test]
+    fn what_has_no_line_is_refused() {
+        let check = |input: Value, expected: &str| {
+            let player = resumed(&input);
+            let incident = &player.state().incidents[0];
+            assert_eq!(incident.code, "InvalidInput", "{input}");
+            assert!(incident.message.contains(expected), "{input}: {}", incident.message);
+        };
+        for input in [json!({}), json!({"answer": 42}), json!({"a": "x", "b": "y"})] {
+            check(input, "there is no line: resume with {\"Line\": \"…\"}");
+        }
+        for value in [Value::Null, json!({"a": 1}), json!(["x"])] {
+            check(json!({ "Line": value }), "Line: the line has to be a text");
+        }
     }
 }

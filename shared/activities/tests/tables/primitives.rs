@@ -31,7 +31,8 @@ fn lines() -> Vec<Table> {
                 row("It waits.", json!({})),
                 row("The line is the result.", json!({})).then(json!({"Line": "yes"})),
                 row("A number becomes a text.", json!({})).then(json!({"Line": 7})),
-                row("Nothing is an empty result.", json!({})).then(json!({})),
+                row("There is no line.", json!({})).then(json!({"Lines": "yes"})),
+                row("The line is no text.", json!({})).then(json!({"Line": ["yes"]})),
             ],
         ),
         Table::new(
