@@ -20,7 +20,7 @@ impl Activity for WriteFileHttpResponse {
             .input("contentType", Type::String, "The Content-Type; that of the file if not given.")
             .input("filename", Type::String, "The name; that of the file if not given.")
             .input("entityTag", Type::String, "The ETag of a download that can be resumed.")
-            .input("content", Type::Object, "A file, text, or a list of these.")
+            .input("content", Type::Object, "A file, text as it is, or a list of these.")
             .input(
                 "enableResumableDownloads",
                 Type::Boolean,

@@ -165,6 +165,8 @@ fn a_download_has_the_bytes_that_are_given() {
         assert_eq!(said.content, json!(STANDARD.encode(expected)), "{content}");
     };
     check(json!("é"), "é");
+    check(json!("aGk="), "aGk=");
+    check(json!("data:text/plain;base64,aGk="), "data:text/plain;base64,aGk=");
     check(object(json!({"a": 1})), "{\"a\":1}");
     check(object(file("a", None, "hi")), "hi");
     check(object(json!([file("a", None, "hi")])), "hi");
