@@ -262,6 +262,33 @@ fn what_is_not_built_has_advice_by_its_short_name_too() {
         check(name, "here: use Elsa.RunJavaScript, or");
     }
     check("BpmnProcess", "here: use Elsa.Flowchart");
+    for name in ["Elsa.Kafka.MessageReceived", "Elsa.AzureServiceBus.MessageReceived"] {
+        check(name, "here: use Staunch.MessageReceived, with");
+    }
+    for name in ["Elsa.ServiceBus.Kafka.ProduceMessage", "Elsa.AzureServiceBus.Send.SendMessage"] {
+        check(name, "here: use Staunch.PublishMessage, with");
+    }
+    for name in ["Elsa.MassTransit.OrderPlaced", "MassTransit.PublishOrderPlaced"] {
+        check(name, "here: use Staunch.MessageReceived to receive and Staunch.PublishMessage to");
+    }
+    for name in ["Inline", "Elsa.Inline", "Elsa.Inline<String>"] {
+        check(name, "here: C# code is no part of a definition: use Elsa.RunJavaScript");
+    }
+}
+
+/// A file that was exported from a C# workflow may have types with type arguments.
+#[test]
+fn a_type_with_arguments_is_the_one_without() {
+    for node in [
+        json!({"type": "Elsa.ForEach<String>", "items": ["a"], "body": {"type": "WriteLine"}}),
+        json!({"type": "ParallelForEach<Int32>", "items": [1], "body": {"type": "WriteLine"}}),
+        json!({"type": "Elsa.SetVariable<Int32>", "variable": {"id": "v", "name": "V"}, "value": 1}),
+    ] {
+        let found = oversights(json!({"root": node, "variables": [{"id": "v", "name": "V"}]}));
+        assert_eq!(found, [""; 0], "{node}");
+    }
+    let found = oversights(json!({"type": "Elsa.Unheard<String>", "id": "a"}));
+    assert!(found[0].contains("there is no activity type Elsa.Unheard<String>"), "{found:?}");
 }
 
 /// A start is compared with the types of all inputs.

@@ -40,8 +40,13 @@ impl Registry {
         self.types.values().map(|registered| &*registered.descriptor)
     }
 
-    /// The type of this name; `WriteLine` means `Elsa.WriteLine`.
+    /// The type of this name; `WriteLine` means `Elsa.WriteLine`, and `Elsa.ForEach<String>`, as
+    /// Elsa names the types of its C# workflows, means `Elsa.ForEach`.
     pub(crate) fn get(&self, type_name: &str) -> Option<&Registered> {
+        let type_name = match type_name.split_once('<') {
+            Some((name, arguments)) if arguments.ends_with('>') => name,
+            _ => type_name,
+        };
         if let Some(found) = self.types.get(type_name) {
             return Some(found);
         }

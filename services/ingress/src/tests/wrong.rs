@@ -126,7 +126,7 @@ const ERRORS: &[(&str, &str, &str)] = &[
     ("unheard", "type", "there is no activity type Acme.Unheard"),
     ("workflow", "type", "SendInvoice, and 2 published workflows have this name: rename some"),
     ("code", "type", "no activity type Elsa.RunCSharp here: use Elsa.RunJavaScript, or"),
-    ("kafka", "type", "Elsa.Kafka.MessageReceived here: use Elsa.Event, and a bridge"),
+    ("kafka", "type", "Elsa.Kafka.MessageReceived here: use Staunch.MessageReceived"),
     ("slack", "type", "Slack.SendMessage here: use Elsa.RunTask, and a worker that does it"),
     (
         "lost",

@@ -10,21 +10,28 @@ use crate::property::find;
 
 const WORKER: &str = "use Elsa.RunTask, and a worker that does it";
 const SCRIPT: &str = "use Elsa.RunJavaScript, or Elsa.RunTask and a worker in that language";
-const RECEIVE: &str = "use Elsa.Event, and a bridge that publishes each message as an event over \
-                       NATS or HTTP";
+const RECEIVE: &str = "use Staunch.MessageReceived, with the messages brought to a stream of NATS";
+const SEND: &str = "use Staunch.PublishMessage, with the messages taken on from NATS, or \
+                    Elsa.RunTask and a worker that sends them";
+const BOTH: &str = "use Staunch.MessageReceived to receive and Staunch.PublishMessage to send, with \
+                    the messages carried between NATS and its transport";
+const CODE: &str = "C# code is no part of a definition: use Elsa.RunJavaScript, or Elsa.RunTask and \
+                    a worker";
 
 /// Activity types by the beginning of their names, the longer ones first.
-const TYPES: [(&str, &str); 24] = [
+const TYPES: [(&str, &str); 26] = [
     ("Elsa.RunCSharp", SCRIPT),
     ("Elsa.RunPython", SCRIPT),
     ("Elsa.Kafka.MessageReceived", RECEIVE),
-    ("Elsa.Kafka.", WORKER),
-    ("Elsa.ServiceBus.Kafka.", WORKER),
+    ("Elsa.Kafka.", SEND),
+    ("Elsa.ServiceBus.Kafka.", SEND),
     ("Elsa.AzureServiceBus.MessageReceived", RECEIVE),
-    ("Elsa.AzureServiceBus.", WORKER),
-    ("Elsa.ServiceBus.", WORKER),
-    ("Elsa.MassTransit.", "use Elsa.Event to receive; Elsa.PublishEvent or a worker to send"),
-    ("MassTransit.", "use Elsa.Event to receive; Elsa.PublishEvent or a worker to send"),
+    ("Elsa.AzureServiceBus.", SEND),
+    ("Elsa.ServiceBus.", SEND),
+    ("Elsa.MassTransit.", BOTH),
+    ("MassTransit.", BOTH),
+    ("Elsa.Inline", CODE),
+    ("Elsa.DynamicActivity", CODE),
     ("Elsa.Integrations.", WORKER),
     ("Elsa.GitHub.", WORKER),
     ("GitHub.", WORKER),
