@@ -302,14 +302,17 @@ fn links(node: &mut Planning<'_>, children: &[NodeRef]) -> Vec<Link> {
         node.connect(children[link.source], &link.port);
     }
     for (at, link) in &links {
-        let outcomes = node.outcomes(children[link.source]).unwrap_or_default();
-        if !outcomes.is_empty() && !outcomes.contains(&link.port.as_str()) {
+        let Some(outcomes) = node.outcomes(children[link.source]) else { continue };
+        if !outcomes.names.contains(&link.port) {
             let (port, source) = (&link.port, node.id(children[link.source]));
-            let message = format!(
-                "this connection is never followed, as activity {source} has no outcome {port}: \
-                 use {}",
-                outcomes.join(" or ")
-            );
+            let flaw = match outcomes.is_all {
+                true => format!("is never followed, as activity {source} has no outcome {port}"),
+                false => format!(
+                    "may never be followed, as the workflow that activity {source} runs does not \
+                     declare the outcome {port}"
+                ),
+            };
+            let message = format!("this connection {flaw}: use {}", outcomes.names.join(" or "));
             node.warning(&place(*at), message);
         }
     }

@@ -92,7 +92,7 @@ pub use keeping::{in_full, is_credential};
 pub use languages::Languages;
 pub use library::{Library, Reference};
 pub use moving::Moving;
-pub use outline::{Activation, Expression, NodeRef, Plan};
+pub use outline::{Activation, Expression, NodeRef, Outcomes, Plan};
 pub use problem::{Problem, Severity};
 pub use program::Program;
 pub use registry::Registry;

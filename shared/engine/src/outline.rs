@@ -110,6 +110,15 @@ pub(crate) enum RetryPolicy {
     Computed(Expression),
 }
 
+/// The outcomes that an activity may complete with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Their names.
+    pub names: Vec<String>,
+    /// It never has another one. Otherwise an expression may name some that are not declared.
+    pub is_all: bool,
+}
+
 /// A workflow that is used as an activity.
 pub(crate) struct Composite {
     /// The type that the definition around it names.
@@ -120,8 +129,8 @@ pub(crate) struct Composite {
     pub(crate) inputs: Vec<Argument>,
     /// Its declared outputs.
     pub(crate) outputs: Vec<Argument>,
-    /// All outcomes that it may complete with; none where it may have others.
-    pub(crate) outcomes: Option<Vec<String>>,
+    /// The outcomes that it completes with; none where nothing names them.
+    pub(crate) outcomes: Option<Outcomes>,
     /// The values of its inputs, by name, as the workflow around it gives them.
     pub(crate) given: BTreeMap<String, (Expression, Type)>,
 }

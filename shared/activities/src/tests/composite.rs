@@ -267,13 +267,14 @@ fn examined(document: Value, library: &Library) -> Vec<String> {
 #[test]
 fn what_the_workflow_does_not_declare_is_named() {
     let end = |outcomes: Value| json!({"type": "Complete", "outcomes": outcomes});
-    let child = |root: Value| {
+    let declaring = |outcomes: Value, root: Value| {
         definition(
             "Child",
             json!({"inputs": [{"name": "Amount", "type": "Int32", "isRequired": true}],
-                "outcomes": ["High"], "root": root}),
+                "outcomes": outcomes, "root": root}),
         )
     };
+    let child = |root: Value| declaring(json!(["High"]), root);
     let parent = |node: Value, port: &str| {
         let next = json!({"type": "WriteLine", "id": "b"});
         definition(
@@ -298,8 +299,16 @@ fn what_the_workflow_does_not_declare_is_named() {
     let never = "activity f: connections[0]: this connection is never followed, as activity c has no \
                  outcome Medium: use Done or High or Low";
     check(low(), json!({"amount": 1}), "Medium", &[never]);
-    // An expression may say any outcome.
-    check(end(json!({"js": "'Medium'"})), json!({"amount": 1}), "Medium", &[]);
+    check(end(json!("[\"Low\"]")), json!({"amount": 1}), "Medium", &[never]);
+    // An expression may say any outcome, also one that is not declared.
+    let computed = || end(json!({"js": "'Medium'"}));
+    let undeclared = "activity f: connections[0]: this connection may never be followed, as the \
+                      workflow that activity c runs does not declare the outcome Medium: use Done \
+                      or High";
+    check(computed(), json!({"amount": 1}), "Medium", &[undeclared]);
+    let used = library(&[declaring(json!([]), computed())]);
+    let silent = parent(runs("c", "Child", json!({"amount": 1})), "Medium");
+    assert_eq!(examined(silent, &used), [""; 0], "nothing is declared");
     let unknown = "activity c: amuont: the workflow Child has no input or output amuont, so it \
                    changes nothing: did you mean Amount?";
     check(low(), json!({"amount": 1, "amuont": 3}), "Done", &[unknown]);

@@ -16,7 +16,7 @@ use crate::chart::WORKFLOW_ID;
 use crate::composite::{ROOT, WorkflowActivity};
 use crate::keeping::Mode;
 use crate::library::Reference;
-use crate::outline::{Composite, Expression, Node, NodeRef, Source};
+use crate::outline::{Composite, Expression, Node, NodeRef, Outcomes, Source};
 use crate::property::find;
 use crate::{Activity as _, Problem, Type};
 
@@ -194,23 +194,28 @@ impl Compiler<'_> {
     }
 }
 
-/// All outcomes that a workflow may complete with: those that it declares, and those of its `Complete`
-/// activities. None where an expression says one.
-fn outcomes(definition: &Definition, inside: &[Node], path: &str) -> Option<Vec<String>> {
-    let mut all: BTreeSet<&str> = definition.outcomes.iter().map(String::as_str).collect();
-    all.insert("Done");
+/// The outcomes that a workflow may complete with: those that it declares, and those of its `Complete`
+/// activities. None where an expression says one and none are declared.
+fn outcomes(definition: &Definition, inside: &[Node], path: &str) -> Option<Outcomes> {
+    let mut all: BTreeSet<String> = definition.outcomes.iter().cloned().collect();
+    all.insert("Done".to_owned());
+    let mut is_all = true;
     let is_end = |node: &&Node| &*node.scope == path && node.type_name() == "Elsa.Complete";
     for end in inside.iter().filter(is_end) {
         match end.inputs.get("outcomes").map(|expression| &expression.0) {
             None => {}
             Some(Source::Literal(Value::String(text))) if !text.trim_start().starts_with('[') => {
-                all.insert(text);
+                all.insert(text.clone());
             }
-            Some(Source::Literal(Value::Array(names))) => {
-                all.extend(names.iter().filter_map(Value::as_str));
+            Some(Source::Literal(value)) => {
+                let text = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+                let names = text.as_ref().unwrap_or(value).as_array();
+                let names = names.into_iter().flatten().filter_map(Value::as_str);
+                all.extend(names.map(str::to_owned));
             }
-            Some(_) => return None,
+            Some(_) => is_all = false,
         }
     }
-    Some(all.into_iter().map(str::to_owned).collect())
+    let is_known = is_all || !definition.outcomes.is_empty();
+    is_known.then(|| Outcomes { names: all.into_iter().collect(), is_all })
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::expression::Parser;
 use super::findings::Findings;
-use crate::outline::{Expression, Node, NodeRef, Source};
+use crate::outline::{Expression, Node, NodeRef, Outcomes, Source};
 use crate::property::find;
 use crate::{Descriptor, Languages, PortKind, Type};
 
@@ -119,16 +119,17 @@ impl Planning<'_> {
         self.node.can_start
     }
 
-    /// All outcomes that a child may complete with; none where it may have others.
+    /// The outcomes that a child may complete with; none where nothing names them.
     #[must_use]
-    pub fn outcomes(&self, child: NodeRef) -> Option<Vec<&str>> {
+    pub fn outcomes(&self, child: NodeRef) -> Option<Outcomes> {
         let Node { descriptor, composite, .. } = self.child(child);
         if let Some(composite) = composite {
-            return composite.outcomes.as_ref().map(|all| all.iter().map(String::as_str).collect());
+            return composite.outcomes.clone();
         }
         let ports = descriptor.ports.iter().filter(|port| port.kind == PortKind::Flow);
-        let names: Vec<_> = ports.map(|port| port.name).collect();
-        (!names.is_empty() && !descriptor.has_more_outcomes).then_some(names)
+        let names: Vec<_> = ports.map(|port| port.name.to_owned()).collect();
+        let is_known = !names.is_empty() && !descriptor.has_more_outcomes;
+        is_known.then_some(Outcomes { names, is_all: true })
     }
 
     /// Records that a connection follows this outcome of a child. Warns if the child never leaves
