@@ -7,6 +7,8 @@ use crate::calls::{CallEnd, ErrorKind};
 pub(super) enum Fault {
     /// The statement is not run, or its result is not read.
     Refused(String),
+    /// The server of the database gives no connection.
+    Unreachable(String),
     /// The database or the way to it failed.
     Sql(Error),
 }
@@ -21,6 +23,7 @@ impl Fault {
     pub(super) fn into_end(self) -> CallEnd {
         let error = match self {
             Self::Refused(message) => return CallEnd::refused(message),
+            Self::Unreachable(message) => return CallEnd::error(ErrorKind::Connect, message),
             Self::Sql(error) => error,
         };
         match error {

@@ -1,5 +1,7 @@
 //! The connections to one database.
 
+use std::future::pending;
+use std::io::{Error, ErrorKind};
 use std::str::FromStr as _;
 use std::time::Duration;
 
@@ -10,6 +12,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use sqlx::{Database, MySql, Postgres, Sqlite};
+use tokio::net::TcpStream;
 
 use super::failure::Fault;
 use super::{mysql, postgres, sqlite};
@@ -18,6 +21,8 @@ use super::{mysql, postgres, sqlite};
 const CONNECTIONS_MAX: u32 = 8;
 /// The wait for a free connection, or for a new one.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
+/// The wait for a connection, before its server is asked whether it takes any.
+const PROBE_AFTER: Duration = Duration::from_millis(200);
 /// Connections that are not used are closed after this time.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(5 * 60);
 
@@ -46,6 +51,23 @@ impl<DB: Database> Drop for Busy<DB> {
         if !self.is_done {
             self.connection.close_on_drop();
         }
+    }
+}
+
+/// The address of a database.
+struct Server {
+    host: String,
+    port: u16,
+}
+
+impl Server {
+    fn new(host: &str, port: u16) -> Self {
+        Self { host: host.trim_matches(['[', ']']).to_owned(), port }
+    }
+
+    fn unreachable(&self, error: &Error) -> Fault {
+        let Self { host, port } = self;
+        Fault::Unreachable(format!("the database at {host}, port {port}, is not reached: {error}"))
     }
 }
 
@@ -92,25 +114,59 @@ impl Pool {
     pub(super) async fn run(&self, statement: &Statement, key: &str) -> Result<Map, Fault> {
         match self {
             Self::Postgres(pool) => {
-                let mut busy: Busy<Postgres> = Busy::new(pool.acquire().await?);
+                let options = pool.connect_options();
+                let socket = options.get_socket().is_some() || options.get_host().starts_with('/');
+                let server = (!socket).then(|| Server::new(options.get_host(), options.get_port()));
+                let mut busy: Busy<Postgres> = acquired(pool, server.as_ref()).await?;
                 let end = postgres::run(&mut busy.connection, statement, key).await;
                 busy.is_done = is_done(&end);
                 end
             }
             Self::MySql(pool) => {
-                let mut busy: Busy<MySql> = Busy::new(pool.acquire().await?);
+                let options = pool.connect_options();
+                let socket = options.get_socket().is_some();
+                let server = (!socket).then(|| Server::new(options.get_host(), options.get_port()));
+                let mut busy: Busy<MySql> = acquired(pool, server.as_ref()).await?;
                 let end = mysql::run(&mut busy.connection, statement, key).await;
                 busy.is_done = is_done(&end);
                 end
             }
             Self::Sqlite(pool) => {
-                let mut busy: Busy<Sqlite> = Busy::new(pool.acquire().await?);
+                let mut busy: Busy<Sqlite> = acquired(pool, None).await?;
                 let end = sqlite::run(&mut busy.connection, statement, key).await;
                 busy.is_done = is_done(&end);
                 end
             }
         }
     }
+}
+
+/// A connection of the pool. The pool tries a server that refuses connections again and again, until
+/// its time is over: it may be starting. A workflow is to learn it at once, and may try again.
+async fn acquired<DB: Database>(
+    pool: &sqlx::Pool<DB>,
+    server: Option<&Server>,
+) -> Result<Busy<DB>, Fault> {
+    tokio::select! {
+        connection = pool.acquire() => match (connection, server) {
+            (Ok(connection), _) => Ok(Busy::new(connection)),
+            (Err(sqlx::Error::Io(error)), Some(server)) => Err(server.unreachable(&error)),
+            (Err(error), _) => Err(error.into()),
+        },
+        fault = refusal(server) => Err(fault),
+    }
+}
+
+/// Ends if the server refuses connections, a moment after the pool was asked for one.
+async fn refusal(server: Option<&Server>) -> Fault {
+    tokio::time::sleep(PROBE_AFTER).await;
+    if let Some(server) = server
+        && let Err(error) = TcpStream::connect((server.host.as_str(), server.port)).await
+        && error.kind() == ErrorKind::ConnectionRefused
+    {
+        return server.unreachable(&error);
+    }
+    pending().await
 }
 
 /// Whether the statement has ended on the server.
