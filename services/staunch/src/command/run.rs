@@ -17,6 +17,10 @@ pub(crate) struct RunArgs {
     /// Workflow input: a JSON object, or @FILE with one
     #[arg(short, long, default_value = "{}", value_name = "JSON|@FILE")]
     input: String,
+    /// Properties of the instance, such as '{"Flowchart:ExecutionMode": "TokenBased"}': a JSON
+    /// object, or @FILE with one
+    #[arg(long, default_value = "{}", value_name = "JSON|@FILE")]
+    properties: String,
     /// Groups instances that belong together
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
@@ -35,14 +39,24 @@ pub(crate) struct RunArgs {
 /// # Errors
 /// When it is not accepted; with `--wait`, when it ends faulted or cancelled.
 pub(crate) async fn run(args: RunArgs, format: Format) -> Result<(), Failure> {
-    let input = input::parse(&args.input)?;
+    let body = body(&args)?;
     let client = Client::new(&args.client)?;
-    let mut body = json!({"input": input});
+    let id = start(&client, &args.definition_id, &body, args.id.as_deref()).await?;
+    if args.wait { wait(&client, &id, format).await } else { accepted(&id, format) }
+}
+
+/// The request for the start.
+fn body(args: &RunArgs) -> Result<Value, Failure> {
+    let mut body = json!({"input": input::parse(&args.input)?});
+    let properties = input::parse(&args.properties)
+        .map_err(|failure| Failure { message: format!("--properties: {failure}"), ..failure })?;
+    if !properties.is_empty() {
+        body["properties"] = Value::Object(properties);
+    }
     if let Some(correlation_id) = &args.correlation_id {
         body["correlationId"] = json!(correlation_id);
     }
-    let id = start(&client, &args.definition_id, &body, args.id.as_deref()).await?;
-    if args.wait { wait(&client, &id, format).await } else { accepted(&id, format) }
+    Ok(body)
 }
 
 /// Starts an instance; returns its id.
@@ -103,5 +117,37 @@ pub(crate) fn ended(id: &InstanceId, status: SubStatus) -> Result<(), Failure> {
             Err(Failure::failed(format!("{id} is {status}; see `staunch instance get {id}`")))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        run: RunArgs,
+    }
+
+    fn sent(more: &[&str]) -> Result<Value, Failure> {
+        let line = Line::try_parse_from([&["run", "order"], more].concat()).unwrap();
+        body(&line.run)
+    }
+
+    #[test]
+    fn a_start_has_the_members_that_are_given() {
+        assert_eq!(sent(&[]).unwrap(), json!({"input": {}}));
+        let properties = r#"{"Flowchart:ExecutionMode": "TokenBased"}"#;
+        let all = ["-i", r#"{"N": 1}"#, "--properties", properties, "--correlation-id", "c"];
+        assert_eq!(
+            sent(&all).unwrap(),
+            json!({"input": {"N": 1}, "correlationId": "c",
+                "properties": {"Flowchart:ExecutionMode": "TokenBased"}})
+        );
+        let failure = sent(&["--properties", "[1]"]).unwrap_err();
+        assert!(failure.message.starts_with("--properties: "), "{failure}");
     }
 }

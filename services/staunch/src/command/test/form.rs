@@ -74,6 +74,7 @@ pub(super) const FILE: &[Field] = &[
 /// The members of a test.
 pub(super) const TEST: &[Field] = &[
     field("input", Values, "The input of the start."),
+    field("properties", Values, "Properties of the start, such as Flowchart:ExecutionMode."),
     field("correlationId", Text, "The correlation id of the start."),
     field("start", Happening(&[]), "The trigger; without it, a plain start."),
     field("now", Time, "The time of the start; 2026-01-01T00:00:00Z if not given."),

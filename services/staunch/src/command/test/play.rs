@@ -1,7 +1,8 @@
 //! Plays one instance: the engine's turns, the answers of the mocks, and time that is skipped.
 
 use engine::{
-    Call, Effect, Engine, Env, Input, Operation, Program, Rest, Resume, Start, State, Triggers,
+    Call, Effect, Engine, Env, FlowMode, Input, Operation, Program, Rest, Resume, Start, State,
+    Triggers,
 };
 use model::{ActivityId, BookmarkId, Definition, Entry, Map, Stimulus, Timestamp};
 use serde_json::{Value, json};
@@ -97,6 +98,10 @@ impl<'p> Player<'p> {
     }
 
     fn start(&mut self, given: &Given) -> Result<(), String> {
+        let mode = given.properties.get(FlowMode::PROPERTY).map(FlowMode::named);
+        if let Some(Err(reason)) = mode {
+            return Err(format!("a server refuses this start: properties: {reason}"));
+        }
         let mut input = given.input.clone();
         let trigger = match &given.start {
             None => {
@@ -115,7 +120,7 @@ impl<'p> Player<'p> {
             trigger,
             restart: None,
             input,
-            properties: Map::new(),
+            properties: given.properties.clone(),
             correlation_id: given.correlation_id.clone(),
             name: None,
             parent: None,

@@ -37,6 +37,7 @@ pub(super) struct Test {
 pub(super) struct Given {
     pub(super) now: Timestamp,
     pub(super) input: Map,
+    pub(super) properties: Map,
     pub(super) correlation_id: Option<String>,
     /// The trigger; none for a plain start.
     pub(super) start: Option<Happening>,
@@ -142,6 +143,7 @@ fn test(reader: &mut Reader, member: &Member, around: &Mocks) -> Test {
         given: Given {
             now: now(reader, tree.get("now")),
             input: reader.map(tree.get("input")),
+            properties: reader.map(tree.get("properties")),
             correlation_id: reader.text(tree.get("correlationId")),
             start: tree.get("start").and_then(|start| happening(reader, start, &[])),
             steps,

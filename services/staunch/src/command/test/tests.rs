@@ -57,6 +57,25 @@ fn an_input_that_a_server_refuses_is_refused() {
 }
 
 #[test]
+fn a_start_may_have_properties() {
+    let definition = "root:\n  type: Flowchart\n  id: f\n  activities:\n  \
+        - {type: FlowDecision, id: d, condition: true}\n  \
+        - {type: WriteLine, id: a, text: x}\n  \
+        - {type: WriteLine, id: b, text: x}\n  \
+        - {type: WriteLine, id: j, text: joined, customProperties: {mergeMode: Merge}}\n  \
+        connections:\n  \
+        - {source: {activity: d, port: 'True'}, target: {activity: a}}\n  \
+        - {source: {activity: d, port: 'False'}, target: {activity: b}}\n  \
+        - {source: {activity: a}, target: {activity: j}}\n  \
+        - {source: {activity: b}, target: {activity: j}}\n";
+    passes(definition, "expect: {status: Finished, lines: [x, joined]}");
+    let with = |mode: &str| format!("properties: {{'Flowchart:ExecutionMode': {mode}}}\n");
+    passes(definition, &(with("TokenBased") + "expect: {status: Faulted, lines: [x]}"));
+    let told = differences(definition, &(with("Banana") + "expect: {lines: []}")).join("; ");
+    assert!(told.contains("a server refuses this start: properties: there is no"), "{told}");
+}
+
+#[test]
 fn the_example_of_the_page_passes() {
     let page = include_str!("../../../../../docs/testing.md");
     let blocks = blocks(page);
