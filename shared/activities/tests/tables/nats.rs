@@ -14,7 +14,7 @@ pub(crate) fn tables() -> Vec<Table> {
 }
 
 /// The activity in a flowchart, whose outcome leads to a line.
-fn leaving(subject: Value, outcome: &str) -> Value {
+pub(crate) fn leaving(subject: Value, outcome: &str) -> Value {
     let mut subject = subject;
     subject["id"] = json!("subject");
     let mut after = line("the other way");
