@@ -25,7 +25,7 @@ pub(crate) fn failure(input: &Map, name: &str) -> Option<Failure> {
 
 /// Whether an output goes where XML is of use as a value, not as text.
 pub(crate) fn wants_value(step: &Step<'_, '_>, output: &str) -> bool {
-    matches!(step.bound_type(output), Some(Type::Object | Type::Dictionary))
+    matches!(step.bound_type(output), Some(Type::Object | Type::Json | Type::Dictionary))
 }
 
 /// The content of an answer: XML as a value if the output wants one, anything else as it is.

@@ -20,6 +20,7 @@ pub(crate) fn convert(value: Value, ty: &Type) -> Result<Value, String> {
     }
     match ty {
         Type::Object => Ok(value),
+        Type::Json => Ok(json(value)),
         Type::String | Type::Script(_) => Ok(Value::String(text_of(value))),
         Type::Boolean => boolean(&value),
         Type::Integer(bits) => integer(&value, *bits),
@@ -194,6 +195,16 @@ fn list(value: Value, element: &Type) -> Result<Value, String> {
     Ok(Value::Array(items?))
 }
 
+/// A text with a JSON object or list as the value that it is; a text that is none stays one.
+fn json(value: Value) -> Value {
+    match &value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            parse(text).unwrap_or(value)
+        }
+        _ => value,
+    }
+}
+
 fn dictionary(value: Value) -> Result<Value, String> {
     match value {
         Value::Object(_) => Ok(value),
@@ -288,6 +299,12 @@ mod tests {
         check(json!("OK"), Type::StatusCode, json!(200));
         check(json!("404"), Type::StatusCode, json!(404));
         check(json!("x"), Type::Object, json!("x"));
+        check(json!("{}"), Type::Object, json!("{}"));
+        check(json!(" {\"a\": [1]}"), Type::Json, json!({"a": [1]}));
+        check(json!("[1]"), Type::Json, json!([1]));
+        for text in ["x", "7", "", "[note] x"] {
+            check(json!(text), Type::Json, json!(text));
+        }
         check(json!("255"), Type::Unsigned(8), json!(255));
         check(json!(2.0), Type::Unsigned(16), json!(2));
         check(json!(u64::MAX), Type::Unsigned(64), json!(u64::MAX));

@@ -228,7 +228,7 @@ impl Descriptor {
     pub fn input(mut self, name: &'static str, ty: Type, description: &'static str) -> Self {
         let default_syntax = match ty {
             Type::Script(language) => language,
-            Type::List(_) | Type::Dictionary | Type::TextDictionary => "Object",
+            Type::List(_) | Type::Json | Type::Dictionary | Type::TextDictionary => "Object",
             _ => "Literal",
         };
         let options = if let Type::Enum(words) = ty { words.to_vec() } else { Vec::new() };

@@ -9,6 +9,8 @@ use serde::{Serialize, Serializer};
 pub enum Type {
     /// Anything, as it is.
     Object,
+    /// Anything; a text that is a JSON object or list is read.
+    Json,
     /// Text.
     String,
     /// True or false.
@@ -93,7 +95,7 @@ impl Type {
     #[must_use]
     pub fn alias(&self) -> String {
         match self {
-            Self::Object => "Object".to_owned(),
+            Self::Object | Self::Json => "Object".to_owned(),
             Self::String | Self::Script(_) | Self::Enum(_) => "String".to_owned(),
             Self::Boolean => "Boolean".to_owned(),
             Self::Integer(8) => "SByte".to_owned(),
@@ -123,6 +125,7 @@ impl Type {
             "HashSet",
             "Collection",
         ];
+        const DICTIONARIES: [&str; 3] = ["Dictionary", "IDictionary", "IReadOnlyDictionary"];
         const NESTING_MAX: usize = 8;
         let name = name.strip_suffix('?').unwrap_or(name);
         if depth > NESTING_MAX {
@@ -132,10 +135,20 @@ impl Type {
             return Self::list_of(Self::of_name(element, depth + 1));
         }
         if let Some((wrapper, rest)) = name.split_once('<')
-            && let Some(element) = rest.strip_suffix('>')
-            && WRAPPERS.contains(&short(wrapper).as_str())
+            && let Some(arguments) = rest.strip_suffix('>')
         {
-            return Self::List(Box::new(Self::of_name(element, depth + 1)));
+            let wrapper = short(wrapper);
+            if WRAPPERS.contains(&wrapper.as_str()) {
+                return Self::List(Box::new(Self::of_name(arguments, depth + 1)));
+            }
+            if DICTIONARIES.contains(&wrapper.as_str())
+                && let Some((_, values)) = arguments.split_once(',')
+            {
+                return match Self::of_name(values.trim(), depth + 1) {
+                    Self::String => Self::TextDictionary,
+                    _ => Self::Dictionary,
+                };
+            }
         }
         Self::of_simple(&short(name).to_lowercase())
     }
@@ -171,7 +184,10 @@ impl Type {
             "char" => Self::Text(Form::Char),
             "stringdictionary" | "stringmap" => Self::TextDictionary,
             "objectdictionary" | "objectmap" => Self::Dictionary,
-            "jsonobject" | "jobject" => Self::Dictionary,
+            "jsonobject" | "jobject" | "httpheaders" => Self::Dictionary,
+            "json" | "expandoobject" | "jsonelement" | "jsonnode" | "jsondocument" | "jtoken" => {
+                Self::Json
+            }
             "jsonarray" | "jarray" => Self::List(Box::new(Self::Object)),
             _ => Self::Object,
         }
@@ -208,6 +224,11 @@ mod tests {
         check("DateTimeOffset", Type::DateTime);
         check("JsonArray", Type::List(Box::new(Type::Object)));
         check("ExecuteWorkflowResult", Type::Object);
+        check("JSON", Type::Json);
+        check("System.Text.Json.Nodes.JsonNode, System.Text.Json", Type::Json);
+        check("Elsa.Http.HttpHeaders, Elsa.Http", Type::Dictionary);
+        check("IDictionary<String, Object>", Type::Dictionary);
+        check("Dictionary<System.String, System.String>", Type::TextDictionary);
         check("Byte[]", Type::Text(Form::ByteArray));
         assert_eq!(Type::from_alias("Byte", true), Type::Text(Form::ByteArray));
         assert_eq!(Type::from_alias("Boolean", true), Type::List(Box::new(Type::Boolean)));

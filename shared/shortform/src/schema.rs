@@ -357,7 +357,7 @@ fn value(ty: &Type, form: Form) -> Value {
 
 fn plain(ty: &Type) -> Value {
     match ty {
-        Type::Object => json!({}),
+        Type::Object | Type::Json => json!({}),
         Type::String | Type::DateTime | Type::Text(_) | Type::Script(_) => {
             json!({"type": ["string", "number", "boolean"]})
         }

@@ -86,7 +86,7 @@ fn checked(variable: &Variable, ty: &Type, is_hidden: bool) -> Result<Option<Sea
         return Err(about("its name has a NUL character: leave it out".to_owned()));
     }
     let fitting: &[Searchable] = match ty {
-        Type::Object => &Searchable::ALL,
+        Type::Object | Type::Json => &Searchable::ALL,
         Type::String | Type::Text(_) => &[Searchable::Text],
         Type::Boolean => &[Searchable::Boolean],
         Type::Integer(_) | Type::Unsigned(_) | Type::Double => &[Searchable::Number],

@@ -143,7 +143,7 @@ fn typescript(ty: &Type) -> String {
         Type::List(element) => format!("Array<{}>", typescript(element)),
         Type::Dictionary => "{ [name: string]: any }".to_owned(),
         Type::TextDictionary => "{ [name: string]: string }".to_owned(),
-        Type::Object => "any".to_owned(),
+        Type::Object | Type::Json => "any".to_owned(),
     }
 }
 
