@@ -26,7 +26,7 @@ use crate::stop::{Stop, Verdict};
 use crate::tenure::{Origin, Tenure, TenureEnd};
 use crate::work::Work;
 
-/// The pause before a command is delivered again whose calls have vanished.
+/// The pause before a command is delivered again whose calls were not made here.
 const STUCK_PAUSE: Duration = Duration::from_secs(5);
 
 /// The pause before the lease is asked for again on account of commands that are put aside.
@@ -250,7 +250,7 @@ impl Actor {
                 tenure.end_tails(|| Verdict::Park(refusal, reason.clone()));
             }
             TenureEnd::Stuck => {
-                tracing::error!(instance = %self.id, "calls ended without an answer");
+                tracing::warn!(instance = %self.id, "calls ended without an answer; they are made again");
                 tenure.end_tails(|| Verdict::Retry(STUCK_PAUSE));
             }
         }

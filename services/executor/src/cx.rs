@@ -56,6 +56,8 @@ pub(crate) struct Inner {
     pub(crate) refusals: Sampler,
     /// The database did not answer for a command of this node.
     pub(crate) has_no_store: AtomicBool,
+    /// This node had no means for a call of a workflow.
+    pub(crate) is_exhausted: AtomicBool,
     pub(crate) tasks: TaskTracker,
     pub(crate) stopping: CancellationToken,
     pub(crate) gone: CancellationToken,
@@ -76,6 +78,12 @@ impl Inner {
         if matches!(stop, Stop::NoStore(_)) {
             self.has_no_store.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Remembers that this process may open no more files, so that it pulls no more commands for a
+    /// while.
+    pub(crate) fn exhausted(&self) {
+        self.is_exhausted.store(true, Ordering::Relaxed);
     }
 
     /// What the configuration says to workflows, with the secrets as they are now.

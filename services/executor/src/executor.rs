@@ -79,6 +79,7 @@ impl Executor {
             refusals: Sampler::default(),
             tasks: TaskTracker::new(),
             has_no_store: AtomicBool::new(false),
+            is_exhausted: AtomicBool::new(false),
             stopping: CancellationToken::new(),
             gone: CancellationToken::new(),
             give_up_at: OnceLock::new(),

@@ -61,7 +61,7 @@ impl Pulls<'_> {
         let batch = self.executor.cx().config.batch;
         while !self.stop.is_cancelled() {
             self.gate.pass(&self.stop).await;
-            if self.has_waited_for_store().await {
+            if self.has_waited_for_store().await || self.has_waited_for_means().await {
                 watchdog.heard = Instant::now();
             }
             let Some(mut room) = room(&self.hands, batch, &self.stop).await else { break };
@@ -109,6 +109,16 @@ impl Pulls<'_> {
             self.stop.run_until_cancelled(pause).await.unwrap_or_default();
         }
         true
+    }
+
+    /// Waits for a while if this process could open no file or connection for a call: the commands are
+    /// for other nodes meanwhile. True if there was a wait.
+    async fn has_waited_for_means(&self) -> bool {
+        let was_exhausted = self.executor.cx().is_exhausted.swap(false, Ordering::Relaxed);
+        if was_exhausted {
+            self.stop.run_until_cancelled(tokio::time::sleep(PAUSE_LONGEST)).await;
+        }
+        was_exhausted
     }
 }
 

@@ -22,8 +22,9 @@ use crate::work::{Work, is_report, responds};
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_LONGEST: Duration = Duration::from_secs(5);
 
-/// The end of an outgoing call: the input that resumes its bookmark, or a panic.
-pub(crate) type Answered = Result<(BookmarkId, Map), Panicked>;
+/// The end of an outgoing call: the input that resumes its bookmark, nothing if it was not made, or a
+/// panic.
+pub(crate) type Answered = Result<Option<(BookmarkId, Map)>, Panicked>;
 
 /// The data that an actor keeps while it works on its instance.
 #[derive(Default)]
@@ -83,7 +84,7 @@ pub(crate) enum TenureEnd {
     Stopped,
     /// Owed work can never be done.
     Failed(Refusal, String),
-    /// Calls have vanished without an answer.
+    /// Calls have ended without an answer.
     Stuck,
 }
 
@@ -196,14 +197,14 @@ impl Tenure {
 
     pub(crate) fn answered(&mut self, answer: Result<Answered, JoinError>) {
         match answer {
-            Ok(Ok((bookmark_id, input))) => {
+            Ok(Ok(Some((bookmark_id, input)))) => {
                 // The call was cancelled, so its answer is not needed.
                 if self.in_flight.remove(&bookmark_id).is_some() {
                     self.results.push_back((bookmark_id, input));
                 }
             }
             // The command is delivered again, and the call is repeated with the same key.
-            Ok(Err(_)) => self.in_flight.retain(|_, call| !call.is_finished()),
+            Ok(Ok(None) | Err(_)) => self.in_flight.retain(|_, call| !call.is_finished()),
             // The call was cancelled.
             Err(_) => {}
         }

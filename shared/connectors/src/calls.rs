@@ -50,6 +50,9 @@ pub enum ErrorKind {
     Refused,
     /// The other side answered with an error.
     Failed,
+    /// This process may open no more files or connections. Nothing was done, and the other side has no
+    /// part in it: another node, or this one later, can make the call.
+    Exhausted,
 }
 
 impl ErrorKind {
@@ -61,6 +64,7 @@ impl ErrorKind {
             Self::Connect => "connect",
             Self::Refused => "refused",
             Self::Failed => "failed",
+            Self::Exhausted => "exhausted",
         }
     }
 }

@@ -56,24 +56,16 @@ impl Files {
             );
         };
         let path = access.path().to_owned();
-        let mut tries = 1;
-        let done = loop {
-            let (folder, access, key) = (folder.clone(), access.clone(), key.to_owned());
-            match tasks::blocking(TASK, move || go(&folder, &access, &key)).await {
-                Ok(Err(Fault::Io(error)))
-                    if tries < files_left::TRIES && files_left::is_lack(&error) =>
-                {
-                    tries += 1;
-                    tokio::time::sleep(files_left::PAUSE).await;
-                }
-                done => break done,
-            }
-        };
-        match done {
+        let (access, key) = (access.clone(), key.to_owned());
+        match tasks::blocking(TASK, move || go(&folder, &access, &key)).await {
             Ok(Ok(result)) => CallEnd::Done(result),
             Ok(Err(Fault::Refused(message))) => CallEnd::refused(message),
             Ok(Err(Fault::Io(error))) => CallEnd::Error {
-                kind: ErrorKind::Failed,
+                kind: if files_left::is_lack(&error) {
+                    ErrorKind::Exhausted
+                } else {
+                    ErrorKind::Failed
+                },
                 code: Some(code(&error).to_owned()),
                 message: format!("{path}: {error}"),
             },

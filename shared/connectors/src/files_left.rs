@@ -1,12 +1,8 @@
-//! What a process does that may open no more files or connections: nothing was done or sent, and no
-//! other side has a part in it, so a call waits and is tried again.
+//! Whether a call failed because this process may open no more files or connections: nothing was done
+//! or sent, and the other side has no part in it.
 
 use std::error::Error;
-use std::time::Duration;
 
-/// Tries, and the pauses between them.
-pub(crate) const TRIES: usize = 60;
-pub(crate) const PAUSE: Duration = Duration::from_millis(500);
 /// EMFILE and ENFILE: the process, or the machine, has no descriptor left.
 const NUMBERS: [i32; 2] = [24, 23];
 

@@ -13,7 +13,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use model::{Map, depth, limits, media};
-use reqwest::{Client, RequestBuilder, Response, Url, redirect};
+use reqwest::{Client, Response, Url, redirect};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind, with_cause};
@@ -97,7 +97,7 @@ impl Http {
             if let Some(body) = &hop.body {
                 request = request.body(body.clone());
             }
-            let response = sent(request).await.map_err(|error| failed(&error))?;
+            let response = request.send().await.map_err(|error| failed(&error))?;
             match hop.redirected(&response) {
                 Some(next) => hop = next,
                 None => return read(response, call.as_file).await,
@@ -248,21 +248,6 @@ fn refuse(reason: String) -> CallEnd {
     CallEnd::refused(reason)
 }
 
-/// Sends a request. While this process may open no more files, nothing was sent, and the other side
-/// has no part in it: it waits and tries again.
-async fn sent(request: RequestBuilder) -> reqwest::Result<Response> {
-    for _ in 1..files_left::TRIES {
-        let Some(copy) = request.try_clone() else { break };
-        match copy.send().await {
-            Err(error) if files_left::is_lack(&error) => {
-                tokio::time::sleep(files_left::PAUSE).await;
-            }
-            end => return end,
-        }
-    }
-    request.send().await
-}
-
 fn failed(error: &reqwest::Error) -> CallEnd {
     let mut source = error.source();
     while let Some(inner) = source {
@@ -271,7 +256,11 @@ fn failed(error: &reqwest::Error) -> CallEnd {
         }
         source = inner.source();
     }
-    let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Connect };
+    let kind = match (files_left::is_lack(error), error.is_timeout()) {
+        (true, _) => ErrorKind::Exhausted,
+        (false, true) => ErrorKind::Timeout,
+        (false, false) => ErrorKind::Connect,
+    };
     CallEnd::error(kind, explain(error))
 }
 

@@ -21,6 +21,7 @@ use model::{Map, limits};
 use reqwest::Url;
 
 use crate::calls::{CallEnd, ErrorKind, with_cause};
+use crate::files_left;
 
 /// The settings of mail.
 #[derive(Clone, Debug, Default)]
@@ -171,6 +172,7 @@ fn identifier(key: &str) -> String {
 fn failed(error: &lettre::transport::smtp::Error) -> CallEnd {
     let code = error.status().map(|code| code.to_string());
     let kind = match (&code, error.is_timeout()) {
+        _ if files_left::is_lack(error) => ErrorKind::Exhausted,
         (_, true) => ErrorKind::Timeout,
         (Some(_), false) => ErrorKind::Failed,
         (None, false) => ErrorKind::Connect,

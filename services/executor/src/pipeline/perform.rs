@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chassis::Point;
-use connectors::CallEnd;
+use connectors::{CallEnd, ErrorKind};
 use engine::Call;
 use model::{BookmarkId, DefinitionId, InstanceId, Map};
 use serde_json::Value;
@@ -58,9 +58,14 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
     }
 }
 
-/// Makes one committed call, and returns the input that resumes its bookmark. After a crash the
-/// call is repeated, with the same key.
-async fn make(cx: Cx, call: Call, whose: Whose, traceparent: Option<String>) -> (BookmarkId, Map) {
+/// Makes one committed call, and returns the input that resumes its bookmark; none if this node has no
+/// means for it, so that another node makes it. After a crash the call is repeated, with the same key.
+async fn make(
+    cx: Cx,
+    call: Call,
+    whose: Whose,
+    traceparent: Option<String>,
+) -> Option<(BookmarkId, Map)> {
     if let Some(not_before) = call.tries.as_ref().and_then(|tries| tries.not_before) {
         tokio::time::sleep(not_before.since(cx.now())).await;
     }
@@ -78,7 +83,12 @@ async fn make(cx: Cx, call: Call, whose: Whose, traceparent: Option<String>) -> 
     METRICS.called(kind, began.elapsed(), &end);
     tracing::debug!(instance = %whose.instance, call = call.operation.summary(), key = call.key, "call answered");
     cx.at(Point::Called).await;
-    (call.bookmark_id, masked(end.into_input(), &hidden))
+    if let CallEnd::Error { kind: ErrorKind::Exhausted, message, .. } = &end {
+        tracing::warn!(instance = %whose.instance, reason = message, "a call is left to another node, or to a later time");
+        cx.exhausted();
+        return None;
+    }
+    Some((call.bookmark_id, masked(end.into_input(), &hidden)))
 }
 
 /// Makes the call with what is sealed in it opened; returns what was opened, too.

@@ -1,6 +1,6 @@
 //! Outgoing calls.
 
-use connectors::CallEnd;
+use connectors::{CallEnd, ErrorKind};
 use model::SubStatus;
 use protocol::{Body, Command, Refusal, ReplyWhen, Start};
 use serde_json::{Value, json};
@@ -134,4 +134,21 @@ async fn a_client_that_waits_is_answered_after_the_call() {
     let command = Command::new("s".into(), Body::Start(body));
     let outcome = world.ask(command, ReplyWhen::Settled).await;
     assert_eq!(outcome.response.unwrap().status_code, 502);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_for_which_a_node_has_no_descriptor_is_made_elsewhere_or_later() {
+    let world = World::new();
+    world.calls.answer(URL, CallEnd::error(ErrorKind::Exhausted, "Too many open files"));
+    world.publish("pay", call(), json!({})).await;
+    let _nodes = (world.node("a").await, world.node("b").await);
+    world.send(&start("pay", "i", json!({}))).await;
+    // Longer than any node would try by itself.
+    world.until("the call is tried again", async || world.calls.asked().len() > 20).await;
+    assert_eq!(world.status("i").await, Some(SubStatus::Executing));
+    world.calls.respond(URL, 200, json!({}));
+    world.until_status("i", SubStatus::Finished).await;
+    assert_eq!(world.lines("i").await, ["paid"]);
+    let calls = world.calls.asked();
+    assert!(calls.iter().all(|call| call.key == calls[0].key), "{calls:?}");
 }

@@ -3,6 +3,7 @@
 use sqlx::Error;
 
 use crate::calls::{CallEnd, ErrorKind};
+use crate::files_left;
 
 pub(super) enum Fault {
     /// The statement is not run, or its result is not read.
@@ -51,6 +52,9 @@ impl Fault {
                 "the database gave no connection in time: it does not answer, or all connections \
                  are in use",
             ),
+            error if files_left::is_lack(&error) => {
+                CallEnd::error(ErrorKind::Exhausted, error.to_string())
+            }
             error => CallEnd::error(ErrorKind::Connect, error.to_string()),
         }
     }

@@ -17,7 +17,7 @@ crate::declare::meters! {
         "p99 below 0.1 s",
         "compare with the commits; what is left is the evaluation of expressions";
     Histogram CALL_DURATION = "staunch_call_duration_seconds" in Seconds
-        { kind: ["http", "sql", "mail", "file"], result: ["response", "done", "timeout", "connect", "refused", "failed"] }
+        { kind: ["http", "sql", "mail", "file", "nats"], result: ["response", "done", "timeout", "connect", "refused", "failed", "exhausted"] }
         "Outgoing calls of workflows, by kind and result",
         "`timeout`, `connect` and `failed` are rare",
         "the other side is slow or away: see the incidents of the instances that call it";
