@@ -453,7 +453,7 @@ fn flow() -> Value {
     json!({
         "description": "The activities of a flowchart, by their ids or as a list.",
         "anyOf": [
-            {"type": "object", "additionalProperties": {"anyOf": [reference("activity"), {"type": "object"}]}},
+            {"type": "object", "additionalProperties": reference("activity")},
             {"type": "array", "items": reference("activity")}
         ]
     })
