@@ -310,10 +310,12 @@ fn refused(status: StatusCode, body: &Value) -> Failure {
     Failure { body: Some(Box::new(body.clone())), ..failure }
 }
 
-/// The problems of a definition that a body lists: activity, property and message.
+/// The problems of definitions that a body lists, and then the warnings: activity, property and
+/// message.
 pub(crate) fn findings(body: &Value) -> Vec<Value> {
-    let found = body.get("validationErrors").and_then(Value::as_array);
-    found.cloned().unwrap_or_default()
+    let lists = ["validationErrors", "validationWarnings"];
+    let found = lists.into_iter().filter_map(|name| body.get(name).and_then(Value::as_array));
+    found.flatten().cloned().collect()
 }
 
 /// Every problem that a body lists, one line each.

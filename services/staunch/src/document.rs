@@ -1,16 +1,20 @@
 //! Definitions in files: YAML and JSON, in the short form or in the full form.
 
+mod clash;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
-use engine::{Engine, Library, Problem};
-use model::{Definition, Misread, ScriptLibrary};
+use engine::{Engine, Env, Examined, Library, Problem};
+use model::{CommandId, Definition, Misread, ScriptLibrary, Timestamp};
 use serde_json::Value;
 use shortform::{Flaw, Notation, Places, Tree, Vocabulary};
 
 use crate::{Failure, input, output};
+
+pub(crate) use clash::clashes;
 
 /// The longest time of one script in a command that needs no server.
 const SCRIPT_TIME: Duration = Duration::from_secs(5);
@@ -226,6 +230,17 @@ pub(crate) fn library(definitions: &[Definition]) -> Library {
         }
     }
     library
+}
+
+/// Everything that can be found out about a definition without a server.
+pub(crate) fn examine(definition: &Definition, library: &Library) -> Examined {
+    let env = Env {
+        now: Timestamp::from_millis(0),
+        seed: [0; 32],
+        command_id: CommandId::new("validate"),
+        installation: Arc::default(),
+    };
+    engine().examine(definition, library, &env)
 }
 
 /// The definition with an id of its version, by which a library finds it.

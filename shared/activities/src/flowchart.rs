@@ -367,7 +367,7 @@ fn read_links(node: &Planning<'_>, children: &[NodeRef]) -> (Vec<(usize, Link)>,
                         let message = format!(
                             "this connection ({source} to {target}) names activity {id}, which is \
                              not in this flowchart: remove it, or add the activity{}",
-                            there_are(&places)
+                            there_are(node)
                         );
                         (place(at), message)
                     }),
@@ -377,21 +377,24 @@ fn read_links(node: &Planning<'_>, children: &[NodeRef]) -> (Vec<(usize, Link)>,
     (links, flaws)
 }
 
-/// The activities that a connection may name; nothing where they are many.
-fn there_are(places: &BTreeMap<&str, usize>) -> String {
-    if places.is_empty() || places.len() > SHOWN_MAX {
+/// The activities of the document that a connection may name, those of unknown types included; nothing
+/// where they are many.
+fn there_are(node: &Planning<'_>) -> String {
+    let ids: BTreeSet<_> = written(node).filter_map(|activity| activity["id"].as_str()).collect();
+    if ids.is_empty() || ids.len() > SHOWN_MAX {
         return String::new();
     }
-    let ids: Vec<_> = places.keys().copied().collect();
+    let ids: Vec<_> = ids.into_iter().collect();
     format!("; there are: {}", ids.join(", "))
 }
 
 /// Whether the document has an activity of this id or name here.
 fn is_written(node: &Planning<'_>, id: &str) -> bool {
-    let activities = node.raw("activities").and_then(Value::as_array);
-    activities.is_some_and(|activities| {
-        activities.iter().any(|activity| activity["id"] == id || activity["name"] == id)
-    })
+    written(node).any(|activity| activity["id"] == id || activity["name"] == id)
+}
+
+fn written<'a>(node: &'a Planning<'_>) -> impl Iterator<Item = &'a Value> {
+    node.raw("activities").and_then(Value::as_array).into_iter().flatten()
 }
 
 /// `{"source": {"activity": …, "port": …}}`, or `{"source": …, "sourcePort": …}`.

@@ -419,7 +419,7 @@ fn one_mistake_hides_no_other() {
         "activity h: url: \"example.org\" is not an absolute http(s) URL",
         "activity f: connections[0]: this connection does not name a source and a target activity",
         "activity f: connections[1]: this connection (h to zz) names activity zz, which is not in this \
-         flowchart: remove it, or add the activity; there are: ",
+         flowchart: remove it, or add the activity; there are: a, h, i, k",
     ];
     assert_eq!(found.len(), expected.len(), "{found:#?}");
     for (found, expected) in found.iter().zip(expected) {

@@ -394,6 +394,8 @@ impl Compiler<'_> {
     ) -> BTreeMap<&'static str, Expression> {
         let mut inputs = BTreeMap::new();
         let known = self.findings.problems.len();
+        let own = descriptor.inputs.iter().map(|input| input.name).collect();
+        self.findings.visible.own_inputs = own;
         for input in &descriptor.inputs {
             let Some(value) = find(raw, input.name) else { continue };
             let mut parser = Parser {
@@ -411,6 +413,7 @@ impl Compiler<'_> {
                 inputs.insert(input.name, expression);
             }
         }
+        self.findings.visible.own_inputs = Vec::new();
         self.refuse_missing(id, descriptor, &inputs, known);
         inputs
     }

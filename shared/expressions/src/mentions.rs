@@ -22,16 +22,18 @@ pub(crate) fn in_script(source: &str) -> Mentions {
     mentions
 }
 
-/// The variables that a template shows or tests.
+/// The variables and inputs that a template shows or tests.
 pub(crate) fn in_template(source: &str) -> Mentions {
     let mut mentions = Mentions::default();
     for (open, close) in [("{{", "}}"), ("{%", "%}")] {
         for part in source.split(open).skip(1) {
             let inside = part.split(close).next().unwrap_or(part);
             mentions.variables.extend(members(inside, "Variables"));
+            mentions.inputs.extend(members(inside, "Input"));
         }
     }
     mentions.variables.remove("size");
+    mentions.inputs.remove("size");
     mentions
 }
 
@@ -88,7 +90,10 @@ mod tests {
         let mentions = in_script(script);
         assert_eq!(found(&mentions.variables), "A B E");
         assert_eq!(found(&mentions.inputs), "In");
-        let template = "Variables.No {{ Variables.A.b }}{% if Variables.B %}{{ x.Variables.C }}";
-        assert_eq!(found(&in_template(template).variables), "A B");
+        let template = "Variables.No {{ Variables.A.b }}{% if Variables.B %}{{ x.Variables.C }} \
+            {{ Input.D | upcase }}{{ Input['E'] }}{{ Input.size }}{{ MyInput.F }}";
+        let mentions = in_template(template);
+        assert_eq!(found(&mentions.variables), "A B");
+        assert_eq!(found(&mentions.inputs), "D");
     }
 }

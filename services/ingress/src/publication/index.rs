@@ -160,6 +160,14 @@ async fn clashes(
     Ok(errors)
 }
 
+/// The error of an HTTP endpoint whose route a workflow has that is published together with it.
+pub(super) fn shared(trigger: &Trigger, with: &DefinitionId) -> Value {
+    let message = format!(
+        "workflow {with} receives the same requests: give one of them another path or method"
+    );
+    json!({"message": message, "activityId": trigger.activity_id, "property": "path"})
+}
+
 /// 400: another definition has this route.
 pub(super) fn route_taken(trigger: &Trigger) -> Problem {
     Problem::invalid_definition(vec![taken(trigger)])

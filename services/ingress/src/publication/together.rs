@@ -7,7 +7,7 @@ use std::sync::Arc;
 use engine::Library;
 use model::{Definition, DefinitionId, limits};
 use serde_json::{Value, json};
-use store::Publication;
+use store::{Publication, check};
 
 use super::consumers::{self, Spread, circle, ordered, reference_to};
 use super::{
@@ -67,6 +67,8 @@ struct Together {
     news: BTreeMap<DefinitionId, Definition>,
     known: Library,
     errors: Vec<Value>,
+    /// Of those that have errors.
+    warnings: Vec<Value>,
 }
 
 impl Together {
@@ -80,8 +82,14 @@ impl Together {
 
     /// The same with all warnings, if nothing is wrong.
     async fn checked(mut self, app: &App) -> Result<Self, Problem> {
+        let clashes = self.clashes();
+        self.errors.extend(clashes);
         if !self.errors.is_empty() {
-            return Err(Problem::invalid_definition(self.errors));
+            for Changed { definition, warnings, .. } in &self.changed {
+                self.warnings.extend(warnings.iter().map(|it| of(it, &definition.definition_id)));
+            }
+            let problem = Problem::invalid_definition(self.errors);
+            return Err(problem.with("validationWarnings", self.warnings));
         }
         let ids = self.news.keys().cloned().collect();
         for (changed, children) in self.changed.iter_mut().zip(std::mem::take(&mut self.children)) {
@@ -123,6 +131,8 @@ impl Together {
                     return Err(problem.of(&format!("workflow definition {id}")));
                 };
                 self.errors.extend(errors.iter().map(|error| of(error, id)));
+                let warnings = problem.member("validationWarnings").and_then(Value::as_array);
+                self.warnings.extend(warnings.into_iter().flatten().map(|it| of(it, id)));
                 // Those that use it are examined as if it were valid.
                 let published_at = Some(app.now());
                 let changed = Changed::new(Definition { published_at, ..unpublished });
@@ -130,6 +140,28 @@ impl Together {
             }
         }
         Ok(())
+    }
+
+    /// The HTTP routes that two of these workflows have.
+    fn clashes(&self) -> Vec<Value> {
+        let mut errors = Vec::new();
+        let mut seen = BTreeMap::new();
+        for Publication { definition, triggers, .. } in &self.publications {
+            let id = &definition.definition_id;
+            for (route, trigger) in
+                triggers.iter().filter_map(|one| check::route(one).map(|route| (route, one)))
+            {
+                let first = *seen.entry(route).or_insert(id);
+                if first != id {
+                    let error = of(&index::shared(trigger, first), id);
+                    // One for all methods.
+                    if !errors.contains(&error) {
+                        errors.push(error);
+                    }
+                }
+            }
+        }
+        errors
     }
 
     fn keep(&mut self, changed: Changed, children: Children) {
@@ -183,9 +215,9 @@ impl Together {
     }
 }
 
-/// An error, with the definition that has it.
-fn of(error: &Value, id: &DefinitionId) -> Value {
-    let mut error = error.clone();
-    error["definitionId"] = json!(id);
-    error
+/// An error or a warning, with the definition that has it.
+fn of(finding: &Value, id: &DefinitionId) -> Value {
+    let mut finding = finding.clone();
+    finding["definitionId"] = json!(id);
+    finding
 }

@@ -63,7 +63,10 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
             Err(failure) => refusals.push(reported(&failure)),
         }
     }
-    let documents = alone(documents, &mut refusals);
+    let mut documents = alone(documents, &mut refusals);
+    for (number, line) in document::clashes(&documents) {
+        documents[number].mistakes.push(line);
+    }
     if args.dry_run {
         let version = if args.draft { "Latest" } else { "Published" };
         let mut compared = Vec::new();
@@ -115,7 +118,9 @@ pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> 
 async fn mistaken(client: &Client, documents: &[Document], are_drafts: bool) -> Failure {
     let mut lines: Vec<_> = documents.iter().flat_map(|it| it.mistakes.clone()).collect();
     if !are_drafts && let Err(refused) = upload::together(client, documents, true).await {
-        lines.extend(findings(documents, &refused));
+        let found = findings(documents, &refused).into_iter();
+        let new: Vec<_> = found.filter(|line| !lines.contains(line)).collect();
+        lines.extend(new);
     }
     Failure::usage("cannot be applied").with(lines)
 }

@@ -129,7 +129,7 @@ impl Parser<'_> {
             let mentions = found.mentions(text);
             let visible = &self.findings.visible;
             let variables = mentions.variables.iter().map(|name| visible.missing_variable(name));
-            let inputs = mentions.inputs.iter().map(|name| visible.missing_input(name));
+            let inputs = mentions.inputs.iter().map(|name| visible.missing_in_script(name));
             let missing: Vec<_> = variables.chain(inputs).collect();
             missing.into_iter().for_each(|message| self.warning(message));
         }

@@ -13,6 +13,8 @@ pub(super) struct Visible {
     variables: Vec<(String, Type)>,
     inputs: Vec<String>,
     outputs: Vec<String>,
+    /// The inputs of the activity that is read now: a template finds them as `Input.X`, too.
+    pub(super) own_inputs: Vec<&'static str>,
 }
 
 impl Visible {
@@ -80,6 +82,12 @@ impl Visible {
         let near = near(name, self.inputs.iter().map(|known| (known.clone(), known.as_str())));
         let hint = if near.is_empty() { ": declare it".to_owned() } else { hint(&near) };
         Some(format!("the workflow declares no input {name}{hint}"))
+    }
+
+    /// The same for an input that a script names.
+    pub(super) fn missing_in_script(&self, name: &str) -> Option<String> {
+        let is_own = self.own_inputs.iter().any(|own| own.eq_ignore_ascii_case(name));
+        if is_own { None } else { self.missing_input(name) }
     }
 
     /// The warning for an output that is not declared; none for one that is.

@@ -189,9 +189,13 @@ impl<'p> Player<'p> {
             if self.rest == Rest::Finished {
                 let what = told(&step.happening);
                 let status = self.state.status;
+                let incident = self.state.incidents.last();
+                let why =
+                    incident.map(|it| format!(": activity {}: {}", it.activity_id, it.message));
                 return Err(format!(
-                    "line {}: {what} comes too late: the instance is {status}",
-                    mark.line
+                    "line {}: {what} comes too late: the instance is {status}{}",
+                    mark.line,
+                    why.unwrap_or_default()
                 ));
             }
             if let Some((bookmark_id, input)) = self.awaited(&step.happening) {

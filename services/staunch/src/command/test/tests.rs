@@ -183,6 +183,9 @@ fn steps_have_their_time_and_their_limits() {
     );
     let found = differences(event, "steps: [{event: E}, {event: E}]\nexpect: {lines: []}");
     assert!(found[0].contains("the event E comes too late: the instance is Finished"), "{found:?}");
+    let faulty = "[{type: Fault, id: f, message: no stock}]";
+    let found = differences(faulty, "steps: [{event: E}]\nexpect: {lines: []}");
+    assert!(found[0].ends_with("the instance is Faulted: activity f: no stock"), "{found:?}");
     let endless = "{type: While, condition: true, body: {type: Delay, timeSpan: 1h}}";
     let found = differences(endless, "expect: {status: Suspended}");
     assert!(found[0].contains("more than 1000 timers fired"), "{found:?}");

@@ -1,14 +1,13 @@
 //! `staunch workflow validate`: checks files without a server.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
-use engine::{Env, Library, Problem};
-use model::{CommandId, Definition, Timestamp};
+use engine::Problem;
+use model::Definition;
 use serde_json::json;
 
-use crate::document::{self, Document, engine};
+use crate::document::{self, Document};
 use crate::output::Format;
 use crate::{Failure, output, say};
 
@@ -30,7 +29,7 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
         return Err(Failure::usage("there is no *.yaml, *.yml or *.json file to check"));
     }
     let mut lines = Vec::new();
-    let mut read = Vec::new();
+    let (mut read, mut definitions) = (Vec::new(), Vec::<Definition>::new());
     let mut unread = 0;
     for path in &paths {
         let found = Document::read_all(path)
@@ -39,7 +38,8 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
             Ok((document, own)) => {
                 unread += usize::from(!document.mistakes.is_empty());
                 lines.extend(document.mistakes.iter().cloned());
-                read.push((document, own));
+                read.push(document);
+                definitions.push(own);
             }
             Err(failure) => {
                 unread += 1;
@@ -50,15 +50,15 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
             }
         }
     }
-    let definitions: Vec<Definition> = read.iter().map(|(_, own)| own.clone()).collect();
     let library = document::library(&definitions);
     let mut warnings = Vec::new();
-    for (document, definition) in &read {
-        let found = problems(definition, &library).into_iter();
+    for (document, definition) in read.iter().zip(&definitions) {
+        let found = document::examine(definition, &library).problems.into_iter();
         let (errors, rest): (Vec<_>, Vec<_>) = found.partition(Problem::is_error);
         lines.extend(document.lines(&errors));
         warnings.extend(document.lines(&rest));
     }
+    lines.extend(document::clashes(&read).into_iter().map(|(_, line)| line));
     if format == Format::Json {
         output::json(&json!({"files": paths.len(), "problems": lines, "warnings": warnings}))?;
     } else {
@@ -86,23 +86,13 @@ fn found(problems: usize) -> String {
     }
 }
 
-fn problems(definition: &Definition, library: &Library) -> Vec<Problem> {
-    let env = Env {
-        now: Timestamp::from_millis(0),
-        seed: [0; 32],
-        command_id: CommandId::new("validate"),
-        installation: Arc::default(),
-    };
-    engine().examine(definition, library, &env).problems
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::failure::Kind;
 
     #[test]
-    fn files_that_use_each_other_are_checked_together() {
+    fn files_that_belong_together_are_checked_together() {
         let folder = tempfile::tempdir().unwrap();
         let write =
             |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -116,6 +106,14 @@ mod tests {
         };
         check("").unwrap();
         assert_eq!(check("parent.yaml").unwrap_err().kind, Kind::Failed);
+        write("one.yaml", "root: {type: HttpEndpoint, path: orders, canStartWorkflow: true}\n");
+        check("").unwrap();
+        write(
+            "two.yaml",
+            "root:\n  type: HttpEndpoint\n  path: /Orders\n  canStartWorkflow: true\n",
+        );
+        assert_eq!(check("").unwrap_err().kind, Kind::Failed);
+        check("two.yaml").unwrap();
         write("broken.yaml", "root: [");
         assert_eq!(check("").unwrap_err().kind, Kind::Usage);
         assert_eq!(check("none*").unwrap_err().kind, Kind::Usage);
