@@ -121,7 +121,7 @@ impl Document {
             None => property.map(|place| Misread::before(&self.misread, place)),
             Some(_) => property.map(str::to_owned),
         };
-        let is_warning = text("severity") == Some("warning");
+        let is_warning = text("severity") == Some("Warning");
         let places = self.places.get_or_init(|| vocabulary().places(&self.tree));
         let mark = places.locate(&self.tree, activity, property.as_deref());
         let mut line = format!("{}:{mark}: ", self.path.display());
@@ -288,6 +288,20 @@ mod tests {
             format!("{shown}:5:5: activity WriteLin1: type: there is no activity type WriteLin");
         assert!(lines[1].starts_with(&expected), "{lines:?}");
         assert_eq!(lines.len(), 2);
+    }
+
+    #[test]
+    fn a_warning_says_that_it_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hello.yaml");
+        std::fs::write(&path, "root: {type: WriteLine, text: {js: variables.Nope}}\n").unwrap();
+        let document = Document::read(&path).unwrap();
+        let found = examine(&document.definition().unwrap(), &Library::default()).problems;
+        let line = document.lines(&found).concat();
+        assert!(
+            line.contains(": warning: activity WriteLine1: text: there is no variable"),
+            "{line}"
+        );
     }
 
     /// A part of the wrong kind has its place, and hides no other mistake.

@@ -353,6 +353,48 @@ async fn workflows_published_together_may_start_each_other() {
 }
 
 #[tokio::test]
+async fn workflows_published_together_may_not_have_one_route() {
+    let world = World::new().await;
+    let of = |id: &str, path: &str| {
+        let root = json!({"type": "HttpEndpoint", "id": "h", "path": path,
+            "supportedMethods": ["GET", "POST"], "canStartWorkflow": true});
+        json!({"definitionId": id, "root": root})
+    };
+    let path = "/elsa/api/bulk-actions/import/workflow-definitions";
+    for dry_run in [true, false] {
+        let all = json!({"workflowDefinitions": [of("a", "orders/{id}"), of("b", "/Orders/{no}")],
+            "dryRun": dry_run});
+        let body = world.post(path, &all).await.expect(400);
+        let message =
+            "workflow a receives the same requests: give one of them another path or method";
+        let error = json!({"definitionId": "b", "activityId": "h", "property": "path",
+            "message": message});
+        assert_eq!(body["validationErrors"], json!([error]), "{body:#}");
+    }
+    let apart = json!({"workflowDefinitions": [of("a", "orders"), of("b", "bills")]});
+    world.post(path, &apart).await.expect(200);
+}
+
+/// A mistake in one of them hides no warning about any.
+#[tokio::test]
+async fn warnings_are_shown_beside_errors() {
+    let world = World::new().await;
+    let shows = |id: &str, more: Value| {
+        let line = json!({"type": "WriteLine", "id": "w", "text": {"js": "variables.Nope"}});
+        json!({"definitionId": id, "root": {"type": "Sequence", "activities": [line, more]}})
+    };
+    let all = json!({"workflowDefinitions": [shows("good", writes_line()),
+        shows("bad", json!({"type": "WriteLin", "id": "x"}))]});
+    let path = "/elsa/api/bulk-actions/import/workflow-definitions";
+    let body = world.post(path, &all).await.expect(400);
+    let warned = body["validationWarnings"].as_array().unwrap();
+    let mut of: Vec<_> = warned.iter().map(|it| it["definitionId"].as_str().unwrap()).collect();
+    of.sort_unstable();
+    assert_eq!(of, ["bad", "good"], "{body:#}");
+    assert!(warned.iter().all(|it| it["severity"] == "Warning"), "{body:#}");
+}
+
+#[tokio::test]
 async fn a_workflow_is_found_by_its_name_as_an_activity() {
     let world = World::new().await;
     let child = json!({"definitionId": "invoice", "name": "send invoice", "root": writes_line(),
