@@ -12,8 +12,9 @@ use super::load::{Load, SEEN_MAX, ready, said};
 use crate::world::{World, all_roles, sql};
 
 const NORMAL: &str = "4096";
-/// Fewer than any node has open.
-const LOW: &str = "16";
+/// Those of standard input, output and error alone: no number that a closed connection gives back can
+/// be used again, or the database might still be reached through one of them.
+const LOW: &str = "3";
 
 fn limit(pid: u32, files: &str) {
     let mut prlimit = Command::new("prlimit");
