@@ -67,7 +67,10 @@ pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(answer.status_code).unwrap_or(StatusCode::OK);
     let headers = response.headers_mut();
-    for (name, value) in &answer.headers {
+    let all = answer.headers.iter();
+    for (name, value) in
+        all.flat_map(|(name, values)| values.split('\n').map(move |one| (name, one)))
+    {
         let name = HeaderName::try_from(name.as_str());
         // Headers that HTTP does not allow, and headers that the server sets itself, are left out.
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value))
@@ -188,6 +191,17 @@ mod tests {
         check(json!("hi"), None, Some("text/plain; charset=utf-8"));
         check(json!("<p>"), Some("text/html"), Some("text/html"));
         check(json!({"a": 1}), None, Some("application/json; charset=utf-8"));
+    }
+
+    #[test]
+    fn each_value_of_a_header_is_sent() {
+        let lines = [("Set-Cookie", "a=1\nb=2"), ("X-Empty", ""), ("X-Wrong", "a\rb")];
+        let headers = lines.map(|(name, values)| (name.to_owned(), values.to_owned())).into();
+        let response = workflow_said(&"i".into(), &HttpAnswer { headers, ..HttpAnswer::default() });
+        let sent = |name: &str| response.headers().get_all(name).iter().collect::<Vec<_>>();
+        assert_eq!(sent("set-cookie"), ["a=1", "b=2"]);
+        assert_eq!(sent("x-empty"), [""]);
+        assert!(sent("x-wrong").is_empty());
     }
 
     #[test]

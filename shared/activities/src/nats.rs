@@ -5,7 +5,7 @@ use engine::{Descriptor, Failure, Kind, Outgoing, Planning, Step, Type};
 use serde_json::Value;
 
 use crate::called;
-use crate::write_http_response::headers;
+use crate::write_http_response::{JOINED, headers};
 
 const CONTENT: &str = "Text is sent as it is, a file as its bytes, anything else as JSON.";
 const BUCKET: &str = "The bucket. The setting `nats-buckets` says which a workflow may use.";
@@ -63,7 +63,7 @@ pub(crate) fn check(node: &mut Planning<'_>, input: &str, is_good: fn(&str) -> R
 /// The message that the inputs make.
 pub(crate) fn message(step: &mut Step<'_, '_>) -> Result<Outgoing, Failure> {
     let subject = named(step, "subject", check_subject)?;
-    let headers = headers(step.object("headers")?);
+    let headers = headers(step.object("headers")?, JOINED);
     let content = step.content("content")?;
     Ok(Outgoing { subject, headers, content })
 }

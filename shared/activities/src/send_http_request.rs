@@ -8,7 +8,7 @@ use model::Map;
 use serde_json::{Value, json};
 
 use crate::called::read_xml;
-use crate::write_http_response::headers;
+use crate::write_http_response::{JOINED, headers};
 
 /// The methods that servers usually know.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
@@ -159,7 +159,7 @@ pub(crate) fn send(
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Err(Failure::input("method", format!("{method:?} is not an HTTP method")));
     }
-    let mut headers = headers(step.object("requestHeaders")?);
+    let mut headers = headers(step.object("requestHeaders")?, JOINED);
     if let Some(authorization) = step.text("authorization")? {
         headers.insert("Authorization".to_owned(), authorization);
     }

@@ -8,6 +8,12 @@ use serde_json::Value;
 
 use crate::called::{content, encoded};
 
+/// The values of one header of a request, as HTTP joins them (RFC 9110, section 5.3).
+pub(crate) const JOINED: &str = ", ";
+/// The values of one header of an answer: those of `Set-Cookie` cannot be joined, and a line break is in
+/// no value.
+const LINES: &str = "\n";
+
 /// `Elsa.WriteHttpResponse`
 pub(crate) struct WriteHttpResponse;
 
@@ -31,7 +37,7 @@ impl Activity for WriteHttpResponse {
         let status = step.integer("statusCode")?.unwrap_or(200);
         let mut response = Response {
             status_code: u16::try_from(status).unwrap_or(200),
-            headers: headers(step.object("responseHeaders")?),
+            headers: headers(step.object("responseHeaders")?, LINES),
             content_type: step.text("contentType")?,
             content: step.content("content")?,
             is_base64: false,
@@ -53,16 +59,18 @@ pub(crate) fn nobody_waits() -> Failure {
     Failure::new("NoHttpContext", message).in_category("HTTP")
 }
 
-/// Header values as text; the first where there are several.
-pub(crate) fn headers(map: Map) -> BTreeMap<String, String> {
+/// Header values as text; several of one header with this between them. A header without any is left out.
+pub(crate) fn headers(map: Map, between: &str) -> BTreeMap<String, String> {
     let text = |value: Value| match value {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    let one = |value: Value| match value {
-        Value::Array(mut items) if !items.is_empty() => text(items.remove(0)),
+    let all = |value: Value| match value {
+        Value::Array(items) => items.into_iter().map(text).collect::<Vec<_>>().join(between),
         other => text(other),
     };
-    map.into_iter().map(|(name, value)| (name, one(value))).collect()
+    let given =
+        map.into_iter().filter(|(_, value)| value.as_array().is_none_or(|all| !all.is_empty()));
+    given.map(|(name, value)| (name, all(value))).collect()
 }

@@ -194,17 +194,11 @@ async fn read(mut response: Response, as_file: bool) -> Result<CallEnd, CallEnd>
     Ok(CallEnd::Response { status_code, headers, content })
 }
 
-/// The body as its media type says: JSON parsed, text, or a file. An error says why text cannot be
-/// read.
+/// The body as its media type says: JSON parsed, text, or a file. What should be text and is none is a
+/// file too: the other side's mistake about its charset is no failure of the call, and loses nothing.
 fn value(response: &Response, body: &[u8]) -> Result<Value, String> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let text = media::text(kind, body).map_err(|flaw| {
-        format!(
-            "the answer of {} is {flaw}; DownloadHttpFile gets it as it is, as a file",
-            response.url()
-        )
-    })?;
-    let Some(text) = text else { return Ok(file(response, body)) };
+    let Ok(Some(text)) = media::text(kind, body) else { return Ok(file(response, body)) };
     if !kind.and_then(media::essence).is_some_and(|kind| media::is_json(&kind)) {
         return Ok(text.into());
     }

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use bus::{KeyValue, Outside, OutsideError, Put};
 use engine::outside::{check_bucket, check_key, check_subject, covers};
 use engine::{NatsCall, Outgoing};
-use model::{DefinitionId, Map, depth, file, limits};
+use model::{DefinitionId, Map, depth, file, limits, media};
 use protocol::{Headers, Message, header};
 use serde_json::{Value, json};
 
@@ -249,21 +249,21 @@ fn received(bytes: &[u8], content_type: Option<&str>) -> Result<Value, String> {
             bytes.len()
         ));
     }
-    let named = content_type.unwrap_or_default().to_ascii_lowercase();
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return Ok(as_file("message", content_type, bytes));
-    };
-    let is_text = named.starts_with("text/");
-    if text.is_empty() {
+    if bytes.is_empty() {
         return Ok(Value::Null);
     }
-    if is_text
-        || model::json::check_integers(bytes).is_err()
-        || depth::check_json_value(bytes).is_err()
+    let Ok(Some(text)) = media::text(content_type, bytes) else {
+        return Ok(as_file("message", content_type, bytes));
+    };
+    let media_type = content_type.and_then(media::essence);
+    let is_json = media_type.is_none_or(|media_type| media::is_json(&media_type));
+    if !is_json
+        || model::json::check_integers(text.as_bytes()).is_err()
+        || depth::check_json_value(text.as_bytes()).is_err()
     {
         return Ok(text.into());
     }
-    Ok(serde_json::from_str(text).unwrap_or_else(|_| text.into()))
+    Ok(serde_json::from_str(&text).unwrap_or_else(|_| text.into()))
 }
 
 fn as_file(name: &str, content_type: Option<&str>, bytes: &[u8]) -> Value {

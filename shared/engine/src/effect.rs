@@ -98,7 +98,7 @@ pub struct Dispatch {
 pub struct Response {
     /// 100 to 599.
     pub status_code: u16,
-    /// Header names and values.
+    /// Header names and values; of several values of one header, each is a line.
     pub headers: BTreeMap<String, String>,
     /// `Content-Type`.
     pub content_type: Option<String>,

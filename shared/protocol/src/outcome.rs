@@ -64,7 +64,7 @@ pub enum Refusal {
 pub struct HttpAnswer {
     /// 100 to 599.
     pub status_code: u16,
-    /// Header names and values.
+    /// Header names and values; of several values of one header, each is a line.
     pub headers: BTreeMap<String, String>,
     /// `Content-Type`.
     pub content_type: Option<String>,

@@ -34,16 +34,18 @@ impl MergeMode {
     /// Reads the merge mode of an activity of a flowchart.
     pub(super) fn planned(node: &mut Planning<'_>, child: NodeRef) -> Self {
         let named = node.custom_of(child, MERGE_PROPERTY).and_then(Value::as_str);
-        match named.unwrap_or("None") {
-            "None" | "Stream" => Self::Stream,
-            "Merge" => Self::Merge,
-            "Converge" => Self::Converge,
-            "Cascade" => Self::Cascade,
-            "Race" => Self::Race,
-            other => {
+        let named = named.unwrap_or("None");
+        // In any case, as Elsa reads it.
+        match named.to_ascii_lowercase().as_str() {
+            "none" | "stream" => Self::Stream,
+            "merge" => Self::Merge,
+            "converge" => Self::Converge,
+            "cascade" => Self::Cascade,
+            "race" => Self::Race,
+            _ => {
                 let id = node.id(child);
                 let message = format!(
-                    "activity {id} has the merge mode {other:?}: use None, Stream, Merge, \
+                    "activity {id} has the merge mode {named:?}: use None, Stream, Merge, \
                      Converge, Cascade or Race"
                 );
                 node.oversight("activities", message);

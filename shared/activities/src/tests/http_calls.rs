@@ -71,7 +71,7 @@ fn every_input_is_a_part_of_the_request() {
         );
         check(json!({"authorization": "Bearer t"}), with("Authorization", "Bearer t"));
         let headers = json!({"expression": {"type": "Object", "value": {"X-A": [1, 2]}}});
-        check(json!({"requestHeaders": headers}), with("X-A", "1"));
+        check(json!({"requestHeaders": headers}), with("X-A", "1, 2"));
         check(json!({"disableAuthorizationHeaderValidation": true}), usual());
         let (_, timeout) = request(kind, &json!({"requestTimeout": "00:00:05"}));
         assert_eq!(timeout, Some(Duration::from_secs(5)), "{kind}");

@@ -116,7 +116,7 @@ fn answer() -> Table {
             after("Anything else is JSON.", json!({"content": {"js": "({n: 7})"}})),
             after("A file is sent as its bytes.", json!({"content": object(file())})),
             after(
-                "Headers; of several values, the first.",
+                "Headers; of several values, each is sent.",
                 json!({"responseHeaders": object(json!({"X-A": "1", "X-B": [2, 3]}))}),
             ),
             after("A status that there is not.", json!({"statusCode": {"js": "99"}})),

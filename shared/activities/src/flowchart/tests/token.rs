@@ -59,7 +59,7 @@ fn in_token_mode_a_join_waits_for_the_first_path_or_for_all() {
 
 #[test]
 fn in_token_mode_an_activity_that_waits_for_a_dead_path_is_an_incident() {
-    for mode in ["Merge", "Converge"] {
+    for mode in ["Merge", "Converge", "merge"] {
         let nodes = nodes![decision("d", "false"), "a", "b", merging(line("j"), mode)];
         let mut player = player(tokens(chart(nodes, "d:True>a d:False>b a>j b>j")));
         player.start(json!({}));
