@@ -89,6 +89,8 @@ fn everything_wrong() -> Value {
     let root = &mut wrong["root"];
     root["conections"] = json!([]);
     root["activities"][16]["txt"] = json!("?");
+    root["activities"][16]["strategy"] = json!({"expression": {"type": "Literal", "value": 1}});
+    root["activities"][16]["nothing"] = json!(null);
     root["activities"][16]["canStartWorkfow"] = json!(true);
     root["activities"].as_array_mut().unwrap().extend(more);
     let never = json!({"source": {"activity": "twice", "port": "Faild"},
@@ -167,6 +169,7 @@ const WARNINGS: &[(&str, &str, &str)] = &[
         "Flowchart has no conections, so it changes nothing: did you mean connections?",
     ),
     ("sharp", "canStartWorkfow", "so it changes nothing: did you mean canStartWorkflow?"),
+    ("sharp", "strategy", "WriteLine has no strategy, so it changes nothing"),
     ("sharp", "txt", "WriteLine has no txt, so it changes nothing: did you mean text?"),
     ("flow", "connections[12]", "never followed, as activity twice has no outcome Faild: use Done"),
     ("", "commitStrategyName", "has no effect: each burst, up to where the workflow waits"),

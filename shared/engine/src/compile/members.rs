@@ -63,17 +63,15 @@ const COMMON: [&str; 13] = [
 const LONG: [&str; 5] =
     ["canStartWorkflow", "connections", "customProperties", "runAsynchronously", "variables"];
 
+/// Members that tools write, and that change nothing or are warned of elsewhere.
+const KEPT: [&str; 5] =
+    ["displayName", "applicationProperties", "commitStrategyName", "source", "line"];
 /// The members that an activity may have beside these if it runs a workflow.
-const OF_WORKFLOWS: [&str; 9] = [
+const OF_WORKFLOWS: [&str; 4] = [
     "workflowDefinitionId",
     "workflowDefinitionVersionId",
     "latestAvailablePublishedVersion",
     "latestAvailablePublishedVersionId",
-    "displayName",
-    "applicationProperties",
-    "commitStrategyName",
-    "source",
-    "line",
 ];
 
 impl Compiler<'_> {
@@ -95,24 +93,22 @@ impl Compiler<'_> {
         }
     }
 
-    /// Warns of members of an activity whose names look like misspelled ones.
+    /// Warns of members that activities of this type do not have.
     pub(super) fn warn_of_members(&mut self, id: &ActivityId, raw: &Map, descriptor: &Descriptor) {
         let embedded = descriptor.ports.iter().filter(|port| port.kind != PortKind::Flow);
         let inputs = descriptor.inputs.iter().map(|input| input.name);
         let outputs = descriptor.outputs.iter().map(|output| output.name);
         let own: Vec<_> = inputs.chain(outputs).chain(embedded.map(|port| port.name)).collect();
-        for name in raw.keys() {
-            let mut known = own.iter().chain(&COMMON);
-            if known.any(|known| known.eq_ignore_ascii_case(name)) {
+        for (name, value) in raw {
+            let mut known = own.iter().chain(&COMMON).chain(&KEPT);
+            if value.is_null() || known.any(|known| known.eq_ignore_ascii_case(name)) {
                 continue;
             }
             let all = own.iter().chain(&LONG).copied();
             let near = near(&name.to_ascii_lowercase(), spelled(all));
-            if !near.is_empty() {
-                let kind = descriptor.name;
-                let message = format!("{kind} has no {name}, so it changes nothing{}", hint(&near));
-                self.findings.warning(Some(id), Some(name), message);
-            }
+            let kind = descriptor.name;
+            let message = format!("{kind} has no {name}, so it changes nothing{}", hint(&near));
+            self.findings.warning(Some(id), Some(name), message);
         }
     }
 
@@ -126,7 +122,7 @@ impl Compiler<'_> {
         let declared = definition.inputs.iter().chain(&definition.outputs);
         let own: Vec<_> = declared.map(|declared| declared.name.as_str()).collect();
         for name in raw.keys() {
-            let mut known = own.iter().chain(&COMMON).chain(&OF_WORKFLOWS);
+            let mut known = own.iter().chain(&COMMON).chain(&KEPT).chain(&OF_WORKFLOWS);
             if !known.any(|known| known.eq_ignore_ascii_case(name)) {
                 let near = near(&name.to_ascii_lowercase(), spelled(own.iter().copied()));
                 let message = format!(
