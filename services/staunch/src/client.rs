@@ -306,7 +306,10 @@ fn refused(status: StatusCode, body: &Value) -> Failure {
         StatusCode::UNAUTHORIZED => "; give an API key with --api-key or STAUNCH_API_KEY",
         _ => "",
     };
-    let failure = Failure::new(kind, format!("{message}{hint}")).with(problems(body));
+    // Clients of Elsa look for the message among the errors.
+    let again = format!("generalErrors: {message}");
+    let details = problems(body).into_iter().filter(|problem| *problem != again).collect();
+    let failure = Failure::new(kind, format!("{message}{hint}")).with(details);
     Failure { body: Some(Box::new(body.clone())), ..failure }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn list(text: &str) -> Result<Vec<Value>, Failure> {
 /// A JSON value, and where it comes from.
 fn read(text: &str) -> Result<(String, Value), Failure> {
     let (origin, text) = match text.strip_prefix('@') {
-        None => ("the input".to_owned(), text.to_owned()),
+        None => ("the value".to_owned(), text.to_owned()),
         Some(path) => (path.to_owned(), file(Path::new(path))?),
     };
     match serde_json::from_str(&text) {

@@ -3,7 +3,7 @@
 use engine::{Activity, Decision, Descriptor, Kind, Next, Plan, Planning, Resumed, Step, Type};
 use serde_json::json;
 
-use crate::flow_send_http_request::left;
+use crate::flow_send_http_request::{leaves_by_codes, left};
 use crate::send_http_request::{Answer, check_url, ended, send};
 
 /// `Elsa.DownloadHttpFile`
@@ -47,6 +47,7 @@ impl Activity for DownloadHttpFile {
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
         check_url(node);
+        leaves_by_codes(node);
         None
     }
 

@@ -1,6 +1,7 @@
 //! FlowFork: leaves through every one of its branches.
 
-use engine::{Activity, Decision, Descriptor, Next, Step, Type};
+use engine::{Activity, Decision, Descriptor, Next, Plan, Planning, Step, Type};
+use serde_json::Value;
 
 /// `Elsa.FlowFork`
 pub(crate) struct FlowFork;
@@ -10,6 +11,23 @@ impl Activity for FlowFork {
         Descriptor::new("Elsa.FlowFork", "Branching", "Leaves through every branch.")
             .called("Fork")
             .input("branches", Type::texts(), "The names of the branches.")
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        let named = match (node.raw("branches"), node.literal("branches")) {
+            (_, Some(Value::Array(branches))) => Some(branches.clone()),
+            (None, _) => Some(Vec::new()),
+            _ => None,
+        };
+        let texts = |all: Vec<Value>| -> Vec<_> {
+            all.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
+        };
+        match named.map(texts) {
+            Some(all) if all.is_empty() => node.leaves_by(["Done".to_owned()]),
+            Some(all) => node.leaves_by(all),
+            None => {}
+        }
+        None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

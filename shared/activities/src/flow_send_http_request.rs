@@ -9,6 +9,8 @@ use crate::send_http_request::{
     Ended, check_url, ended, send, set_outputs, with_inputs, with_outputs,
 };
 
+const CODES: &str = "expectedStatusCodes";
+
 /// `Elsa.FlowSendHttpRequest`
 pub(crate) struct FlowSendHttpRequest;
 
@@ -20,7 +22,7 @@ impl Activity for FlowSendHttpRequest {
             .kind(Kind::Task);
         let codes = Type::List(Box::new(Type::StatusCode));
         with_outputs(with_inputs(descriptor))
-            .input("expectedStatusCodes", codes, "Each of them is an outcome.")
+            .input(CODES, codes, "Each of them is an outcome.")
             .default(json!([200]))
             .outcomes(&["Unmatched status code", "Failed to connect", "Timeout", "Done"])
             .more_outcomes()
@@ -28,6 +30,7 @@ impl Activity for FlowSendHttpRequest {
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
         check_url(node);
+        leaves_by_codes(node);
         None
     }
 
@@ -42,11 +45,24 @@ impl Activity for FlowSendHttpRequest {
     }
 }
 
+/// Says that the expected status codes are outcomes, where they are written out.
+pub(crate) fn leaves_by_codes(node: &mut Planning<'_>) {
+    let usual = json!([200]);
+    let codes = match (node.raw(CODES), node.literal(CODES)) {
+        (None, _) => Some(&usual),
+        (_, written) => written,
+    };
+    if let Some(Value::Array(codes)) = codes {
+        let codes: Vec<_> = codes.iter().map(Value::to_string).collect();
+        node.leaves_by(codes);
+    }
+}
+
 /// Leaves through the outcomes for the end of the call.
 pub(crate) fn left(step: &mut Step<'_, '_>, ended: Ended) -> Decision {
     match ended {
         Ended::Answered(status) => {
-            let expected = step.list("expectedStatusCodes")?;
+            let expected = step.list(CODES)?;
             let mut outcomes = Vec::new();
             if expected.iter().filter_map(Value::as_i64).any(|code| code == status) {
                 outcomes.push(status.to_string());

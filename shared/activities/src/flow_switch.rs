@@ -31,6 +31,8 @@ impl Activity for FlowSwitch {
                 Vec::new()
             }
         };
+        let label = |case: &Value| case.get("label").and_then(Value::as_str).map(str::to_owned);
+        node.leaves_by(cases.iter().filter_map(label).collect::<Vec<_>>());
         Some(Box::new(planned(node, cases.into_iter().map(|case| (case, None)).collect())))
     }
 

@@ -443,6 +443,22 @@ fn warn_of_start(node: &mut Planning<'_>, children: &[NodeRef], root: usize) {
     node.warning("start", message);
 }
 
+/// The activities that connections lead to from activities which do not compile.
+fn behind_mistakes(node: &Planning<'_>, children: &[NodeRef]) -> Vec<usize> {
+    let position = |id: &str| {
+        let is_it = |child: &NodeRef| node.id(*child) == id || node.name(*child) == Some(id);
+        children.iter().position(is_it)
+    };
+    let raw = node.raw("connections").and_then(Value::as_array).into_iter().flatten();
+    let behind = raw.filter_map(|connection| {
+        let (source, _) = end(connection, "source", "sourcePort")?;
+        let (target, _) = end(connection, "target", "targetPort")?;
+        let is_mistake = position(source).is_none() && is_written(node, source);
+        if is_mistake { position(target) } else { None }
+    });
+    behind.collect()
+}
+
 /// Warns of activities to which no connection leads from where the flowchart may start.
 fn warn_of_unreached(node: &mut Planning<'_>, children: &[NodeRef], links: &[Link], root: usize) {
     let mut rest: Vec<usize> =
@@ -451,6 +467,9 @@ fn warn_of_unreached(node: &mut Planning<'_>, children: &[NodeRef], links: &[Lin
     for &at in &rest {
         node.begins_with(children[at]);
     }
+    // An activity that does not compile may lead anywhere that it is connected to.
+    let entered = behind_mistakes(node, children);
+    rest.extend(entered.into_iter().filter(|at| reached.insert(*at)));
     let mut from: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for link in links {
         from.entry(link.source).or_default().push(link.target);

@@ -23,6 +23,20 @@ fn problems(document: Value) -> Vec<String> {
     }
 }
 
+/// Everything that its author should know of a definition that runs.
+fn warnings(document: Value) -> Vec<String> {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let env = engine::Env {
+        now: model::Timestamp::from_millis(0),
+        seed: [0; 32],
+        command_id: "c".into(),
+        installation: std::sync::Arc::default(),
+    };
+    let definition = parsed(document).unwrap();
+    let problems = engine.examine(&definition, &engine::Library::default(), &env).problems;
+    problems.iter().filter(|one| !one.is_error()).map(ToString::to_string).collect()
+}
+
 #[test]
 fn every_problem_is_found_at_once() {
     let found = problems(json!({
@@ -425,4 +439,49 @@ fn one_mistake_hides_no_other() {
     for (found, expected) in found.iter().zip(expected) {
         assert!(found.starts_with(expected), "{found}");
     }
+}
+
+/// Outcomes that inputs name are known where they are written out.
+#[test]
+fn a_connection_from_an_outcome_that_no_input_names_is_warned_of() {
+    let check = |activity: Value, expected: &[&str]| {
+        let mut activity = activity;
+        activity["id"] = json!("a");
+        let link = |port: &str| {
+            json!({"source": {"activity": "a", "port": port},
+            "target": {"activity": "b"}})
+        };
+        let ports = ["A", "Default", "Done", "201", "Timeout"];
+        let found = warnings(json!({"root": {"type": "Flowchart", "activities": [activity,
+            {"type": "WriteLine", "id": "b"}], "connections": ports.map(link)}}));
+        let never = |line: &&String| line.contains("this connection is never followed");
+        let named = found.iter().filter(never).map(|line| {
+            let (_, rest) = line.split_once("has no outcome ").unwrap();
+            rest.split(':').next().unwrap().to_owned()
+        });
+        assert_eq!(named.collect::<Vec<_>>(), expected, "{found:#?}");
+    };
+    let case = json!({"label": "A", "condition": {"type": "JavaScript", "value": "true"}});
+    check(json!({"type": "FlowSwitch", "cases": [case]}), &["Done", "201", "Timeout"]);
+    check(json!({"type": "FlowFork", "branches": ["A"]}), &["Default", "Done", "201", "Timeout"]);
+    check(json!({"type": "FlowFork"}), &["A", "Default", "201", "Timeout"]);
+    check(json!({"type": "FlowFork", "branches": {"js": "['A']"}}), &[]);
+    for kind in ["FlowSendHttpRequest", "DownloadHttpFile"] {
+        let call = json!({"type": kind, "url": "http://a.test/", "expectedStatusCodes": [201]});
+        check(call, &["A", "Default"]);
+        check(json!({"type": kind, "url": "http://a.test/"}), &["A", "Default", "201"]);
+    }
+}
+
+/// What only a mistake leads to may run once it is corrected.
+#[test]
+fn what_is_behind_a_mistake_is_not_said_to_be_unreachable() {
+    let found = warnings(json!({"root": {"type": "Flowchart", "activities": [
+        {"type": "WriteLine", "id": "a"}, {"type": "Elsa.Pythn", "id": "p"},
+        {"type": "WriteLine", "id": "b"}, {"type": "WriteLine", "id": "alone"}],
+        "connections": [{"source": "a", "target": "p"}, {"source": "p", "target": "b"}]}}));
+    let never = |line: &&String| line.contains("never runs");
+    let never: Vec<_> = found.iter().filter(never).collect();
+    assert_eq!(never.len(), 1, "{found:#?}");
+    assert!(never[0].contains("alone"), "{found:#?}");
 }

@@ -61,7 +61,7 @@ impl Smtp {
         let transport = self.transport(url).await.map_err(CallEnd::refused)?;
         match transport.send(message).await {
             Ok(_) => Ok(CallEnd::Done(Map::from_iter([("messageId".to_owned(), id.into())]))),
-            Err(error) => Err(failed(&error)),
+            Err(error) => Err(failed(&error, url)),
         }
     }
 
@@ -169,7 +169,7 @@ fn identifier(key: &str) -> String {
     if plain && !key.is_empty() { key.to_owned() } else { model::derived(&["mail", key]) }
 }
 
-fn failed(error: &lettre::transport::smtp::Error) -> CallEnd {
+fn failed(error: &lettre::transport::smtp::Error, url: &str) -> CallEnd {
     let code = error.status().map(|code| code.to_string());
     let kind = match (&code, error.is_timeout()) {
         _ if files_left::is_lack(error) => ErrorKind::Exhausted,
@@ -177,11 +177,19 @@ fn failed(error: &lettre::transport::smtp::Error) -> CallEnd {
         (Some(_), false) => ErrorKind::Failed,
         (None, false) => ErrorKind::Connect,
     };
-    let mut message = error.to_string();
+    let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {
-        with_cause(&mut message, inner);
+        with_cause(&mut text, inner);
         source = inner.source();
     }
+    // The library says the kind of an error again in each layer.
+    let mut parts: Vec<_> = text.split(": ").collect();
+    parts.dedup();
+    let server = Url::parse(url).ok().and_then(|url| {
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        Some(format!("mail server {}{port}: ", url.host_str()?))
+    });
+    let message = format!("{}{}", server.unwrap_or_default(), parts.join(": "));
     CallEnd::Error { kind, code, message }
 }

@@ -241,6 +241,7 @@ impl Compiler<'_> {
             children: below.children,
             key: String::new(),
             connected: Vec::new(),
+            named_outcomes: None,
             is_first: false,
             plan: None,
             id,

@@ -84,6 +84,9 @@ pub(crate) struct Node {
     /// Its outputs that go somewhere.
     pub(crate) bindings: Vec<Binding>,
     pub(crate) children: BTreeMap<&'static str, Vec<NodeRef>>,
+    /// The outcomes that its inputs name, beside those of its type; none where they are not known before
+    /// it runs.
+    pub(crate) named_outcomes: Option<Vec<String>>,
     /// Outcomes that the enclosing flowchart has connections for.
     pub(crate) connected: Vec<String>,
     /// It begins when its container begins.

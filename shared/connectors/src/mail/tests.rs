@@ -98,6 +98,10 @@ async fn refusals_have_their_code_and_reach_nobody() {
     assert_eq!((&end["error"], &end["code"]), (&json!("failed"), &json!("550")), "{end:?}");
     let end = client(url("s3cret%2F%2B"), None).send(&mail(), "k").await.into_input();
     assert_eq!(end["error"], "connect", "an unknown authority: {end:?}");
+    let message = end["message"].as_str().unwrap();
+    let expected = format!("mail server localhost:{}: Connection error: ", server.port());
+    assert!(message.starts_with(&expected), "{message}");
+    assert_eq!(message.matches("onnection error").count(), 1, "{message}");
     assert!(received(&server).is_empty());
 }
 

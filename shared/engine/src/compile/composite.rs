@@ -102,6 +102,7 @@ impl Compiler<'_> {
             children: BTreeMap::from([(ROOT, vec![root])]),
             key: String::new(),
             connected: Vec::new(),
+            named_outcomes: None,
             is_first: false,
             plan: None,
             id,

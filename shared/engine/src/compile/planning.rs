@@ -122,14 +122,21 @@ impl Planning<'_> {
     /// The outcomes that a child may complete with; none where nothing names them.
     #[must_use]
     pub fn outcomes(&self, child: NodeRef) -> Option<Outcomes> {
-        let Node { descriptor, composite, .. } = self.child(child);
+        let Node { descriptor, composite, named_outcomes, .. } = self.child(child);
         if let Some(composite) = composite {
             return composite.outcomes.clone();
         }
         let ports = descriptor.ports.iter().filter(|port| port.kind == PortKind::Flow);
-        let names: Vec<_> = ports.map(|port| port.name.to_owned()).collect();
-        let is_known = !names.is_empty() && !descriptor.has_more_outcomes;
+        let own = ports.map(|port| port.name.to_owned());
+        let names: Vec<_> = named_outcomes.iter().flatten().cloned().chain(own).collect();
+        let is_known =
+            !names.is_empty() && (named_outcomes.is_some() || !descriptor.has_more_outcomes);
         is_known.then_some(Outcomes { names, is_all: true })
+    }
+
+    /// Says the outcomes that the inputs name, beside those of the type.
+    pub fn leaves_by(&mut self, outcomes: impl IntoIterator<Item = String>) {
+        self.node.named_outcomes = Some(outcomes.into_iter().collect());
     }
 
     /// Records that a connection follows this outcome of a child. Warns if the child never leaves
