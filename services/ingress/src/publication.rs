@@ -21,7 +21,7 @@ use chassis::Point;
 use engine::Library;
 use model::{Definition, DefinitionId, VersionId, limits};
 use protocol::Noticed;
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::{
     Base, DefinitionFilter, Deleted, Listed, Page, Publication, Published, Retracted, VersionOption,
 };
@@ -29,8 +29,8 @@ use store::{
 use crate::app::App;
 use crate::problem::Problem;
 use barrier::{announce, announce_all};
-use consumers::Spread;
 pub(crate) use consumers::all;
+use consumers::{Spread, Updates};
 use index::{Children, Index};
 pub(crate) use precondition::{Precondition, etag};
 pub(crate) use together::{check_together, publish_together};
@@ -350,10 +350,11 @@ async fn publish_version(
     warnings.extend(index::missing(app, children, &own).await?);
     let updates = match definition.options.auto_update_consuming_workflows {
         Some(true) => consumers::updates(app, Spread::of(&definition)).await?,
-        _ => Vec::new(),
+        _ => Updates::default(),
     };
-    let consumers = updates.iter().map(|update| update.definition.clone()).collect();
-    let publications = std::iter::once(publication).chain(updates).collect();
+    let consumers = updates.definitions();
+    warnings.extend(updates.warnings);
+    let publications = std::iter::once(publication).chain(updates.publications).collect();
     app.cx.trail.at(Point::BeforePublication).await;
     if !made_public(app, publications).await? {
         return Ok(None);
@@ -379,6 +380,13 @@ async fn made_public(app: &App, publications: Vec<Publication>) -> Result<bool, 
         tracing::info!(%definition, version, "published");
     }
     Ok(true)
+}
+
+/// An error or a warning, with the definition that has it.
+fn of_definition(finding: &Value, id: &DefinitionId) -> Value {
+    let mut finding = finding.clone();
+    finding["definitionId"] = json!(id);
+    finding
 }
 
 /// A publication of which nothing is wrong.
@@ -418,8 +426,8 @@ pub(crate) async fn update_consumers(
             return Ok(Vec::new());
         };
         let updates = consumers::updates(app, Spread::of(&published)).await?;
-        let updated: Vec<_> = updates.iter().map(|update| update.definition.clone()).collect();
-        if updates.is_empty() || made_public(app, updates).await? {
+        let updated = updates.definitions();
+        if updated.is_empty() || made_public(app, updates.publications).await? {
             for consumer in &updated {
                 announce(app, consumer, true).await;
             }

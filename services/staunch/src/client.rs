@@ -343,7 +343,8 @@ fn each(problems: &Value) -> Vec<String> {
     }
 }
 
-fn problem(item: &Value) -> String {
+/// One problem or warning.
+pub(crate) fn problem(item: &Value) -> String {
     if let Value::String(text) = item {
         return text.clone();
     }

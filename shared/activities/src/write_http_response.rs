@@ -1,9 +1,10 @@
 //! WriteHttpResponse: answers the HTTP client that waits.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use engine::{Activity, Decision, Descriptor, Failure, Next, Response, Step, Type};
-use model::{Map, file};
+use model::{Map, file, media};
 use serde_json::Value;
 
 use crate::called::{content, encoded};
@@ -47,8 +48,28 @@ impl Activity for WriteHttpResponse {
             response.content_type = response.content_type.or(file.content_type);
             response.content = encoded(&file.bytes).into();
             response.is_base64 = true;
+        } else if let Some(bytes) = in_charset(&response)? {
+            response.content = encoded(&bytes).into();
+            response.is_base64 = true;
         }
         if step.respond(response) { Ok(Next::done()) } else { Err(nobody_waits()) }
+    }
+}
+
+/// The bytes of an answer whose media type names another charset than UTF-8.
+fn in_charset(response: &Response) -> Result<Option<Vec<u8>>, Failure> {
+    // What a secret is in becomes text when it is sent.
+    if response.content.is_null() || engine::is_sealed(&response.content) {
+        return Ok(None);
+    }
+    let text = match &response.content {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
+    };
+    match media::bytes(response.content_type.as_deref(), &text) {
+        Ok(Cow::Owned(bytes)) => Ok(Some(bytes)),
+        Ok(Cow::Borrowed(_)) => Ok(None),
+        Err(flaw) => Err(Failure::input("contentType", flaw.to_string())),
     }
 }
 

@@ -21,7 +21,7 @@ pub enum CallEnd {
     Response {
         /// 100 to 599.
         status_code: u16,
-        /// Header names, in lower case, and values.
+        /// Header names, in lower case, and values: a text, or a list of a header that is there twice.
         headers: Map,
         /// A JSON body parsed, any other body as text, none as null.
         content: Value,

@@ -231,9 +231,11 @@ fn readable(headers: &HeaderMap) -> Map {
     let mut map = Map::new();
     for name in headers.keys() {
         let values = headers.get_all(name).iter();
-        let values: Vec<_> =
-            values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
-        map.insert(name.to_string(), Value::String(values.join(", ")));
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let mut values: Vec<Value> = values.map(|value| text(value).into()).collect();
+        // As an endpoint gives them: a header that is there twice is a list.
+        let value = if values.len() == 1 { values.remove(0) } else { Value::Array(values) };
+        map.insert(name.to_string(), value);
     }
     map
 }

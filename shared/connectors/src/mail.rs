@@ -23,6 +23,9 @@ use reqwest::Url;
 use crate::calls::{CallEnd, ErrorKind, with_cause};
 use crate::files_left;
 
+/// The beginning of a certificate in a PEM file.
+const PEM: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
 /// The settings of mail.
 #[derive(Clone, Debug, Default)]
 pub struct MailConfig {
@@ -100,6 +103,9 @@ impl Smtp {
         if let Some(path) = &self.config.ca {
             let wrong = |reason: String| format!("`smtp-ca` {}: {reason}", path.display());
             let pem = tokio::fs::read(path).await.map_err(|error| wrong(error.to_string()))?;
+            if !pem.windows(PEM.len()).any(|part| part == PEM) {
+                return Err(wrong("there is no certificate in it".to_owned()));
+            }
             let ca = Certificate::from_pem(&pem).map_err(|error| wrong(error.to_string()))?;
             builder = builder.add_root_certificate(ca);
         }

@@ -19,6 +19,12 @@ pub enum Flaw {
     /// Its bytes are not text in its charset.
     #[error("not text in {0}: its Content-Type has to name the charset that it is in")]
     Malformed(&'static str),
+    /// The charset is read, and not written.
+    #[error("text is not sent in {0}: use UTF-8")]
+    Unsent(&'static str),
+    /// A character is not in the charset.
+    #[error("a character is not in {0}: use UTF-8")]
+    Unmapped(&'static str),
 }
 
 /// The charset of a text.
@@ -94,6 +100,25 @@ pub fn text<'b>(content_type: Option<&str>, bytes: &'b [u8]) -> Result<Option<Co
     }
 }
 
+/// The bytes of a text, in the charset that its Content-Type names, or else in UTF-8.
+///
+/// # Errors
+/// [`Flaw`] when the text cannot be written in it.
+pub fn bytes<'t>(content_type: Option<&str>, text: &'t str) -> Result<Cow<'t, [u8]>, Flaw> {
+    let label = content_type.and_then(|kind| parameter(kind, "charset"));
+    let Some(label) = label.filter(|label| !label.is_empty()) else {
+        return Ok(Cow::Borrowed(text.as_bytes()));
+    };
+    let Charset(encoding) = named(&label)?;
+    if encoding.output_encoding() != encoding {
+        return Err(Flaw::Unsent(encoding.name()));
+    }
+    match encoding.encode(text) {
+        (_, _, true) => Err(Flaw::Unmapped(encoding.name())),
+        (bytes, _, false) => Ok(bytes),
+    }
+}
+
 /// A Content-Type without its parameters, in lower case; none if nothing is left.
 #[must_use]
 pub fn essence(content_type: &str) -> Option<String> {
@@ -149,6 +174,19 @@ pub fn is_text(media_type: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_written_in_its_charset() {
+        let written = |kind: &str, text: &str| bytes(Some(kind), text).map(Cow::into_owned);
+        assert_eq!(written("text/plain; charset=iso-8859-1", "é"), Ok(vec![0xe9]));
+        assert_eq!(written("text/plain; charset=utf-8", "é"), Ok("é".into()));
+        assert_eq!(written("text/plain", "é"), Ok("é".into()));
+        assert_eq!(bytes(None, "é"), Ok(Cow::Borrowed("é".as_bytes())));
+        let refused = |kind: &str| written(kind, "日").unwrap_err().to_string();
+        assert_eq!(refused("x/y; charset=latin1"), "a character is not in windows-1252: use UTF-8");
+        assert_eq!(refused("x/y; charset=utf-16"), "text is not sent in UTF-16LE: use UTF-8");
+        assert!(refused("x/y; charset=klingon").contains("\"klingon\", which is not known"));
+    }
 
     fn read(content_type: &str, bytes: &[u8]) -> Result<Option<String>, Flaw> {
         text(Some(content_type), bytes).map(|found| found.map(Cow::into_owned))

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use engine::{Effect, Program};
-use model::{BookmarkId, Entry, Instance, SubStatus, Token, limits};
+use model::{BookmarkId, Entry, Instance, SubStatus, Token, What, limits};
 use protocol::{Body, BurstJournal, HttpAnswer, Message, subject};
 use serde_json::json;
 use store::{Burst, StoredBookmark, shard_of};
@@ -123,7 +123,10 @@ fn row(ran: &Ran) -> Result<Instance, Unfit> {
         row.name = state.name.clone();
         row.parent = state.parent.clone();
         row.incidents = state.incident_count;
-        row.finished_at = row.status.is_final().then(|| row.finished_at.unwrap_or(ran.now));
+        // An instance that is retried ends a second time.
+        let has_ended = ran.journal.iter().any(|entry| entry.what == What::Workflow);
+        let before = row.finished_at.filter(|_| !has_ended);
+        row.finished_at = row.status.is_final().then(|| before.unwrap_or(ran.now));
     }
     Ok(row)
 }

@@ -34,12 +34,17 @@ async fn a_retry_goes_on_once_however_often_it_is_delivered() {
     let _node = world.node("n").await;
     let outcome = world.start("f", "i", json!({})).await;
     assert_eq!(outcome.sub_status, Some(SubStatus::Faulted));
-    let steps = [vec![set(json!(true))], retry()].concat();
-    let command = alter("r", "i", steps);
+    let faulted = world.instance("i").await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    let outcome = world.ask(alter("s", "i", vec![set(json!(true))]), ReplyWhen::Committed).await;
+    assert_eq!((outcome.refusal, outcome.sub_status), (None, Some(SubStatus::Faulted)));
+    assert_eq!(world.instance("i").await.unwrap().finished_at, faulted.finished_at);
+    let command = alter("r", "i", retry());
     let outcome = world.ask(command.clone(), ReplyWhen::Committed).await;
     assert_eq!((outcome.refusal, outcome.sub_status), (None, Some(SubStatus::Finished)));
     let before = world.instance("i").await.unwrap();
-    assert_eq!((before.incidents, before.finished_at.is_some()), (0, true));
+    assert_eq!((before.incidents, before.finished_at), (0, Some(before.updated_at)));
+    assert!(before.finished_at > faulted.finished_at, "it ended a second time: {before:?}");
     // The same command under another message id, as the sweep sends it.
     let mut again = command.encode().unwrap();
     again.headers.insert(protocol::header::MESSAGE_ID.to_owned(), "r.w1".to_owned());

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use engine::{Engine, Library, Reference};
 use model::{Definition, DefinitionId, VersionId};
+use serde_json::Value;
 use store::{DefinitionFilter, Page, Publication, VersionOption};
 
+use super::{Checked, of_definition};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -79,19 +81,34 @@ impl Spread {
     }
 }
 
+/// New versions of definitions that use others.
+#[derive(Default)]
+pub(super) struct Updates {
+    pub(super) publications: Vec<Publication>,
+    /// What their authors should know, each with its `definitionId`.
+    pub(super) warnings: Vec<Value>,
+}
+
+impl Updates {
+    /// The new versions.
+    pub(super) fn definitions(&self) -> Vec<Definition> {
+        self.publications.iter().map(|update| update.definition.clone()).collect()
+    }
+}
+
 /// New versions of the published definitions that use other versions of these, each after those
 /// that it uses. A definition that uses one of them gets a new version too if the one that it uses
 /// asks for that. Drafts and read-only definitions are left as they are.
-pub(super) async fn updates(app: &Arc<App>, spread: Spread) -> Result<Vec<Publication>, Problem> {
+pub(super) async fn updates(app: &Arc<App>, spread: Spread) -> Result<Updates, Problem> {
     if spread.from.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Updates::default());
     }
     let mut published = all(app, VersionOption::Latest).await?;
     published.retain(|other| other.is_published && !other.is_readonly);
     let engine = &app.cx.engine;
     let affected = affected(engine, &spread, &published).map_err(circle)?;
     let Spread { mut news, mut known, .. } = spread;
-    let mut updates = Vec::new();
+    let mut updates = Updates::default();
     for consumer in affected {
         let mut next = super::next_version(app, consumer.clone(), Some(consumer));
         let mut meant = Library::default();
@@ -107,10 +124,12 @@ pub(super) async fn updates(app: &Arc<App>, spread: Spread) -> Result<Vec<Public
             let id = &consumer.definition_id;
             problem.of(&format!("workflow definition {id} uses it and gets no new version"))
         })?;
-        let update = checked.publication;
+        let Checked { publication: update, warnings, .. } = checked;
+        let id = &consumer.definition_id;
         known.add(reference_to(&update.definition), update.definition.clone());
-        news.insert(consumer.definition_id.clone(), update.definition.clone());
-        updates.push(update);
+        news.insert(id.clone(), update.definition.clone());
+        updates.warnings.extend(warnings.iter().map(|warning| of_definition(warning, id)));
+        updates.publications.push(update);
     }
     Ok(updates)
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use engine::Library;
 use model::{Definition, DefinitionId, limits};
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::{Publication, check};
 
 use super::consumers::{self, Spread, circle, ordered, reference_to};
 use super::{
-    Changed, Checked, Children, index, latest_of, made_public, next_version, publication,
-    refuse_read_only,
+    Changed, Checked, Children, index, latest_of, made_public, next_version, of_definition,
+    publication, refuse_read_only,
 };
 use crate::app::App;
 use crate::problem::Problem;
@@ -43,7 +43,7 @@ pub(crate) async fn check_together(
     contents: Vec<Definition>,
 ) -> Result<Vec<Changed>, Problem> {
     let together = Together::of(app, &in_order(app, &contents)?).await?;
-    Ok(together.checked(app).await?.changed)
+    Ok(together.updated(app).await?.changed)
 }
 
 /// The definitions, each after those that it uses.
@@ -86,7 +86,8 @@ impl Together {
         self.errors.extend(clashes);
         if !self.errors.is_empty() {
             for Changed { definition, warnings, .. } in &self.changed {
-                self.warnings.extend(warnings.iter().map(|it| of(it, &definition.definition_id)));
+                self.warnings
+                    .extend(warnings.iter().map(|it| of_definition(it, &definition.definition_id)));
             }
             let problem = Problem::invalid_definition(self.errors);
             return Err(problem.with("validationWarnings", self.warnings));
@@ -130,9 +131,10 @@ impl Together {
                 let Some(errors) = problem.validation_errors() else {
                     return Err(problem.of(&format!("workflow definition {id}")));
                 };
-                self.errors.extend(errors.iter().map(|error| of(error, id)));
+                self.errors.extend(errors.iter().map(|error| of_definition(error, id)));
                 let warnings = problem.member("validationWarnings").and_then(Value::as_array);
-                self.warnings.extend(warnings.into_iter().flatten().map(|it| of(it, id)));
+                self.warnings
+                    .extend(warnings.into_iter().flatten().map(|it| of_definition(it, id)));
                 // Those that use it are examined as if it were valid.
                 let published_at = Some(app.now());
                 let changed = Changed::new(Definition { published_at, ..unpublished });
@@ -153,7 +155,7 @@ impl Together {
             {
                 let first = *seen.entry(route).or_insert(id);
                 if first != id {
-                    let error = of(&index::shared(trigger, first), id);
+                    let error = of_definition(&index::shared(trigger, first), id);
                     // One for all methods.
                     if !errors.contains(&error) {
                         errors.push(error);
@@ -189,23 +191,29 @@ impl Together {
         Ok(meant)
     }
 
-    /// Publishes all, with new versions of other definitions that use them where they ask for that;
-    /// `None` when another change was faster.
-    async fn publish(self, app: &Arc<App>) -> Result<Option<Vec<Changed>>, Problem> {
+    /// The same, if nothing is wrong, with new versions of other definitions that use them where they
+    /// ask for that.
+    async fn updated(self, app: &Arc<App>) -> Result<Self, Problem> {
         let mut together = self.checked(app).await?;
         let new: BTreeSet<_> = together.publications.iter().map(|it| &it.definition.id).collect();
         let from = together.news.values().filter(|it| new.contains(&it.id));
         let from = from.filter(|it| it.options.auto_update_consuming_workflows == Some(true));
         let from = from.map(|it| it.definition_id.clone()).collect();
-        let spread = Spread { from, news: together.news, known: together.known };
-        let updates = consumers::updates(app, spread).await?;
-        let consumers: Vec<_> = updates.iter().map(|update| update.definition.clone()).collect();
-        together.publications.extend(updates);
+        let (news, known) = (together.news.clone(), together.known.clone());
+        let updates = consumers::updates(app, Spread { from, news, known }).await?;
+        if let Some(last) = together.changed.last_mut() {
+            last.consumers = updates.definitions();
+            last.warnings.extend(updates.warnings);
+        }
+        together.publications.extend(updates.publications);
+        Ok(together)
+    }
+
+    /// Publishes all; `None` when another change was faster.
+    async fn publish(self, app: &Arc<App>) -> Result<Option<Vec<Changed>>, Problem> {
+        let together = self.updated(app).await?;
         if !together.publications.is_empty() && !made_public(app, together.publications).await? {
             return Ok(None);
-        }
-        if let Some(last) = together.changed.last_mut() {
-            last.consumers = consumers;
         }
         let mut announced = Vec::with_capacity(together.changed.len());
         for changed in together.changed {
@@ -213,11 +221,4 @@ impl Together {
         }
         Ok(Some(announced))
     }
-}
-
-/// An error or a warning, with the definition that has it.
-fn of(finding: &Value, id: &DefinitionId) -> Value {
-    let mut finding = finding.clone();
-    finding["definitionId"] = json!(id);
-    finding
 }

@@ -224,6 +224,35 @@ async fn a_publication_that_a_user_of_it_cannot_follow_changes_nothing() {
     assert_eq!(greets(&world).await, "Hello Ada");
 }
 
+/// Those who use it run on, and are told what they use no longer.
+#[tokio::test]
+async fn a_publication_warns_of_what_its_users_lose() {
+    let world = World::new().await;
+    let greeting = |input: &str| {
+        let mut greeting = greeting("Hello");
+        greeting["inputs"][0]["name"] = json!(input);
+        greeting["options"]["autoUpdateConsumingWorkflows"] = json!(true);
+        greeting
+    };
+    world.post(API, &greeting("Who")).await.expect(201);
+    world.post(API, &parent()).await.expect(201);
+    let warned = |body: &Value| {
+        let all = body["validationWarnings"].as_array().unwrap().clone();
+        let of_parent = all.into_iter().filter(|one| one["definitionId"] == "parent");
+        of_parent.map(|one| one["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let together =
+        |dry_run: bool| json!({"workflowDefinitions": [greeting("Whom")], "dryRun": dry_run});
+    let path = "/elsa/api/bulk-actions/import/workflow-definitions";
+    let dry = world.post(path, &together(true)).await.expect(200);
+    let expected = "has no input or output who, so it changes nothing";
+    let found = warned(&dry["workflowDefinitions"][0]);
+    assert!(found.len() == 1 && found[0].contains(expected), "{dry:#}");
+    let done = world.post(API, &greeting("Whom")).await.expect(200);
+    assert_eq!(warned(&done), found, "{done:#}");
+    assert_eq!(done["consumingWorkflowCount"], 1);
+}
+
 /// The last of the chain uses the first only through the others, which are not stored yet.
 #[tokio::test]
 async fn a_publication_takes_a_whole_chain_along() {

@@ -167,10 +167,18 @@ fn groups(documents: Vec<Document>) -> Vec<Vec<Document>> {
     groups.into_values().collect()
 }
 
-/// Tells what the author of a published definition should know.
+/// Tells what the author of a published definition should know, also about those that use it and were
+/// published again.
 fn warn(documents: &[Document], applied: &Applied) {
-    if let Some(document) = documents.iter().find(|it| it.id() == applied.definition_id) {
-        applied.warnings.iter().for_each(|it| say::message(&document.line(it)));
+    for warning in &applied.warnings {
+        let of = match output::text(warning, "definitionId") {
+            own if own.is_empty() => applied.definition_id.clone(),
+            user => user,
+        };
+        say::message(&match documents.iter().find(|it| it.id() == of) {
+            Some(document) => document.line(warning),
+            None => format!("warning: workflow {of}: {}", client::problem(warning)),
+        });
     }
 }
 

@@ -103,6 +103,20 @@ fn an_answer_has_the_content_that_is_given() {
 }
 
 #[test]
+fn an_answer_is_written_in_the_charset_that_it_names() {
+    let said = |content: Value, kind: &str| {
+        let said = answer(PLAIN, &json!({"content": content, "contentType": kind}));
+        (said.content, said.is_base64)
+    };
+    assert_eq!(said(json!("é"), "text/plain; charset=iso-8859-1"), (json!("6Q=="), true));
+    assert_eq!(said(json!("é"), "text/plain; charset=utf-8"), (json!("é"), false));
+    let wrong = json!({"content": "日", "contentType": "text/plain; charset=latin1"});
+    let (code, message) = incident(PLAIN, &wrong);
+    assert_eq!(code, "InvalidInput");
+    assert!(message.contains("a character is not in windows-1252: use UTF-8"), "{message}");
+}
+
+#[test]
 fn an_answer_has_the_headers_that_are_given() {
     let check = |value: Value, expected: &str| {
         let headers = object(json!({"X-A": value}));

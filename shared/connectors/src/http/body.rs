@@ -1,9 +1,11 @@
 //! The body of a request: text, JSON, a form, a form with files, or the bytes of a file.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::Request;
-use model::file;
+use model::{file, media};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
@@ -38,9 +40,7 @@ impl Body {
         };
         Ok(Some(match &request.content {
             Value::Null => return Ok(None),
-            Value::String(text) => {
-                Self::new(text.clone().into_bytes(), "text/plain; charset=utf-8")
-            }
+            Value::String(text) => Self::new(written(named, text)?, "text/plain; charset=utf-8"),
             Value::Object(fields) if is(FORM) => {
                 let fields = fields.iter().flat_map(|(name, value)| {
                     each(value).into_iter().map(move |value| (name.as_str(), value))
@@ -69,10 +69,16 @@ impl Body {
                     let usual = file::text(file, "contentType");
                     Self::new(bytes(file)?, usual.unwrap_or("application/octet-stream"))
                 }
-                None => Self::new(value.to_string().into_bytes(), "application/json"),
+                None => Self::new(written(named, &value.to_string())?, "application/json"),
             },
         }))
     }
+}
+
+/// A text in the charset that the media type names.
+fn written(content_type: &str, text: &str) -> Result<Vec<u8>, Forbidden> {
+    let bytes = media::bytes(Some(content_type), text).map(Cow::into_owned);
+    bytes.map_err(|flaw| Forbidden(format!("the content cannot be sent as {content_type}: {flaw}")))
 }
 
 /// The values of a field: those of a list, or the one.
@@ -174,5 +180,20 @@ mod tests {
         let wrong = json!({"fileName": "a", "content": "?"});
         let request = Request { content: wrong, ..Request::default() };
         assert!(Body::of(&request, "k").is_err());
+    }
+
+    #[test]
+    fn text_is_sent_in_the_charset_that_it_names() {
+        let sent = |content: Value, kind: &str| {
+            let content_type = Some(kind.to_owned());
+            let request = Request { content, content_type, ..Request::default() };
+            Body::of(&request, "k").map(|body| body.unwrap().bytes)
+        };
+        assert_eq!(sent(json!("é"), "text/plain; charset=iso-8859-1").unwrap(), [0xe9]);
+        let json = sent(json!({"a": "é"}), "application/json; charset=latin1").unwrap();
+        assert_eq!(json, b"{\"a\":\"\xe9\"}");
+        assert_eq!(sent(json!("é"), "text/plain").unwrap(), "é".as_bytes());
+        let Forbidden(reason) = sent(json!("日"), "text/plain; charset=latin1").unwrap_err();
+        assert!(reason.contains("a character is not in windows-1252"), "{reason}");
     }
 }

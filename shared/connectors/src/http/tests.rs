@@ -303,6 +303,14 @@ async fn the_media_type_of_an_answer_tells_a_file_from_text() {
 }
 
 #[tokio::test]
+async fn a_header_that_is_there_twice_is_a_list() {
+    let headers = "set-cookie: a=1; Expires=Wed, 21 Oct 2026\r\nset-cookie: b=2\r\nx-one: 1\r\n";
+    let end = http().get(&call(bytes_server(headers, b"").await)).await;
+    let cookies = json!(["a=1; Expires=Wed, 21 Oct 2026", "b=2"]);
+    assert_eq!((&end["headers"]["set-cookie"], &end["headers"]["x-one"]), (&cookies, &json!("1")));
+}
+
+#[tokio::test]
 async fn an_answer_is_read_in_its_charset() {
     let check = async |headers: &'static str, bytes: &'static [u8], expected: Value| {
         let end = http().get(&call(bytes_server(headers, bytes).await)).await;
