@@ -71,7 +71,15 @@ fn content(
     if media_type == Some("multipart/form-data") {
         return Ok((Value::Null, form::multipart(line.unwrap_or_default(), bytes)?));
     }
-    let flawed = |flaw: media::Flaw| Problem::bad_request(format!("the body is {flaw}"));
+    let coding = headers.get("content-encoding").and_then(|value| value.to_str().ok());
+    let flawed = |flaw: media::Flaw| {
+        Problem::bad_request(match coding {
+            Some(coding) => {
+                format!("the body is not text: send it without Content-Encoding {coding}")
+            }
+            None => format!("the body is {flaw}"),
+        })
+    };
     let Some(text) = media::text(line, bytes).map_err(flawed)? else {
         return Ok((file(headers, line, bytes), Form::default()));
     };
@@ -257,5 +265,11 @@ mod tests {
             assert_eq!(problem.status(), 400, "{media_type}");
             assert!(problem.detail().contains(said), "{problem:?}");
         }
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", "text/plain".parse().unwrap());
+        headers.insert("content-encoding", "gzip".parse().unwrap());
+        let found = content(&headers, Some("text/plain"), &Limits::default(), b"\x1f\x8b\x08");
+        let detail = found.unwrap_err().detail().to_owned();
+        assert_eq!(detail, "the body is not text: send it without Content-Encoding gzip");
     }
 }

@@ -94,7 +94,11 @@ pub(crate) fn run(args: &TestArgs, format: Format) -> Result<(), Failure> {
     }
     let text = format!("{failed} of {total} tests failed");
     let unread = refusals.len() - usize::from(failed > 0);
-    let text = if unread > 0 { format!("{text}; {unread} files cannot be used") } else { text };
+    let text = match unread {
+        0 => text,
+        1 => format!("{text}; 1 file cannot be used"),
+        count => format!("{text}; {count} files cannot be used"),
+    };
     Err(Failure::new(Kind::of_all(&refusals), text))
 }
 

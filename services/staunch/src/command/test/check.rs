@@ -114,16 +114,12 @@ fn waits(expected: &Tree, player: &Player<'_>) -> Value {
 }
 
 fn took(player: &Player<'_>) -> Value {
-    let seconds = player.now().since(player.began);
-    json!(seconds.as_secs_f64())
+    model::span::text(player.now().since(player.began)).into()
 }
 
-/// A duration in seconds, so that different spellings compare.
+/// A duration in one spelling, so that others compare with it.
 fn span(text: &str) -> Value {
-    match model::span::parse(text) {
-        Ok(span) => json!(span.as_secs_f64()),
-        Err(_) => text.into(),
-    }
+    model::span::parse(text).map_or_else(|_| text.to_owned(), model::span::text).into()
 }
 
 fn calls(player: &Player<'_>) -> Vec<Map<String, Value>> {

@@ -195,6 +195,14 @@ const RESPONSE: &[Field] = &[
     field("body", Any, "Its body."),
 ];
 
+/// The words of which an expectation is one.
+pub(super) fn words(expectation: &str) -> Option<&'static [&'static str]> {
+    match EXPECT.iter().find(|field| field.name == expectation)?.kind {
+        Words(words) => Some(words),
+        _ => None,
+    }
+}
+
 /// The members of the items of an expected list; none if its items are texts.
 pub(super) fn alike(expectation: &str) -> Option<&'static [Field]> {
     let field = EXPECT.iter().find(|field| field.name == expectation)?;

@@ -73,6 +73,13 @@ impl Reader {
         }
     }
 
+    /// One of these words.
+    pub(super) fn word(&mut self, tree: &Tree, words: &[&str]) {
+        if !tree.as_text().is_some_and(|text| words.contains(&text)) {
+            self.flaw(tree.mark, format!("write {}", words.join(", ")));
+        }
+    }
+
     pub(super) fn list<'t>(&mut self, tree: Option<&'t Tree>) -> &'t [Tree] {
         let Some(tree) = tree else { return &[] };
         tree.items().unwrap_or_else(|| {

@@ -156,6 +156,12 @@ fn test(reader: &mut Reader, member: &Member, around: &Mocks) -> Test {
 fn expectations(reader: &mut Reader, tree: &Tree) -> Vec<Member> {
     let members = reader.members(tree, form::EXPECT);
     for member in members {
+        match (member.name.as_str(), form::words(&member.name)) {
+            ("took", _) => drop(reader.span(Some(&member.value))),
+            (_, Some(words)) => reader.word(&member.value, words),
+            ("lines" | "path" | "waits", _) => drop(reader.list(Some(&member.value))),
+            _ => {}
+        }
         let Some(fields) = form::alike(&member.name) else { continue };
         for item in reader.list(Some(&member.value)) {
             if item.members().is_some() {

@@ -186,6 +186,8 @@ fn steps_have_their_time_and_their_limits() {
     let faulty = "[{type: Fault, id: f, message: no stock}]";
     let found = differences(faulty, "steps: [{event: E}]\nexpect: {lines: []}");
     assert!(found[0].ends_with("the instance is Faulted: activity f: no stock"), "{found:?}");
+    let found = differences(event, "steps: [{event: E, after: 3m}]\nexpect: {took: 1h}");
+    assert!(found[0].ends_with("-took: \"01:00:00\"\n+took: \"00:03:00\""), "{found:?}");
     let endless = "{type: While, condition: true, body: {type: Delay, timeSpan: 1h}}";
     let found = differences(endless, "expect: {status: Suspended}");
     assert!(found[0].contains("more than 1000 timers fired"), "{found:?}");
@@ -206,6 +208,9 @@ fn mistakes_in_a_test_file_have_their_places() {
     check("tests: {a: {steps: [{x: 1}], expect: {}}}", "write what happens: event, http");
     check("tests: {a: {calls: {x: {}}, expect: {}}}", "names no call");
     check("tests: {a: {time: soon, expect: {}}}", "is not a duration");
+    check("tests: {a: {expect: {took: soon}}}", "1:28: \"soon\" is not a duration");
+    check("tests: {a: {expect: {status: Done}}}", "1:30: write Finished, Suspended, Faulted, Canc");
+    check("tests: {a: {expect: {lines: hello}}}", "1:29: write a list");
 }
 
 #[test]
