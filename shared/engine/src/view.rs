@@ -14,6 +14,10 @@ impl State {
     #[must_use]
     pub fn view(&self, program: &Program) -> Value {
         let outline = &program.outline;
+        let mut properties = self.properties.clone();
+        if let Some(parent) = &self.parent {
+            properties.insert("ParentInstanceId".to_owned(), json!(parent.instance_id));
+        }
         json!({
             "id": self.instance_id,
             "definitionId": outline.definition_id,
@@ -29,7 +33,7 @@ impl State {
             "triggerActivityId": self.trigger,
             "input": self.input,
             "output": self.output,
-            "properties": self.properties,
+            "properties": properties,
             "variables": named(&outline.variables, &self.variables),
             "incidents": self.incidents.iter().map(incident).collect::<Vec<_>>(),
             "bookmarks": self.bookmarks.values().map(bookmark).collect::<Vec<_>>(),

@@ -254,6 +254,11 @@ impl Imported {
             )));
         }
         record::id(exported.instance.id.as_str())?;
+        if !exported.record.get("state").is_some_and(Value::is_object) {
+            return Err(Problem::bad_request(
+                "this is not an exported instance: its record has no state; export it again",
+            ));
+        }
         Ok(Self(exported))
     }
 }

@@ -366,6 +366,10 @@ async fn an_exported_instance_goes_on_in_another_installation() {
     assert_eq!(there.post(&import, &exported).await.expect(200)["imported"], 1);
     there.post(&import, &exported).await.problem(409);
     there.post(&import, &json!({"staunchInstance": 1})).await.problem(400);
+    let mut empty = exported.clone();
+    (empty["record"], empty["instance"]["id"]) = (json!({}), json!("empty"));
+    let detail = there.post(&import, &empty).await.problem(400);
+    assert!(detail.contains("its record has no state"), "{detail}");
     let (one, two) = (
         here.get(&format!("{INSTANCES}/{id}/bookmarks")).await.expect(200),
         there.get(&format!("{INSTANCES}/{id}/bookmarks")).await.expect(200),

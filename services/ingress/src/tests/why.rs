@@ -124,4 +124,6 @@ async fn a_parent_and_its_child_name_each_other() {
     let of_child = why(&world, child).await;
     assert_eq!(of_child["parent"]["workflowInstanceId"], id, "{of_child:#}");
     assert_eq!(causes(&of_child), ["event", "parent"]);
+    let state = &world.get(&format!("{INSTANCES}/{child}")).await.expect(200)["workflowState"];
+    assert_eq!(state["properties"], json!({"ParentInstanceId": id}), "{state:#}");
 }
