@@ -32,7 +32,7 @@ fn warnings(document: Value) -> Vec<String> {
         command_id: "c".into(),
         installation: std::sync::Arc::default(),
     };
-    let definition = parsed(document).unwrap();
+    let Ok(definition) = parsed(document) else { return vec!["it cannot be read".to_owned()] };
     let problems = engine.examine(&definition, &engine::Library::default(), &env).problems;
     problems.iter().filter(|one| !one.is_error()).map(ToString::to_string).collect()
 }
