@@ -16,6 +16,7 @@ use tokio::net::TcpStream;
 
 use super::failure::Fault;
 use super::{mysql, postgres, sqlite};
+use crate::files_left;
 
 /// Connections to one database.
 const CONNECTIONS_MAX: u32 = 8;
@@ -150,7 +151,9 @@ async fn acquired<DB: Database>(
     tokio::select! {
         connection = pool.acquire() => match (connection, server) {
             (Ok(connection), _) => Ok(Busy::new(connection)),
-            (Err(sqlx::Error::Io(error)), Some(server)) => Err(server.unreachable(&error)),
+            (Err(sqlx::Error::Io(error)), Some(server)) if !files_left::is_lack(&error) => {
+                Err(server.unreachable(&error))
+            }
             (Err(error), _) => Err(error.into()),
         },
         fault = refusal(server) => Err(fault),
