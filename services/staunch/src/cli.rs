@@ -8,9 +8,9 @@ use clap::{Args, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
-    app, apply, archive, bench, config, dead, demo, dev, doctor, health, instance, key, lease,
-    log_level, migrate, nats_permissions, provision, retention, role, run, runtime, secret, server,
-    signing_key, support_bundle, test, top, user, validate, why, workflow,
+    app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, instance,
+    key, lease, log_level, migrate, nats_permissions, provision, retention, role, run, runtime,
+    secret, server, signing_key, support_bundle, test, top, user, validate, why, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -69,6 +69,10 @@ enum Command {
     Instance(instance::InstanceArgs),
     /// Says why an instance is where it is, and what would move it
     Why(why::WhyArgs),
+    /// Follows what happens to instances, or shows what has happened
+    Events(events::EventsArgs),
+    /// Shows a message in MessagePack as JSON
+    Decode(decode::DecodeArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
     /// Lists leases, which show what node holds what instance, and takes them away
@@ -217,6 +221,8 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Runtime(args) => runtime::run(args, format).await,
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,
+        Command::Events(args) => events::run(args, format).await,
+        Command::Decode(args) => decode::run(&args),
         Command::Dead(args) => {
             let settings = client_settings(&args.settings, args.verb.only_looks())?;
             let bus = node::connect(&settings).await?;

@@ -184,6 +184,37 @@ impl Client {
         self.read(answer).await
     }
 
+    /// Opens an answer that goes on: its chunks are for the caller to read.
+    ///
+    /// # Errors
+    /// The refusal of the server; unavailable if it does not answer.
+    pub(crate) async fn follow(
+        &self,
+        path: &str,
+        header: Option<(&str, &str)>,
+    ) -> Result<reqwest::Response, Failure> {
+        let mut request = self.http.get(format!("{}/elsa/api{path}", self.server));
+        if let Some(api_key) = &self.api_key {
+            request = request.header("Authorization", format!("ApiKey {api_key}"));
+        }
+        if let Some((name, value)) = header {
+            request = request.header(name, value);
+        }
+        let sent = tokio::time::timeout(self.answer_time_max, request.send()).await;
+        let answer = sent.map_err(|_elapsed| {
+            let seconds = self.answer_time_max.as_secs();
+            Failure::unavailable(format!("{}: no answer within {seconds} s", self.server))
+        })?;
+        let answer = answer.map_err(|error| self.silent(&error))?;
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        match self.read(answer).await {
+            Ok(response) => Err(Failure::failed(format!("the server answers {}", response.status))),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
     /// Asks the admin port of a process, or changes something there.
     ///
     /// # Errors

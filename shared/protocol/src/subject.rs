@@ -235,11 +235,18 @@ pub fn lifecycle(definition_id: &DefinitionId, instance_id: &InstanceId, what: &
     format!("{EVENTS}.{}.{}.{what}", token(definition_id.as_str()), token(instance_id.as_str()))
 }
 
-/// The lifecycle events of one definition, or of all; of one name, or of all: for subscribers.
+/// The lifecycle events of one definition, or of all; of one instance, or of all; of one name, or of
+/// all: for subscribers.
 #[must_use]
-pub fn lifecycles(definition_id: Option<&DefinitionId>, what: Option<&str>) -> String {
-    let definition = definition_id.map_or_else(|| "*".to_owned(), |id| token(id.as_str()));
-    format!("{EVENTS}.{definition}.*.{}", what.map_or_else(|| "*".to_owned(), token))
+pub fn lifecycles(
+    definition_id: Option<&DefinitionId>,
+    instance_id: Option<&InstanceId>,
+    what: Option<&str>,
+) -> String {
+    let one_or_all = |name: Option<&str>| name.map_or_else(|| "*".to_owned(), token);
+    let definition = one_or_all(definition_id.map(DefinitionId::as_str));
+    let instance = one_or_all(instance_id.map(InstanceId::as_str));
+    format!("{EVENTS}.{definition}.{instance}.{}", one_or_all(what))
 }
 
 /// The journals of the bursts of an instance, for subscribers.
@@ -372,15 +379,17 @@ mod tests {
         };
         let event = lifecycle(&definition, &instance, "finished");
         for pattern in [
-            lifecycles(None, None),
-            lifecycles(Some(&definition), None),
-            lifecycles(None, Some("finished")),
-            lifecycles(Some(&definition), Some("finished")),
+            lifecycles(None, None, None),
+            lifecycles(Some(&definition), None, None),
+            lifecycles(None, Some(&instance), None),
+            lifecycles(None, None, Some("finished")),
+            lifecycles(Some(&definition), Some(&instance), Some("finished")),
         ] {
             assert!(fits(&pattern, &event), "{pattern} {event}");
         }
-        assert!(!fits(&lifecycles(None, Some("started")), &event));
-        assert!(!fits(&lifecycles(Some(&DefinitionId::new("Other")), None), &event));
+        assert!(!fits(&lifecycles(None, None, Some("started")), &event));
+        assert!(!fits(&lifecycles(Some(&DefinitionId::new("Other")), None, None), &event));
+        assert!(!fits(&lifecycles(None, Some(&InstanceId::new("i-2")), None), &event));
         assert!(fits(&dead_of(&instance), &dead(&resume(&instance))));
         assert!(!fits(&dead_of(&InstanceId::new("i-2")), &dead(&cancel(&instance))));
         assert!(fits(&journals(&instance), &journal(&definition, &instance)));

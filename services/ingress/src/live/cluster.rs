@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bus::{Bus, Incoming, Stream, Subscription};
 use futures::{FutureExt as _, StreamExt as _, stream};
-use model::{Backoff, DefinitionId, limits};
+use model::{Backoff, DefinitionId, InstanceId, Timestamp, limits};
 use protocol::{LifecycleEvent, Message, decode_body, subject};
 use serde_json::json;
 use tokio::time::Instant;
@@ -32,6 +32,8 @@ pub(crate) const KINDS: [&str; 5] = ["started", "suspended", "finished", "faulte
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
     pub(crate) definition_ids: BTreeSet<DefinitionId>,
+    pub(crate) instance_ids: BTreeSet<InstanceId>,
+    pub(crate) correlation_ids: BTreeSet<String>,
     pub(crate) kinds: BTreeSet<String>,
 }
 
@@ -47,11 +49,13 @@ pub(crate) enum Begin {
 }
 
 impl Filter {
-    /// The subject of all events that fit, and of others if several definitions or kinds are wanted.
+    /// The subject of all events that fit, and of others if several of a kind are wanted.
     fn subject(&self) -> String {
-        let definition = self.definition_ids.first().filter(|_| self.definition_ids.len() == 1);
-        let kind = self.kinds.first().filter(|_| self.kinds.len() == 1);
-        subject::lifecycles(definition, kind.map(String::as_str))
+        fn only<T: Ord>(all: &BTreeSet<T>) -> Option<&T> {
+            all.first().filter(|_| all.len() == 1)
+        }
+        let kind = only(&self.kinds).map(String::as_str);
+        subject::lifecycles(only(&self.definition_ids), only(&self.instance_ids), kind)
     }
 
     /// The event in a message, if it is wanted. A message that is no event is left out.
@@ -63,7 +67,14 @@ impl Filter {
         let event: LifecycleEvent = decode_body(message.content_type(), &message.payload)
             .inspect_err(|error| tracing::debug!(%error, number, "an event cannot be read"))
             .ok()?;
-        if !self.definition_ids.is_empty() && !self.definition_ids.contains(&event.definition_id) {
+        fn fits<T: Ord>(wanted: &BTreeSet<T>, found: &T) -> bool {
+            wanted.is_empty() || wanted.contains(found)
+        }
+        let correlation_id = event.correlation_id.clone().unwrap_or_default();
+        let is_wanted = fits(&self.definition_ids, &event.definition_id)
+            && fits(&self.instance_ids, &event.workflow_instance_id)
+            && fits(&self.correlation_ids, &correlation_id);
+        if !is_wanted {
             return None;
         }
         let mut data = json!(event);
@@ -82,6 +93,8 @@ struct Reader {
     live: Subscription,
     /// The number from which the stream is read next.
     next: u64,
+    /// The last number that is read; none if the stream is followed.
+    until: Option<u64>,
     found: VecDeque<Event>,
     /// Events that were announced and not found yet, as far as is known.
     owed: usize,
@@ -90,13 +103,36 @@ struct Reader {
     look_at: Instant,
 }
 
-/// The events that fit, from `begin` on.
-pub(crate) async fn follow(app: &App, filter: Filter, begin: Begin) -> Result<Events, Problem> {
+fn unavailable(error: bus::Error) -> Problem {
+    tracing::warn!(%error, "the lifecycle events cannot be read");
+    Problem::unavailable("the message bus does not answer: try again in a moment")
+}
+
+/// Where the events begin that were stored at this time or later; found by bisection.
+pub(crate) async fn since(app: &App, at: Timestamp) -> Result<Begin, Problem> {
+    let bus = &app.cx.bus;
+    let all = format!("{}.>", subject::EVENTS);
+    let span = bus.span(Stream::Events).await.map_err(unavailable)?;
+    let (mut low, mut high) = (span.first, span.last + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found = bus.select(Stream::Events, &all, middle, 1).await.map_err(unavailable)?;
+        match found.first() {
+            Some((number, stored_at, _)) if *stored_at < at => low = number + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(Begin::After(low.saturating_sub(1)))
+}
+
+/// The events that fit, from `begin` on: those that come, too, or only those that are there now.
+pub(crate) async fn follow(
+    app: &App,
+    filter: Filter,
+    begin: Begin,
+    only_past: bool,
+) -> Result<Events, Problem> {
     let bus = Arc::clone(&app.cx.bus);
-    let unavailable = |error: bus::Error| {
-        tracing::warn!(%error, "the lifecycle events cannot be read");
-        Problem::unavailable("the message bus does not answer: try again in a moment")
-    };
     let subject = filter.subject();
     // What is stored after the look is announced.
     let live = bus.subscribe(&subject).await.map_err(unavailable)?;
@@ -119,6 +155,7 @@ pub(crate) async fn follow(app: &App, filter: Filter, begin: Begin) -> Result<Ev
         Begin::After(number) => (number + 1, None),
     };
     let reader = Reader {
+        until: only_past.then_some(span.last),
         bus,
         filter,
         subject,
@@ -174,12 +211,21 @@ impl Reader {
         while let Some(announced) = self.live.next().now_or_never() {
             self.announced(announced)?;
         }
+        let is_over = |next: u64| self.until.is_some_and(|until| next > until);
+        if is_over(self.next) {
+            return Err(Event::complete());
+        }
         let read = self.bus.select(Stream::Events, &self.subject, self.next, BATCH).await;
         let count = match read {
+            Ok(read) if read.is_empty() && self.until.is_some() => return Err(Event::complete()),
             Ok(read) => {
-                for (number, _, message) in &read {
+                for (number, _, message) in read.iter().take_while(|(number, ..)| !is_over(*number))
+                {
                     self.next = number + 1;
                     self.found.extend(self.filter.read(*number, message));
+                }
+                if read.last().is_some_and(|(number, ..)| is_over(*number)) {
+                    self.next = self.until.map_or(self.next, |until| until + 1);
                 }
                 read.len()
             }

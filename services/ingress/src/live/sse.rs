@@ -46,6 +46,13 @@ impl Event {
         Self { id: None, name: "end".to_owned(), data: json!({ "reason": reason }) }
     }
 
+    /// The last event of a stream of which only the past was asked for.
+    pub(crate) fn complete() -> Self {
+        let mut end = Self::end("these are the events up to now");
+        end.data["isComplete"] = json!(true);
+        end
+    }
+
     fn text(&self) -> String {
         let id = self.id.map(|id| format!("id: {id}\n")).unwrap_or_default();
         // JSON on one line has no line breaks, and a name must have none.

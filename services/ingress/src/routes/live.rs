@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use model::DefinitionId;
+use model::{DefinitionId, InstanceId, Timestamp};
 
 use crate::auth::caller::Caller;
 use crate::auth::recheck::Recheck;
@@ -21,13 +21,17 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// The lifecycle events of all instances, as server-sent events: `started`, `suspended`, `finished`,
 /// `faulted` and `cancelled`.
 ///
-/// The stream begins now, at the oldest event that is kept (`after=start`), or after an event
-/// (`Last-Event-ID`, or `after`), at any node. A `gap` says that events are missing, a `cut` that the
-/// reader was too slow, an `end` that the server stops or that the credentials do not count any more.
+/// The stream begins now, at the oldest event that is kept (`after=start`), at a time, or after an event
+/// (`Last-Event-ID`, or `after`), at any node. With `until=now` it ends after the events that are there.
+/// A `gap` says that events are missing, a `cut` that the reader was too slow, an `end` that the server
+/// stops, that the credentials do not count any more, or that all the past was sent (`isComplete`).
 #[utoipa::path(get, path = "/events", tag = "live",
     params(("definitionId" = Option<Vec<String>>, Query, description = "Only of these definitions"),
+        ("instanceId" = Option<Vec<String>>, Query, description = "Only of these instances"),
+        ("correlationId" = Option<Vec<String>>, Query, description = "Only of instances with these"),
         ("type" = Option<Vec<String>>, Query, description = "Only events of these names"),
-        ("after" = Option<String>, Query, description = "An id, `start` or `now`"),
+        ("after" = Option<String>, Query, description = "An id, `start`, `now`, or a time such as 2026-01-31T08:00:00Z"),
+        ("until" = Option<String>, Query, description = "`now`: the stream ends after the events that are there"),
         ("Last-Event-ID" = Option<String>, Header, description = "As `after`, and counts before it")),
     responses((status = 200, body = String, content_type = "text/event-stream"),
         (status = 400, body = ProblemBody), (status = 429, body = ProblemBody),
@@ -39,13 +43,32 @@ pub(super) async fn events(
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (definition_ids, kinds) = (params.many("definitionId"), params.many("type"));
-    bounds::list("definitionId", &definition_ids)?;
-    let kinds = kinds.into_iter().map(|kind| known(&kind)).collect::<Result<_, _>>()?;
-    let definition_ids = definition_ids.into_iter().map(DefinitionId::new).collect();
-    let begin = begin(&headers, &params)?.unwrap_or(Begin::Now);
+    let named = |name: &'static str| {
+        let all = params.many(name);
+        bounds::list(name, &all).map(|()| all.into_iter())
+    };
+    let kinds = params.many("type").into_iter().map(|kind| known(&kind));
+    let filter = Filter {
+        definition_ids: named("definitionId")?.map(DefinitionId::new).collect(),
+        instance_ids: named("instanceId")?.map(InstanceId::new).collect(),
+        correlation_ids: named("correlationId")?.collect(),
+        kinds: kinds.collect::<Result<_, _>>()?,
+    };
+    let only_past = match params.one("until") {
+        None | Some("") => false,
+        Some(now) if now.eq_ignore_ascii_case("now") => true,
+        Some(_) => return Err(Problem::bad_request("until is now, or left out")),
+    };
+    let time = params.one("after").and_then(|text| Timestamp::parse(text).ok());
+    let begin = match time.filter(|_| !headers.contains_key(LAST_EVENT_ID)) {
+        Some(at) => cluster::since(&app, at).await?,
+        None => begin(&headers, &params)?.unwrap_or(match only_past {
+            true => Begin::Start,
+            false => Begin::Now,
+        }),
+    };
     let place = app.streams.place(&caller)?;
-    let events = cluster::follow(&app, Filter { definition_ids, kinds }, begin).await?;
+    let events = cluster::follow(&app, filter, begin, only_past).await?;
     Ok(sse::response(&app, place, recheck, events))
 }
 

@@ -127,6 +127,50 @@ async fn lifecycle_events_come_as_they_happen_and_by_filter() {
     waits.expect("suspended").await;
 }
 
+#[tokio::test]
+async fn any_slice_of_the_past_can_be_read_and_ends() {
+    let world = World::new().await;
+    with_line(&world).await;
+    let first = world.begin("line").await;
+    world.until(&first, "Finished").await;
+    testkit::eventually("the end is stored", BOUND, async || {
+        world.bus.stored(Stream::Events).iter().any(|(_, one)| one.subject.ends_with(".finished"))
+    })
+    .await;
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let between = world.app.now();
+    let start = json!({"definitionId": "line", "correlationId": "order 7"});
+    let second = world.post("/elsa/api/workflow-instances", &start).await.expect(200);
+    let second = second["workflowInstanceId"].as_str().unwrap().to_owned();
+    world.until(&second, "Finished").await;
+    let names = async |query: String| {
+        let path = format!("/elsa/api/events?until=now&{query}");
+        let mut reader = Reader::open(world.router(), &path, None).await;
+        let mut names = Vec::new();
+        loop {
+            let got = reader.next().await.unwrap();
+            if got.name == "end" {
+                assert_eq!(got.data["isComplete"], true, "{:?}", got.data);
+                return names;
+            }
+            names.push((got.data["workflowInstanceId"].clone(), got.name));
+        }
+    };
+    let of = |id: &str| ["started", "finished"].map(|name| (json!(id), name.to_owned())).to_vec();
+    let all = [of(&first), of(&second)].concat();
+    testkit::eventually("all are stored", BOUND, async || names(String::new()).await.len() == 4)
+        .await;
+    assert_eq!(names(String::new()).await, all);
+    assert_eq!(names(format!("instanceId={first}")).await, of(&first));
+    assert_eq!(names(format!("instanceId={first}&instanceId={second}")).await, all);
+    assert_eq!(names("correlationId=order%207".to_owned()).await, of(&second));
+    assert_eq!(names(format!("after={between}")).await, of(&second));
+    assert_eq!(names("after=2000-01-01T00:00:00Z".to_owned()).await, all);
+    assert_eq!(names("after=2100-01-01T00:00:00Z".to_owned()).await, []);
+    assert_eq!(names("type=faulted".to_owned()).await, []);
+    assert_eq!(names("after=now".to_owned()).await, []);
+}
+
 /// Publishes the definition `line`; returns the number of the last event then, one of the audit log.
 async fn with_line(world: &World) -> u64 {
     world.publish("line", writes_line()).await;
@@ -355,6 +399,7 @@ async fn what_cannot_be_followed_is_refused() {
     let world = World::without_executor(Config::default()).await;
     for (path, part) in [
         ("/elsa/api/events?type=ended", "started, suspended"),
+        ("/elsa/api/events?until=tomorrow", "until is now"),
         ("/elsa/api/events?after=yesterday", "use the id"),
         ("/elsa/api/events?after=-1", "use the id"),
         ("/elsa/api/events?after=18446744073709551615", "use the id"),

@@ -201,7 +201,7 @@ fn writes(grant: &mut Grant, bucket: &str) {
 }
 
 pub(super) fn lifecycles() -> String {
-    subject::lifecycles(None, None)
+    subject::lifecycles(None, None, None)
 }
 
 pub(super) fn journals() -> String {

@@ -1,0 +1,208 @@
+//! `staunch events`: follows what happens to instances, or shows what has happened.
+
+mod stream;
+
+use std::time::Duration;
+
+use chassis::{Clock as _, SystemClock};
+use clap::Args;
+use model::{Backoff, Timestamp};
+use serde_json::Value;
+
+use crate::client::{self, Client, ClientArgs};
+use crate::failure::Kind;
+use crate::output::{Format, text};
+use crate::{Failure, say};
+use stream::{Event, Stream};
+
+/// The pauses before a broken connection is opened again, and how often in a row that is tried.
+const PAUSES: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(10));
+const TRIES_MAX: u32 = 60;
+
+#[derive(Args, Debug)]
+pub(crate) struct EventsArgs {
+    /// Only of these definitions
+    #[arg(long, value_name = "ID")]
+    definition: Vec<String>,
+    /// Only of these instances
+    #[arg(long, value_name = "ID")]
+    instance: Vec<String>,
+    /// Only of instances with these correlation ids
+    #[arg(long, value_name = "ID")]
+    correlation: Vec<String>,
+    /// Only these events: started, suspended, finished, faulted, cancelled
+    #[arg(long = "type", value_name = "NAME", value_delimiter = ',')]
+    kinds: Vec<String>,
+    /// Where to begin: start, now, the number of an event, a time, or a time ago such as 2h
+    #[arg(long, value_name = "PLACE")]
+    from: Option<String>,
+    /// Ends after the events that are there; begins at the oldest unless --from says otherwise
+    #[arg(long)]
+    replay: bool,
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// Prints an event a line, until the end or an interrupt. A connection that breaks is opened again, and
+/// goes on after the last event.
+///
+/// # Errors
+/// The refusal of the server; unavailable if it does not answer for long.
+pub(crate) async fn run(args: EventsArgs, format: Format) -> Result<(), Failure> {
+    let client = Client::new(&args.client)?;
+    let path = path(&args, SystemClock.now())?;
+    let (mut last, mut tries) = (None, 0);
+    loop {
+        let broken = match Stream::open(&client, &path, last.as_deref()).await {
+            Ok(mut stream) => loop {
+                match stream.next().await {
+                    Ok(Some(event)) if event.name == "end" => {
+                        if args.replay && event.is_of_replay() {
+                            return Ok(());
+                        }
+                        break Failure::unavailable(text(&event.data, "reason"));
+                    }
+                    Ok(Some(event)) => {
+                        (last, tries) = (event.id.clone().or(last), 0);
+                        show(&event, format)?;
+                    }
+                    Ok(None) => break Failure::unavailable("the connection ended"),
+                    Err(failure) => break failure,
+                }
+            },
+            Err(failure) if failure.kind != Kind::Unavailable || last.is_none() && tries == 0 => {
+                return Err(failure);
+            }
+            Err(failure) => failure,
+        };
+        tries += 1;
+        if tries > TRIES_MAX {
+            return Err(broken);
+        }
+        say::message(&format!("{}; connecting again", broken.message));
+        tokio::time::sleep(PAUSES.after(tries, 0)).await;
+    }
+}
+
+/// The address of the stream.
+fn path(args: &EventsArgs, now: Timestamp) -> Result<String, Failure> {
+    let lists = [
+        ("definitionId", &args.definition),
+        ("instanceId", &args.instance),
+        ("correlationId", &args.correlation),
+        ("type", &args.kinds),
+    ];
+    let each = lists.iter().flat_map(|(name, all)| all.iter().map(move |one| (*name, one.clone())));
+    let mut query: Vec<(&str, String)> = each.collect();
+    if let Some(from) = &args.from {
+        query.push(("after", place(from, now)?));
+    }
+    if args.replay {
+        query.push(("until", "now".to_owned()));
+    }
+    let query: Vec<_> =
+        query.iter().map(|(name, value)| format!("{name}={}", client::segment(value))).collect();
+    Ok(format!("/events?{}", query.join("&")))
+}
+
+/// A place in the stream, as the server reads it.
+fn place(from: &str, now: Timestamp) -> Result<String, Failure> {
+    let is_known = ["start", "now"].contains(&from)
+        || from.parse::<u64>().is_ok()
+        || Timestamp::parse(from).is_ok();
+    if is_known {
+        return Ok(from.to_owned());
+    }
+    let Ok(ago) = model::span::parse(from) else {
+        return Err(Failure::usage(format!(
+            "--from {from:?} is no place: write start, now, the number of an event, a time such as \
+             2026-01-31T08:00:00Z, or a time ago such as 2h"
+        )));
+    };
+    let ago = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
+    Ok(Timestamp::from_millis(now.as_millis().saturating_sub(ago)).to_string())
+}
+
+fn show(event: &Event, format: Format) -> Result<(), Failure> {
+    let Some(id) = &event.id else {
+        // About the stream itself: what is missing, and why.
+        say::message(&format!("{}: {}", event.name, text(&event.data, "reason")));
+        return Ok(());
+    };
+    if format == Format::Json {
+        let mut line = event.data.clone();
+        line["number"] = id.parse::<u64>().map_or_else(|_| id.clone().into(), Value::from);
+        return say::json_line(&line);
+    }
+    say::data(&line(id, event))
+}
+
+/// An event for people: number, time, name, definition, version, instance, and what else there is.
+fn line(id: &str, event: &Event) -> String {
+    let of = |name: &str| text(&event.data, name);
+    let (definition, version) = (of("definitionId"), of("definitionVersion"));
+    let mut line = format!(
+        "{id}  {}  {:9}  {definition} {version}  {}",
+        of("time"),
+        event.name,
+        of("workflowInstanceId")
+    );
+    if let Some(correlation_id) = event.data.get("correlationId").and_then(Value::as_str) {
+        line.push_str(&format!("  {correlation_id}"));
+    }
+    let incidents = event.data.get("incidents").and_then(Value::as_array);
+    for incident in incidents.into_iter().flatten().filter_map(Value::as_str) {
+        line.push_str(&format!("  {incident}"));
+    }
+    say::one_line(&line).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: EventsArgs,
+    }
+
+    fn asked(line: &[&str]) -> Result<String, Failure> {
+        let line = Line::parse_from([&["events"], line].concat());
+        path(&line.args, Timestamp::from_millis(1_767_225_600_000))
+    }
+
+    #[test]
+    fn filters_and_places_are_those_of_the_server() {
+        let check = |line: &[&str], expected: &str| {
+            assert_eq!(asked(line).unwrap(), format!("/events?{expected}"));
+        };
+        check(&[], "");
+        check(
+            &["--definition", "a b", "--definition", "c", "--type", "finished,faulted"],
+            "definitionId=a%20b&definitionId=c&type=finished&type=faulted",
+        );
+        check(
+            &["--instance", "i", "--correlation", "o-1", "--replay"],
+            "instanceId=i&correlationId=o-1&until=now",
+        );
+        check(&["--from", "12"], "after=12");
+        check(&["--from", "2h"], "after=2025-12-31T22%3A00%3A00.000Z");
+        check(&["--from", "2026-01-31T08:00:00Z"], "after=2026-01-31T08%3A00%3A00Z");
+        let failure = asked(&["--from", "yesterday"]).unwrap_err();
+        assert_eq!(failure.kind, Kind::Usage);
+    }
+
+    #[test]
+    fn a_line_says_what_happened_to_which_instance() {
+        let data = json!({"time": "2026-01-31T08:00:00.000Z", "definitionId": "order",
+            "definitionVersion": 3, "workflowInstanceId": "i", "correlationId": "o-1",
+            "incidents": ["no\nstock"]});
+        let event = Event { id: Some("7".into()), name: "faulted".into(), data };
+        let expected = "7  2026-01-31T08:00:00.000Z  faulted    order 3  i  o-1  no\\nstock";
+        assert_eq!(line("7", &event), expected);
+    }
+}
