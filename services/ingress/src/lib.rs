@@ -54,6 +54,7 @@ mod trace;
 mod waiters;
 mod wake;
 mod why;
+mod workers;
 
 pub use auth::permission::permissions;
 pub use chassis::Auth;

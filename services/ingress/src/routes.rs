@@ -2,6 +2,7 @@
 //! beside it; the permission it needs is in [`crate::auth::permission`].
 
 pub(crate) mod activity_filter;
+mod activity_types;
 mod alterations;
 mod applications;
 pub(crate) mod book;
@@ -137,6 +138,9 @@ pub(crate) fn api() -> Routes {
         .route(hub::NEGOTIATE, post(hub::negotiate))
         .routes(routes!(tasks::complete))
         .routes(routes!(tasks::fail))
+        .routes(routes!(activity_types::list, activity_types::register))
+        .routes(routes!(activity_types::delete))
+        .routes(routes!(activity_types::pools))
         .routes(routes!(descriptors::activities))
         .routes(routes!(descriptors::activity))
         .routes(routes!(descriptors::options))

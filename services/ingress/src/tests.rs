@@ -45,5 +45,6 @@ mod tools;
 mod transfers;
 mod upload;
 mod why;
+mod workers;
 mod world;
 mod wrong;

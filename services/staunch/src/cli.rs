@@ -10,7 +10,7 @@ use store::Store;
 use crate::command::{
     app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, instance,
     key, lease, log_level, migrate, nats_permissions, provision, retention, role, run, runtime,
-    secret, server, signing_key, support_bundle, test, top, user, validate, why, workflow,
+    secret, server, signing_key, support_bundle, test, top, user, validate, why, worker, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -73,6 +73,8 @@ enum Command {
     Events(events::EventsArgs),
     /// Shows a message in MessagePack as JSON
     Decode(decode::DecodeArgs),
+    /// Shows tasks and activity types of workers; registers types, and prints permissions
+    Worker(worker::WorkerArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
     /// Lists leases, which show what node holds what instance, and takes them away
@@ -221,6 +223,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Runtime(args) => runtime::run(args, format).await,
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,
+        Command::Worker(args) => worker::run(args, format).await,
         Command::Events(args) => events::run(args, format).await,
         Command::Decode(args) => decode::run(&args),
         Command::Dead(args) => {

@@ -32,6 +32,7 @@ pub(crate) mod top;
 pub(crate) mod user;
 pub(crate) mod validate;
 pub(crate) mod why;
+pub(crate) mod worker;
 pub(crate) mod workflow;
 
 use chassis::{Chance as _, SystemChance};

@@ -71,5 +71,5 @@ pub fn all() -> Registry {
         Box::new(write_http_response::WriteHttpResponse),
         Box::new(write_line::WriteLine),
     ];
-    Registry::new(activities)
+    Registry::new(activities).performing(Box::new(worker_activity::WorkerActivity))
 }

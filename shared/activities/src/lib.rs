@@ -72,6 +72,7 @@ mod state_machine;
 mod switch;
 mod timer;
 mod while_loop;
+mod worker_activity;
 mod write_file_http_response;
 mod write_http_response;
 mod write_line;

@@ -4,6 +4,8 @@
 //! bookmarks: for the report of a worker, for the time limit, and for the end of a pause between two
 //! attempts. The first one stays open in a pause, so that a late report finds the instance.
 
+use std::time::Duration;
+
 use engine::{
     Activity, Decision, Descriptor, Effect, Failure, Kind, Next, OpenTask, Resumed, Step, Type,
 };
@@ -43,48 +45,77 @@ impl Activity for RunTask {
         let task_name = step.required("taskName")?;
         let payload = Value::Object(step.object("payload")?);
         let task_version = version(step)?;
-        let deadline = step.span("timeout")?.map(|limit| step.now().after(limit));
-        let retry = step.retries()?.map(Box::new);
-        let task_id = step.new_id();
-        step.set_output("taskId", task_id.clone().into())?;
-        let shown = json!({"TaskId": task_id, "TaskName": task_name});
-        step.wait(&Stimulus::task(&task_id), shown, None)?;
-        let open =
-            OpenTask { task_id, task_name, task_version, attempt: 1, deadline, retry, payload };
-        if deadline.is_some() {
-            let limit = open.limit();
-            step.wait(&limit, limit.payload.clone(), deadline)?;
-        }
-        remember(step, &open);
-        hand_out(step, &open);
+        let timeout = step.span("timeout")?;
+        let task_id = hand_over(step, task_name, task_version, payload, timeout)?;
+        step.set_output("taskId", task_id.into())?;
         Ok(Next::Wait)
     }
 
-    fn resume(&self, step: &mut Step<'_, '_>, mut resumed: Resumed) -> Decision {
-        let open = remembered(step);
-        let stimulus = resumed.stimulus.as_deref();
-        if stimulus == Some(open.limit().name.as_str()) {
-            let message = format!(
-                "the task {} of type {} was not done in time: its last attempt was {}",
-                open.task_id, open.task_name, open.attempt
-            );
-            return Err(Failure::new(TIMEOUT, message).in_category("Task"));
-        }
-        if stimulus == Some(open.pause().name.as_str()) {
-            hand_out(step, &open);
-            return Ok(Next::Wait);
-        }
-        let report = TaskReport::of_input(&resumed.input)
-            .map_err(|reason| Failure::new("InvalidTaskReport", reason).in_category("Task"))?;
-        if report.status == TaskStatus::Completed {
-            step.set_output("result", TaskReport::result_of(&mut resumed.input))?;
-            return Ok(Next::done());
-        }
-        let chance = step.chance();
-        match open.next(&report, step.now(), chance) {
-            Some(pause) => again(step, open, &report, pause),
-            None => Err(failure(&open, &report)),
-        }
+    fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
+        let Some((result, _)) = report_of(step, resumed)? else { return Ok(Next::Wait) };
+        step.set_output("result", result)?;
+        Ok(Next::done())
+    }
+}
+
+/// Begins a task, whose id is returned.
+pub(crate) fn hand_over(
+    step: &mut Step<'_, '_>,
+    task_name: String,
+    task_version: u32,
+    payload: Value,
+    timeout: Option<Duration>,
+) -> Result<String, Failure> {
+    let deadline = timeout.map(|limit| step.now().after(limit));
+    let retry = step.retries()?.map(Box::new);
+    let task_id = step.new_id();
+    let shown = json!({"TaskId": task_id, "TaskName": task_name});
+    step.wait(&Stimulus::task(&task_id), shown, None)?;
+    let open = OpenTask {
+        task_id: task_id.clone(),
+        task_name,
+        task_version,
+        attempt: 1,
+        deadline,
+        retry,
+        payload,
+    };
+    if deadline.is_some() {
+        let limit = open.limit();
+        step.wait(&limit, limit.payload.clone(), deadline)?;
+    }
+    remember(step, &open);
+    hand_out(step, &open);
+    Ok(task_id)
+}
+
+/// The result of a task, and the outcome that its worker names; none when the task goes on.
+pub(crate) fn report_of(
+    step: &mut Step<'_, '_>,
+    mut resumed: Resumed,
+) -> Result<Option<(Value, Option<String>)>, Failure> {
+    let open = remembered(step);
+    let stimulus = resumed.stimulus.as_deref();
+    if stimulus == Some(open.limit().name.as_str()) {
+        let message = format!(
+            "the task {} of type {} was not done in time: its last attempt was {}",
+            open.task_id, open.task_name, open.attempt
+        );
+        return Err(Failure::new(TIMEOUT, message).in_category("Task"));
+    }
+    if stimulus == Some(open.pause().name.as_str()) {
+        hand_out(step, &open);
+        return Ok(None);
+    }
+    let report = TaskReport::of_input(&resumed.input)
+        .map_err(|reason| Failure::new("InvalidTaskReport", reason).in_category("Task"))?;
+    if report.status == TaskStatus::Completed {
+        return Ok(Some((TaskReport::result_of(&mut resumed.input), report.outcome)));
+    }
+    let chance = step.chance();
+    match open.next(&report, step.now(), chance) {
+        Some(pause) => again(step, open, &report, pause).map(|_| None),
+        None => Err(failure(&open, &report)),
     }
 }
 
@@ -120,7 +151,7 @@ fn again(
     step: &mut Step<'_, '_>,
     mut open: OpenTask,
     report: &TaskReport,
-    pause: std::time::Duration,
+    pause: Duration,
 ) -> Decision {
     let (attempt, attempts) = (open.attempt, attempts(&open));
     let message = format!(

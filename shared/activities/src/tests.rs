@@ -5,6 +5,7 @@ mod http_calls;
 mod http_endpoint;
 mod http_responses;
 mod retry;
+mod workers;
 
 use std::sync::OnceLock;
 

@@ -15,6 +15,7 @@ pub(crate) fn name(bucket: Bucket) -> &'static str {
         Bucket::Definitions => subject::DEFINITIONS_BUCKET,
         Bucket::Nodes => subject::NODES_BUCKET,
         Bucket::Runtime => subject::RUNTIME_BUCKET,
+        Bucket::Activities => subject::ACTIVITIES_BUCKET,
     }
 }
 

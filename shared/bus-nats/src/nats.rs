@@ -52,8 +52,14 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
         let (api, link) = (control_api.clone(), control.clone());
         (bucket, hub::Hub::new(bucket::name(bucket), api, link, healer.clone(), &closed))
     };
-    let buckets =
-        [Bucket::Leases, Bucket::Timers, Bucket::Definitions, Bucket::Nodes, Bucket::Runtime];
+    let buckets = [
+        Bucket::Leases,
+        Bucket::Timers,
+        Bucket::Definitions,
+        Bucket::Nodes,
+        Bucket::Runtime,
+        Bucket::Activities,
+    ];
     let hubs = buckets.into_iter().map(hub).collect();
     let (data_context, control_context) = (context(&data, &options), context(&control, &options));
     let pull = pull::Puller::new(data.clone(), data_api.clone(), healer.clone());

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use bus::Error;
-use model::Backoff;
+use bus::{Error, Pool};
+use model::{Backoff, limits};
 use protocol::subject;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::NatsBus;
 use crate::api::{ApiError, nanos};
+use crate::select::select;
 
 /// Workers that take longer say that they are at work, or get the task again.
 const ACK_WAIT: Duration = Duration::from_secs(30);
@@ -60,6 +61,52 @@ impl NatsBus {
             tokio::time::sleep(pause).await;
         }
     }
+}
+
+impl NatsBus {
+    /// The pools of workers that there are.
+    pub(crate) async fn pools_of_tasks(&self) -> Result<Vec<Pool>, Error> {
+        let stream = subject::TASKS_STREAM;
+        let api = &self.open()?.data_api;
+        let mut pools = Vec::new();
+        let mut offset = 0;
+        loop {
+            let asked = json!({ "offset": offset });
+            let page = api.call(&format!("CONSUMER.LIST.{stream}"), &asked).await;
+            let page =
+                page.map_err(|failure| failure.into_error(&format!("the stream {stream}")))?;
+            let consumers = page["consumers"].as_array().map_or(&[][..], Vec::as_slice);
+            pools.extend(consumers.iter().filter_map(pool));
+            offset += consumers.len();
+            let total = page["total"].as_u64().and_then(|total| usize::try_from(total).ok());
+            let is_last = consumers.is_empty() || total.is_none_or(|total| offset >= total);
+            if is_last || pools.len() >= limits::ACTIVITY_TYPES_MAX {
+                break;
+            }
+        }
+        for pool in pools.iter_mut().filter(|pool| pool.waiting + pool.in_progress > 0) {
+            let filter = subject::task(&pool.task_type, pool.version);
+            let first = select(api, stream, &filter, 1, 1).await?;
+            pool.oldest = first.first().map(|(_, stored_at, _)| *stored_at);
+        }
+        Ok(pools)
+    }
+}
+
+/// The pool of a consumer, as JetStream describes it; none of a consumer that is not ours.
+fn pool(consumer: &Value) -> Option<Pool> {
+    let (task_type, version) = subject::task_of(consumer["config"]["filter_subject"].as_str()?)?;
+    let number = |member: &str| consumer[member].as_u64().unwrap_or_default();
+    Some(Pool {
+        task_type,
+        version,
+        consumer: consumer["name"].as_str()?.to_owned(),
+        waiting: number("num_pending"),
+        in_progress: number("num_ack_pending"),
+        redelivered: number("num_redelivered"),
+        asking: number("num_waiting"),
+        oldest: None,
+    })
 }
 
 /// The configuration of a consumer, as JetStream's API has it. Deliveries have no limit: attempts

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::jetstream::stream::{DeleteMessageErrorKind, RawMessageErrorKind};
 use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
-use bus::{Delivery, Error, Queue, Receipt, Settle, Span, Stream};
+use bus::{Delivery, Error, Pool, Queue, Receipt, Settle, Span, Stream};
 use bytes::Bytes;
 use model::{Backoff, Timestamp};
 use protocol::{Message, subject};
@@ -152,6 +152,10 @@ impl Queue for NatsBus {
 
     async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error> {
         self.provide_pool(task_type, version).await
+    }
+
+    async fn task_pools(&self) -> Result<Vec<Pool>, Error> {
+        self.pools_of_tasks().await
     }
 
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {

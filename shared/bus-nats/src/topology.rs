@@ -224,7 +224,8 @@ mod tests {
                 subject::TIMERS_BUCKET,
                 subject::DEFINITIONS_BUCKET,
                 subject::NODES_BUCKET,
-                subject::RUNTIME_BUCKET
+                subject::RUNTIME_BUCKET,
+                subject::ACTIVITIES_BUCKET
             ]
         );
     }

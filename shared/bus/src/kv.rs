@@ -21,6 +21,8 @@ pub enum Bucket {
     Nodes,
     /// `staunch_runtime`: pauses.
     Runtime,
+    /// `staunch_activities`: the activity types that workers perform.
+    Activities,
 }
 
 /// How long the tombstone of a purge stays before it vanishes: long enough for every watch to see

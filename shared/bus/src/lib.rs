@@ -38,6 +38,6 @@ pub use pointer::{Pointer, Pointers};
 pub use pools::Pools;
 pub use port::{Bus, Nonces};
 pub use presence::{Member, Presence, Standing, members};
-pub use queue::{Delivery, Queue, Receipt, SELECT_BYTES_MAX, Settle, Span, Stream};
+pub use queue::{Delivery, Pool, Queue, Receipt, SELECT_BYTES_MAX, Settle, Span, Stream};
 pub use rendezvous::owner_of;
 pub use wire::{Endpoint, Incoming, Subscription, Wire};

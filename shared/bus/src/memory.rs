@@ -26,8 +26,8 @@ pub use fault::{Fault, Faults, Operation};
 
 use crate::lock::lock;
 use crate::{
-    Bucket, Bus, Delivery, Endpoint, Error, Kv, Outside, Queue, Receipt, Settle, Span, Stream,
-    Subscription, Wire,
+    Bucket, Bus, Delivery, Endpoint, Error, Kv, Outside, Pool, Queue, Receipt, Settle, Span,
+    Stream, Subscription, Wire,
 };
 use fault::{Interference, NoFaults};
 
@@ -299,6 +299,12 @@ impl Queue for MemoryBus {
         let name = subject::task_consumer(task_type, version);
         self.open()?.log.provide(name, subject::task(task_type, version));
         verdict.answer(())
+    }
+
+    async fn task_pools(&self) -> Result<Vec<Pool>, Error> {
+        let verdict = self.judge(Operation::Read { stream: Stream::Tasks }).await?;
+        let pools = self.open()?.log.task_pools();
+        verdict.answer(pools)
     }
 
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {

@@ -31,6 +31,27 @@ pub struct Receipt {
     pub duplicate: bool,
 }
 
+/// The tasks of one type and version, and their workers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// The type.
+    pub task_type: String,
+    /// Its version.
+    pub version: u32,
+    /// The consumer from which the workers pull.
+    pub consumer: String,
+    /// Tasks that no worker has.
+    pub waiting: u64,
+    /// Tasks that workers have.
+    pub in_progress: u64,
+    /// Tasks in progress that were delivered more than once.
+    pub redelivered: u64,
+    /// Workers that ask for a task right now; one that is at work does not.
+    pub asking: u64,
+    /// The time since which the oldest task is there.
+    pub oldest: Option<Timestamp>,
+}
+
 /// The messages that a stream has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -103,6 +124,13 @@ pub trait Queue: Send + Sync {
     /// # Errors
     /// When the server cannot be asked, or another consumer has these tasks.
     async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error>;
+
+    /// What there is to do for the workers of each type and version of tasks, at most
+    /// `limits::ACTIVITY_TYPES_MAX` of them.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn task_pools(&self) -> Result<Vec<Pool>, Error>;
 
     /// Removes one message from a stream; true when it was there.
     ///

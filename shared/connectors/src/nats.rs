@@ -13,7 +13,7 @@ use bus::{KeyValue, Outside, OutsideError, Put};
 use engine::outside::{check_bucket, check_key, check_subject, covers};
 use engine::{NatsCall, Outgoing};
 use model::{DefinitionId, Map, depth, file, limits, media};
-use protocol::{Headers, Message, header};
+use protocol::{Headers, Message, header, subject};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind};
@@ -112,6 +112,20 @@ impl Nats {
                 answered(&outside.ask(message, timeout).await.map_err(failed)?)
                     .map_err(CallEnd::refused)?
             }
+            NatsCall::Act { task_type, version, input } => {
+                let message = Outgoing {
+                    subject: subject::act(task_type, *version),
+                    content: input.clone(),
+                    ..Outgoing::default()
+                };
+                let message = sent(&message, nonce, traceparent).map_err(CallEnd::refused)?;
+                let answer = outside.ask(message, timeout).await.map_err(failed)?;
+                let mut result = answered(&answer).map_err(CallEnd::refused)?;
+                if let Some(outcome) = of_header(&answer, header::OUTCOME) {
+                    result["outcome"] = json!(outcome);
+                }
+                result
+            }
             NatsCall::Get { bucket, key } => {
                 match outside.key(bucket, key).await.map_err(failed)? {
                     Some(KeyValue { value, revision }) => {
@@ -156,6 +170,8 @@ impl Nats {
                 check_subject(&message.subject)?;
                 self.config.allow_subject(of, &message.subject)
             }
+            // Its subject is Staunch's own, and follows from the type that a worker has registered.
+            NatsCall::Act { .. } => Ok(()),
             NatsCall::Get { bucket, key } | NatsCall::Set { bucket, key, .. } => {
                 check_bucket(bucket)?;
                 check_key(key)?;
@@ -225,10 +241,7 @@ fn bytes(content: &Value) -> Result<(Vec<u8>, Option<String>), String> {
 
 /// The result of a request.
 fn answered(answer: &Message) -> Result<Value, String> {
-    let find = |wanted: &str| {
-        let mut headers = answer.headers.iter();
-        headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
-    };
+    let find = |wanted: &str| of_header(answer, wanted);
     let content = received(&answer.payload, find(header::CONTENT_TYPE))?;
     let mut result = json!({"content": content, "headers": answer.headers});
     let (error, code) = (find(ERROR), find(ERROR_CODE));
@@ -238,6 +251,11 @@ fn answered(answer: &Message) -> Result<Value, String> {
         result["message"] = json!(error.unwrap_or("the service answered with an error"));
     }
     Ok(result)
+}
+
+fn of_header<'m>(message: &'m Message, wanted: &str) -> Option<&'m str> {
+    let mut headers = message.headers.iter();
+    headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
 }
 
 /// What came, as a value: JSON, text, or a file.

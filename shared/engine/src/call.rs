@@ -189,6 +189,16 @@ pub enum NatsCall {
         /// Where it goes.
         message: Outgoing,
     },
+    /// Asks the responders of an activity type. The result is that of a request, with the `outcome` that
+    /// the answer names in the header `Staunch-Outcome`.
+    Act {
+        /// The type.
+        task_type: String,
+        /// Its version.
+        version: u32,
+        /// The input of the activity.
+        input: Value,
+    },
     /// Reads a key. The result is `{"value": …, "revision": …}`, or `{}` if there is none.
     Get {
         /// The bucket.
@@ -244,6 +254,7 @@ impl NatsCall {
         match self {
             Self::Publish { message, .. } => format!("message to {}", message.subject),
             Self::Request { message } => format!("request to {}", message.subject),
+            Self::Act { task_type, version, .. } => format!("request to {task_type} {version}"),
             Self::Get { bucket, key } | Self::Set { bucket, key, .. } => {
                 format!("key {key} of {bucket}")
             }
@@ -259,6 +270,7 @@ impl NatsCall {
                 let headers = message.headers.iter().map(|(name, value)| name.len() + value.len());
                 message.subject.len() + weight(&message.content) + headers.sum::<usize>()
             }
+            Self::Act { task_type, input, .. } => task_type.len() + weight(input),
             Self::Get { bucket, key } => bucket.len() + key.len(),
             Self::Set { bucket, key, value, .. } => {
                 bucket.len() + key.len() + value.as_ref().map(weight).unwrap_or_default()

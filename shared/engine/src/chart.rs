@@ -54,7 +54,7 @@ impl<'p> Charted<'p> {
     #[must_use]
     pub fn type_version(&self) -> u32 {
         let own = self.node.descriptor.version;
-        self.node.composite.as_ref().map_or(own, |composite| composite.version)
+        self.node.used.as_ref().map_or(own, |composite| composite.version)
     }
 
     /// The place in a program from which the definition was generated, if it names one.
@@ -72,7 +72,7 @@ impl<'p> Charted<'p> {
     /// definition has as they are, and defaults. Without those that the journal would not keep.
     #[must_use]
     pub fn constants(&self, leaves_out_values: bool) -> Map {
-        let Node { descriptor, inputs, composite, keeping, .. } = self.node;
+        let Node { descriptor, inputs, used, keeping, .. } = self.node;
         let mut constants = Map::new();
         if self.sets_hidden() {
             return constants;
@@ -89,7 +89,7 @@ impl<'p> Charted<'p> {
                 constants.insert(input.name.to_owned(), value);
             }
         }
-        for (name, (expression, _)) in composite.iter().flat_map(|found| &found.given) {
+        for (name, (expression, _)) in used.iter().flat_map(|found| &found.given) {
             if let (Source::Literal(value), true) = (&expression.0, keeps(name)) {
                 constants.insert(name.clone(), kept(value, limits::JOURNAL_VALUE_BYTES_MAX));
             }
@@ -101,7 +101,7 @@ impl<'p> Charted<'p> {
     /// is used as an activity has the names that it declares.
     #[must_use]
     pub fn descriptor_name(&self, name: &str) -> String {
-        if self.node.composite.is_some() { name.to_owned() } else { pascal(name) }
+        if self.node.used.is_some() { name.to_owned() } else { pascal(name) }
     }
 
     /// It names a variable of the memory driver, and may give it a value.

@@ -18,6 +18,7 @@ mod ids;
 mod log_persistence;
 mod members;
 mod missing;
+mod performed;
 mod planning;
 mod raw;
 mod retry;
@@ -207,6 +208,9 @@ impl Compiler<'_> {
             if let Some(definition) = self.used(raw) {
                 return self.composite(raw, &definition, owner_path, depth);
             }
+            if let Some(kind) = self.type_of_worker(raw, type_name) {
+                return self.performed(raw, &kind, owner_path, depth);
+            }
             self.unknown_type(raw, type_name, owner_path, is_restored);
             return None;
         };
@@ -247,7 +251,7 @@ impl Compiler<'_> {
             id,
             path,
             scope: Arc::clone(&self.scope.path),
-            composite: None,
+            used: None,
             descriptor,
             can_start,
             custom,

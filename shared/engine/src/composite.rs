@@ -7,7 +7,7 @@
 use model::Map;
 
 use crate::decision::{Child, Decision, Failure, Next};
-use crate::outline::Composite;
+use crate::outline::Used;
 use crate::program::missing_outputs;
 use crate::{Activity, Descriptor, PortKind, Step};
 
@@ -41,13 +41,13 @@ impl Activity for WorkflowActivity {
 impl<'a> Step<'_, 'a> {
     /// The innermost workflow used as an activity that this activity is a part of, and the number
     /// of its execution; none for a part of the instance's own workflow.
-    pub(crate) fn composite(&self) -> Option<(u64, &'a Composite)> {
+    pub(crate) fn composite(&self) -> Option<(u64, &'a Used)> {
         let executions = &self.draft.state.executions;
         let mut at = executions.get(&self.number)?.owner;
         while let Some(execution) = at.and_then(|number| executions.get(&number)) {
             let (_, node) = self.draft.outline.keyed(&execution.node);
-            if let Some(composite) = node.composite.as_deref() {
-                return Some((execution.number, composite));
+            if let Some(workflow) = node.workflow() {
+                return Some((execution.number, workflow));
             }
             at = execution.owner;
         }
@@ -56,9 +56,18 @@ impl<'a> Step<'_, 'a> {
 
     /// Evaluates the inputs of the workflow, in the workflow around it.
     fn enter(&mut self) -> Result<(), Failure> {
-        let Some(composite) = self.node.composite.as_deref() else { return Ok(()) };
+        let Some(used) = self.node.used.as_deref() else { return Ok(()) };
+        let input = self.given(used)?;
+        if let Some(execution) = self.draft.state.executions.get_mut(&self.number) {
+            execution.input = input;
+        }
+        Ok(())
+    }
+
+    /// The values of the inputs.
+    pub(crate) fn given(&mut self, used: &Used) -> Result<Map, Failure> {
         let mut input = Map::new();
-        for (name, (expression, ty)) in &composite.given {
+        for (name, (expression, ty)) in &used.given {
             let reads = self.hidden_reads.get();
             let value = self.evaluate(name, expression, ty)?;
             self.draft.spend(&value);
@@ -67,10 +76,7 @@ impl<'a> Step<'_, 'a> {
             }
             input.insert(name.clone(), value);
         }
-        if let Some(execution) = self.draft.state.executions.get_mut(&self.number) {
-            execution.input = input;
-        }
-        Ok(())
+        Ok(input)
     }
 
     /// Hands out the outputs of the workflow, to what is bound to them.
@@ -78,7 +84,7 @@ impl<'a> Step<'_, 'a> {
         let execution = self.draft.state.executions.get_mut(&self.number);
         let output = execution.map(|execution| std::mem::take(&mut execution.output));
         let output = output.unwrap_or_default();
-        if let Some(composite) = self.node.composite.as_deref() {
+        if let Some(composite) = self.node.used.as_deref() {
             missing_outputs(&composite.outputs, &output)?;
         }
         for (name, value) in output {

@@ -162,9 +162,18 @@ impl Engine {
         library::references(&definition.root, &|name| self.is_type(name))
     }
 
-    /// Writes into the definition which versions of the definitions in the library it uses.
+    /// Writes into the definition which versions of the definitions in the library it uses, and the
+    /// documents of the types of its activities that workers perform.
     pub fn pin(&self, definition: &mut Definition, library: &Library) {
-        library::pin(&mut definition.root, &|name| self.is_type(name), library);
+        let is_type = |name: &str| self.is_type(name);
+        definition.activity_types = library::types_in(definition, &is_type, library);
+        library::pin(&mut definition.root, &is_type, library);
+    }
+
+    /// Whether an activity of the definition may have a type that workers perform.
+    #[must_use]
+    pub fn may_need_workers(&self, definition: &Definition) -> bool {
+        library::has_other_types(&definition.root, &|name| self.is_type(name))
     }
 
     /// Ours is an activity or expression type of this name.
@@ -293,7 +302,7 @@ impl Engine {
 
 /// The workflows that activities of this definition start, where their ids are written out.
 fn started(outline: &Outline) -> Vec<(ActivityId, DefinitionId)> {
-    let own = outline.nodes.iter().filter(|node| node.composite.is_none() && outline.is_own(node));
+    let own = outline.nodes.iter().filter(|node| node.workflow().is_none() && outline.is_own(node));
     let named = own.filter_map(|node| match node.inputs.get(CHILD)? {
         Expression(Source::Literal(Value::String(id))) if !id.is_empty() => {
             Some((node.id.clone(), DefinitionId::new(id.as_str())))

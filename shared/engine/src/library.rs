@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{Definition, DefinitionId, Map, VersionId};
+use model::{ActivityType, Definition, DefinitionId, Map, VersionId};
 use serde_json::Value;
 
 use crate::placeholder;
@@ -73,7 +73,7 @@ impl Reference {
 }
 
 /// The number of a version that an activity names.
-fn version(raw: &Map) -> Option<u32> {
+pub(crate) fn version(raw: &Map) -> Option<u32> {
     raw.get("version")?.as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
@@ -94,6 +94,43 @@ pub struct Library {
     by_reference: BTreeMap<Reference, VersionId>,
     namesakes: BTreeMap<String, usize>,
     names: BTreeSet<String>,
+    types: Types,
+}
+
+/// Activity types that workers perform, by their names and versions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Types {
+    types: BTreeMap<(String, u32), Arc<ActivityType>>,
+    /// They are those of a version that never changes: no other ones count.
+    is_final: bool,
+}
+
+impl Types {
+    /// The types that a definition has written into it.
+    pub(crate) fn of(definition: &Definition) -> Self {
+        let mut types = Self { is_final: definition.is_immutable(), ..Self::default() };
+        definition.activity_types.iter().cloned().for_each(|kind| types.add(kind));
+        types
+    }
+
+    fn add(&mut self, kind: ActivityType) {
+        self.types.insert((kind.type_name.clone(), kind.version), Arc::new(kind));
+    }
+
+    /// This version of a type, or its newest.
+    fn get(&self, name: &str, version: Option<u32>) -> Option<&Arc<ActivityType>> {
+        match version {
+            Some(version) => self.types.get(&(name.to_owned(), version)),
+            None => self.versions(name).next_back().map(|(_, kind)| kind),
+        }
+    }
+
+    fn versions(
+        &self,
+        name: &str,
+    ) -> impl DoubleEndedIterator<Item = (&(String, u32), &Arc<ActivityType>)> {
+        self.types.range((name.to_owned(), 0)..=(name.to_owned(), u32::MAX))
+    }
 }
 
 impl Library {
@@ -113,6 +150,37 @@ impl Library {
     /// The versions.
     pub fn versions(&self) -> impl Iterator<Item = &Definition> {
         self.versions.values().map(|definition| &**definition)
+    }
+
+    /// Adds the types that workers have registered.
+    pub fn register(&mut self, types: impl IntoIterator<Item = ActivityType>) {
+        types.into_iter().for_each(|kind| self.types.add(kind));
+    }
+
+    /// This version of a type that workers perform, or its newest. The one that the workflow has
+    /// written into it counts where it may not change, and where no worker has registered it.
+    pub(crate) fn type_of_worker(
+        &self,
+        own: &Types,
+        name: &str,
+        version: Option<u32>,
+    ) -> Option<Arc<ActivityType>> {
+        let registered = if own.is_final { None } else { self.types.get(name, version) };
+        registered.or_else(|| own.get(name, version)).cloned()
+    }
+
+    /// The versions of a type that workers perform.
+    pub(crate) fn versions_of(&self, own: &Types, name: &str) -> BTreeSet<u32> {
+        self.types
+            .versions(name)
+            .chain(own.versions(name))
+            .map(|((_, version), _)| *version)
+            .collect()
+    }
+
+    /// The names of the types that workers have registered.
+    pub(crate) fn registered(&self) -> impl Iterator<Item = &str> {
+        self.types.types.keys().map(|(name, _)| name.as_str())
     }
 
     /// Notes that several published workflows have this name as activity types.
@@ -193,6 +261,49 @@ pub(crate) fn pin(root: &mut Value, is_type: &dyn Fn(&str) -> bool, library: &Li
             _ => {}
         }
     }
+}
+
+/// Whether something in this root has a type that is none of these.
+pub(crate) fn has_other_types(root: &Value, is_type: &dyn Fn(&str) -> bool) -> bool {
+    match root {
+        Value::Array(items) => items.iter().any(|item| has_other_types(item, is_type)),
+        Value::Object(map) => {
+            let is_other = map.get("type").and_then(Value::as_str).is_some_and(|it| !is_type(it));
+            is_other || map.values().any(|value| has_other_types(value, is_type))
+        }
+        _ => false,
+    }
+}
+
+/// The types that workers perform, and that activities in this root have.
+pub(crate) fn types_in(
+    definition: &Definition,
+    is_type: &dyn Fn(&str) -> bool,
+    library: &Library,
+) -> Vec<ActivityType> {
+    let own = Types::of(definition);
+    let mut found = BTreeMap::new();
+    let mut rest = vec![definition.root.clone()];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => {
+                rest.extend(placeholder::original(&map).map(Value::Object));
+                let name = map.get("type").and_then(Value::as_str);
+                let name = name.filter(|name| !is_type(name));
+                let is_workflow = user(&map, is_type).is_some_and(|it| library.get(&it).is_some());
+                let kind = name
+                    .filter(|_| !is_workflow)
+                    .and_then(|name| library.type_of_worker(&own, name, version(&map)));
+                if let Some(kind) = kind {
+                    found.insert((kind.type_name.clone(), kind.version), (*kind).clone());
+                }
+                rest.extend(map.into_values());
+            }
+            _ => {}
+        }
+    }
+    found.into_values().collect()
 }
 
 fn user(map: &Map, is_type: &dyn Fn(&str) -> bool) -> Option<Reference> {

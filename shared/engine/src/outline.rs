@@ -4,12 +4,14 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use model::{ActivityId, Argument, DefinitionId, Map, Retry, Searchable, VersionId};
+use model::{ActivityId, ActivityType, Argument, DefinitionId, Map, Retry, Searchable, VersionId};
 use serde_json::Value;
 
 use crate::convert::convert;
 use crate::keeping::Keeping;
+use crate::schema::Schema;
 use crate::{Descriptor, Type};
 
 /// The outline of one version of a definition.
@@ -69,8 +71,8 @@ pub(crate) struct Node {
     /// The path of the workflow that it is a part of: the innermost one, if workflows are used as
     /// activities.
     pub(crate) scope: Arc<str>,
-    /// The workflow that it runs as an activity.
-    pub(crate) composite: Option<Box<Composite>>,
+    /// What it runs instead of an activity of ours: a workflow, or a type that workers perform.
+    pub(crate) used: Option<Box<Used>>,
     pub(crate) name: Option<String>,
     pub(crate) descriptor: Arc<Descriptor>,
     pub(crate) can_start: bool,
@@ -122,11 +124,11 @@ pub struct Outcomes {
     pub is_all: bool,
 }
 
-/// A workflow that is used as an activity.
-pub(crate) struct Composite {
+/// A workflow, or a type that workers perform, as it is used as an activity.
+pub(crate) struct Used {
     /// The type that the definition around it names.
     pub(crate) type_name: String,
-    /// The version of the definition that is used.
+    /// The version of the definition or the type that is used.
     pub(crate) version: u32,
     /// Its declared inputs.
     pub(crate) inputs: Vec<Argument>,
@@ -136,6 +138,17 @@ pub(crate) struct Composite {
     pub(crate) outcomes: Option<Outcomes>,
     /// The values of its inputs, by name, as the workflow around it gives them.
     pub(crate) given: BTreeMap<String, (Expression, Type)>,
+    /// The type that workers perform; none of a workflow.
+    pub(crate) performed: Option<Performed>,
+}
+
+/// An activity type that workers perform.
+pub(crate) struct Performed {
+    pub(crate) kind: ActivityType,
+    pub(crate) input: Schema,
+    pub(crate) output: Schema,
+    /// The longest wait for the result.
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// A declared variable.
@@ -195,9 +208,14 @@ pub(crate) enum Source {
 }
 
 impl Node {
+    /// The workflow that it runs as an activity.
+    pub(crate) fn workflow(&self) -> Option<&Used> {
+        self.used.as_deref().filter(|used| used.performed.is_none())
+    }
+
     /// Such as `Elsa.WriteLine`.
     pub(crate) fn type_name(&self) -> &str {
-        self.composite.as_ref().map_or(self.descriptor.type_name, |found| &found.type_name)
+        self.used.as_ref().map_or(self.descriptor.type_name, |found| &found.type_name)
     }
 }
 

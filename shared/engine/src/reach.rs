@@ -97,7 +97,7 @@ impl Step<'_, '_> {
 
     /// The side from which this activity sees an execution around it, or its own.
     fn side(&self, execution: &Execution, node: &Node) -> Side {
-        match node.composite {
+        match node.workflow() {
             None => Side::Both,
             Some(_) if execution.number == self.number => Side::Outside,
             Some(_) => Side::Inside,

@@ -17,6 +17,8 @@ pub(crate) struct Registered {
 #[derive(Default)]
 pub struct Registry {
     types: BTreeMap<&'static str, Registered>,
+    /// The activity of every type that workers perform.
+    pub(crate) performed: Option<Registered>,
 }
 
 impl Registry {
@@ -32,6 +34,14 @@ impl Registry {
         let descriptor = Arc::new(activity.descriptor());
         let name = descriptor.type_name;
         self.types.insert(name, Registered { descriptor, activity: activity.into() });
+        self
+    }
+
+    /// The registry with the activity of every type that workers perform.
+    #[must_use]
+    pub fn performing(mut self, activity: Box<dyn Activity>) -> Self {
+        let descriptor = Arc::new(activity.descriptor());
+        self.performed = Some(Registered { descriptor, activity: activity.into() });
         self
     }
 

@@ -339,7 +339,7 @@ impl<'a> Run<'a> {
         if let Some(execution) = self.draft.state.executions.get(&number) {
             let (is_root, key) = (execution.owner.is_none(), &execution.node);
             let (node_ref, node) = self.program.outline.keyed(key);
-            let left = match node.composite {
+            let left = match node.workflow() {
                 Some(_) => Step::new(&mut self.draft, number, node_ref).leave(),
                 None => Ok(()),
             };
@@ -362,7 +362,7 @@ impl<'a> Run<'a> {
     fn workflow_of(&self, number: u64) -> u64 {
         let mut at = number;
         while let Some(execution) = self.draft.state.executions.get(&at) {
-            let is_composite = self.program.outline.keyed(&execution.node).1.composite.is_some();
+            let is_composite = self.program.outline.keyed(&execution.node).1.workflow().is_some();
             match execution.owner {
                 Some(owner) if !is_composite => at = owner,
                 _ => break,

@@ -10,6 +10,7 @@ use crate::chart::WORKFLOW_ID;
 use crate::compile::Ids;
 use crate::composite::ROOT;
 use crate::descriptor::PortKind;
+use crate::library::Types;
 use crate::property::find;
 use crate::registry::Registry;
 use crate::{Library, Reference};
@@ -49,6 +50,7 @@ impl Sites {
         let mut walk = Walk {
             registry,
             library,
+            types: Types::of(definition),
             ids: Ids::of(&definition.root),
             using: vec![definition.definition_id.clone()],
             list: Vec::new(),
@@ -88,6 +90,7 @@ struct Above<'w> {
 struct Walk<'w> {
     registry: &'w Registry,
     library: &'w Library,
+    types: Types,
     ids: Ids,
     /// The workflow that is walked, and those around it.
     using: Vec<DefinitionId>,
@@ -112,7 +115,8 @@ impl Walk<'_> {
         raw.insert("id".to_owned(), json!(id));
         raw.insert("nodeId".to_owned(), json!(node_id));
         if find(raw, "version").is_none_or(Value::is_null) {
-            raw.insert("version".to_owned(), json!(1));
+            let kind = self.library.type_of_worker(&self.types, &type_name, None);
+            raw.insert("version".to_owned(), json!(kind.map_or(1, |kind| kind.version)));
         }
         let inside =
             Above { node_id: &node_id, owner: Some(self.list.len()), depth: above.depth + 1 };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::{DefinitionId, Map, Searchable, Timestamp, VersionId, limits};
+use crate::{ActivityType, DefinitionId, Map, Searchable, Timestamp, VersionId, limits};
 
 /// One version of a workflow's graph. Immutable once published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,6 +67,10 @@ pub struct Definition {
     /// The rules for starting and failing.
     #[serde(default, deserialize_with = "null_is_default")]
     pub options: Options,
+    /// The documents of the types of its activities that workers perform: those of a version that was
+    /// published once never change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_is_default")]
+    pub activity_types: Vec<ActivityType>,
     /// The root activity, as written.
     #[serde(default)]
     pub root: Value,

@@ -3,6 +3,7 @@
 //! This crate defines the terms of the system and their form in JSON and MessagePack. It never
 //! decides anything, reads no clock, draws no random number and does no I/O.
 
+pub mod activity_type;
 mod alteration;
 mod backoff;
 mod bookmark;
@@ -32,6 +33,7 @@ mod task;
 mod time;
 pub mod xml;
 
+pub use activity_type::ActivityType;
 pub use alteration::Alteration;
 pub use backoff::Backoff;
 pub use bookmark::{Bookmark, Token, TokenTarget};

@@ -165,6 +165,14 @@ pub const CSV_RECORDS_MAX: usize = 10_000;
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(100);
 /// Attempts of one call that is made again after failures.
 pub const CALL_ATTEMPTS_MAX: u32 = 1_000;
+/// Bytes of the name of an activity type that workers register.
+pub const ACTIVITY_TYPE_BYTES_MAX: usize = 128;
+/// Inputs, outputs or outcomes of an activity type that workers register.
+pub const ACTIVITY_PROPERTIES_MAX: usize = 100;
+/// Bytes of the document of an activity type.
+pub const ACTIVITY_TYPE_DOCUMENT_BYTES_MAX: usize = 64 * 1024;
+/// Activity types that workers register, each version counted.
+pub const ACTIVITY_TYPES_MAX: usize = 10_000;
 /// Pause between two attempts of a call.
 pub const CALL_PAUSE_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Time from the first attempt of a call to its next one in which the instance is held for an HTTP

@@ -79,6 +79,13 @@ impl Default for Retry {
 }
 
 impl Retry {
+    /// The retries of requests to workers that say nothing of it: four attempts where the worker does not
+    /// answer in time or reports a fault of its own (5xx). That nobody listens is a failure at once.
+    #[must_use]
+    pub fn of_requests() -> Self {
+        Self { on: vec![On::Timeout, On::Status(5)], ..Self::default() }
+    }
+
     /// Reads `{"attempts": 5, "backoff": "exponential", "delay": "1s", "maxDelay": "1m",
     /// "jitter": true, "on": ["timeout", "connect", 429, "5xx"]}`, or Elsa's
     /// `{"maxRetryAttempts": 3, "backoffType": "Exponential", "delay": "00:00:01",

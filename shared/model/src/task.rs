@@ -38,6 +38,9 @@ pub struct TaskReport {
     /// The version of that type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_version: Option<u32>,
+    /// The outcome by which the activity ends; its type has to have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
     /// Problem details (RFC 9457) of a failure: `type`, `title`, `detail`, `status`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub error: Map,
@@ -93,6 +96,7 @@ mod tests {
             attempt: Some(2),
             task_type: Some("Ship".to_owned()),
             task_version: Some(1),
+            outcome: None,
             error: Map::from_iter([("title".to_owned(), json!("no stock"))]),
             retryable: Some(true),
             retry_after: Some(5),

@@ -216,6 +216,9 @@ pub struct TaskCompleted {
     /// The result of the task.
     #[serde(alias = "output")]
     pub result: Value,
+    /// The outcome by which the activity ends, if its type has others than `Done`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
     /// How the attempt ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<TaskStatus>,
@@ -243,6 +246,7 @@ impl TaskCompleted {
             attempt: self.attempt,
             task_type,
             task_version,
+            outcome: self.outcome.clone(),
             error: self.error.clone().unwrap_or_default(),
             retryable: self.retryable,
             retry_after: self.retry_after,

@@ -21,6 +21,8 @@ pub const TASK: &str = "Staunch-Task";
 pub const ATTEMPT: &str = "Staunch-Attempt";
 /// The time after which the result of a task is not used, in RFC 3339.
 pub const DEADLINE: &str = "Staunch-Deadline";
+/// The outcome by which an activity ends, in the answer of its responder.
+pub const OUTCOME: &str = "Staunch-Outcome";
 /// The instance a message is about.
 pub const INSTANCE: &str = "Staunch-Instance";
 /// The reason why a command is among the dead letters.

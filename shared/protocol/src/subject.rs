@@ -29,6 +29,8 @@ pub const DEFINITIONS_BUCKET: &str = "staunch_definitions";
 pub const NODES_BUCKET: &str = "staunch_nodes";
 /// The bucket of the pauses.
 pub const RUNTIME_BUCKET: &str = "staunch_runtime";
+/// The bucket of the activity types that workers perform.
+pub const ACTIVITIES_BUCKET: &str = "staunch_activities";
 
 /// Prefix of every command.
 pub const COMMANDS: &str = "staunch.cmd";
@@ -42,6 +44,8 @@ pub const TASKS: &str = "staunch.task";
 pub const TASK_CANCEL: &str = "staunch.task-cancel";
 /// Prefix of the progress that workers report.
 pub const TASK_PROGRESS: &str = "staunch.task-progress";
+/// Prefix of the requests to the responders of an activity type.
+pub const ACT: &str = "staunch.act";
 /// Prefix of every dead command.
 pub const DEAD: &str = "staunch.dead";
 /// Prefix of the request-reply endpoints.
@@ -198,6 +202,19 @@ pub fn task_of(subject: &str) -> Option<(String, u32)> {
 #[must_use]
 pub fn task_cancel(task_type: &str, version: u32, task_id: &str) -> String {
     format!("{TASK_CANCEL}.{}.{version}.{}", token(task_type), token(task_id))
+}
+
+/// The requests to the responders of this activity type. Version 1 is not in the subject.
+#[must_use]
+pub fn act(task_type: &str, version: u32) -> String {
+    let of_type = format!("{ACT}.{}", token(task_type));
+    if version == 1 { of_type } else { format!("{of_type}.{version}") }
+}
+
+/// The key of an activity type in its bucket.
+#[must_use]
+pub fn activity_key(task_type: &str, version: u32) -> String {
+    format!("{}.{version}", token(task_type))
 }
 
 /// The durable consumer from which the workers for this type and version pull. The type is escaped

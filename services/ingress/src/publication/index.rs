@@ -11,7 +11,7 @@ use store::{VersionOption, check};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::schedule;
+use crate::{schedule, workers};
 
 /// The input that names the workflow which an activity starts.
 const CHILD: &str = "workflowDefinitionId";
@@ -74,6 +74,7 @@ pub(super) async fn pinned(
     mut definition: Definition,
     known: Library,
 ) -> Result<(Definition, Library), Problem> {
+    let known = workers::known(app, &definition, known).await?;
     let library = catalog::library(&*app.cx.store, &app.cx.engine, &definition, known).await?;
     if !definition.is_immutable() {
         app.cx.engine.pin(&mut definition, &library);

@@ -1,18 +1,18 @@
 //! The activity types, expression languages and strategies that workflows are made of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use model::{Argument, Definition};
+use model::{ActivityType, Argument, Definition};
 use serde_json::{Value, json};
 use store::VersionOption;
 
 use crate::body::Params;
 use crate::present::{descriptor, shape};
 use crate::problem::ProblemBody;
-use crate::{App, Problem, publication};
+use crate::{App, Problem, publication, workers};
 
 /// The activity types, and every version of the workflows that may be used as activities.
 #[utoipa::path(get, path = "/descriptors/activities", tag = "descriptors",
@@ -26,6 +26,7 @@ pub(super) async fn activities(
     params.flag("refresh")?;
     let mut items: Vec<_> = built_in(&app).collect();
     items.extend(workflows(&app).await?);
+    items.extend(of_workers(&app).await?);
     Ok(listed(items))
 }
 
@@ -80,7 +81,7 @@ async fn one(app: &App, type_name: &str, version: Option<u32>) -> Result<Value, 
     if let Some(found) = built_in(app).find(is_it) {
         return Ok(found);
     }
-    let found = workflows(app).await?.into_iter().filter(is_it);
+    let found = workflows(app).await?.into_iter().chain(of_workers(app).await?).filter(is_it);
     found.max_by_key(|one| one["version"].as_u64()).ok_or_else(|| {
         let version = version.map(|version| format!(" of version {version}")).unwrap_or_default();
         Problem::not_found(format!("there is no activity type {type_name:?}{version}"))
@@ -95,6 +96,44 @@ async fn workflows(app: &App) -> Result<Vec<Value>, Problem> {
     let mut seen = BTreeSet::new();
     workflows.retain(|one| seen.insert((one["typeName"].to_string(), one["version"].to_string())));
     Ok(workflows)
+}
+
+/// The types that workers have registered.
+async fn of_workers(app: &App) -> Result<Vec<Value>, Problem> {
+    let mut types = workers::registered(app).await?.types;
+    types.retain(|kind| {
+        !app.cx.engine.descriptors().iter().any(|own| own.type_name == kind.type_name)
+    });
+    let newest: BTreeMap<_, _> =
+        types.iter().map(|kind| (kind.type_name.clone(), kind.version)).collect();
+    let is_newest = |kind: &ActivityType| newest.get(&kind.type_name) == Some(&kind.version);
+    Ok(types.iter().map(|kind| of_worker(kind, is_newest(kind))).collect())
+}
+
+/// A type that workers perform. A designer offers its newest version.
+fn of_worker(kind: &ActivityType, is_newest: bool) -> Value {
+    let (namespace, name) = kind.type_name.rsplit_once('.').unwrap_or(("", &kind.type_name));
+    let flow = |outcome: &String| json!({"name": outcome, "displayName": outcome, "type": "Flow", "isBrowsable": true});
+    json!({
+        "typeName": kind.type_name,
+        "namespace": namespace,
+        "name": name,
+        "version": kind.version,
+        "category": kind.category.as_deref().unwrap_or("Workers"),
+        "displayName": kind.display_name.as_deref().unwrap_or(name),
+        "description": kind.description,
+        "kind": "Task",
+        "runAsynchronously": false,
+        "isContainer": false,
+        "isBrowsable": is_newest,
+        "isStart": false,
+        "isTerminal": false,
+        "inputs": kind.inputs().iter().enumerate().map(input).collect::<Vec<_>>(),
+        "outputs": kind.outputs().iter().enumerate().map(output).collect::<Vec<_>>(),
+        "ports": kind.outcomes().iter().map(flow).collect::<Vec<_>>(),
+        "customProperties": {"Type": "WorkerActivity", "Mode": kind.mode, "Icon": kind.icon},
+        "constructionProperties": {"Version": kind.version},
+    })
 }
 
 /// A version of a workflow as an activity type.
@@ -152,10 +191,23 @@ fn input((order, argument): (usize, &Argument)) -> Value {
     json!({"name": argument.name, "typeName": type_name, "isArray": argument.is_array,
         "displayName": display_name, "description": text("description"), "order": order,
         "isBrowsable": true, "isSerializable": true, "isSynthetic": true, "isWrapped": true,
-        "uiHint": hint, "uiSpecifications": {}, "category": text("category"),
+        "uiHint": hint, "uiSpecifications": choices(argument), "category": text("category"),
         "defaultValue": argument.extra.get("defaultValue"), "defaultSyntax": "Literal",
         "isReadOnly": false,
         "isSensitive": false, "autoEvaluate": true, "storageDriverType": text("storageDriverType")})
+}
+
+/// The choices of an input that has some.
+fn choices(argument: &Argument) -> Value {
+    let Some(Value::Array(options)) = argument.extra.get("options") else { return json!({}) };
+    let items: Vec<_> = options
+        .iter()
+        .map(|option| {
+            json!({"text": option.as_str().map_or_else(|| option.to_string(), str::to_owned),
+            "value": option})
+        })
+        .collect();
+    json!({"dropdown": {"selectList": {"items": items, "isFlagsEnum": false}, "providerName": null}})
 }
 
 /// The types of variables: category, name and meaning.

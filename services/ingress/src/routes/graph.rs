@@ -12,7 +12,7 @@ use super::definitions::no_version;
 use crate::body::Params;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem};
+use crate::{App, Problem, workers};
 
 /// Activities that a designer draws as a part of what is around them.
 const DRAWN_WITHIN: [&str; 2] = [WORKFLOW_TYPE, "Elsa.Flowchart"];
@@ -85,7 +85,8 @@ async fn read(app: &App, id: &str) -> Result<(Definition, Sites), Problem> {
     let found = app.cx.store.version(&VersionId::new(id)).await?;
     let definition = found.ok_or_else(|| no_version(id))?;
     let (store, engine) = (&*app.cx.store, &app.cx.engine);
-    let library = catalog::library(store, engine, &definition, Library::default()).await?;
+    let known = workers::known(app, &definition, Library::default()).await?;
+    let library = catalog::library(store, engine, &definition, known).await?;
     let sites = engine.sites(&definition, &library);
     Ok((definition, sites))
 }

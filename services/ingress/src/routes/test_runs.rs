@@ -18,7 +18,7 @@ use crate::body::Body;
 use crate::executions::Executions;
 use crate::problem::ProblemBody;
 use crate::test_run::{TestRun, Tested};
-use crate::{App, Problem, bounds, record};
+use crate::{App, Problem, bounds, record, workers};
 
 /// The activity to test, and its workflow.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -57,7 +57,8 @@ pub(super) async fn activity(
 ) -> Result<Json<TestRun>, Problem> {
     let definition = named(&app, request.workflow_definition_handle.unwrap_or_default()).await?;
     let (store, engine) = (&*app.cx.store, &app.cx.engine);
-    let library = catalog::library(store, engine, &definition, Library::default()).await?;
+    let known = workers::known(&app, &definition, Library::default()).await?;
+    let library = catalog::library(store, engine, &definition, known).await?;
     let sites = engine.sites(&definition, &library);
     let handle = request.activity_handle.unwrap_or_default();
     handle.check()?;

@@ -14,15 +14,30 @@ pub(crate) struct NatsPermissionsArgs {
     pub(crate) worker: Vec<String>,
 }
 
+/// Prints what an installation that has the other users needs for these workers.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_for_workers(args: &NatsPermissionsArgs, format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Json => run(args, format),
+        Format::Table => accounts(args)?.text_of_workers().lines().try_for_each(say::data),
+    }
+}
+
 /// Prints the block `accounts` of nats-server's configuration.
 ///
 /// # Errors
 /// When two types of tasks would have the same user.
 pub(crate) fn run(args: &NatsPermissionsArgs, format: Format) -> Result<(), Failure> {
-    let workers: Vec<&str> = args.worker.iter().map(String::as_str).collect();
-    let accounts = Accounts::new(&workers).map_err(|error| Failure::usage(error.to_string()))?;
+    let accounts = accounts(args)?;
     match format {
         Format::Json => output::json(&accounts.json()),
         Format::Table => accounts.text().lines().try_for_each(say::data),
     }
+}
+
+fn accounts(args: &NatsPermissionsArgs) -> Result<Accounts, Failure> {
+    let workers: Vec<&str> = args.worker.iter().map(String::as_str).collect();
+    Accounts::new(&workers).map_err(|error| Failure::usage(error.to_string()))
 }

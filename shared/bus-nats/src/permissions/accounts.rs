@@ -70,6 +70,12 @@ impl Accounts {
         text::write(self)
     }
 
+    /// What an installation that has the other users needs for these workers.
+    #[must_use]
+    pub fn text_of_workers(&self) -> String {
+        text::of_workers(self)
+    }
+
     /// The same for programs.
     #[must_use]
     pub fn json(&self) -> Value {

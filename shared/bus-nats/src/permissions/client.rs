@@ -51,8 +51,8 @@ impl Worker {
         })
     }
 
-    /// It takes its tasks, acknowledges them, sends results and progress, and hears which tasks are
-    /// not wanted any more. Client libraries ask for the consumer before they pull.
+    /// It registers its type, takes its tasks, acknowledges them, sends results and progress, and hears
+    /// which tasks are not wanted any more. Client libraries ask for the consumer before they pull.
     pub(super) fn exports(&self) -> Vec<Export> {
         let (stream, task_type) = (subject::TASKS_STREAM, self.task_type.as_str());
         let mut exports = Vec::new();
@@ -68,6 +68,13 @@ impl Worker {
         let token = subject::token(task_type);
         let progress = format!("{}.{token}.>", subject::TASK_PROGRESS);
         let cancel = format!("{}.{token}.*.*", subject::TASK_CANCEL);
+        for version in &self.versions {
+            let key = subject::activity_key(task_type, *version);
+            exports.push(Export::new(
+                Flow::Answer,
+                format!("$KV.{}.{key}", subject::ACTIVITIES_BUCKET),
+            ));
+        }
         exports.push(Export::new(Flow::Answer, subject::task_results(task_type)));
         exports.push(Export::new(Flow::Answer, progress));
         exports.push(Export::new(Flow::Stream, cancel));

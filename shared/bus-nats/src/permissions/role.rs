@@ -103,6 +103,8 @@ fn ingress(grant: &mut Grant) {
         subject::CACHE_CHANGED.to_owned(),
         format!("$JS.API.DIRECT.GET.{}", subject::EVENTS_STREAM),
         format!("$JS.API.DIRECT.GET.{}", subject::DEAD_STREAM),
+        format!("$JS.API.DIRECT.GET.{}", subject::TASKS_STREAM),
+        format!("$JS.API.CONSUMER.LIST.{}", subject::TASKS_STREAM),
         format!("$JS.API.STREAM.MSG.GET.{}", subject::DEAD_STREAM),
         format!("$JS.API.STREAM.MSG.DELETE.{}", subject::DEAD_STREAM),
     ]);
@@ -115,6 +117,10 @@ fn ingress(grant: &mut Grant) {
         journals(),
     ]);
     writes(grant, subject::RUNTIME_BUCKET);
+    // Types that are registered over HTTP, and the consumer of their tasks.
+    reads(grant, subject::ACTIVITIES_BUCKET);
+    writes(grant, subject::ACTIVITIES_BUCKET);
+    grant.publishes([format!("$JS.API.CONSUMER.CREATE.{}.*", subject::TASKS_STREAM)]);
     // It says who works on an instance.
     reads(grant, subject::LEASES_BUCKET);
 }
@@ -129,6 +135,7 @@ fn executor(grant: &mut Grant) {
         subject::TIMER_ARMED.to_owned(),
         format!("{}.*.*.*", subject::TASK_CANCEL),
         one(subject::LEASE_WANTED),
+        all(subject::ACT),
         all(subject::REPLY),
         all(INBOX),
         all(subject::ACCOUNT_REPLY),

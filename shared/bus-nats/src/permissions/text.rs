@@ -29,11 +29,31 @@ pub(super) fn write(accounts: &Accounts) -> String {
     out
 }
 
+/// The accounts of workers alone, with what the account of Staunch has to give them.
+pub(super) fn of_workers(accounts: &Accounts) -> String {
+    let is_worker = |account: &Account| account.name.starts_with("WORKER_");
+    let mut own = accounts.clone();
+    own.clients.retain(is_worker);
+    let mut out = format!("# For the list `exports` of the account {}:\n", own.staunch.name);
+    exports(&mut out, &own);
+    out.push_str("\n# Beside it, among the accounts:\n");
+    for account in &own.clients {
+        client(&mut out, account, &own.staunch.name);
+    }
+    out
+}
+
 fn staunch(out: &mut String, accounts: &Accounts) {
     begin(out, &accounts.staunch);
     line(out, 2, "jetstream: enabled");
     users(out, &accounts.staunch);
     line(out, 2, "exports: [");
+    exports(out, accounts);
+    line(out, 2, "]");
+    line(out, 1, "}");
+}
+
+fn exports(out: &mut String, accounts: &Accounts) {
     // Several accounts get the subject of results.
     let mut seen = BTreeSet::new();
     for Export { flow, subject } in accounts.clients.iter().flat_map(|account| &account.imports) {
@@ -50,8 +70,6 @@ fn staunch(out: &mut String, accounts: &Accounts) {
         };
         line(out, 3, &format!("{{ {what}, accounts: [{names}] }}"));
     }
-    line(out, 2, "]");
-    line(out, 1, "}");
 }
 
 fn client(out: &mut String, account: &Account, from: &str) {

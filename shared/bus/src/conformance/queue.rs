@@ -65,6 +65,12 @@ async fn a_pool_of_workers_is_made_once(bus: &impl Bus) {
         must("a task", bus.publish(task).await);
     }
     assert_eq!(must("the tasks", bus.span(Stream::Tasks).await).messages, 4);
+    let mut pools = must("the pools", bus.task_pools().await);
+    pools.sort_by_key(|pool| (pool.task_type.clone(), pool.version));
+    let found: Vec<_> =
+        pools.iter().map(|pool| (pool.task_type.as_str(), pool.version, pool.waiting)).collect();
+    assert_eq!(found, [("Ship It", 1, 2), ("Ship It", 2, 1), ("é.*>", 1, 1)]);
+    assert!(pools.iter().all(|pool| pool.oldest.is_some() && pool.in_progress == 0), "{pools:?}");
 }
 
 async fn an_acknowledged_command_is_gone(bus: &impl Bus) {

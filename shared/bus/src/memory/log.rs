@@ -9,7 +9,7 @@ use protocol::{Message, subject};
 use tokio::time::Instant;
 
 use super::wire::matches;
-use crate::{Error, Receipt, SELECT_BYTES_MAX, Span, Stream};
+use crate::{Error, Pool, Receipt, SELECT_BYTES_MAX, Span, Stream};
 
 /// How long a message id is remembered.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
@@ -202,6 +202,28 @@ impl Log {
 
     pub(super) fn pools(&self) -> &BTreeMap<String, String> {
         &self.pools
+    }
+
+    /// No worker pulls from this bus: every task waits.
+    pub(super) fn task_pools(&self) -> Vec<Pool> {
+        let tasks = self.read(Stream::Tasks, 1, usize::MAX);
+        let pool = |(consumer, subject): (&String, &String)| {
+            let (task_type, version) = subject::task_of(subject)?;
+            let mut own = tasks.iter().filter(|(.., message)| message.subject == *subject);
+            let oldest = own.next().map(|(_, at, _)| *at);
+            let waiting = u64::from(oldest.is_some()) + u64::try_from(own.count()).unwrap_or(0);
+            Some(Pool {
+                task_type,
+                version,
+                consumer: consumer.clone(),
+                waiting,
+                in_progress: 0,
+                redelivered: 0,
+                asking: 0,
+                oldest,
+            })
+        };
+        self.pools.iter().filter_map(pool).collect()
     }
 
     pub(super) fn remove(&mut self, stream: Stream, sequence: u64) -> bool {

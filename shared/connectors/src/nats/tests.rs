@@ -140,3 +140,26 @@ async fn keys_and_objects_are_written_and_read() {
     let file = run(read(), "9").await["object"].clone();
     assert_eq!((&file["fileName"], &file["content"]), (&json!("a.txt"), &json!("aGk=")));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_responders_of_a_type_are_asked_on_its_subject_whatever_the_lists_say() {
+    for (version, subject) in [(1, "staunch.act.Acme=2EUpper"), (2, "staunch.act.Acme=2EUpper.2")] {
+        let bus = MemoryBus::starting_at(Timestamp::from_millis(0));
+        let nats = nats(&bus);
+        let input = json!({"text": "hi"});
+        let call = NatsCall::Act { task_type: "Acme.Upper".to_owned(), version, input };
+        let responder = async {
+            let mut requests = bus.subscribe(subject).await.unwrap();
+            let incoming = requests.next().await.unwrap();
+            let mut answer = Message { subject: incoming.reply.unwrap(), ..Message::default() };
+            answer.payload = b"\"HI\"".to_vec();
+            answer.headers.insert("Staunch-Outcome".to_owned(), "Loud".to_owned());
+            bus.send(answer).await.unwrap();
+            incoming.message
+        };
+        let (message, end) = tokio::join!(responder, end(&nats, call));
+        assert_eq!(message.payload, br#"{"text":"hi"}"#);
+        assert_eq!(message.header("Content-Type"), Some("application/json"));
+        assert_eq!((&end["content"], &end["outcome"]), (&json!("HI"), &json!("Loud")));
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{ActivityId, Definition, DefinitionId, Map};
+use model::{ActivityId, Argument, Definition, DefinitionId, Map};
 use serde_json::Value;
 
 use super::Compiler;
@@ -15,8 +15,8 @@ use super::visible::Visible;
 use crate::chart::WORKFLOW_ID;
 use crate::composite::{ROOT, WorkflowActivity};
 use crate::keeping::Mode;
-use crate::library::Reference;
-use crate::outline::{Composite, Expression, Node, NodeRef, Outcomes, Source};
+use crate::library::{Reference, Types};
+use crate::outline::{Expression, Node, NodeRef, Outcomes, Source, Used};
 use crate::property::find;
 use crate::{Activity as _, Problem, Type};
 
@@ -30,6 +30,8 @@ pub(super) struct Scope {
     pub(super) outputs: BTreeMap<String, Type>,
     /// Whether the journal keeps values of its activities, where they do not say it.
     pub(super) keeps: Mode,
+    /// The types that workers perform, as the workflow has them.
+    pub(super) types: Types,
 }
 
 impl Scope {
@@ -43,6 +45,7 @@ impl Scope {
             ids: Ids::of(&definition.root),
             outputs: outputs.collect(),
             keeps: Mode::Inherit,
+            types: Types::of(definition),
         }
     }
 
@@ -73,8 +76,11 @@ impl Compiler<'_> {
             self.findings.problem(Some(&id), Some("type"), message);
             return None;
         }
-        self.warn_of_members_of(&id, raw, definition);
-        let given = self.given(&id, raw, definition);
+        let Definition { inputs, outputs, .. } = definition;
+        let name = definition.name.as_deref().unwrap_or(definition.definition_id.as_str());
+        let what = format!("the workflow {name}");
+        self.warn_of_members_of(&id, raw, &what, inputs.iter().chain(outputs));
+        let given = self.given(&id, raw, inputs);
         let outputs = definition.outputs.iter().map(|output| output.name.as_str());
         let is_input = |name: &str| {
             definition.inputs.iter().any(|input| input.name.eq_ignore_ascii_case(name))
@@ -82,13 +88,14 @@ impl Compiler<'_> {
         self.refuse_outputs(&id, raw, outputs, is_input);
         let before = self.nodes.len();
         let (root, variables) = self.inside(&id, definition, &path, depth)?;
-        let composite = Composite {
+        let used = Used {
             type_name: type_name.to_owned(),
             version: definition.version,
             inputs: definition.inputs.clone(),
             outputs: definition.outputs.clone(),
             outcomes: outcomes(definition, &self.nodes[before..], &path),
             given,
+            performed: None,
         };
         let bindings = definition
             .outputs
@@ -108,7 +115,7 @@ impl Compiler<'_> {
             id,
             path,
             scope: Arc::clone(&self.scope.path),
-            composite: Some(Box::new(composite)),
+            used: Some(Box::new(used)),
             descriptor: Arc::new(WorkflowActivity.descriptor()),
             can_start: false,
             keeping,
@@ -167,16 +174,16 @@ impl Compiler<'_> {
         Some((root?, variables))
     }
 
-    /// The values that the activity gives to the inputs of its definition.
-    fn given(
+    /// The values that the activity gives to the inputs of what it uses.
+    pub(super) fn given(
         &mut self,
         id: &ActivityId,
         raw: &Map,
-        definition: &Definition,
+        inputs: &[Argument],
     ) -> BTreeMap<String, (Expression, Type)> {
         let mut given = BTreeMap::new();
         let known = self.findings.problems.len();
-        for input in &definition.inputs {
+        for input in inputs {
             let Some(value) = find(raw, &input.name) else { continue };
             let alias = input.type_name.as_deref().unwrap_or("Object");
             let ty = Type::from_alias(alias, input.is_array);
@@ -190,7 +197,7 @@ impl Compiler<'_> {
                 given.insert(input.name.clone(), (expression, ty));
             }
         }
-        self.refuse_missing_of(id, definition, &given, known);
+        self.refuse_missing_of(id, inputs, &given, known);
         given
     }
 }

@@ -1,6 +1,6 @@
 //! Members that mean nothing: of a definition, and of its activities.
 
-use model::{ActivityId, Definition, Map};
+use model::{ActivityId, Argument, Definition, Map};
 use serde_json::Value;
 
 use super::Compiler;
@@ -112,22 +112,21 @@ impl Compiler<'_> {
         }
     }
 
-    /// Warns of members of an activity that runs a workflow, and that this workflow does not declare.
-    pub(super) fn warn_of_members_of(
+    /// Warns of members of an activity that are not declared by the workflow or type that it uses.
+    pub(super) fn warn_of_members_of<'d>(
         &mut self,
         id: &ActivityId,
         raw: &Map,
-        definition: &Definition,
+        what: &str,
+        declared: impl Iterator<Item = &'d Argument>,
     ) {
-        let declared = definition.inputs.iter().chain(&definition.outputs);
         let own: Vec<_> = declared.map(|declared| declared.name.as_str()).collect();
         for name in raw.keys() {
             let mut known = own.iter().chain(&COMMON).chain(&KEPT).chain(&OF_WORKFLOWS);
             if !known.any(|known| known.eq_ignore_ascii_case(name)) {
                 let near = near(&name.to_ascii_lowercase(), spelled(own.iter().copied()));
                 let message = format!(
-                    "the workflow {} has no input or output {name}, so it changes nothing{}",
-                    definition.name.as_deref().unwrap_or(definition.definition_id.as_str()),
+                    "{what} has no input or output {name}, so it changes nothing{}",
                     hint(&near)
                 );
                 self.findings.warning(Some(id), Some(name), message);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{ActivityId, Definition};
+use model::{ActivityId, Argument};
 use serde_json::Value;
 
 use super::Compiler;
@@ -39,15 +39,15 @@ impl Compiler<'_> {
         }
     }
 
-    /// Refuses an activity that runs a workflow, and gives no value to its required inputs.
+    /// Refuses an activity that gives no value to the required inputs of what it uses.
     pub(super) fn refuse_missing_of(
         &mut self,
         id: &ActivityId,
-        definition: &Definition,
+        inputs: &[Argument],
         given: &BTreeMap<String, (Expression, Type)>,
         known: usize,
     ) {
-        for input in definition.inputs.iter().filter(|input| input.is_required()) {
+        for input in inputs.iter().filter(|input| input.is_required()) {
             let name = Some(input.name.as_str());
             let default = input.extra.get("defaultValue").filter(|value| !value.is_null());
             let is_given = given.get(&input.name).is_some_and(|(value, _)| is_value(value));

@@ -122,9 +122,9 @@ impl Planning<'_> {
     /// The outcomes that a child may complete with; none where nothing names them.
     #[must_use]
     pub fn outcomes(&self, child: NodeRef) -> Option<Outcomes> {
-        let Node { descriptor, composite, named_outcomes, .. } = self.child(child);
-        if let Some(composite) = composite {
-            return composite.outcomes.clone();
+        let Node { descriptor, used, named_outcomes, .. } = self.child(child);
+        if let Some(used) = used {
+            return used.outcomes.clone();
         }
         let ports = descriptor.ports.iter().filter(|port| port.kind == PortKind::Flow);
         let own = ports.map(|port| port.name.to_owned());

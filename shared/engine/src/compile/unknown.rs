@@ -51,10 +51,24 @@ impl Compiler<'_> {
                  it first"
             );
         }
+        let versions = self.library.versions_of(&self.scope.types, type_name);
+        if !versions.is_empty() {
+            let versions: Vec<_> = versions.iter().map(u32::to_string).collect();
+            return format!(
+                "there is no such version of the activity type {type_name}: use version {}",
+                versions.join(" or ")
+            );
+        }
         let hint = match elsewhere::instead(type_name) {
             Some(advice) => format!(" here: {advice}"),
             None => self.library.namesakes(type_name).map_or_else(
-                || hint(&self.registry.near(type_name, self.library.names())),
+                || {
+                    hint(
+                        &self
+                            .registry
+                            .near(type_name, self.library.names().chain(self.library.registered())),
+                    )
+                },
                 |count| format!(", and {count} published workflows have this name: rename some"),
             ),
         };

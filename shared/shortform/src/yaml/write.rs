@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// A longer key needs a line of its own (YAML 1.2.2, section 7.4).
+const KEY_CHARS_MAX: usize = 1_000;
+
 /// Writes a value as a YAML document that [`crate::read`] reads as the same value.
 #[must_use]
 pub fn write(value: &Value) -> String {
@@ -30,8 +33,12 @@ fn block(out: &mut String, value: &Value, indent: usize, is_begun: bool) {
         Value::Object(map) => {
             for (name, member) in map {
                 begin(out);
-                out.push_str(&key(name));
-                out.push(':');
+                let key = key(name);
+                if key.chars().count() > KEY_CHARS_MAX {
+                    out.push_str(&format!("? {key}\n{pad}:"));
+                } else {
+                    out.push_str(&format!("{key}:"));
+                }
                 after(out, member, indent);
             }
         }
@@ -203,6 +210,17 @@ mod tests {
             let written = write(&value);
             let back = read(&written, Notation::Yaml);
             assert_eq!(back.map(|tree| tree.value()), Ok(value), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_of_a_member_survives() {
+        for name in ["x".repeat(3_000), "\u{7f}".repeat(300)] {
+            let members =
+                json!({ name.clone(): 1, "after": {name.clone(): [1]}, "b": [{name: 2}] });
+            let text = write(&members);
+            let back = crate::read(&text, crate::Notation::Yaml).unwrap();
+            assert_eq!(back.value(), members, "{text}");
         }
     }
 

@@ -116,6 +116,10 @@ impl Queue for BrokenBus {
         self.bus.provide(task_type, version).await
     }
 
+    async fn task_pools(&self) -> Result<Vec<bus::Pool>, Error> {
+        self.bus.task_pools().await
+    }
+
     async fn read(
         &self,
         stream: Stream,

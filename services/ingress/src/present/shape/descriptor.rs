@@ -199,3 +199,112 @@ pub(crate) struct RetryStrategy {
     /// `Constant`, `Linear` or `Exponential`.
     backoff_type: String,
 }
+
+/// An activity type that workers perform, as they register it.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ActivityTypeDocument {
+    /// Such as `Acme.ChargeCard`.
+    r#type: String,
+    /// From 1.
+    #[schema(minimum = 1)]
+    version: u32,
+    display_name: Option<String>,
+    description: Option<String>,
+    category: Option<String>,
+    /// The name or the address of its picture.
+    icon: Option<String>,
+    /// `task` (by default) or `request`.
+    mode: Option<Mode>,
+    /// The JSON Schema of the input: the properties of an object are the inputs of the activity.
+    #[schema(value_type = Option<Object>)]
+    input: Option<Map>,
+    /// The JSON Schema of the result: the properties of an object are outputs of the activity, beside
+    /// `result`.
+    #[schema(value_type = Option<Object>)]
+    output: Option<Map>,
+    /// The outcomes that a result may name; without them there is `Done` alone.
+    outcomes: Option<Vec<String>>,
+    /// The retries, as in `customProperties.retry`, such as `{"attempts": 3, "delay": "10s"}`.
+    #[schema(value_type = Option<Object>)]
+    retry: Option<Value>,
+    /// The longest wait for the result, such as `1h`.
+    timeout: Option<String>,
+}
+
+/// How an activity reaches its worker.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Mode {
+    Task,
+    Request,
+}
+
+/// A registered activity type, and where its workers find their work.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ActivityType {
+    r#type: String,
+    version: u32,
+    display_name: Option<String>,
+    description: Option<String>,
+    category: Option<String>,
+    icon: Option<String>,
+    mode: Mode,
+    #[schema(value_type = Option<Object>)]
+    input: Option<Map>,
+    #[schema(value_type = Option<Object>)]
+    output: Option<Map>,
+    outcomes: Option<Vec<String>>,
+    #[schema(value_type = Option<Object>)]
+    retry: Option<Value>,
+    timeout: Option<String>,
+    /// Its key in the bucket `staunch_activities`.
+    key: String,
+    /// The subject of its tasks; of mode `task`.
+    task_subject: Option<String>,
+    /// The subject of the results, with `{taskId}` for the id of the task.
+    result_subject: Option<String>,
+    /// The stream of the tasks.
+    stream: Option<String>,
+    /// The consumer from which its workers pull.
+    consumer: Option<String>,
+    /// The subject on which its responders listen; of mode `request`.
+    request_subject: Option<String>,
+}
+
+/// A document that cannot be used.
+#[derive(ToSchema)]
+pub(crate) struct FaultyActivityType {
+    /// Its key in the bucket.
+    key: String,
+    problems: Vec<String>,
+}
+
+/// The registered activity types.
+#[derive(ToSchema)]
+pub(crate) struct ActivityTypes {
+    count: u64,
+    items: Vec<ActivityType>,
+    faulty: Vec<FaultyActivityType>,
+}
+
+/// The tasks of one type and version, and their workers.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskPool {
+    task_type: String,
+    version: u32,
+    /// The consumer from which the workers pull.
+    consumer: String,
+    /// Tasks that no worker has.
+    waiting: u64,
+    /// Tasks that workers have.
+    in_progress: u64,
+    /// Tasks in progress that were delivered more than once.
+    redelivered: u64,
+    /// Workers that ask for a task right now; one that is at work does not.
+    asking: u64,
+    /// The time since which the oldest task is there.
+    oldest: Option<String>,
+}

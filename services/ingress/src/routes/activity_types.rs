@@ -1,0 +1,121 @@
+//! The activity types that workers perform: how they are registered, and what the API says of them.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use model::ActivityType;
+use model::activity_type::Mode;
+use protocol::subject;
+use serde_json::{Value, json};
+
+use crate::auth::caller::Caller;
+use crate::body::Body;
+use crate::present::shape;
+use crate::problem::ProblemBody;
+use crate::{App, Problem, workers};
+
+/// The activity types that workers have registered, with the subjects that their workers use.
+/// Documents that cannot be used are in `faulty`, each with what is wrong.
+#[utoipa::path(get, path = "/activity-types", tag = "descriptors",
+    responses((status = 200, body = shape::descriptor::ActivityTypes)))]
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let registered = workers::registered(&app).await?;
+    let items: Vec<_> = registered.types.iter().map(shown).collect();
+    let faulty = registered.faulty.into_iter();
+    let faulty: Vec<_> =
+        faulty.map(|(key, problems)| json!({"key": key, "problems": problems})).collect();
+    Ok(Json(json!({"count": items.len(), "items": items, "faulty": faulty})))
+}
+
+/// Registers a version of an activity type, or changes it. Definitions that were published before keep
+/// the document that they were published with.
+///
+/// The answer has the subjects and the consumer that its workers use.
+#[utoipa::path(post, path = "/activity-types", tag = "descriptors",
+    request_body = shape::descriptor::ActivityTypeDocument,
+    responses((status = 200, body = shape::descriptor::ActivityType),
+        (status = 400, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn register(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Body(document): Body<Value>,
+) -> Result<Json<Value>, Problem> {
+    let kind = workers::parse(document).map_err(|flaws| {
+        let advice = "docs/activity-types.md has an example";
+        Problem::bad_request(format!(
+            "this activity type cannot be used: {}; {advice}",
+            flaws.join("; ")
+        ))
+        .with("problems", flaws)
+    })?;
+    if app.cx.engine.descriptors().iter().any(|own| own.type_name == kind.type_name) {
+        return Err(Problem::bad_request(format!(
+            "{} is a type of Staunch itself",
+            kind.type_name
+        )));
+    }
+    workers::register(&app, &kind).await?;
+    let details = json!({"version": kind.version, "mode": kind.mode});
+    app.audit(&caller, "activity-type.register", &kind.type_name, details).await;
+    Ok(Json(shown(&kind)))
+}
+
+/// What there is to do for the workers of each type and version of tasks.
+#[utoipa::path(get, path = "/tasks/pools", tag = "runs",
+    responses((status = 200, body = shape::Items<shape::descriptor::TaskPool>)))]
+pub(super) async fn pools(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let mut pools = workers::pools(&app).await?;
+    pools.sort_by_key(|pool| (pool.task_type.clone(), pool.version));
+    let items: Vec<_> = pools
+        .iter()
+        .map(|pool| {
+            json!({"taskType": pool.task_type, "version": pool.version, "consumer": pool.consumer,
+                "waiting": pool.waiting, "inProgress": pool.in_progress,
+                "redelivered": pool.redelivered, "asking": pool.asking, "oldest": pool.oldest})
+        })
+        .collect();
+    Ok(Json(json!({"count": items.len(), "items": items})))
+}
+
+/// Removes a version of an activity type. Published definitions that use it go on using it.
+#[utoipa::path(delete, path = "/activity-types/{typeName}/{version}", tag = "descriptors",
+    params(("typeName" = String, Path), ("version" = u32, Path)),
+    responses((status = 204), (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Path((name, version)): Path<(String, String)>,
+    caller: Caller,
+) -> Result<StatusCode, Problem> {
+    let Some(version) = subject::task_version(&version) else {
+        return Err(Problem::bad_request(format!("version {version:?} is not a number from 1")));
+    };
+    crate::bounds::name("typeName", &name)?;
+    if !workers::remove(&app, &name, version).await? {
+        return Err(Problem::not_found(format!("no worker has registered {name}@{version}")));
+    }
+    app.audit(&caller, "activity-type.delete", &name, json!({"version": version})).await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A type, and where its workers find their work.
+fn shown(kind: &ActivityType) -> Value {
+    let mut shown = json!(kind);
+    let (name, version) = (kind.type_name.as_str(), kind.version);
+    let subjects = match kind.mode {
+        Mode::Request => json!({"requestSubject": subject::act(name, version)}),
+        Mode::Task => json!({
+            "taskSubject": subject::task(name, version),
+            "resultSubject": subject::task_result(name, version, "{taskId}")
+                .replace("=7BtaskId=7D", "{taskId}"),
+            "stream": subject::TASKS_STREAM,
+            "consumer": subject::task_consumer(name, version),
+        }),
+    };
+    if let (Some(all), Value::Object(subjects)) = (shown.as_object_mut(), subjects) {
+        all.insert("key".to_owned(), subject::activity_key(name, version).into());
+        all.extend(subjects);
+    }
+    shown
+}

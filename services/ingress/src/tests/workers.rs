@@ -1,0 +1,94 @@
+//! The activity types that workers register.
+
+use bus::{Bucket, Bus as _};
+use serde_json::{Value, json};
+
+use super::world::{World, json_request};
+use crate::Config;
+
+const API: &str = "/elsa/api";
+
+async fn send(world: &World, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    let answer = world.send(json_request(method, &format!("{API}{path}"), &[], body)).await;
+    (answer.status.as_u16(), answer.body)
+}
+
+fn charge(version: u32) -> Value {
+    json!({"type": "Acme.ChargeCard", "version": version, "displayName": "Charge card",
+        "category": "Payments", "outcomes": ["Paid", "Declined"],
+        "input": {"required": ["amount"], "properties": {"amount": {"type": "number"},
+            "currency": {"enum": ["EUR", "USD"], "type": "string"}}}})
+}
+
+fn definition(activity: Value) -> Value {
+    json!({"model": {"definitionId": "pay", "root": activity}, "publish": true})
+}
+
+#[tokio::test]
+async fn a_registered_type_is_an_activity_like_any_other() {
+    let world = World::without_executor(Config::default()).await;
+    let none = json!({});
+    let use_it = definition(json!({"type": "Acme.ChargeCard", "id": "charge", "amount": 7}));
+    let (status, refused) = send(&world, "POST", "/workflow-definitions", &use_it).await;
+    assert_eq!(status, 400, "{refused}");
+
+    for version in [1, 2] {
+        let (status, made) = send(&world, "POST", "/activity-types", &charge(version)).await;
+        assert_eq!(status, 200, "{made}");
+        assert_eq!(made["taskSubject"], format!("staunch.task.Acme=2EChargeCard.{version}"));
+        let results = format!("staunch.cmd.task.Acme=2EChargeCard.{version}.{{taskId}}");
+        assert_eq!(made["resultSubject"], results);
+        assert!(world.bus.pools().contains_key(made["consumer"].as_str().unwrap()));
+    }
+    let (_, pools) = send(&world, "GET", "/tasks/pools", &none).await;
+    assert_eq!((&pools["count"], &pools["items"][1]["version"]), (&json!(2), &json!(2)), "{pools}");
+    let (status, saved) = send(&world, "POST", "/workflow-definitions", &use_it).await;
+    assert!(status < 300, "{saved}");
+    let (_, listed) = send(&world, "GET", "/workflow-definitions/pay", &none).await;
+    assert_eq!(listed["activityTypes"][0]["version"], 2, "the newest: {listed}");
+    assert_eq!(listed["root"]["version"], 2);
+
+    let path = "/descriptors/activities/Acme.ChargeCard";
+    let (_, newest) = send(&world, "GET", path, &none).await;
+    assert_eq!((&newest["version"], &newest["category"]), (&json!(2), &json!("Payments")));
+    let currency = newest["inputs"].as_array().unwrap().iter();
+    let currency = currency.clone().find(|input| input["name"] == "currency").unwrap();
+    assert_eq!(currency["uiHint"], "dropdown");
+    let (_, first) = send(&world, "GET", &format!("{path}?version=1"), &none).await;
+    assert_eq!(first["isBrowsable"], false, "a designer offers the newest");
+
+    let wrong = definition(json!({"type": "Acme.ChargeCard", "id": "charge", "amount": "much"}));
+    let (status, refused) = send(&world, "POST", "/workflow-definitions", &wrong).await;
+    assert_eq!((status, refused.to_string().contains("amount")), (400, true), "{refused}");
+
+    for version in [1, 2] {
+        let path = format!("/activity-types/Acme.ChargeCard/{version}");
+        assert_eq!(send(&world, "DELETE", &path, &none).await.0, 204);
+        assert_eq!(send(&world, "DELETE", &path, &none).await.0, 404);
+    }
+    // What is published goes on, also in its next version.
+    let (status, again) = send(&world, "POST", "/workflow-definitions/pay/publish", &none).await;
+    assert_eq!((status, &again["alreadyPublished"]), (200, &json!(true)), "{again}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_used_is_refused_or_named() {
+    let world = World::without_executor(Config::default()).await;
+    let check = async |document: Value, part: &str| {
+        let (status, refused) = send(&world, "POST", "/activity-types", &document).await;
+        assert_eq!((status, refused.to_string().contains(part)), (400, true), "{refused}");
+    };
+    check(json!({"type": "Elsa.If", "version": 1}), "Staunch's own").await;
+    check(json!({"type": "a", "version": 1, "colour": 1}), "colour").await;
+    check(json!({"type": "a", "version": 0}), "number from 1").await;
+    check(json!({"type": "a", "version": 1, "input": {"type": "colour"}}), "input").await;
+    check(json!([]), "a JSON object").await;
+    assert_eq!(send(&world, "DELETE", "/activity-types/a/0", &json!({})).await.0, 400);
+
+    let kv = world.bus.kv(Bucket::Activities);
+    kv.put_if("upper.1", (&br#"{"mode": "request"}"#[..]).into(), 0, None, "1").await.unwrap();
+    kv.put_if("lower.1", (&b"{"[..]).into(), 0, None, "2").await.unwrap();
+    let (_, listed) = send(&world, "GET", "/activity-types", &json!({})).await;
+    assert_eq!(listed["items"][0]["requestSubject"], "staunch.act.upper");
+    assert_eq!((&listed["count"], &listed["faulty"][0]["key"]), (&json!(1), &json!("lower.1")));
+}

@@ -1,0 +1,191 @@
+//! The activity types that workers have registered, as the bucket of NATS has them.
+
+use std::collections::BTreeMap;
+
+use bus::{Bucket, Pool, Put, Revision};
+use engine::{Library, check_schema};
+use model::{ActivityType, Definition, limits};
+use protocol::subject;
+use serde_json::{Value, json};
+
+use crate::{App, Problem};
+
+/// Attempts to write a document while others write it, too.
+const TRIES_MAX: usize = 10;
+
+/// The documents of the bucket.
+#[derive(Debug, Default)]
+pub(crate) struct Registered {
+    /// Those that can be used, by name and version.
+    pub(crate) types: Vec<ActivityType>,
+    /// The keys of the others, each with what is wrong.
+    pub(crate) faulty: BTreeMap<String, Vec<String>>,
+}
+
+/// Reads all documents.
+///
+/// # Errors
+/// 503 when NATS does not answer.
+pub(crate) async fn registered(app: &App) -> Result<Registered, Problem> {
+    let kv = app.cx.bus.kv(Bucket::Activities);
+    let entries = kv.entries().await.map_err(|error| unavailable(&error))?;
+    let mut registered = Registered::default();
+    for (key, entry) in entries {
+        match read(&key, entry.value.as_deref().unwrap_or_default()) {
+            Ok(kind) => registered.types.push(kind),
+            Err(flaws) => {
+                registered.faulty.insert(key, flaws);
+            }
+        }
+    }
+    registered.types.sort_by_key(|kind| (kind.type_name.clone(), kind.version));
+    Ok(registered)
+}
+
+/// The pools of workers of tasks.
+///
+/// # Errors
+/// 503 when NATS does not answer.
+pub(crate) async fn pools(app: &App) -> Result<Vec<Pool>, Problem> {
+    app.cx.bus.task_pools().await.map_err(|error| unavailable(&error))
+}
+
+/// What a definition may use beside stored definitions: the types of workers, if it needs any.
+///
+/// # Errors
+/// As [`registered`].
+pub(crate) async fn known(
+    app: &App,
+    definition: &Definition,
+    mut known: Library,
+) -> Result<Library, Problem> {
+    if !definition.is_immutable() && app.cx.engine.may_need_workers(definition) {
+        known.register(registered(app).await?.types);
+    }
+    Ok(known)
+}
+
+/// Reads a document. A worker may leave out what the key says already: the type and the version.
+fn read(key: &str, bytes: &[u8]) -> Result<ActivityType, Vec<String>> {
+    if bytes.len() > limits::ACTIVITY_TYPE_DOCUMENT_BYTES_MAX {
+        let max = limits::ACTIVITY_TYPE_DOCUMENT_BYTES_MAX;
+        return Err(vec![format!("it has {} bytes, more than {max}", bytes.len())]);
+    }
+    let mut document: Value =
+        serde_json::from_slice(bytes).map_err(|error| vec![format!("it is no JSON: {error}")])?;
+    let named = key.rsplit_once('.').and_then(|(name, version)| {
+        Some((subject::untoken(name)?, subject::task_version(version)?))
+    });
+    let Some((name, version)) = named else {
+        return Err(vec![format!("the key {key:?} is no type with its version, such as Ship.1")]);
+    };
+    if let Some(members) = document.as_object_mut() {
+        members.entry("type").or_insert_with(|| json!(name));
+        members.entry("version").or_insert_with(|| json!(version));
+    }
+    let kind = parse(document)?;
+    if (&kind.type_name, kind.version) != (&name, version) {
+        return Err(vec![format!(
+            "it is about {}, and its key about {name}@{version}",
+            kind.label()
+        )]);
+    }
+    Ok(kind)
+}
+
+/// Reads a document, and names everything that is wrong with it.
+pub(crate) fn parse(document: Value) -> Result<ActivityType, Vec<String>> {
+    if !document.is_object() {
+        return Err(vec!["a document is a JSON object".to_owned()]);
+    }
+    let kind: ActivityType =
+        serde_json::from_value(document).map_err(|error| vec![error.to_string()])?;
+    let mut flaws = kind.flaws();
+    for (member, schema) in [("input", &kind.input), ("output", &kind.output)] {
+        if let Err(reason) = check_schema(schema) {
+            flaws.push(format!("{member}: {reason}"));
+        }
+    }
+    if flaws.is_empty() { Ok(kind) } else { Err(flaws) }
+}
+
+/// Writes the document of a type, and makes the consumer of its tasks.
+///
+/// # Errors
+/// 503 when NATS does not answer; 409 when there are too many types.
+pub(crate) async fn register(app: &App, kind: &ActivityType) -> Result<(), Problem> {
+    let kv = app.cx.bus.kv(Bucket::Activities);
+    let key = subject::activity_key(&kind.type_name, kind.version);
+    let count = kv.entries().await.map_err(|error| unavailable(&error))?.len();
+    if count >= limits::ACTIVITY_TYPES_MAX {
+        let max = limits::ACTIVITY_TYPES_MAX;
+        return Err(Problem::conflict(
+            "full",
+            format!("{max} activity types are registered: remove one first"),
+        ));
+    }
+    let value = serde_json::to_vec(kind).map_err(|_| Problem::internal())?;
+    change(app, &key, Some(value)).await?;
+    if kind.mode == model::activity_type::Mode::Task {
+        let provided = app.cx.bus.provide(&kind.type_name, kind.version).await;
+        provided.map_err(|error| unavailable(&error))?;
+    }
+    Ok(())
+}
+
+/// Removes the document of a type; false when there was none.
+///
+/// # Errors
+/// 503 when NATS does not answer.
+pub(crate) async fn remove(app: &App, name: &str, version: u32) -> Result<bool, Problem> {
+    change(app, &subject::activity_key(name, version), None).await
+}
+
+/// Writes or removes a key; false when there is nothing to remove.
+async fn change(app: &App, key: &str, value: Option<Vec<u8>>) -> Result<bool, Problem> {
+    let kv = app.cx.bus.kv(Bucket::Activities);
+    for _ in 0..TRIES_MAX {
+        let found = kv.get(key).await.map_err(|error| unavailable(&error))?;
+        let revision: Revision = found.as_ref().map_or(0, |entry| entry.revision);
+        let nonce = app.cx.chance.new_id();
+        let put = match &value {
+            Some(value) => kv.put_if(key, value.clone().into(), revision, None, &nonce).await,
+            None if found.is_none_or(|entry| entry.value.is_none()) => return Ok(false),
+            None => kv.purge_if(key, revision, &nonce).await,
+        };
+        match put {
+            Ok(Put::Won(_)) => return Ok(true),
+            Ok(Put::Lost(_)) | Err(bus::Error::Unknown(_)) => {}
+            Err(error) => return Err(unavailable(&error)),
+        }
+    }
+    Err(Problem::conflict("contended", "the activity type is being changed by others: try again"))
+}
+
+fn unavailable(error: &bus::Error) -> Problem {
+    tracing::warn!(%error, "what workers do cannot be read");
+    Problem::unavailable("the message bus does not answer: try again in a moment")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_says_what_a_document_leaves_out() {
+        let upper = read("upper.1", br#"{"mode": "request"}"#).unwrap();
+        assert_eq!((upper.label().as_str(), upper.inputs().len()), ("upper@1", 0));
+        let charge = read("Acme=2ECharge.2", b"{}").unwrap();
+        assert_eq!(charge.label(), "Acme.Charge@2");
+        for (key, document, part) in [
+            ("upper", "{}", "no type with its version"),
+            ("upper.1", "{", "no JSON"),
+            ("upper.1", "[]", "a JSON object"),
+            ("upper.1", r#"{"type": "lower"}"#, "about lower@1"),
+            ("upper.1", r#"{"input": {"type": "colour"}}"#, "input:"),
+        ] {
+            let flaws = read(key, document.as_bytes()).unwrap_err().join(" ");
+            assert!(flaws.contains(part), "{flaws}");
+        }
+    }
+}

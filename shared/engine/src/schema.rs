@@ -1,0 +1,86 @@
+//! JSON Schemas (draft 2020-12 unless they name another) of what workers are given and give back.
+
+use jsonschema::{PatternOptions, Validator};
+use model::Map;
+use serde_json::Value;
+
+/// Flaws that one check reports.
+const FLAWS_MAX: usize = 10;
+/// Characters of one flaw.
+const FLAW_CHARS_MAX: usize = 300;
+
+/// A compiled schema. One that is empty takes everything.
+#[derive(Default)]
+pub(crate) struct Schema(Option<Validator>);
+
+impl Schema {
+    /// Compiles a schema. It cannot refer to another document, and its patterns take linear time.
+    pub(crate) fn new(schema: &Map) -> Result<Self, String> {
+        if schema.is_empty() {
+            return Ok(Self(None));
+        }
+        let options = jsonschema::options()
+            .should_validate_formats(true)
+            .with_pattern_options(PatternOptions::regex());
+        let built = options.build(&Value::Object(schema.clone()));
+        built.map(|validator| Self(Some(validator))).map_err(|error| short(&error.to_string()))
+    }
+
+    /// What does not fit, each with its place (RFC 6901). The value itself is not named.
+    pub(crate) fn flaws(&self, value: &Value) -> Vec<(String, String)> {
+        let errors = self.0.iter().flat_map(|validator| validator.iter_errors(value));
+        let flaw = |error: jsonschema::ValidationError<'_>| {
+            (error.instance_path().to_string(), short(&error.masked().to_string()))
+        };
+        errors.take(FLAWS_MAX).map(flaw).collect()
+    }
+}
+
+/// Checks that a JSON Schema can be used for an activity type.
+///
+/// # Errors
+/// The reason why it cannot.
+pub fn check_schema(schema: &Map) -> Result<(), String> {
+    Schema::new(schema).map(|_| ())
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(FLAW_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema(value: Value) -> Result<Schema, String> {
+        let Value::Object(members) = value else { return Err("no object".to_owned()) };
+        Schema::new(&members)
+    }
+
+    #[test]
+    fn each_flaw_has_its_place_and_does_not_show_the_value() {
+        let card =
+            schema(json!({"properties": {"number": {"type": "string", "pattern": "^[0-9]+$"},
+            "amount": {"type": "number", "minimum": 1}}}));
+        let found = card.unwrap().flaws(&json!({"number": "secret", "amount": 0}));
+        let mut places: Vec<_> = found.iter().map(|(place, _)| place.as_str()).collect();
+        places.sort_unstable();
+        assert_eq!(places, ["/amount", "/number"]);
+        assert!(found.iter().all(|(_, flaw)| !flaw.contains("secret")), "{found:?}");
+        assert!(schema(json!({})).unwrap().flaws(&json!(1)).is_empty());
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_used_is_refused() {
+        for wrong in [
+            json!({"type": "colour"}),
+            json!({"properties": {"a": {"pattern": "("}}}),
+            json!({"$ref": "https://example.com/schema.json"}),
+            json!({"properties": {"a": {"pattern": "(a+)+\\1"}}}),
+        ] {
+            assert!(schema(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+}
