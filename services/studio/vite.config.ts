@@ -1,0 +1,29 @@
+import tailwind from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const server = process.env.STAUNCH_SERVER ?? "http://127.0.0.1:5001";
+const proxied = Object.fromEntries(
+  ["/elsa", "/health", "/openapi.json", "/metrics"].map((path) => [path, server]),
+);
+
+/** Chunks have names without hashes, so that a new build changes only what is new. */
+export default defineConfig({
+  base: "./",
+  plugins: [react(), tailwind()],
+  server: { proxy: proxied },
+  preview: { proxy: proxied },
+  build: {
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 600,
+    rollupOptions: {
+      output: {
+        entryFileNames: "assets/[name].js",
+        chunkFileNames: "assets/[name].js",
+        assetFileNames: "assets/[name][extname]",
+      },
+    },
+  },
+  test: { include: ["src/**/*.test.ts"], environment: "node" },
+});
