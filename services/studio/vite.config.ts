@@ -17,11 +17,18 @@ export default defineConfig({
     target: "es2022",
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 600,
-    rollupOptions: {
+    rolldownOptions: {
       output: {
         entryFileNames: "assets/[name].js",
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
+        codeSplitting: {
+          groups: [
+            { name: "graph-vendor", test: /node_modules[\\/](@xyflow|@dagrejs|d3-|classcat|zustand)/ },
+            { name: "vendor", test: /node_modules/ },
+            { name: "common", test: /src[\\/](ui|app|api|lib|text)[\\/]/ },
+          ],
+        },
       },
     },
   },

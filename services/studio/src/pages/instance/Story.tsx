@@ -1,0 +1,165 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
+import { id, post } from "../../api/client";
+import type { Api } from "../../api/types";
+import { typeName } from "../../lib/format";
+import { stateOf } from "../../lib/states";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Value } from "../../ui/Code";
+import { Icon } from "../../ui/Icon";
+import { StateIcon } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
+import { Time } from "../../ui/Time";
+
+const PAGE = 200;
+
+type Entry = Api["JournalEntry"];
+
+/** Lines with one time belong to one burst: they were stored together. */
+export function bursts(entries: readonly Entry[]): Entry[][] {
+  const all: Entry[][] = [];
+  for (const entry of entries) {
+    const last = all.at(-1);
+    if (last && last[0]?.timestamp === entry.timestamp) last.push(entry);
+    else all.push([entry]);
+  }
+  return all;
+}
+
+function Line({
+  entry,
+  on,
+  onActivity,
+}: {
+  entry: Entry;
+  on: boolean;
+  onActivity: (activity: string) => void;
+}) {
+  const isWorkflow = entry.eventName === "Workflow";
+  const word = isWorkflow ? t.instance.workflow : (entry.activityName ?? entry.activityId);
+  const state = stateOf(isWorkflow ? (entry.message ?? "") : entry.eventName);
+  const facts = Object.keys(entry.activityState ?? {}).length + Object.keys(entry.outputs).length > 0;
+  return (
+    <li className={`border-b border-line/60 px-4 py-1 text-sm last:border-0 ${on ? "bg-accent-soft" : ""}`}>
+      <div className="flex items-center gap-2">
+        <span className="w-8 shrink-0 text-right font-mono text-xs text-soft tabular-nums">
+          {entry.sequence}
+        </span>
+        <StateIcon state={state} />
+        <span className="w-24 shrink-0 truncate text-soft">
+          {isWorkflow ? (entry.message ?? "") : entry.eventName}
+        </span>
+        {isWorkflow ? (
+          <span className="font-medium">{word}</span>
+        ) : (
+          <button
+            type="button"
+            onClick={() => onActivity(entry.activityId)}
+            className="min-w-0 truncate font-medium hover:underline"
+          >
+            {word}
+          </button>
+        )}
+        <span className="min-w-0 truncate text-xs text-soft">
+          {isWorkflow ? "" : typeName(entry.activityType)}
+        </span>
+      </div>
+      {!isWorkflow && entry.message && (
+        <p className="pl-[4.6rem] text-sm break-words text-soft">{entry.message}</p>
+      )}
+      {facts && (
+        <details className="pl-[4.6rem]">
+          <summary className="cursor-pointer text-xs text-soft">{t.instance.facts}</summary>
+          <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-1 py-1 text-xs">
+            {[...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)].map(
+              ([name, value]) => (
+                <Fragment key={name}>
+                  <dt className="text-soft">{name}</dt>
+                  <dd className="min-w-0">
+                    <Value value={value} label={name} />
+                  </dd>
+                </Fragment>
+              ),
+            )}
+          </dl>
+        </details>
+      )}
+    </li>
+  );
+}
+
+interface Props {
+  detail: Api["InstanceDetail"];
+  activity?: string;
+  onActivity: (activity: string | undefined) => void;
+}
+
+/** The journal: what happened, burst by burst. With an activity, its lines alone. */
+export function Story({ detail, activity, onActivity }: Props) {
+  const query = useInfiniteQuery({
+    queryKey: ["instance", detail.id, "journal", activity ?? ""],
+    initialPageParam: 0,
+    queryFn: ({ pageParam }) =>
+      post<Api["JournalPage"]>(`/workflow-instances/${id(detail.id)}/journal`, {
+        skip: pageParam,
+        take: PAGE,
+        filter: activity ? { activityIds: [activity] } : undefined,
+      }),
+    getNextPageParam: (last, pages) => {
+      const read = pages.reduce((sum, page) => sum + page.items.length, 0);
+      return read < last.totalCount ? read : undefined;
+    },
+  });
+  return (
+    <div>
+      {activity && (
+        <p className="flex items-center gap-2 border-b border-line bg-accent-soft px-4 py-1 text-sm">
+          <span className="flex-1">{t.instance.onlyActivity(activity)}</span>
+          <Button
+            tone="quiet"
+            icon="close"
+            label={t.instance.allLines}
+            onClick={() => onActivity(undefined)}
+          />
+        </p>
+      )}
+      <Shown query={query}>
+        {(data) => {
+          const entries = data.pages.flatMap((page) => page.items);
+          if (entries.length === 0) return <Empty title={t.instance.noLines} />;
+          return (
+            <>
+              {bursts(entries).map((burst, at) => (
+                <section key={burst[0]?.id}>
+                  <h3 className="sticky top-0 z-10 flex items-center gap-2 border-y border-line bg-sunken px-4 py-1 text-xs text-soft">
+                    {!activity && <span className="font-medium text-ink">{t.instance.burst(at + 1)}</span>}
+                    <Time at={burst[0]?.timestamp} exact />
+                    {burst.find((one) => one.node)?.node && (
+                      <span className="flex items-center gap-1">
+                        <Icon name="cluster" size={12} />
+                        {burst.find((one) => one.node)?.node}
+                      </span>
+                    )}
+                  </h3>
+                  <ol>
+                    {burst.map((entry) => (
+                      <Line key={entry.id} entry={entry} on={false} onActivity={onActivity} />
+                    ))}
+                  </ol>
+                </section>
+              ))}
+              {query.hasNextPage && (
+                <div className="p-3 text-center">
+                  <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                    {t.instance.moreLines(data.pages.at(-1)?.totalCount ?? 0)}
+                  </Button>
+                </div>
+              )}
+            </>
+          );
+        }}
+      </Shown>
+    </div>
+  );
+}
