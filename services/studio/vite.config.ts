@@ -4,7 +4,10 @@ import { defineConfig } from "vitest/config";
 
 const server = process.env.STAUNCH_SERVER ?? "http://127.0.0.1:5001";
 const proxied = Object.fromEntries(
-  ["/elsa", "/health", "/openapi.json", "/metrics"].map((path) => [path, server]),
+  ["/elsa", "/health", "/openapi.json", "/metrics"].map((path) => [
+    path,
+    { target: server, changeOrigin: true, headers: { Origin: server } },
+  ]),
 );
 
 /** Chunks have names without hashes, so that a new build changes only what is new. */

@@ -22,6 +22,7 @@ function Breadcrumb() {
   const rest = parts.slice(1);
   return (
     <nav aria-label={t.breadcrumb} className="flex min-w-0 flex-1 items-center gap-1.5 text-sm">
+      <title>{[...rest.map(shortId), page && t.rail[page.key], "Staunch"].filter(Boolean).join(" · ")}</title>
       {page && (
         <Link to={page.to} className={rest.length ? "text-soft hover:text-ink" : "font-semibold"}>
           {t.rail[page.key]}

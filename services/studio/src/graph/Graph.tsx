@@ -1,7 +1,10 @@
 import {
   Background,
+  BaseEdge,
   Controls,
   type Edge,
+  type EdgeProps,
+  getSmoothStepPath,
   Handle,
   MarkerType,
   MiniMap,
@@ -25,7 +28,7 @@ export interface Mark {
   runs: number;
 }
 
-type CardNode = Node<{ box: Box; mark?: Mark; isRun: boolean }, "card">;
+type CardNode = Node<{ box: Box; mark?: Mark; isRun: boolean; isDown: boolean }, "card">;
 
 const EDGE: Record<State, string> = {
   pending: "bg-pending",
@@ -37,13 +40,18 @@ const EDGE: Record<State, string> = {
   skipped: "bg-line",
 };
 
-const Card = memo(({ data: { box, mark, isRun }, selected }: NodeProps<CardNode>) => {
+const Card = memo(({ data: { box, mark, isRun, isDown }, selected }: NodeProps<CardNode>) => {
   const state = mark ? stateOf(mark.status) : "skipped";
   return (
     <div
       className={`relative flex h-14 w-[200px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${selected ? "border-accent ring-2 ring-accent" : "border-line-strong/60"} ${isRun && !mark ? "opacity-45" : ""}`}
     >
-      <Handle type="target" position={Position.Top} isConnectable={false} className="invisible" />
+      <Handle
+        type="target"
+        position={isDown ? Position.Top : Position.Left}
+        isConnectable={false}
+        className="invisible"
+      />
       <span className={`absolute inset-y-0 left-0 w-1.5 ${isRun ? EDGE[state] : "bg-accent"}`} />
       <span className="min-w-0 flex-1">
         <span className="block truncate text-sm font-medium">{box.name}</span>
@@ -55,12 +63,52 @@ const Card = memo(({ data: { box, mark, isRun }, selected }: NodeProps<CardNode>
           <StateIcon state={state} />
         </span>
       )}
-      <Handle type="source" position={Position.Bottom} isConnectable={false} className="invisible" />
+      <Handle
+        type="source"
+        position={isDown ? Position.Bottom : Position.Right}
+        isConnectable={false}
+        className="invisible"
+      />
     </div>
   );
 });
 
+type WayEdge = Edge<{ points?: { x: number; y: number }[] }, "way">;
+
+/** A line through the points of the layout, with round corners. */
+function through(points: { x: number; y: number }[]): string {
+  const [first, ...rest] = points;
+  if (!first) return "";
+  const parts = rest.map((point, at) => {
+    const next = rest[at + 1];
+    if (!next) return `L ${point.x} ${point.y}`;
+    return `Q ${point.x} ${point.y} ${(point.x + next.x) / 2} ${(point.y + next.y) / 2}`;
+  });
+  return `M ${first.x} ${first.y} ${parts.join(" ")}`;
+}
+
+const WayLine = memo((edge: EdgeProps<WayEdge>) => {
+  const points = edge.data?.points;
+  const [step, stepX, stepY] = getSmoothStepPath(edge);
+  if (!points || points.length < 2) {
+    return (
+      <BaseEdge path={step} label={edge.label} labelX={stepX} labelY={stepY} markerEnd={edge.markerEnd} />
+    );
+  }
+  const middle = points[Math.floor(points.length / 2)];
+  return (
+    <BaseEdge
+      path={through(points)}
+      label={edge.label}
+      labelX={middle?.x}
+      labelY={middle?.y}
+      markerEnd={edge.markerEnd}
+    />
+  );
+});
+
 const nodeTypes = { card: Card };
+const edgeTypes = { way: WayLine };
 
 interface Props {
   root: unknown;
@@ -86,21 +134,22 @@ export function Graph({ root, marks, selected, onSelect }: Props) {
           height: HEIGHT,
           selected: box.id === selected,
           ariaLabel: `${box.name}, ${box.type}${mark ? `, ${t.states[stateOf(mark.status)]}` : ""}`,
-          data: { box, mark, isRun: marks !== undefined },
+          data: { box, mark, isRun: marks !== undefined, isDown: drawn.isDown },
         };
       }),
     [drawn, marks, selected],
   );
   const edges = useMemo(
     () =>
-      drawn.ways.map((way): Edge => {
+      drawn.ways.map((way): WayEdge => {
         const taken = marks === undefined || (marks.has(way.from) && marks.has(way.to));
         return {
           id: way.id,
           source: way.from,
           target: way.to,
           label: way.word || undefined,
-          type: "smoothstep",
+          type: "way",
+          data: { points: way.points },
           focusable: false,
           className: taken ? "taken" : "untaken",
           markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16 },
@@ -113,6 +162,7 @@ export function Graph({ root, marks, selected, onSelect }: Props) {
       nodes={nodes}
       edges={edges}
       nodeTypes={nodeTypes}
+      edgeTypes={edgeTypes}
       colorMode={isDark() ? "dark" : "light"}
       aria-label={t.graph.label}
       nodesDraggable={false}

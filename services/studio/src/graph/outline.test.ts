@@ -43,6 +43,19 @@ describe("outline", () => {
     ]);
   });
 
+  it("goes on after the last activity of a sequence in a flowchart", () => {
+    const drawn = outline({
+      id: "f",
+      type: "Elsa.Flowchart",
+      activities: [{ id: "s", type: "Elsa.Sequence", activities: [line("x"), line("y")] }, line("z")],
+      connections: [{ source: "s", target: "z", sourcePort: "Done", targetPort: "In" }],
+    });
+    expect(drawn.ways.map(({ from, to }) => [from, to])).toEqual([
+      ["x", "y"],
+      ["y", "z"],
+    ]);
+  });
+
   it("keeps places that do not overlap", () => {
     const placed = (id: string, x: number) => ({
       ...line(id),
@@ -61,6 +74,6 @@ describe("outline", () => {
   });
 
   it("draws nothing of what is no activity", () => {
-    expect(outline(null)).toEqual({ boxes: [], ways: [] });
+    expect(outline(null)).toEqual({ boxes: [], ways: [], isDown: true });
   });
 });

@@ -77,7 +77,7 @@ export function CopyCommands({ commands, title = t.commands }: { commands: Comma
   if (lines.length === 0) return null;
   return (
     <details className="min-w-0 text-sm">
-      <summary className="inline-block cursor-pointer py-1 text-xs text-soft hover:text-ink">{title}</summary>
+      <summary className="w-fit cursor-pointer py-1 text-xs text-soft hover:text-ink">{title}</summary>
       <ul className="mt-1 space-y-1">
         {lines.map(([tool, line]) => (
           <li key={tool} className="flex items-start gap-2 rounded-md bg-sunken py-1 pr-1 pl-2">

@@ -53,7 +53,9 @@ export function StateIcon({ state, size = 14 }: { state: State; size?: number })
 export function StateBadge({ status, word }: { status: string; word?: string }) {
   const state = stateOf(status);
   return (
-    <span className={`inline-flex items-center gap-1.5 whitespace-nowrap font-medium ${COLOUR[state]}`}>
+    <span
+      className={`inline-flex items-center gap-1.5 align-middle whitespace-nowrap font-medium ${COLOUR[state]}`}
+    >
       <StateIcon state={state} />
       {word ?? (state === "skipped" ? status : t.states[state])}
     </span>
@@ -76,7 +78,7 @@ export function Badge({
   };
   return (
     <span
-      className={`inline-flex items-center rounded-sm border px-1.5 text-xs leading-5 whitespace-nowrap ${tones[tone]}`}
+      className={`inline-flex items-center rounded-sm border align-middle px-1.5 text-xs leading-5 whitespace-nowrap ${tones[tone]}`}
     >
       {children}
     </span>

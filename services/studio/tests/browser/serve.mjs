@@ -24,7 +24,10 @@ async function file(response, name) {
 
 function pass(request, response, server) {
   const to = new URL(request.url, server);
-  const passed = http.request(to, { method: request.method, headers: { ...request.headers, host: to.host } }, (answer) => {
+  // The server takes changes from pages of its own origin only.
+  const headers = { ...request.headers, host: to.host };
+  if (headers.origin) headers.origin = to.origin;
+  const passed = http.request(to, { method: request.method, headers }, (answer) => {
     response.writeHead(answer.statusCode, answer.headers);
     answer.pipe(response);
   });
@@ -38,7 +41,8 @@ export function serve(server, port) {
     const { pathname } = new URL(request.url, "http://localhost");
     try {
       if (pathname.startsWith("/studio/assets/")) await file(response, pathname.slice("/studio/".length));
-      else if (pathname === "/" || pathname === "/studio" || pathname.startsWith("/studio/")) await file(response, "index.html");
+      else if (pathname === "/" || pathname === "/studio" || pathname.startsWith("/studio/"))
+        await file(response, "index.html");
       else pass(request, response, server);
     } catch {
       response.writeHead(404).end();

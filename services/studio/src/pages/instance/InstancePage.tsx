@@ -44,6 +44,7 @@ function useMarks(instance: string, over: boolean): ReadonlyMap<string, Mark> | 
 }
 
 function Head({ detail }: { detail: Api["InstanceDetail"] }) {
+  const over = isOver(detail.subStatus);
   return (
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
       <div className="min-w-0">
@@ -78,7 +79,7 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
           </dd>
         </div>
         <div className="flex gap-1.5">
-          <dt className="text-soft">{t.columns.took}</dt>
+          <dt className="text-soft">{over ? t.columns.took : t.instance.runsFor}</dt>
           <dd>
             <Duration from={detail.createdAt} to={detail.finishedAt} />
           </dd>

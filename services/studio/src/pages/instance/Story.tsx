@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Fragment } from "react";
+import { Fragment, useState } from "react";
 import { id, post } from "../../api/client";
 import type { Api } from "../../api/types";
 import { typeName } from "../../lib/format";
@@ -27,21 +27,14 @@ export function bursts(entries: readonly Entry[]): Entry[][] {
   return all;
 }
 
-function Line({
-  entry,
-  on,
-  onActivity,
-}: {
-  entry: Entry;
-  on: boolean;
-  onActivity: (activity: string) => void;
-}) {
+function Line({ entry, onActivity }: { entry: Entry; onActivity: (activity: string) => void }) {
   const isWorkflow = entry.eventName === "Workflow";
   const word = isWorkflow ? t.instance.workflow : (entry.activityName ?? entry.activityId);
   const state = stateOf(isWorkflow ? (entry.message ?? "") : entry.eventName);
-  const facts = Object.keys(entry.activityState ?? {}).length + Object.keys(entry.outputs).length > 0;
+  const facts = [...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)];
+  const [open, setOpen] = useState(false);
   return (
-    <li className={`border-b border-line/60 px-4 py-1 text-sm last:border-0 ${on ? "bg-accent-soft" : ""}`}>
+    <li className="border-b border-line/60 px-4 py-1 text-sm last:border-0">
       <div className="flex items-center gap-2">
         <span className="w-8 shrink-0 text-right font-mono text-xs text-soft tabular-nums">
           {entry.sequence}
@@ -61,29 +54,35 @@ function Line({
             {word}
           </button>
         )}
-        <span className="min-w-0 truncate text-xs text-soft">
+        <span className="min-w-0 flex-1 truncate text-xs text-soft">
           {isWorkflow ? "" : typeName(entry.activityType)}
         </span>
+        {facts.length > 0 && (
+          <button
+            type="button"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+            className="flex items-center gap-1 text-xs text-soft hover:text-ink"
+          >
+            {t.instance.facts}
+            <Icon name={open ? "down" : "right"} size={12} />
+          </button>
+        )}
       </div>
       {!isWorkflow && entry.message && (
         <p className="pl-[4.6rem] text-sm break-words text-soft">{entry.message}</p>
       )}
-      {facts && (
-        <details className="pl-[4.6rem]">
-          <summary className="cursor-pointer text-xs text-soft">{t.instance.facts}</summary>
-          <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-1 py-1 text-xs">
-            {[...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)].map(
-              ([name, value]) => (
-                <Fragment key={name}>
-                  <dt className="text-soft">{name}</dt>
-                  <dd className="min-w-0">
-                    <Value value={value} label={name} />
-                  </dd>
-                </Fragment>
-              ),
-            )}
-          </dl>
-        </details>
+      {open && (
+        <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-1 py-1 pl-[4.6rem] text-xs">
+          {facts.map(([name, value]) => (
+            <Fragment key={name}>
+              <dt className="text-soft">{name}</dt>
+              <dd className="min-w-0">
+                <Value value={value} label={name} />
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
       )}
     </li>
   );
@@ -144,7 +143,7 @@ export function Story({ detail, activity, onActivity }: Props) {
                   </h3>
                   <ol>
                     {burst.map((entry) => (
-                      <Line key={entry.id} entry={entry} on={false} onActivity={onActivity} />
+                      <Line key={entry.id} entry={entry} onActivity={onActivity} />
                     ))}
                   </ol>
                 </section>

@@ -12,7 +12,7 @@ type Change = (part: Partial<InstanceFilter>) => void;
 
 const SINCE = ["", "15m", "1h", "24h", "7d", "30d"] as const;
 
-function useDefinitionNames() {
+export function useDefinitionNames() {
   return useQuery({
     queryKey: ["definitions", "names"],
     staleTime: 30_000,

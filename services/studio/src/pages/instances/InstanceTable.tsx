@@ -6,6 +6,7 @@ import { t } from "../../text";
 import { Badge, StateBadge } from "../../ui/State";
 import { type Column, Table } from "../../ui/Table";
 import { Duration, Time } from "../../ui/Time";
+import { useDefinitionNames } from "./Filters";
 
 type Row = Api["InstanceSummary"];
 type Order = InstanceFilter["order"];
@@ -14,6 +15,8 @@ interface Props {
   rows: Row[];
   filter?: InstanceFilter;
   onOrder?: (order: Order) => void;
+  /** Fewer columns, for a narrow place. */
+  isBrief?: boolean;
   selected?: ReadonlySet<string>;
   onSelect?: (keys: ReadonlySet<string>) => void;
 }
@@ -39,7 +42,10 @@ function Head({
   );
 }
 
-export function InstanceTable({ rows, filter, onOrder, selected, onSelect }: Props) {
+const BRIEF = ["state", "id", "definition", "updated", "incidents"];
+
+export function InstanceTable({ rows, filter, onOrder, isBrief, selected, onSelect }: Props) {
+  const names = new Map(useDefinitionNames().data);
   const head = (word: string, order: Order) => (
     <Head word={word} order={order} filter={filter} onOrder={onOrder} />
   );
@@ -65,7 +71,7 @@ export function InstanceTable({ rows, filter, onOrder, selected, onSelect }: Pro
             className="link truncate"
             title={row.definitionId}
           >
-            {row.definitionId}
+            {names.get(row.definitionId) ?? row.definitionId}
           </Link>
           <span className="text-xs text-soft">v{row.version}</span>
         </span>
@@ -103,7 +109,7 @@ export function InstanceTable({ rows, filter, onOrder, selected, onSelect }: Pro
   return (
     <Table
       label={t.rail.instances}
-      columns={columns}
+      columns={isBrief ? columns.filter(({ key }) => BRIEF.includes(key)) : columns}
       rows={rows}
       rowKey={(row) => row.id}
       selected={selected}

@@ -68,6 +68,7 @@ export const work = {
   },
   instance: {
     paused: "Paused",
+    runsFor: "Since then",
     pausedNow: "The instance is paused.",
     goesOn: "The instance goes on.",
     why: "Why is it here?",
