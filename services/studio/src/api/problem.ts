@@ -12,6 +12,8 @@ export class Problem extends Error {
     readonly errors: string[] = [],
     readonly id?: string,
     readonly permissions?: string[],
+    /** The whole answer. */
+    readonly body: Readonly<Record<string, unknown>> = {},
   ) {
     super(detail || title);
   }
@@ -57,7 +59,7 @@ export function problemOf(status: number, request: string, text: string, traceId
   const detail = sentence(stringOf(body, "detail")) || sentence(title);
   const id = stringOf(body, "instance") || traceId;
   const errors = sentencesOf(body.errors).filter((one) => one !== detail);
-  return new Problem(status, title, detail, request, errors, id || undefined);
+  return new Problem(status, title, detail, request, errors, id || undefined, undefined, body);
 }
 
 export function unreachable(request: string): Problem {

@@ -11,12 +11,12 @@ const COLOUR: Record<State, string> = {
   skipped: "text-skipped",
 };
 
-function Shape({ state }: { state: State }) {
+function Shape({ state, still }: { state: State; still?: boolean }) {
   switch (state) {
     case "pending":
       return <circle cx="8" cy="8" r="5.5" strokeDasharray="2 2.3" />;
     case "running":
-      return <path className="turning" d="M8 2.5A5.5 5.5 0 1 1 2.5 8" />;
+      return <path className={still ? undefined : "turning"} d="M8 2.5A5.5 5.5 0 1 1 2.5 8" />;
     case "waiting":
       return <path d="M5.5 4v8M10.5 4v8" strokeWidth="2.2" />;
     case "finished":
@@ -30,7 +30,8 @@ function Shape({ state }: { state: State }) {
   }
 }
 
-export function StateIcon({ state, size = 14 }: { state: State; size?: number }) {
+/** An arc turns where something runs now; in what happened before, it is still. */
+export function StateIcon({ state, size = 14, still }: { state: State; size?: number; still?: boolean }) {
   return (
     <svg
       aria-hidden="true"
@@ -44,7 +45,7 @@ export function StateIcon({ state, size = 14 }: { state: State; size?: number })
       strokeLinejoin="round"
       className={`shrink-0 ${COLOUR[state]}`}
     >
-      <Shape state={state} />
+      <Shape state={state} still={still} />
     </svg>
   );
 }

@@ -9,6 +9,7 @@ import { Card } from "../../ui/Panel";
 import { StateIcon } from "../../ui/State";
 import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { useDefinitionNames } from "../instances/names";
 
 const STATES: Record<string, State> = {
   started: "running",
@@ -21,6 +22,7 @@ const STATES: Record<string, State> = {
 /** What just happened. While the pointer is on it, or it has the focus, nothing moves. */
 export function Feed() {
   const feed = useFeed();
+  const names = useDefinitionNames();
   const [held, setHeld] = useState<Happening[]>();
   const box = useRef<HTMLDivElement>(null);
   const shown = held ?? feed;
@@ -55,7 +57,8 @@ export function Feed() {
                 key={one.id}
                 className="flex h-8 items-center gap-2.5 border-b border-line/60 px-4 text-sm last:border-0"
               >
-                <StateIcon state={STATES[one.name] ?? "skipped"} />
+                <StateIcon state={STATES[one.name] ?? "skipped"} still />
+                <span className="w-20 shrink-0 text-soft">{t.home.events[one.name] ?? one.name}</span>
                 <Link
                   to="/instances/$id"
                   params={{ id: one.instanceId }}
@@ -64,7 +67,7 @@ export function Feed() {
                   {shortId(one.instanceId)}
                 </Link>
                 <span className="min-w-0 flex-1 truncate">
-                  {one.definitionId} <span className="text-soft">{t.home.events[one.name] ?? one.name}</span>
+                  {names.get(one.definitionId) ?? one.definitionId}
                 </span>
                 <span className="text-xs text-soft">
                   <Time at={one.at} />

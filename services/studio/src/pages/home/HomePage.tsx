@@ -37,7 +37,7 @@ function Figure({
       className={`flex min-w-0 flex-col gap-0.5 rounded-md border bg-raised px-4 py-3 hover:bg-sunken ${alarm && value ? "border-faulted" : "border-line"}`}
     >
       <span className="flex items-center gap-1.5 truncate text-sm text-soft">
-        <StateIcon state={state} />
+        <StateIcon state={state} still />
         {word}
       </span>
       <span className="text-2xl font-semibold tabular-nums">

@@ -45,11 +45,12 @@ function useMarks(instance: string, over: boolean): ReadonlyMap<string, Mark> | 
 
 function Head({ detail }: { detail: Api["InstanceDetail"] }) {
   const over = isOver(detail.subStatus);
+  const title = useQuery(versionQuery(detail.definitionVersionId)).data?.name;
   return (
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
       <div className="min-w-0">
         <h1 className="flex items-center gap-2 text-lg font-semibold">
-          <span className="truncate">{detail.name ?? detail.definitionId}</span>
+          <span className="truncate">{detail.name ?? title ?? detail.definitionId}</span>
           <Link
             to="/definitions/$id"
             params={{ id: detail.definitionId }}

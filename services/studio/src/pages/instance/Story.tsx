@@ -39,7 +39,7 @@ function Line({ entry, onActivity }: { entry: Entry; onActivity: (activity: stri
         <span className="w-8 shrink-0 text-right font-mono text-xs text-soft tabular-nums">
           {entry.sequence}
         </span>
-        <StateIcon state={state} />
+        <StateIcon state={state} still />
         <span className="w-24 shrink-0 truncate text-soft">
           {isWorkflow ? (entry.message ?? "") : entry.eventName}
         </span>
@@ -56,6 +56,11 @@ function Line({ entry, onActivity }: { entry: Entry; onActivity: (activity: stri
         )}
         <span className="min-w-0 flex-1 truncate text-xs text-soft">
           {isWorkflow ? "" : typeName(entry.activityType)}
+          {!isWorkflow && entry.message && (
+            <span className="ml-2 text-sm text-ink" title={entry.message}>
+              {entry.message}
+            </span>
+          )}
         </span>
         {facts.length > 0 && (
           <button
@@ -69,9 +74,6 @@ function Line({ entry, onActivity }: { entry: Entry; onActivity: (activity: stri
           </button>
         )}
       </div>
-      {!isWorkflow && entry.message && (
-        <p className="pl-[4.6rem] text-sm break-words text-soft">{entry.message}</p>
-      )}
       {open && (
         <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-1 py-1 pl-[4.6rem] text-xs">
           {facts.map(([name, value]) => (

@@ -138,7 +138,7 @@ export function Values({ detail, at, onAt }: Props) {
           />
         </label>
         <span className="w-44 text-right tabular-nums">
-          {then === undefined ? t.instance.now : `${t.instance.afterLine(then)} · `}
+          {then !== undefined && `${t.instance.afterLine(then)} · `}
           {then !== undefined && <Time at={past.data?.timestamp} />}
         </span>
         <Button disabled={then === undefined} onClick={() => onAt(undefined)}>

@@ -1,30 +1,14 @@
-import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { get } from "../../api/client";
-import type { Api } from "../../api/types";
 import { comparisonOf, type InstanceFilter, timeOf, valueText } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Field, Select } from "../../ui/Field";
 import { Icon } from "../../ui/Icon";
+import { useDefinitionNames } from "./names";
 
 type Change = (part: Partial<InstanceFilter>) => void;
 
 const SINCE = ["", "15m", "1h", "24h", "7d", "30d"] as const;
-
-export function useDefinitionNames() {
-  return useQuery({
-    queryKey: ["definitions", "names"],
-    staleTime: 30_000,
-    queryFn: ({ signal }) =>
-      get<Api["DefinitionPage"]>(
-        "/workflow-definitions",
-        { versionOptions: "Latest", pageSize: 1000 },
-        signal,
-      ),
-    select: (page) => page.items.map((one) => [one.definitionId, one.name ?? one.definitionId] as const),
-  });
-}
 
 function Chip({ word, onRemove }: { word: string; onRemove: () => void }) {
   return (
@@ -154,7 +138,7 @@ function More({ filter, onChange }: { filter: InstanceFilter; onChange: Change }
 /** All filters; each stands in the address, and can be removed by itself. */
 export function Filters({ filter, onChange }: { filter: InstanceFilter; onChange: Change }) {
   const [more, setMore] = useState(false);
-  const names = useDefinitionNames().data ?? [];
+  const names = [...useDefinitionNames()];
   const shown = chips(filter);
   const known = !filter.definition || names.some(([id]) => id === filter.definition);
   const search = (event: FormEvent<HTMLFormElement>) => {

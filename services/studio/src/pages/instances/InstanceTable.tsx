@@ -6,7 +6,7 @@ import { t } from "../../text";
 import { Badge, StateBadge } from "../../ui/State";
 import { type Column, Table } from "../../ui/Table";
 import { Duration, Time } from "../../ui/Time";
-import { useDefinitionNames } from "./Filters";
+import { useDefinitionNames } from "./names";
 
 type Row = Api["InstanceSummary"];
 type Order = InstanceFilter["order"];
@@ -45,7 +45,7 @@ function Head({
 const BRIEF = ["state", "id", "definition", "updated", "incidents"];
 
 export function InstanceTable({ rows, filter, onOrder, isBrief, selected, onSelect }: Props) {
-  const names = new Map(useDefinitionNames().data);
+  const names = useDefinitionNames();
   const head = (word: string, order: Order) => (
     <Head word={word} order={order} filter={filter} onOrder={onOrder} />
   );

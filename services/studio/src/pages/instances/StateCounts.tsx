@@ -36,7 +36,7 @@ export function StateCounts({
             }
             className={`flex h-12 items-center gap-2 rounded-md border px-3 text-left ${on ? "border-accent bg-accent-soft" : "border-line bg-raised hover:bg-sunken"}`}
           >
-            <StateIcon state={stateOf(state)} size={16} />
+            <StateIcon state={stateOf(state)} size={16} still />
             <span className="min-w-0 flex-1 truncate text-sm">{stateWord(state)}</span>
             <span className="font-semibold tabular-nums">
               {count === undefined ? "…" : formatCount(count, language)}

@@ -72,7 +72,7 @@ export const work = {
     pausedNow: "The instance is paused.",
     goesOn: "The instance goes on.",
     why: "Why is it here?",
-    moves: (count: number) => plural(count, "thing would move it", "things would move it"),
+    moves: (count: number) => `What can be done: ${count}`,
     story: "Story",
     values: "Values",
     waits: "Waits",
