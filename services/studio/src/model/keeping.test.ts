@@ -36,7 +36,8 @@ const MADE = JSON.stringify({
         id: "a",
         type: "Elsa.If",
         condition: { typeName: "Boolean", expression: { type: "Literal", value: true } },
-        ...Object.fromEntries([["then", { id: "b", type: "Elsa.WriteLine" }]]),
+        // biome-ignore lint/suspicious/noThenProperty: the port of Elsa.If has this name
+        then: { id: "b", type: "Elsa.WriteLine" },
         metadata: { designer: { position: { x: 1.5, y: 2 } } },
       },
       {

@@ -32,7 +32,11 @@ describe("views", () => {
       {
         id: "s",
         type: "Elsa.Sequence",
-        activities: [line("b"), { id: "i", type: "Elsa.If", ...Object.fromEntries([["then", line("c")]]) }],
+        activities: [
+          line("b"),
+          // biome-ignore lint/suspicious/noThenProperty: the port of Elsa.If has this name
+          { id: "i", type: "Elsa.If", then: line("c") },
+        ],
       },
     ],
     [to("a", "s")],
