@@ -32,12 +32,11 @@ function Rail() {
               key={key}
               to={to}
               title={t.rail[key]}
-              aria-label={count ? `${t.rail[key]}, ${count}` : t.rail[key]}
               aria-current={here ? "page" : undefined}
               className={`relative flex h-11 items-center gap-3 px-[18px] md:h-10 ${here ? "bg-accent-soft font-medium text-accent" : "text-soft hover:bg-sunken hover:text-ink"}`}
             >
               <Icon name={icon} size={20} />
-              <span className="hidden text-sm min-[1400px]:inline">{t.rail[key]}</span>
+              <span className="text-sm max-[1399px]:sr-only">{t.rail[key]}</span>
               {count !== undefined && count > 0 && (
                 <span className="absolute top-0.5 left-8 rounded-full bg-faulted px-1.5 text-[11px] leading-4 font-medium text-raised min-[1400px]:static min-[1400px]:ml-auto">
                   {count > 99 ? "99+" : count}

@@ -83,10 +83,9 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
         type="button"
         onClick={onSearch}
         className={`${buttonClass("plain")} text-soft sm:w-56 sm:justify-start`}
-        aria-label={t.search}
       >
         <Icon name="search" />
-        <span className="hidden flex-1 text-left font-normal sm:inline">{t.search}</span>
+        <span className="flex-1 text-left font-normal max-sm:sr-only">{t.search}</span>
         <kbd className="hidden rounded-sm border border-line px-1 text-xs sm:inline">Ctrl K</kbd>
       </button>
       <LiveLight />

@@ -100,8 +100,9 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
           verb={t.definitions.titles.delete(1)}
           act={async () => {
             await del(path);
-            reload();
             await navigate({ to: "/definitions" });
+            client.removeQueries({ queryKey: ["definition", definition.definitionId] });
+            void client.invalidateQueries({ queryKey: ["definitions"] });
           }}
           onClose={close}
         >

@@ -1,4 +1,6 @@
 import type { Text } from "..";
-import { en } from "../en";
+import { frame } from "./frame";
+import { system } from "./system";
+import { work } from "./work";
 
-export const de: Text = en;
+export const de: Text = { ...frame, ...work, ...system };
