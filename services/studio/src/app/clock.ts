@@ -7,10 +7,13 @@ let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  timer ??= setInterval(() => {
+  if (!timer) {
     now = Date.now();
-    for (const one of listeners) one();
-  }, 5000);
+    timer = setInterval(() => {
+      now = Date.now();
+      for (const one of listeners) one();
+    }, 5000);
+  }
   return () => {
     listeners.delete(listener);
     if (listeners.size === 0) {

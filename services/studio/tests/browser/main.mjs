@@ -15,8 +15,17 @@ async function studioOf() {
   return { studio: `http://127.0.0.1:${proxy.address().port}/studio`, proxy };
 }
 
+/** `STAUNCH_USER=name:password` signs in, for a server that asks who one is. */
+async function userOf() {
+  const [username, password] = (process.env.STAUNCH_USER ?? "").split(":");
+  if (!username || !password) return {};
+  const { accessToken } = await api(server)("POST", "/identity/login", { username, password });
+  return { user: { username, password }, authorization: `Bearer ${accessToken}` };
+}
+
 const { studio, proxy } = await studioOf();
-const call = api(server, process.env.STAUNCH_AUTHORIZATION);
+const { user, authorization } = await userOf();
+const call = api(server, authorization);
 await clean(call).catch(() => undefined);
 const made = await prepare(call);
 const eyes = await open(new URL(studio).origin, shots);
@@ -24,7 +33,7 @@ let failure;
 try {
   for (const step of steps) {
     process.stdout.write(`${step.name}\n`);
-    await step(eyes, { studio, ...made });
+    await step(eyes, { studio, user, ...made });
   }
 } catch (error) {
   failure = error;

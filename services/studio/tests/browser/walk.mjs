@@ -10,6 +10,22 @@ async function notice(page, text) {
   await page.getByText(text).first().waitFor();
 }
 
+/** Signs in where the server asks for it: with a wrong password, then with the right one. */
+async function signIn({ page, look, expect }, { studio, user }) {
+  if (!user) return;
+  expect(/status of 401/);
+  await page.goto(`${studio}/instances`);
+  await named(page, "heading", "Sign in to Staunch").waitFor();
+  await page.getByLabel("User name").fill(user.username);
+  await page.getByLabel("Password").fill("not this one");
+  await named(page, "button", "Sign in").click();
+  await page.getByText("The name or the password is wrong.").waitFor();
+  await look("login");
+  await page.getByLabel("Password").fill(user.password);
+  await named(page, "button", "Sign in").click();
+  await named(page, "heading", "Instances").waitFor();
+}
+
 async function home({ page, look }, { studio }) {
   await page.goto(`${studio}/`);
   await named(page, "heading", "Home").waitFor();
@@ -255,6 +271,7 @@ async function german({ page, look }, { studio }) {
 }
 
 export const steps = [
+  signIn,
   home,
   frame,
   definitions,

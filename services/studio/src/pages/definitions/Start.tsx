@@ -88,7 +88,10 @@ export function Start({ definition, onClose }: { definition: Api["FullDefinition
   const [errors, setErrors] = useState<Texts>({});
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const set = (name: string) => (text: string) => setTexts((old) => ({ ...old, [name]: text }));
+  const set = (name: string) => (text: string) => {
+    setTexts((old) => ({ ...old, [name]: text }));
+    setErrors(({ [name]: _, ...others }) => others);
+  };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const { input, errors: wrong } = read(definition, texts);

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { type Happening, useFeed } from "../../app/live";
 import { shortId } from "../../lib/format";
 import type { State } from "../../lib/states";
@@ -24,7 +24,6 @@ export function Feed() {
   const feed = useFeed();
   const names = useDefinitionNames();
   const [held, setHeld] = useState<Happening[]>();
-  const box = useRef<HTMLDivElement>(null);
   const shown = held ?? feed;
   const newest = shown[0]?.id;
   const news = held ? feed.findIndex((one) => one.id === newest) : 0;
@@ -42,9 +41,10 @@ export function Feed() {
       {shown.length === 0 ? (
         <Empty title={t.home.quiet} />
       ) : (
-        // biome-ignore lint/a11y/noStaticElementInteractions: the pointer only holds the list still
-        <div
-          ref={box}
+        <section
+          aria-label={t.home.feed}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reached by keyboard
+          tabIndex={0}
           className="max-h-[32rem] overflow-auto"
           onMouseEnter={() => setHeld(feed)}
           onMouseLeave={() => setHeld(undefined)}
@@ -58,11 +58,13 @@ export function Feed() {
                 className="flex h-8 items-center gap-2.5 border-b border-line/60 px-4 text-sm last:border-0"
               >
                 <StateIcon state={STATES[one.name] ?? "skipped"} still />
-                <span className="w-20 shrink-0 text-soft">{t.home.events[one.name] ?? one.name}</span>
+                <span className="w-20 shrink-0 truncate text-soft">
+                  {t.home.events[one.name] ?? one.name}
+                </span>
                 <Link
                   to="/instances/$id"
                   params={{ id: one.instanceId }}
-                  className="link shrink-0 font-mono text-xs"
+                  className="link shrink-0 font-mono text-xs max-sm:hidden"
                 >
                   {shortId(one.instanceId)}
                 </Link>
@@ -75,7 +77,7 @@ export function Feed() {
               </li>
             ))}
           </ul>
-        </div>
+        </section>
       )}
     </Card>
   );

@@ -14,15 +14,20 @@ const isOver = (seen: Api["PlanSeen"]) => Boolean(seen.plan.completedAt);
 
 function Progress({ progress }: { progress: Api["PlanProgress"] }) {
   const total = progress.completed + progress.failed + progress.pending + progress.running;
+  const done = progress.completed + progress.failed;
   const number = (value: number) => formatCount(value, language);
   return (
     <div>
-      <progress
-        className="h-2 w-full accent-(--accent)"
+      <div
+        role="progressbar"
         aria-label={t.plan.progress}
-        max={Math.max(total, 1)}
-        value={progress.completed + progress.failed}
-      />
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={done}
+        className="mb-3 h-1.5 overflow-hidden rounded-sm bg-sunken"
+      >
+        <div className="h-full bg-accent" style={{ width: `${(100 * done) / Math.max(total, 1)}%` }} />
+      </div>
       <Facts
         facts={[
           [t.plan.completed, number(progress.completed)],

@@ -21,7 +21,7 @@ export const work = {
       suspended: "waits",
       finished: "finished",
       faulted: "faulted",
-      cancelled: "was cancelled",
+      cancelled: "cancelled",
     } as Record<string, string>,
     importTitle: "Bring workflows from Elsa",
     importText: "Drop exports of Elsa Studio, as JSON or zip, on the page of definitions.",
