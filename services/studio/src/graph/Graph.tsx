@@ -28,7 +28,7 @@ export interface Mark {
   runs: number;
 }
 
-type CardNode = Node<{ box: Box; mark?: Mark; isRun: boolean; isDown: boolean }, "card">;
+type CardNode = Node<{ box: Box; mark?: Mark; isRun: boolean; isDown: boolean; note?: string }, "card">;
 
 const EDGE: Record<State, string> = {
   pending: "bg-pending",
@@ -40,7 +40,7 @@ const EDGE: Record<State, string> = {
   skipped: "bg-line",
 };
 
-const Card = memo(({ data: { box, mark, isRun, isDown }, selected }: NodeProps<CardNode>) => {
+const Card = memo(({ data: { box, mark, isRun, isDown, note }, selected }: NodeProps<CardNode>) => {
   const state = mark ? stateOf(mark.status) : "skipped";
   return (
     <div
@@ -57,6 +57,7 @@ const Card = memo(({ data: { box, mark, isRun, isDown }, selected }: NodeProps<C
         <span className="block truncate text-sm font-medium">{box.name}</span>
         <span className="block truncate text-xs text-soft">{box.type}</span>
       </span>
+      {note && <span className="rounded-sm bg-accent-soft px-1.5 text-xs text-accent">{note}</span>}
       {mark && (
         <span className="flex items-center gap-1 text-xs tabular-nums text-soft">
           {mark.runs > 1 && `${mark.runs} ×`}
@@ -114,12 +115,14 @@ interface Props {
   root: unknown;
   /** The marks of a run by the ids of activities; without them, the workflow alone is drawn. */
   marks?: ReadonlyMap<string, Mark>;
+  /** A word on a card, by the id of its activity. */
+  notes?: ReadonlyMap<string, string>;
   selected?: string;
   onSelect?: (activity: string | undefined) => void;
 }
 
 /** A workflow as a map: to look at, not to change. */
-export function Graph({ root, marks, selected, onSelect }: Props) {
+export function Graph({ root, marks, notes, selected, onSelect }: Props) {
   useSettings();
   const drawn = useMemo(() => outline(root), [root]);
   const nodes = useMemo(
@@ -134,10 +137,10 @@ export function Graph({ root, marks, selected, onSelect }: Props) {
           height: HEIGHT,
           selected: box.id === selected,
           ariaLabel: `${box.name}, ${box.type}${mark ? `, ${t.states[stateOf(mark.status)]}` : ""}`,
-          data: { box, mark, isRun: marks !== undefined, isDown: drawn.isDown },
+          data: { box, mark, isRun: marks !== undefined, isDown: drawn.isDown, note: notes?.get(box.id) },
         };
       }),
-    [drawn, marks, selected],
+    [drawn, marks, notes, selected],
   );
   const edges = useMemo(
     () =>
@@ -169,6 +172,7 @@ export function Graph({ root, marks, selected, onSelect }: Props) {
       nodesConnectable={false}
       edgesFocusable={false}
       deleteKeyCode={null}
+      onlyRenderVisibleElements={drawn.boxes.length > 150}
       fitView
       fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
       minZoom={0.1}

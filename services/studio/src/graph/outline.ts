@@ -57,6 +57,17 @@ function children(activity: Members): [string, Members][] {
   });
 }
 
+/** All activities of a workflow by their ids, containers included. */
+export function activitiesIn(root: unknown): Map<string, Members> {
+  const found = new Map<string, Members>();
+  const look = (activity: Members): void => {
+    found.set(text(activity.id), activity);
+    for (const [, child] of children(activity)) look(child);
+  };
+  if (isActivity(root)) look(root);
+  return found;
+}
+
 function nameOf(activity: Members): string {
   const shown = text(members(activity.metadata)?.displayText);
   return text(activity.name) || shown || text(activity.id);

@@ -19,18 +19,32 @@ interface Props {
 
 /** A button with a menu; arrows move, Escape closes. */
 export function Menu({ label, items, icon = "more", tone = "plain", word }: Props) {
-  const [open, setOpen] = useState(false);
+  const shown = items.filter((item): item is MenuItem => Boolean(item));
+  const [place, setPlace] = useState<{ top: number; right: number }>();
+  const open = place !== undefined;
+  const close = () => setPlace(undefined);
+  const show = () => {
+    // It stands above everything, so that a table that scrolls does not cut it.
+    const button = box.current?.getBoundingClientRect();
+    if (!button) return;
+    const top = Math.min(button.bottom + 4, window.innerHeight - 32 * shown.length - 16);
+    setPlace({ top, right: document.documentElement.clientWidth - button.right });
+  };
   const box = useRef<HTMLDivElement>(null);
   const name = useId();
-  const shown = items.filter((item): item is MenuItem => Boolean(item));
   useEffect(() => {
     if (!open) return;
     box.current?.querySelector<HTMLElement>('[role="menuitem"]:not(:disabled)')?.focus();
     const away = (event: MouseEvent) => {
-      if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false);
+      if (event.target instanceof Node && !box.current?.contains(event.target)) setPlace(undefined);
     };
+    const scroll = () => setPlace(undefined);
     document.addEventListener("mousedown", away);
-    return () => document.removeEventListener("mousedown", away);
+    document.addEventListener("scroll", scroll, true);
+    return () => {
+      document.removeEventListener("mousedown", away);
+      document.removeEventListener("scroll", scroll, true);
+    };
   }, [open]);
   const key = (event: KeyboardEvent) => {
     const all = [...(box.current?.querySelectorAll<HTMLElement>('[role="menuitem"]:not(:disabled)') ?? [])];
@@ -41,9 +55,9 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
       all[(at + step + all.length) % all.length]?.focus();
     } else if (event.key === "Escape" && open) {
       event.stopPropagation();
-      setOpen(false);
+      close();
       box.current?.querySelector("button")?.focus();
-    } else if (event.key === "Tab") setOpen(false);
+    } else if (event.key === "Tab") close();
   };
   if (shown.length === 0) return null;
   return (
@@ -56,7 +70,7 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
         aria-haspopup="menu"
         aria-expanded={open}
         aria-controls={open ? name : undefined}
-        onClick={() => setOpen(!open)}
+        onClick={() => (open ? close() : show())}
       >
         {word}
       </Button>
@@ -65,7 +79,8 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
           id={name}
           role="menu"
           aria-label={label}
-          className="absolute right-0 z-30 mt-1 min-w-48 rounded-md border border-line bg-raised py-1 shadow-panel"
+          style={place}
+          className="fixed z-30 min-w-48 rounded-md border border-line bg-raised py-1 shadow-panel"
         >
           {shown.map((item) => (
             <button
@@ -74,7 +89,7 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
               role="menuitem"
               disabled={item.disabled}
               onClick={() => {
-                setOpen(false);
+                close();
                 item.act();
               }}
               className={`block h-8 w-full px-3 text-left text-sm whitespace-nowrap hover:bg-sunken focus:bg-sunken disabled:opacity-45 ${item.danger ? "text-faulted" : ""}`}

@@ -143,7 +143,12 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
           <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
             {tab === "about" && <About definition={definition} />}
             {tab === "versions" && (
-              <Versions current={definition} onVersion={(version) => change({ version: String(version) })} />
+              <Versions
+                current={definition}
+                compared={search.compare}
+                onVersion={(version) => change({ version: String(version) })}
+                onCompare={(compared) => change({ compare: compared })}
+              />
             )}
             {tab === "references" && <References definition={definition} />}
             {tab === "source" && (

@@ -4,11 +4,13 @@ import { t } from "../../text";
 import { buttonClass } from "../../ui/Button";
 import { Code } from "../../ui/Code";
 import { Card } from "../../ui/Panel";
+import { Example } from "./Example";
 
 /** What one can do when nothing is there yet. */
 export function FirstSteps() {
   return (
-    <div className="grid gap-4 md:grid-cols-2">
+    <div className="grid gap-4 md:grid-cols-3">
+      <Example />
       <Card title={t.home.importTitle}>
         <div className="space-y-3 p-4 text-sm">
           <p>{t.home.importText}</p>
