@@ -1,6 +1,7 @@
 import {
   Background,
   BaseEdge,
+  ControlButton,
   Controls,
   type Edge,
   type EdgeProps,
@@ -12,13 +13,15 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
+  type ReactFlowInstance,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
-import { memo, useMemo } from "react";
+import { memo, useMemo, useState } from "react";
 import { isDark, useSettings } from "../app/settings";
 import { type State, stateOf } from "../lib/states";
 import { t } from "../text";
+import { Icon } from "../ui/Icon";
 import { StateIcon } from "../ui/State";
 import { type Box, HEIGHT, outline, WIDTH } from "./outline";
 
@@ -111,6 +114,22 @@ const WayLine = memo((edge: EdgeProps<WayEdge>) => {
 const nodeTypes = { card: Card };
 const edgeTypes = { way: WayLine };
 
+const FIT = { maxZoom: 1, padding: 0.12 };
+const READABLE = 0.6;
+
+/** Shows the whole graph; one that is too large to be read is shown where something happens. */
+async function showReadable(
+  flow: ReactFlowInstance<CardNode, WayEdge>,
+  boxes: Box[],
+  marks: ReadonlyMap<string, Mark> | undefined,
+): Promise<void> {
+  await flow.fitView(FIT);
+  if (flow.getZoom() >= READABLE) return;
+  const isOpen = (box: Box) => ["Faulted", "Suspended", "Running"].includes(marks?.get(box.id)?.status ?? "");
+  const box = boxes.find(isOpen) ?? boxes[0];
+  if (box) await flow.setCenter(box.x + WIDTH / 2, box.y + HEIGHT / 2, { zoom: 0.8 });
+}
+
 interface Props {
   root: unknown;
   /** The marks of a run by the ids of activities; without them, the workflow alone is drawn. */
@@ -124,7 +143,8 @@ interface Props {
 /** A workflow as a map: to look at, not to change. */
 export function Graph({ root, marks, notes, selected, onSelect }: Props) {
   useSettings();
-  const drawn = useMemo(() => outline(root), [root]);
+  const [isArranged, setArranged] = useState(false);
+  const drawn = useMemo(() => outline(root, isArranged), [root, isArranged]);
   const nodes = useMemo(
     () =>
       drawn.boxes.map((box): CardNode => {
@@ -162,6 +182,7 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
   );
   return (
     <ReactFlow
+      key={String(isArranged)}
       nodes={nodes}
       edges={edges}
       nodeTypes={nodeTypes}
@@ -173,8 +194,7 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
       edgesFocusable={false}
       deleteKeyCode={null}
       onlyRenderVisibleElements={drawn.boxes.length > 150}
-      fitView
-      fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+      onInit={(flow) => void showReadable(flow, drawn.boxes, marks)}
       minZoom={0.1}
       onNodesChange={(changes) => {
         for (const change of changes) {
@@ -185,7 +205,17 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
       proOptions={{ hideAttribution: true }}
     >
       <Background gap={24} />
-      <Controls showInteractive={false} aria-label={t.graph.controls} />
+      <Controls showInteractive={false} aria-label={t.graph.controls} fitViewOptions={FIT}>
+        {(isArranged || !drawn.isDown) && (
+          <ControlButton
+            title={isArranged ? t.graph.asDrawn : t.graph.arrange}
+            aria-label={isArranged ? t.graph.asDrawn : t.graph.arrange}
+            onClick={() => setArranged(!isArranged)}
+          >
+            <Icon name="definitions" size={14} />
+          </ControlButton>
+        )}
+      </Controls>
       {drawn.boxes.length > 15 && <MiniMap pannable zoomable ariaLabel={t.graph.miniMap} />}
     </ReactFlow>
   );

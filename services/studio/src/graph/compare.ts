@@ -1,5 +1,5 @@
 import { isObject } from "../lib/json";
-import { activitiesIn } from "./outline";
+import { activitiesIn } from "./activities";
 
 export interface Comparison {
   added: string[];

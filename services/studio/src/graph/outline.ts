@@ -1,5 +1,6 @@
 import dagre from "@dagrejs/dagre";
 import { typeName } from "../lib/format";
+import { children, isActivity, type Members, members, nameOf, text } from "./activities";
 
 /** What is drawn of a workflow: its activities as boxes, and the ways between them. */
 export interface Box {
@@ -28,50 +29,6 @@ export interface Outline {
 
 export const WIDTH = 200;
 export const HEIGHT = 56;
-
-type Members = Record<string, unknown>;
-
-function members(value: unknown): Members | undefined {
-  return value !== null && typeof value === "object" && !Array.isArray(value)
-    ? (value as Members)
-    : undefined;
-}
-
-const text = (value: unknown) => (typeof value === "string" ? value : "");
-
-function isActivity(value: unknown): value is Members {
-  const one = members(value);
-  return Boolean(one && text(one.id) && text(one.type) && !("typeName" in one));
-}
-
-/** The activities inside another one, each with the port that leads to it. */
-function children(activity: Members): [string, Members][] {
-  return Object.entries(activity).flatMap(([port, value]): [string, Members][] => {
-    if (isActivity(value)) return [[port, value]];
-    if (!Array.isArray(value)) return [];
-    return value.flatMap((one: unknown): [string, Members][] => {
-      if (isActivity(one)) return [[port, one]];
-      const held = members(one);
-      return held && isActivity(held.activity) ? [[text(held.label) || port, held.activity]] : [];
-    });
-  });
-}
-
-/** All activities of a workflow by their ids, containers included. */
-export function activitiesIn(root: unknown): Map<string, Members> {
-  const found = new Map<string, Members>();
-  const look = (activity: Members): void => {
-    found.set(text(activity.id), activity);
-    for (const [, child] of children(activity)) look(child);
-  };
-  if (isActivity(root)) look(root);
-  return found;
-}
-
-function nameOf(activity: Members): string {
-  const shown = text(members(activity.metadata)?.displayText);
-  return text(activity.name) || shown || text(activity.id);
-}
 
 function placeOf(activity: Members): { x: number; y: number } | undefined {
   const place = members(members(members(activity.metadata)?.designer)?.position);
@@ -192,11 +149,12 @@ function overlap(boxes: Box[]): boolean {
 }
 
 /** Places of the designer are kept where all activities have one and none would hide another. */
-export function outline(root: unknown): Outline {
+export function outline(root: unknown, isArranged = false): Outline {
   if (!isActivity(root)) return { boxes: [], ways: [], isDown: true };
   const drawing = new Drawing();
   drawing.draw(root);
   const boxes = [...drawing.boxes.values()];
-  const isPlaced = !drawing.isNested && boxes.every((box) => !Number.isNaN(box.x)) && !overlap(boxes);
+  const isPlaced =
+    !isArranged && !drawing.isNested && boxes.every((box) => !Number.isNaN(box.x)) && !overlap(boxes);
   return isPlaced ? { boxes, ways: drawing.ways, isDown: false } : arrange(boxes, drawing.ways);
 }

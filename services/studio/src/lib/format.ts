@@ -71,3 +71,9 @@ export function spanOf(text: string): number | undefined {
   const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
   return Number(match[1]) * (units[match[2] ?? "s"] ?? 1000);
 }
+
+/** What an activity is called: its name, or its id where somebody chose it, or its type. */
+export function activityWord(id: string, name: string | null | undefined, type: string): string {
+  if (name) return name;
+  return /^[0-9a-f]{12,}$/.test(id) ? typeName(type) : id;
+}

@@ -18,9 +18,10 @@ export function Time({ at, exact }: { at?: string | null; exact?: boolean }) {
 export function Duration({ from, to }: { from: string; to?: string | null }) {
   const now = useNow();
   const end = to ? Date.parse(to) : now;
+  const length = Math.max(0, end - Date.parse(from));
   return (
     <span className="whitespace-nowrap tabular-nums">
-      {formatDuration(Math.max(0, end - Date.parse(from)))}
+      {to || length >= 60_000 ? formatDuration(length) : `${Math.round(length / 1000)} s`}
     </span>
   );
 }

@@ -126,6 +126,8 @@ async function instance({ page, look }) {
   await page.getByRole("slider").focus();
   await page.keyboard.press("Home");
   await page.getByText("after line 1").waitFor();
+  await named(page, "button", "One line on").click();
+  await page.getByText("after line 2").waitFor();
   await look("instance-values");
   await named(page, "button", "Now").click();
   await named(page, "button", "Change").first().click();

@@ -9,6 +9,7 @@ import { attempt } from "../../ui/notices";
 import { Badge } from "../../ui/State";
 import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { useActivityNames } from "./names";
 
 export async function retry(instance: string, activityIds?: string[]): Promise<void> {
   const body = { workflowInstanceIds: [instance], activityIds };
@@ -18,12 +19,20 @@ export async function retry(instance: string, activityIds?: string[]): Promise<v
     throw new Error(failed.log.logEntries.map((line) => line.message).join(" ") || t.incidents.notRetried);
 }
 
-function Incident({ incident, instance }: { incident: Api["Incident"]; instance: string }) {
+function Incident({
+  incident,
+  instance,
+  name,
+}: {
+  incident: Api["Incident"];
+  instance: string;
+  name: string;
+}) {
   const client = useQueryClient();
   return (
     <li className="space-y-2 border-b border-line p-4 text-sm">
       <div className="flex flex-wrap items-center gap-2">
-        <span className="font-medium">{incident.activityId}</span>
+        <span className="font-medium">{name}</span>
         <Badge tone="bad">{incident.code}</Badge>
         <span className="text-soft">
           <Time at={incident.timestamp} />
@@ -54,6 +63,7 @@ function Incident({ incident, instance }: { incident: Api["Incident"]; instance:
 
 /** What went wrong, where, and what can be done. */
 export function Incidents({ detail }: { detail: Api["InstanceDetail"] }) {
+  const names = useActivityNames(detail.definitionVersionId);
   const { incidents } = detail.workflowState;
   if (incidents.length === 0) return <Empty title={t.incidents.none} />;
   return (
@@ -63,6 +73,7 @@ export function Incidents({ detail }: { detail: Api["InstanceDetail"] }) {
           key={`${incident.activityNodeId}${incident.timestamp}`}
           incident={incident}
           instance={detail.id}
+          name={names(incident.activityId)}
         />
       ))}
     </ul>

@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
-import { instanceQuery, statsQuery, versionQuery, whyQuery } from "../../api/queries";
+import { lazy, Suspense } from "react";
+import { instanceQuery, versionQuery, whyQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
-import type { Mark } from "../../graph/Graph";
 import { isOver } from "../../lib/states";
 import { t } from "../../text";
 import { CopyButton } from "../../ui/Code";
@@ -16,32 +15,15 @@ import { Actions } from "./Actions";
 import { Family } from "./Family";
 import { Incidents } from "./Incidents";
 import { useInstanceLive } from "./live";
+import { useMarks } from "./marks";
 import { Raw } from "./Raw";
 import { Story } from "./Story";
+import { Travel } from "./Travel";
 import { Values } from "./Values";
 import { Waits } from "./Waits";
 import { Why } from "./Why";
 
 const Graph = lazy(() => import("../../graph/Graph").then((module) => ({ default: module.Graph })));
-
-function statusOf(stats: Api["ExecutionStats"], over: boolean): string {
-  if (stats.isFaulted) return "Faulted";
-  if (stats.isBlocked) return "Suspended";
-  if (stats.completedCount > 0 && stats.uncompletedCount === 0) return "Completed";
-  return over ? "Cancelled" : "Running";
-}
-
-function useMarks(instance: string, over: boolean): ReadonlyMap<string, Mark> | undefined {
-  const { data } = useQuery(statsQuery(instance));
-  return useMemo(
-    () =>
-      data &&
-      new Map(
-        data.stats.map((one) => [one.activityId, { status: statusOf(one, over), runs: one.startedCount }]),
-      ),
-    [data, over],
-  );
-}
 
 function Head({ detail }: { detail: Api["InstanceDetail"] }) {
   const over = isOver(detail.subStatus);
@@ -96,7 +78,9 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
 function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const [search, change] = useAddress();
   const over = isOver(detail.subStatus);
-  const marks = useMarks(detail.id, over);
+  const last = detail.workflowState.executionLogSequence;
+  const at = search.at && /^\d+$/.test(search.at) && Number(search.at) < last ? Number(search.at) : undefined;
+  const marks = useMarks(detail.id, over, at);
   const definition = useQuery(versionQuery(detail.definitionVersionId));
   const why = useQuery(whyQuery(detail.id));
   const state = detail.workflowState;
@@ -136,10 +120,11 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
               <Story
                 detail={detail}
                 activity={search.activity}
+                at={at}
                 onActivity={(activity) => change({ activity })}
               />
             )}
-            {tab === "values" && <Values detail={detail} at={search.at} onAt={(at) => change({ at })} />}
+            {tab === "values" && <Values detail={detail} at={at} />}
             {tab === "waits" && <Waits detail={detail} />}
             {tab === "incidents" && <Incidents detail={detail} />}
             {tab === "family" && <Family detail={detail} />}
@@ -147,6 +132,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
           </Tabs>
         </section>
       </div>
+      <Travel detail={detail} at={at} onAt={(line) => change({ at: line?.toString() })} />
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import { id, post } from "../../api/client";
 import type { Api } from "../../api/types";
-import { typeName } from "../../lib/format";
+import { activityWord, typeName } from "../../lib/format";
 import { stateOf } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -11,6 +11,7 @@ import { Icon } from "../../ui/Icon";
 import { StateIcon } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { useActivityNames } from "./names";
 
 const PAGE = 200;
 
@@ -29,7 +30,9 @@ export function bursts(entries: readonly Entry[]): Entry[][] {
 
 function Line({ entry, onActivity }: { entry: Entry; onActivity: (activity: string) => void }) {
   const isWorkflow = entry.eventName === "Workflow";
-  const word = isWorkflow ? t.instance.workflow : (entry.activityName ?? entry.activityId);
+  const word = isWorkflow
+    ? t.instance.workflow
+    : activityWord(entry.activityId, entry.activityName, entry.activityType);
   const state = stateOf(isWorkflow ? (entry.message ?? "") : entry.eventName);
   const facts = [...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)];
   const [open, setOpen] = useState(false);
@@ -93,11 +96,14 @@ function Line({ entry, onActivity }: { entry: Entry; onActivity: (activity: stri
 interface Props {
   detail: Api["InstanceDetail"];
   activity?: string;
+  /** The line up to which things have happened, on a travel in time. */
+  at?: number;
   onActivity: (activity: string | undefined) => void;
 }
 
 /** The journal: what happened, burst by burst. With an activity, its lines alone. */
-export function Story({ detail, activity, onActivity }: Props) {
+export function Story({ detail, activity, at, onActivity }: Props) {
+  const names = useActivityNames(detail.definitionVersionId);
   const query = useInfiniteQuery({
     queryKey: ["instance", detail.id, "journal", activity ?? ""],
     initialPageParam: 0,
@@ -116,7 +122,7 @@ export function Story({ detail, activity, onActivity }: Props) {
     <div>
       {activity && (
         <p className="flex items-center gap-2 border-b border-line bg-accent-soft px-4 py-1 text-sm">
-          <span className="flex-1">{t.instance.onlyActivity(activity)}</span>
+          <span className="flex-1">{t.instance.onlyActivity(names(activity))}</span>
           <Button
             tone="quiet"
             icon="close"
@@ -127,14 +133,17 @@ export function Story({ detail, activity, onActivity }: Props) {
       )}
       <Shown query={query}>
         {(data) => {
-          const entries = data.pages.flatMap((page) => page.items);
+          const read = data.pages.flatMap((page) => page.items);
+          const entries = at === undefined ? read : read.filter((one) => one.sequence <= at);
           if (entries.length === 0) return <Empty title={t.instance.noLines} />;
           return (
             <>
-              {bursts(entries).map((burst, at) => (
+              {bursts(entries).map((burst, number) => (
                 <section key={burst[0]?.id}>
                   <h3 className="sticky top-0 z-10 flex items-center gap-2 border-y border-line bg-sunken px-4 py-1 text-xs text-soft">
-                    {!activity && <span className="font-medium text-ink">{t.instance.burst(at + 1)}</span>}
+                    {!activity && (
+                      <span className="font-medium text-ink">{t.instance.burst(number + 1)}</span>
+                    )}
                     <Time at={burst[0]?.timestamp} exact />
                     {burst.find((one) => one.node)?.node && (
                       <span className="flex items-center gap-1">
@@ -150,7 +159,7 @@ export function Story({ detail, activity, onActivity }: Props) {
                   </ol>
                 </section>
               ))}
-              {query.hasNextPage && (
+              {query.hasNextPage && at === undefined && (
                 <div className="p-3 text-center">
                   <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
                     {t.instance.moreLines(data.pages.at(-1)?.totalCount ?? 0)}

@@ -11,7 +11,6 @@ import { pretty, Value } from "../../ui/Code";
 import { TextArea } from "../../ui/Field";
 import { attempt } from "../../ui/notices";
 import { Shown } from "../../ui/States";
-import { Time } from "../../ui/Time";
 
 function Group({
   title,
@@ -99,14 +98,12 @@ function Editor({
 
 interface Props {
   detail: Api["InstanceDetail"];
-  at?: string;
-  onAt: (at: string | undefined) => void;
+  /** As of this line of the journal. */
+  at?: number;
 }
 
 /** Variables as they are, or as they were after a line of the journal; input and output. */
-export function Values({ detail, at, onAt }: Props) {
-  const last = detail.workflowState.executionLogSequence;
-  const then = at && /^\d+$/.test(at) ? Math.min(Number(at), last) : undefined;
+export function Values({ detail, at: then }: Props) {
   const [edited, setEdited] = useState<string>();
   const now = useQuery({
     queryKey: ["instance", detail.id, "variables"],
@@ -124,27 +121,6 @@ export function Values({ detail, at, onAt }: Props) {
   const mayEdit = then === undefined && !isOver(detail.subStatus) && can("write:workflow-instances");
   return (
     <div>
-      <div className="flex flex-wrap items-center gap-3 px-4 py-2 text-sm">
-        <label className="flex flex-1 items-center gap-3">
-          <span className="text-soft">{t.instance.asOf}</span>
-          <input
-            type="range"
-            min={1}
-            max={Math.max(last, 1)}
-            value={then ?? last}
-            aria-valuetext={then === undefined ? t.instance.now : t.instance.afterLine(then)}
-            onChange={(event) => onAt(Number(event.target.value) >= last ? undefined : event.target.value)}
-            className="min-w-32 flex-1 accent-(--accent)"
-          />
-        </label>
-        <span className="w-44 text-right tabular-nums">
-          {then !== undefined && `${t.instance.afterLine(then)} · `}
-          {then !== undefined && <Time at={past.data?.timestamp} />}
-        </span>
-        <Button disabled={then === undefined} onClick={() => onAt(undefined)}>
-          {t.instance.now}
-        </Button>
-      </div>
       {then === undefined ? (
         <Shown query={now}>
           {({ items }) => (

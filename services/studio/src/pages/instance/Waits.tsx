@@ -13,6 +13,7 @@ import { attempt } from "../../ui/notices";
 import { Facts } from "../../ui/Panel";
 import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { useActivityNames } from "./names";
 
 type Bookmark = Api["OpenBookmark"];
 
@@ -88,7 +89,7 @@ function Link({ instance, bookmark }: { instance: string; bookmark: Bookmark }) 
   );
 }
 
-function Wait({ instance, bookmark }: { instance: string; bookmark: Bookmark }) {
+function Wait({ instance, bookmark, name }: { instance: string; bookmark: Bookmark; name: string }) {
   const client = useQueryClient();
   const deed = deedOf(instance, bookmark);
   const [text, setText] = useState("");
@@ -111,7 +112,7 @@ function Wait({ instance, bookmark }: { instance: string; bookmark: Bookmark }) 
   return (
     <li className="border-b border-line p-4">
       <h3 className="mb-2 font-medium">
-        {bookmark.activityId} <span className="font-normal text-soft">{typeName(bookmark.name)}</span>
+        {name} <span className="font-normal text-soft">{typeName(bookmark.name)}</span>
       </h3>
       <Facts
         facts={[
@@ -152,19 +153,20 @@ function Wait({ instance, bookmark }: { instance: string; bookmark: Bookmark }) 
 
 /** What the instance waits for, each with the button that does it. */
 export function Waits({ detail }: { detail: Api["InstanceDetail"] }) {
+  const names = useActivityNames(detail.definitionVersionId);
   const { bookmarks } = detail.workflowState;
   const calls = detail.workflowState.calls ?? [];
   if (bookmarks.length === 0 && calls.length === 0) return <Empty title={t.waits.nothing} />;
   return (
     <ul>
       {bookmarks.map((bookmark) => (
-        <Wait key={bookmark.id} instance={detail.id} bookmark={bookmark} />
+        <Wait key={bookmark.id} instance={detail.id} bookmark={bookmark} name={names(bookmark.activityId)} />
       ))}
       {calls
         .filter((call) => !bookmarks.some((bookmark) => bookmark.id === call.bookmarkId))
         .map((call) => (
           <li key={call.key} className="border-b border-line p-4 text-sm">
-            <h3 className="font-medium">{call.activityId}</h3>
+            <h3 className="font-medium">{names(call.activityId)}</h3>
             <p>{call.summary}</p>
           </li>
         ))}

@@ -136,7 +136,13 @@ export const frame: Pick<Text, keyof typeof words> = {
     took: "Dauer",
     incidents: "Störungen",
   },
-  graph: { label: "Graph des Ablaufs", controls: "Zoom", miniMap: "Übersicht des Graphen" },
+  graph: {
+    arrange: "Von oben nach unten anordnen",
+    asDrawn: "Wie gezeichnet",
+    label: "Graph des Ablaufs",
+    controls: "Zoom",
+    miniMap: "Übersicht des Graphen",
+  },
   plan: {
     title: "Änderung vieler Instanzen",
     change: "Änderung",

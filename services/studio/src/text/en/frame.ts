@@ -132,7 +132,13 @@ export const frame = {
     took: "Took",
     incidents: "Incidents",
   },
-  graph: { label: "Graph of the workflow", controls: "Zoom", miniMap: "Overview of the graph" },
+  graph: {
+    arrange: "Arrange from top to bottom",
+    asDrawn: "As it was drawn",
+    label: "Graph of the workflow",
+    controls: "Zoom",
+    miniMap: "Overview of the graph",
+  },
   plan: {
     title: "Change of many instances",
     change: "Change",
