@@ -48,8 +48,9 @@ function references(doc: Json, kind: DeclarationKind, was: Members): Path[] {
     return kind === "variables" && textOf(held.id) ? held.id === was.id : held.name === was.name;
   };
   const walk = (value: Json, path: Path): void => {
-    if (Array.isArray(value)) value.forEach((item, at) => walk(item, [...path, at]));
-    else if (isMembers(value)) {
+    if (Array.isArray(value)) {
+      for (const [at, item] of value.entries()) walk(item, [...path, at]);
+    } else if (isMembers(value)) {
       if (value.type === wanted && isIt(value.value)) found.push([...path, "value"]);
       if (kind === "variables" && isIt(value.variable)) found.push([...path, "variable"]);
       for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name]);

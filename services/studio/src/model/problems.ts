@@ -4,7 +4,7 @@ import { type InputType, memberOf } from "./descriptors";
 import { type LiteralFault, literalFault, readInput } from "./expressions";
 import { type Json, listOf, type Members, membersOf, textOf } from "./json";
 import { outcomesOf } from "./outcomes";
-import { scopeOf } from "./scope";
+import { inputsOf, variablesOf } from "./scope";
 import { syntaxFault } from "./syntax";
 import { endsOf } from "./view";
 
@@ -46,9 +46,8 @@ function referenceFault(
   if (type !== "Variable" && type !== "Input") return undefined;
   const name = textOf(membersOf(value)?.name) || textOf(value);
   if (!name) return undefined;
-  const scope = scopeOf(index, entry.key);
   const id = textOf(membersOf(value)?.id);
-  const known = type === "Variable" ? scope.variables : scope.inputs;
+  const known = type === "Variable" ? variablesOf(index, entry.key) : inputsOf(index);
   if (known.some((one) => one.name === name || (id !== "" && isId(one.held, id)))) return undefined;
   return { is: type === "Variable" ? "variable" : "input", input: input.displayName, name };
 }
@@ -121,13 +120,18 @@ function flowFaults(index: Index, entry: Entry): Problem[] {
   const open =
     starts.length > 0 ? starts : children.filter((child) => !reached.has(idOf(child.activity))).slice(0, 1);
   const live = new Set((open.length > 0 ? open : children.slice(0, 1)).map((child) => idOf(child.activity)));
-  for (let grew = true; grew; ) {
-    const size = live.size;
-    for (const connection of listOf(entry.activity.connections)) {
-      const { source, target } = endsOf(connection);
-      if (live.has(source)) live.add(target);
+  const targets = new Map<string, string[]>();
+  for (const connection of listOf(entry.activity.connections)) {
+    const { source, target } = endsOf(connection);
+    targets.set(source, [...(targets.get(source) ?? []), target]);
+  }
+  const next = [...live];
+  for (let id = next.pop(); id !== undefined; id = next.pop()) {
+    for (const target of targets.get(id) ?? []) {
+      if (live.has(target)) continue;
+      live.add(target);
+      next.push(target);
     }
-    grew = live.size > size;
   }
   for (const child of children) {
     if (!live.has(idOf(child.activity)))

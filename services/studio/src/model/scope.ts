@@ -33,14 +33,20 @@ function declared(list: unknown, typeMember: string): Named[] {
 
 /** The activities of a flowchart from which lines lead to this one. */
 function before(flowchart: Members, id: string): Set<string> {
-  const lines = listOf(flowchart.connections).map(endsOf);
+  const sources = new Map<string, string[]>();
+  for (const connection of listOf(flowchart.connections)) {
+    const { source, target } = endsOf(connection);
+    const known = sources.get(target);
+    if (known) known.push(source);
+    else sources.set(target, [source]);
+  }
   const found = new Set<string>();
   const open = [id];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const line of lines) {
-      if (line.target !== next || found.has(line.source)) continue;
-      found.add(line.source);
-      open.push(line.source);
+    for (const source of sources.get(next) ?? []) {
+      if (found.has(source)) continue;
+      found.add(source);
+      open.push(source);
     }
   }
   return found;
@@ -50,7 +56,7 @@ function earlier(index: Index, line: readonly Entry[]): Entry[] {
   const result: Entry[] = [];
   for (const [at, owner] of line.entries()) {
     const child = line[at + 1];
-    if (!child || child.slot !== "") continue;
+    if (child?.slot !== "") continue;
     const siblings = index.children(owner.key).filter((entry) => entry.slot === "");
     if (Array.isArray(owner.activity.connections)) {
       const ids = before(owner.activity, idOf(child.activity));
@@ -62,10 +68,11 @@ function earlier(index: Index, line: readonly Entry[]): Entry[] {
   return result;
 }
 
-export function scopeOf(index: Index, key: string | undefined): Scope {
-  const doc = membersOf(index.doc);
+export function variablesOf(index: Index, key: string | undefined): Named[] {
   const line = key === undefined ? [] : index.line(key);
-  const variables = new Map(declared(doc?.variables, "typeName").map((one) => [one.name, one]));
+  const variables = new Map(
+    declared(membersOf(index.doc)?.variables, "typeName").map((one) => [one.name, one]),
+  );
   for (const entry of line.slice(0, -1)) {
     for (const one of declared(entry.activity.variables, "typeName")) variables.set(one.name, one);
     const type = textOf(entry.activity.type);
@@ -74,6 +81,13 @@ export function scopeOf(index: Index, key: string | undefined): Scope {
     for (const name of dynamic)
       variables.set(name, { name, type: "Object", held: { name, typeName: "Object" } });
   }
+  return [...variables.values()];
+}
+
+export const inputsOf = (index: Index): Named[] => declared(membersOf(index.doc)?.inputs, "type");
+
+export function scopeOf(index: Index, key: string | undefined): Scope {
+  const line = key === undefined ? [] : index.line(key);
   const outputs = earlier(index, line).flatMap((entry): Produced[] =>
     (index.type(entry)?.outputs ?? []).map((output) => ({
       activity: textOf(entry.activity.name) || idOf(entry.activity),
@@ -82,7 +96,7 @@ export function scopeOf(index: Index, key: string | undefined): Scope {
       type: output.typeName,
     })),
   );
-  return { variables: [...variables.values()], inputs: declared(doc?.inputs, "type"), outputs };
+  return { variables: variablesOf(index, key), inputs: inputsOf(index), outputs };
 }
 
 export interface Completion {

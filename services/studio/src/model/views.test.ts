@@ -175,7 +175,7 @@ describe("expressions", () => {
     expect(literalFault("5 minutes", "TimeSpan")).toBe("span");
     expect(syntaxFault("f(1", "JavaScript")).toMatch(/closes/);
     expect(syntaxFault("1 +", "JavaScript")).toMatch(/early/);
-    expect(syntaxFault("`a ${b} (` // c:", "JavaScript")).toBeUndefined();
+    expect(syntaxFault("`a $" + "{b} (` // c:", "JavaScript")).toBeUndefined();
     expect(syntaxFault("x.replace(/[(]/, '')", "JavaScript")).toBeUndefined();
     expect(syntaxFault("{{ a }", "Liquid")).toMatch(/closes/);
   });

@@ -1,0 +1,32 @@
+import { BaseEdge, type EdgeProps, getBezierPath, getSmoothStepPath } from "@xyflow/react";
+import { memo } from "react";
+import type { WireEdge } from "./nodes";
+
+/** A line from an outcome to the next activity; one that leads back goes around. */
+export const Wire = memo(
+  ({
+    sourceX,
+    sourceY,
+    targetX,
+    targetY,
+    sourcePosition,
+    targetPosition,
+    selected,
+    data,
+  }: EdgeProps<WireEdge>) => {
+    const ends = { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition };
+    const [path] =
+      targetX < sourceX - 20 && sourcePosition !== "bottom"
+        ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: 24 })
+        : getBezierPath(ends);
+    return (
+      <BaseEdge
+        path={path}
+        interactionWidth={24}
+        markerEnd="url(#wire-end)"
+        className={`${selected ? "is-chosen" : ""} ${data?.isTaken === false ? "opacity-30" : ""}`}
+      />
+    );
+  },
+);
+Wire.displayName = "Wire";

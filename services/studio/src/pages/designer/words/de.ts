@@ -1,0 +1,253 @@
+import type { Fault } from "../../../model/problems";
+import type { en } from "./en";
+
+const KINDS = {
+  number: "keine Zahl",
+  whole: "keine ganze Zahl",
+  boolean: "weder true noch false",
+  span: "keine Zeitspanne wie 00:05:00",
+  time: "kein Zeitpunkt wie 2026-01-31T08:00:00Z",
+  guid: "keine eindeutige Id",
+};
+
+const DECLARED = { variable: "Variablen", input: "Eingaben", output: "Ausgaben" };
+
+function fault(one: Fault): string {
+  switch (one.is) {
+    case "type":
+      return `Dieser Server kennt den Aktivitätstyp ${one.type} nicht. Importieren Sie, was ihn anbietet, oder entfernen Sie die Aktivität.`;
+    case "double":
+      return `Eine andere Aktivität hat die Id ${one.id}. Jede braucht eine eigene.`;
+    case "line":
+      return `Eine Linie von ${one.from || "nirgends"} nach ${one.to || "nirgends"} endet außerhalb dieses Flussdiagramms.`;
+    case "outcome":
+      return `Eine Linie beginnt am Ergebnis ${one.outcome}, das diese Aktivität nicht hat. Sie hat: ${one.outcomes.join(", ") || "keines"}.`;
+    case "unreached":
+      return "Diese Aktivität läuft nie: Keine Linie führt vom Anfang zu ihr.";
+    case "literal":
+      return `${one.input}: „${one.value}“ ist ${KINDS[one.fault]}.`;
+    case "json":
+      return `${one.input}: Das ist kein JSON. ${one.message}`;
+    case "cron":
+      return `Cron-Ausdruck: ${one.message}.`;
+    case "syntax":
+      return `${one.input}: ${one.message}.`;
+    case "variable":
+      return `${one.input}: Hier gibt es keine Variable ${one.name}.`;
+    case "input":
+      return `${one.input}: Der Workflow hat keine Eingabe ${one.name}.`;
+    case "name":
+      return `Zwei ${DECLARED[one.kind]} heißen ${one.name}.`;
+    case "empty":
+      return "Der Workflow hat noch keine Aktivitäten.";
+    case "server":
+      return one.message;
+  }
+}
+
+export const de: typeof en = {
+  designer: "Designer",
+  newName: "Neuer Workflow",
+  workflow: "Workflow",
+  did: {
+    add: "Hinzufügen",
+    insert: "Einfügen",
+    remove: "Entfernen",
+    move: "Verschieben",
+    connect: "Verbinden",
+    reconnect: "Linie umhängen",
+    layout: "Anordnen",
+    align: "Ausrichten",
+    paste: "Einfügen",
+    cut: "Ausschneiden",
+    duplicate: "Verdoppeln",
+    wrap: "Umhüllen",
+    set: "Ändern",
+    rename: "Umbenennen",
+    declare: "Deklarieren",
+    text: "Text bearbeiten",
+    merge: "Zusammenführen",
+    reorder: "Umordnen",
+  },
+  undo: (what) => `Rückgängig: ${what}`,
+  redo: (what) => `Wiederholen: ${what}`,
+  nothing: "nichts",
+  palette: "Palette",
+  tree: "Baum",
+  search: "Aktivitäten suchen",
+  noMatch: "Keine Aktivität hat diese Wörter im Namen oder in der Beschreibung.",
+  recent: "Zuletzt",
+  containers: "Behälter",
+  drag: "Auf die Fläche ziehen, oder mit Enter hinzufügen",
+  add: "Aktivität hinzufügen",
+  canvas: "Fläche",
+  canvasKeys: "Mit ? erscheinen alle Tasten. Der Baum neben der Fläche hat dieselben Aktivitäten.",
+  emptyTitle: "Hier ist noch nichts",
+  emptyText: "Ziehen Sie eine Aktivität aus der Palette, drücken Sie A, oder fügen Sie Kopiertes ein.",
+  emptySlot: "Fügen Sie eine Aktivität hinzu: Diese Stelle bekommt ein Flussdiagramm, das sie enthält.",
+  open: "Öffnen",
+  openSlot: (slot, name) => `${slot} von ${name} öffnen`,
+  start: "Start",
+  outcome: "Ergebnis",
+  target: "Führt zu",
+  insertHere: "Hier eine Aktivität einfügen",
+  removeLine: "Linie entfernen",
+  line: "Linie",
+  layout: "Anordnen",
+  fit: "Einpassen",
+  alignWord: "Ausrichten",
+  alignments: {
+    left: "Linke Kanten",
+    center: "Mitten, untereinander",
+    right: "Rechte Kanten",
+    top: "Obere Kanten",
+    middle: "Mitten, nebeneinander",
+    bottom: "Untere Kanten",
+    across: "Gleiche Abstände waagerecht",
+    down: "Gleiche Abstände senkrecht",
+  },
+  wrapIn: (what) => `In ${what} umhüllen`,
+  more: "Mehr",
+  copy: "Kopieren",
+  cut: "Ausschneiden",
+  paste: "Einfügen",
+  duplicate: "Verdoppeln",
+  remove: "Entfernen",
+  save: "Entwurf sichern",
+  saved: "Gesichert",
+  savedAs: (version) => `Als Version ${version} gesichert`,
+  unsaved: "Ungesicherte Änderungen",
+  draftOf: (version) => `Version ${version}, Entwurf`,
+  publishedOf: (version) => `Version ${version}, veröffentlicht`,
+  notSaved: "Noch nicht gesichert",
+  publish: "Veröffentlichen",
+  publishing: "Wird veröffentlicht",
+  published: (version) => `Version ${version} ist veröffentlicht`,
+  publishFailed: "Sie ist nicht veröffentlicht",
+  everywhere: (ms) => `Jeder Knoten startet sie, nach ${ms} ms.`,
+  missing: "Diese Knoten haben sie noch nicht bestätigt:",
+  nodeHas: "hat sie",
+  nodeLacks: "noch nicht",
+  warnings: "Was man wissen sollte",
+  run: "Starten",
+  runTitle: "Diese Version starten",
+  runNote: "Der Entwurf wird vorher gesichert. Eine Version, die gelaufen ist, ändert sich nie mehr.",
+  correlation: "Korrelations-Id",
+  inputJson: "JSON",
+  runs: "Läufe",
+  noRuns: "Dieser Workflow ist noch nicht gelaufen.",
+  runsOf: "Die letzten Läufe",
+  clearRun: "Lauf ausblenden",
+  runState: (id, state) => `Lauf ${id}: ${state}`,
+  problems: "Probleme",
+  noProblems: "Keine Probleme gefunden.",
+  noProblemsNote: "Beim Veröffentlichen prüft der Server mehr.",
+  fromServer: "Vom Server gefunden",
+  data: "Variablen",
+  variables: "Variablen",
+  inputs: "Eingaben",
+  outputs: "Ausgaben",
+  outcomes: "Ergebnisse",
+  outcomesHint: "Eines je Zeile: die Ergebnisse dieses Workflows, wo ein anderer ihn als Aktivität benutzt.",
+  addVariable: "Variable hinzufügen",
+  addInput: "Eingabe hinzufügen",
+  addOutput: "Ausgabe hinzufügen",
+  name: "Name",
+  type: "Typ",
+  isList: "Liste",
+  defaultValue: "Vorgabe",
+  storage: "Aufbewahrt",
+  storages: { instance: "mit der Instanz", memory: "im Speicher", none: "nicht" },
+  description: "Beschreibung",
+  text: "Text",
+  textLabel: "Die Definition als JSON",
+  textBad: (line, column, message) =>
+    `Zeile ${line}, Spalte ${column}: ${message}. Der Graph bleibt, wie er war.`,
+  textGood: "Graph und Text sind gleich.",
+  inspector: "Eigenschaften",
+  selectedMany: (count) => `${count} Aktivitäten`,
+  displayText: "Titel",
+  activityName: "Name in Ausdrücken",
+  activityId: "Id",
+  settings: "Einstellungen",
+  canStart: "Startet den Workflow",
+  background: "Läuft im Hintergrund",
+  inside: "Inhalt",
+  emptyPort: "leer",
+  activities: (count) => (count === 1 ? "1 Aktivität" : `${count} Aktivitäten`),
+  bindTo: "Aufbewahren in",
+  notKept: "nicht aufbewahrt",
+  variable: "Variable",
+  input: "Eingabe",
+  secret: "Geheimnis",
+  language: (input) => `Sprache von ${input}`,
+  reset: "Zurück zur Vorgabe",
+  choose: "Wählen …",
+  notSet: "nicht gesetzt",
+  addItem: "Hinzufügen",
+  removeItem: (item) => `${item || "Eintrag"} entfernen`,
+  addCase: "Fall hinzufügen",
+  label: "Beschriftung",
+  condition: "Bedingung",
+  statusCode: "Statuscode",
+  next: "Nächste",
+  zone: "Zeitzone",
+  never: "Es gibt kein nächstes Mal.",
+  category: "Kategorie",
+  asActivity: "Andere Workflows dürfen ihn als Aktivität benutzen",
+  activation: "Aktivierung",
+  always: "Beliebig viele zugleich",
+  incidents: "Wenn eine Aktivität scheitert",
+  serverDefault: "wie der Server eingestellt ist",
+  readonly: "Diese Definition kann man ansehen, aber nicht sichern.",
+  state: "Zustand",
+  addState: "Zustand hinzufügen",
+  initialState: "Hier beginnt der Automat",
+  transition: "Übergang",
+  trigger: "Auslöser",
+  action: "Aktion",
+  conflict: "Jemand anders hat diese Definition gesichert",
+  conflictText: (version) =>
+    `Version ${version} wurde die neueste, nachdem Sie sie geöffnet haben. Nichts ist verloren: Ihre Änderungen sind noch hier.`,
+  conflictBy: (who, at) => `${who} hat sie um ${at} gesichert.`,
+  theirs: "Was die anderen geändert haben",
+  mine: "Was Sie geändert haben",
+  clashes: "Beide geändert, auf verschiedene Weise; Ihres bleibt",
+  noClash: "Die Änderungen betreffen verschiedene Stellen und lassen sich verbinden.",
+  join: "Beide verbinden",
+  keepMine: "Meine darüber sichern",
+  takeTheirs: "Ihre nehmen",
+  copyMine: "Meinen Text kopieren",
+  changes: { added: "neu", removed: "entfernt", changed: "geändert" },
+  linesIn: (name) => `Linien in ${name}`,
+  keysTitle: "Tasten",
+  keys: [
+    ["A", "Aktivität hinzufügen"],
+    ["/", "Palette durchsuchen"],
+    ["C", "Die gewählte Aktivität mit einer anderen verbinden"],
+    ["Enter", "Eigenschaften"],
+    ["O", "Inhalt öffnen; U geht nach oben"],
+    ["Leertaste und ziehen", "Fläche bewegen"],
+    ["F", "Einpassen; 1 ist 100 %"],
+    ["Strg Z, Strg Y", "Rückgängig, wiederholen"],
+    ["Strg C, X, V", "Kopieren, ausschneiden, einfügen, als Text"],
+    ["Strg D", "Verdoppeln"],
+    ["Strg A", "Alle wählen"],
+    ["Strg S", "Sichern"],
+    ["Pfeile", "Verschieben; mit Umschalt weiter"],
+    ["Alt und Pfeile", "Entlang der Linien wählen"],
+    ["Entf", "Entfernen"],
+    ["L", "Anordnen"],
+    ["P, R", "Veröffentlichen, starten"],
+  ],
+  connectTo: (name) => `${name} verbinden mit`,
+  left: "Mit ungesicherten Änderungen verlassen?",
+  drawer: "Probleme, Variablen, Text und Läufe",
+  hideDrawer: "Ausblenden",
+  test: "Probieren",
+  testing: "Probiert",
+  testNote:
+    "Führt nur diese Aktivität aus, im Speicher: Nichts wird gesichert oder gesendet. Vorher sichern.",
+  notSent: "Ein echter Lauf hätte gesendet",
+  fault,
+};
