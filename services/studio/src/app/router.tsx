@@ -28,14 +28,6 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import("../pages/definitions/DefinitionPage"), "DefinitionPage"),
   ),
   at(
-    "/definitions/$id/edit",
-    lazyRouteComponent(() => import("../pages/designer"), "DesignerPage"),
-  ),
-  at(
-    "/definitions/new",
-    lazyRouteComponent(() => import("../pages/designer"), "DesignerNew"),
-  ),
-  at(
     "/instances",
     lazyRouteComponent(() => import("../pages/instances/InstancesPage"), "InstancesPage"),
   ),

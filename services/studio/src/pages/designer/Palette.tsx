@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
-import type { ActivityType } from "../../model/descriptors";
+import { type ActivityType, shortType } from "../../model/descriptors";
 import { DRAGGED } from "./Canvas";
 import { glyphOf } from "./cards";
 import { addType } from "./deeds";
@@ -15,6 +15,12 @@ interface Props {
   onChoose: (type: ActivityType) => void;
 }
 
+/** Names that more than one type has. */
+function doubleNames(types: readonly ActivityType[]): ReadonlySet<string> {
+  const names = types.map((type) => type.displayName);
+  return new Set(names.filter((name, at) => names.indexOf(name) !== at));
+}
+
 /** A search field and the activities that fit, by category. Arrows choose, Enter adds. */
 export function Offers({ id, isDraggable, autoFocus, onChoose }: Props) {
   const studio = useStudio();
@@ -23,6 +29,7 @@ export function Offers({ id, isDraggable, autoFocus, onChoose }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const types = useMemo(() => studio.types.offered(), [studio]);
   const groups = useMemo(() => groupsOf(types, search), [types, search]);
+  const doubles = useMemo(() => doubleNames(types), [types]);
   const all = groups.flatMap((group) => group.types);
   const choose = (type: ActivityType) => {
     remember(type.typeName);
@@ -102,6 +109,9 @@ export function Offers({ id, isDraggable, autoFocus, onChoose }: Props) {
                     <Glyph of={glyphOf(type)} size={16} />
                   </span>
                   <span className="truncate">{type.displayName}</span>
+                  {doubles.has(type.displayName) && (
+                    <span className="ml-auto truncate text-xs text-soft">{shortType(type.typeName)}</span>
+                  )}
                 </div>
               );
             })}

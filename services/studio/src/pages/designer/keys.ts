@@ -29,7 +29,7 @@ const ARROWS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"] as const;
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    target.closest("input, textarea, select, [contenteditable=true], .cm-editor") !== null
+    target.closest("input, textarea, select, [contenteditable=true], .code-host") !== null
   );
 }
 

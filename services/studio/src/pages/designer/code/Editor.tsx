@@ -16,7 +16,7 @@ import {
 } from "@codemirror/language";
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
 import { Annotation, EditorState, type Extension } from "@codemirror/state";
-import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { EditorView, highlightActiveLine, keymap, lineNumbers, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import type { Completion } from "../../../model/scope";
@@ -40,6 +40,22 @@ export interface EditorProps {
   onChange: (text: string) => void;
   onLeave?: () => void;
 }
+
+/** Styles inside of the editor's own root, where the policy of the page allows them. */
+const theme = EditorView.theme({
+  "&": { height: "100%", background: "var(--raised)", color: "var(--ink)", fontSize: "12px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: 'ui-monospace, "Cascadia Mono", Menlo, monospace' },
+  ".cm-gutters": { background: "var(--sunken)", color: "var(--soft)", border: "0" },
+  ".cm-activeLine, .cm-activeLineGutter": { background: "var(--accent-soft)" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-tooltip": { background: "var(--raised)", color: "var(--ink)", border: "1px solid var(--line)" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": {
+    background: "var(--accent)",
+    color: "var(--on-accent)",
+  },
+  ".cm-completionDetail": { marginLeft: "1em", fontStyle: "normal", opacity: "0.75" },
+});
 
 const KIND = { variable: "variable", input: "property", output: "constant", function: "function" } as const;
 
@@ -80,8 +96,10 @@ export default function Editor(props: EditorProps) {
   const { language, isBig, isReadOnly, label, value, fault } = props;
   useEffect(() => {
     if (!box.current) return;
+    const root = box.current.shadowRoot ?? box.current.attachShadow({ mode: "open" });
     const editor = new EditorView({
-      parent: box.current,
+      root,
+      parent: root,
       state: EditorState.create({
         doc: latest.current.value,
         extensions: [
@@ -89,6 +107,8 @@ export default function Editor(props: EditorProps) {
           bracketMatching(),
           closeBrackets(),
           syntaxHighlighting(style),
+          theme,
+          tooltips({ position: "fixed", parent: root as unknown as HTMLElement }),
           EditorView.lineWrapping,
           languageOf(language),
           isBig ? [lineNumbers(), foldGutter(), highlightActiveLine()] : [],
@@ -135,7 +155,7 @@ export default function Editor(props: EditorProps) {
   return (
     <div
       ref={box}
-      className={`min-w-0 overflow-auto bg-raised ${isBig ? "h-full" : "max-h-64 min-h-8 resize-y rounded-md border border-line-strong/60"}`}
+      className={`code-host min-w-0 overflow-auto bg-raised ${isBig ? "h-full" : "max-h-64 min-h-8 resize-y rounded-md border border-line-strong/60"}`}
     />
   );
 }

@@ -17,6 +17,7 @@ export function Drawer() {
   const studio = useStudio();
   const open = useView((state) => state.drawer);
   const count = useView((state) => state.problems.length + state.found.length);
+  const isBad = useView((state) => [...state.problems, ...state.found].some((one) => !one.isWarning));
   if (!open) {
     return (
       <nav
@@ -32,7 +33,11 @@ export function Drawer() {
           >
             {w[tab]}
             {tab === "problems" && count > 0 && (
-              <span className="ml-1.5 rounded-sm bg-faulted px-1 text-raised tabular-nums">{count}</span>
+              <span
+                className={`ml-1.5 rounded-sm px-1 text-raised tabular-nums ${isBad ? "bg-faulted" : "bg-waiting"}`}
+              >
+                {count}
+              </span>
             )}
           </button>
         ))}
