@@ -24,6 +24,14 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import("../pages/definitions/DefinitionsPage"), "DefinitionsPage"),
   ),
   at(
+    "/definitions/new",
+    lazyRouteComponent(() => import("../pages/designer"), "DesignerNew"),
+  ),
+  at(
+    "/definitions/$id/edit",
+    lazyRouteComponent(() => import("../pages/designer"), "DesignerPage"),
+  ),
+  at(
     "/definitions/$id",
     lazyRouteComponent(() => import("../pages/definitions/DefinitionPage"), "DefinitionPage"),
   ),
