@@ -28,7 +28,12 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "graph-vendor", test: /node_modules[\\/](@xyflow|@dagrejs|d3-|classcat|zustand)/ },
+            {
+              name: "code-vendor",
+              test: /node_modules[\\/](@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)/,
+            },
             { name: "vendor", test: /node_modules/ },
+            { name: "designer", test: /src[\\/](pages[\\/]designer|model)[\\/]/ },
             { name: "common", test: /src[\\/](ui|app|api|lib|text)[\\/]/ },
           ],
         },

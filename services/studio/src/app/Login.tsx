@@ -8,6 +8,8 @@ import { Failed } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { Mark } from "./Mark";
 
+const WHY = { none: t.login.why, user: t.login.again, key: t.login.keyRefused };
+
 /** Who wants in: a user with a password, or an API key. */
 export function Login({ onDone }: { onDone: () => void }) {
   const [way, setWay] = useState("user");
@@ -44,9 +46,7 @@ export function Login({ onDone }: { onDone: () => void }) {
           <Mark size={32} />
           <div>
             <h1 className="text-lg font-semibold">{t.login.title}</h1>
-            <p className="text-sm text-soft">
-              {session.current().kind === "none" ? t.login.why : t.login.again}
-            </p>
+            <p className="text-sm text-soft">{WHY[session.current().kind]}</p>
           </div>
         </div>
         <Tabs
@@ -90,6 +90,9 @@ export function Login({ onDone }: { onDone: () => void }) {
             )}
             <Button type="submit" tone="main" busy={busy} className="w-full">
               {t.login.enter}
+            </Button>
+            <Button tone="quiet" className="w-full" onClick={() => session.set({ kind: "none" })}>
+              {t.login.without}
             </Button>
           </form>
         </Tabs>

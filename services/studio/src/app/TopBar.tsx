@@ -15,11 +15,13 @@ import { useLiveState } from "./live";
 import { PAGES } from "./pages";
 import { isDark, settings, useSettings } from "./settings";
 
+const WORDS: Record<string, string> = { edit: t.deeds.edit, new: t.deeds.make };
+
 function Breadcrumb() {
   const path = useLocation({ select: (location) => location.pathname });
   const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
   const page = PAGES.find(({ to }) => to === `/${parts[0] ?? ""}`);
-  const rest = parts.slice(1);
+  const rest = parts.slice(1).map((part) => WORDS[part] ?? part);
   return (
     <nav aria-label={t.breadcrumb} className="flex min-w-0 flex-1 items-center gap-1.5 text-sm">
       <title>{[...rest.map(shortId), page && t.rail[page.key], "Staunch"].filter(Boolean).join(" · ")}</title>

@@ -126,8 +126,10 @@ async function showReadable(
   await flow.fitView(FIT);
   if (flow.getZoom() >= READABLE) return;
   const isOpen = (box: Box) => ["Faulted", "Suspended", "Running"].includes(marks?.get(box.id)?.status ?? "");
-  const box = boxes.find(isOpen) ?? boxes[0];
-  if (box) await flow.setCenter(box.x + WIDTH / 2, box.y + HEIGHT / 2, { zoom: 0.8 });
+  const open = boxes.find(isOpen);
+  const box = open ?? boxes[0];
+  const ahead = open ? 0 : WIDTH;
+  if (box) await flow.setCenter(box.x + WIDTH / 2 + ahead, box.y + HEIGHT / 2, { zoom: 0.8 });
 }
 
 interface Props {

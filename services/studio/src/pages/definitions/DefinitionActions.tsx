@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { del, download, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
-import { Button } from "../../ui/Button";
+import { Button, buttonClass } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { Menu } from "../../ui/Menu";
 import { complain, notify } from "../../ui/notices";
@@ -31,6 +31,16 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
   };
   return (
     <div className="flex items-center gap-2">
+      {can("write:workflow-definitions") && !definition.isReadonly && (
+        <Link
+          to="/definitions/$id/edit"
+          params={{ id: definition.definitionId }}
+          search={definition.isLatest ? {} : { version: String(definition.version) }}
+          className={buttonClass()}
+        >
+          {t.deeds.edit}
+        </Link>
+      )}
       {can("exec:workflow-definitions") && definition.isPublished && (
         <Button tone="main" icon="instances" onClick={() => setAsked("start")}>
           {t.deeds.start}

@@ -6,8 +6,9 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { t } from "../../text";
-import { Button } from "../../ui/Button";
+import { Button, buttonClass } from "../../ui/Button";
 import { Field, Select } from "../../ui/Field";
+import { Icon } from "../../ui/Icon";
 import { attempt } from "../../ui/notices";
 import { Page } from "../../ui/Page";
 import { Pager } from "../../ui/Pager";
@@ -134,6 +135,10 @@ export function DefinitionsPage() {
               <Button icon="upload" onClick={() => picker.current?.click()}>
                 {t.definitions.import}
               </Button>
+              <Link to="/definitions/new" className={buttonClass("main")}>
+                <Icon name="plus" />
+                {t.definitions.draw}
+              </Link>
             </>
           )
         }

@@ -70,6 +70,8 @@ export const frame: Pick<Text, keyof typeof words> = {
     title: "Bei Staunch anmelden",
     why: "Dieser Server fragt, wer Sie sind.",
     again: "Ihre Sitzung ist zu Ende. Melden Sie sich neu an.",
+    keyRefused: "Der Server nimmt diesen Schlüssel nicht an.",
+    without: "Weiter ohne Anmeldung",
     way: "Art der Anmeldung",
     user: "Benutzer",
     key: "API-Schlüssel",
@@ -109,6 +111,8 @@ export const frame: Pick<Text, keyof typeof words> = {
   },
   deeds: {
     start: "Starten",
+    edit: "Bearbeiten",
+    make: "Neu",
     cancel: "Abbrechen",
     retry: "Wiederholen",
     restart: "Neu starten",

@@ -29,6 +29,8 @@ export const work: Pick<Text, keyof typeof words> = {
     importTitle: "Abläufe aus Elsa mitbringen",
     importText: "Legen Sie Exporte von Elsa Studio, als JSON oder zip, auf der Seite der Definitionen ab.",
     terminalTitle: "Einen schreiben",
+    drawTitle: "Einen zeichnen",
+    drawText: "Beginnen Sie mit einer leeren Fläche: Aktivitäten ziehen, verbinden, von dort ausführen.",
     exampleTitle: "Das Bestell-Beispiel versuchen",
     exampleText:
       "Eine Bestellung über 2.500 Euro: zwei Sekunden Bonitätsprüfung, dann wartet sie auf Ihre Freigabe.",
@@ -152,6 +154,7 @@ export const work: Pick<Text, keyof typeof words> = {
   definitions: {
     dropHint: "Dateien hier ablegen, um sie zu importieren",
     import: "Dateien importieren",
+    draw: "Ablauf zeichnen",
     imported: (count) => `${plural(count, "Datei", "Dateien")} als Entwurf importiert.`,
     searchHint: "Id, Name oder Beschreibung",
     show: "Welche Versionen",

@@ -67,6 +67,8 @@ export const frame = {
     title: "Sign in to Staunch",
     why: "This server asks who you are.",
     again: "Your session is over. Sign in again.",
+    keyRefused: "The server does not take this key.",
+    without: "Go on without signing in",
     way: "How to sign in",
     user: "User",
     key: "API key",
@@ -105,6 +107,8 @@ export const frame = {
   },
   deeds: {
     start: "Start",
+    edit: "Edit",
+    make: "New",
     cancel: "Cancel",
     retry: "Retry",
     restart: "Restart",

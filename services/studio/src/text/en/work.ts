@@ -26,6 +26,8 @@ export const work = {
     importTitle: "Bring workflows from Elsa",
     importText: "Drop exports of Elsa Studio, as JSON or zip, on the page of definitions.",
     terminalTitle: "Write one",
+    drawTitle: "Draw one",
+    drawText: "Begin with an empty canvas: drag activities, connect them, run it from there.",
     exampleTitle: "Try the order example",
     exampleText:
       "An order of 2,500 euros: a credit check of two seconds, then it waits for you to approve it.",
@@ -148,6 +150,7 @@ export const work = {
   definitions: {
     dropHint: "Drop files here to import them",
     import: "Import files",
+    draw: "Draw a workflow",
     imported: (count: number) => `${plural(count, "file", "files")} imported as drafts.`,
     searchHint: "Id, name or description",
     show: "Which versions",
