@@ -26,15 +26,29 @@ export default defineConfig({
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
         codeSplitting: {
+          // A group takes what its modules need, unless a group of more weight has it.
           groups: [
-            { name: "graph-vendor", test: /node_modules[\\/](@xyflow|@dagrejs|d3-|classcat|zustand)/ },
+            {
+              name: "vendor",
+              test: /node_modules[\\/](react|react-dom|scheduler|@tanstack|use-sync-external-store)[\\/]/,
+              priority: 5,
+            },
+            {
+              name: "graph-vendor",
+              test: /node_modules[\\/](@xyflow|@dagrejs|d3-|classcat|zustand)/,
+              priority: 4,
+            },
             {
               name: "code-vendor",
               test: /node_modules[\\/](@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)/,
+              priority: 4,
             },
-            { name: "vendor", test: /node_modules/ },
-            { name: "designer", test: /src[\\/](pages[\\/]designer|model)[\\/]/ },
-            { name: "common", test: /src[\\/](ui|app|api|lib|text)[\\/]/ },
+            { name: "common", test: /src[\\/](ui|app|api|lib|text)[\\/]/, priority: 2 },
+            {
+              name: "designer",
+              test: /src[\\/](pages[\\/]designer[\\/](?!code|drawer[\\/]TextTab)|model[\\/])/,
+              priority: 1,
+            },
           ],
         },
       },

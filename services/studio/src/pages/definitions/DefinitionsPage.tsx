@@ -55,6 +55,7 @@ const COLUMNS: Column<Row>[] = [
   {
     key: "about",
     head: t.columns.description,
+    className: "!max-w-52",
     cell: (row) => row.description ?? <span className="text-soft">–</span>,
   },
   { key: "created", head: t.columns.saved, cell: (row) => <Time at={row.createdAt} /> },
