@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { parseMetrics } from "../lib/metrics";
 import { get, id, json, post, send } from "./client";
+import { can } from "./session";
 import type { Api } from "./types";
 
 export const nodesQuery = queryOptions({
@@ -25,6 +26,7 @@ export const instancesQuery = (request: Api["ListRequest"], key: unknown) =>
 export function useCounts(filters: Api["ListRequest"][], key: unknown = filters) {
   return useQuery({
     queryKey: ["counts", key],
+    enabled: can("read:workflow-instances"),
     queryFn: ({ signal }) =>
       Promise.all(
         filters.map(async (filter) => {

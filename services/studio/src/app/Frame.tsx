@@ -70,7 +70,7 @@ function useLiveCounts() {
 
 export function Frame() {
   const [palette, setPalette] = useState(false);
-  useEffect(startLive, []);
+  useEffect(() => (can("read:workflow-instances") ? startLive() : undefined), []);
   useLiveCounts();
   useEffect(() => {
     const key = (event: KeyboardEvent) => {

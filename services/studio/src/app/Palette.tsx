@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useState } from "react";
 import { get } from "../api/client";
+import { can } from "../api/session";
 import type { Api } from "../api/types";
 import { shortId } from "../lib/format";
 import { stateWord } from "../lib/states";
@@ -25,8 +26,16 @@ function useFound(text: string) {
     queryFn: async ({ signal }) => {
       const query = { searchTerm: text, pageSize: 6 };
       const [definitions, instances] = await Promise.all([
-        get<Api["DefinitionPage"]>("/workflow-definitions", { ...query, versionOptions: "Latest" }, signal),
-        get<Api["Paged_InstanceSummary"]>("/workflow-instances", query, signal),
+        can("read:workflow-definitions")
+          ? get<Api["DefinitionPage"]>(
+              "/workflow-definitions",
+              { ...query, versionOptions: "Latest" },
+              signal,
+            )
+          : { items: [] },
+        can("read:workflow-instances")
+          ? get<Api["Paged_InstanceSummary"]>("/workflow-instances", query, signal)
+          : { items: [] },
       ]);
       return { definitions: definitions.items, instances: instances.items };
     },

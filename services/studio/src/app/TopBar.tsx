@@ -3,7 +3,7 @@ import { Link, useLocation } from "@tanstack/react-router";
 import { Fragment } from "react";
 import { post } from "../api/client";
 import { nodesQuery } from "../api/queries";
-import { session } from "../api/session";
+import { can, session } from "../api/session";
 import type { TimeMode } from "../lib/format";
 import { shortId } from "../lib/format";
 import { t } from "../text";
@@ -46,7 +46,7 @@ function Breadcrumb() {
 function LiveLight() {
   const state = useLiveState();
   const now = useNow();
-  const node = useQuery(nodesQuery).data?.node;
+  const node = useQuery({ ...nodesQuery, enabled: can("read:nodes") }).data?.node;
   const [colour, word] =
     state.is === "open"
       ? ["bg-finished", node ?? t.live.open]

@@ -33,7 +33,7 @@ let failure;
 try {
   for (const step of steps) {
     process.stdout.write(`${step.name}\n`);
-    await step(eyes, { studio, user, ...made });
+    await step(eyes, { studio, user, call, ...made });
   }
 } catch (error) {
   failure = error;

@@ -272,6 +272,39 @@ async function german({ page, look }, { studio }) {
   await named(page, "heading", "Instances").waitFor();
 }
 
+/** Somebody who may look at instances alone is offered nothing else; an API key signs in as well. */
+async function watcher({ page, look }, { studio, user, call, waiting }) {
+  if (!user) return;
+  const role = { id: "browser-watcher", name: "Browser watcher", permissions: ["read:workflow-instances"] };
+  await call("POST", "/identity/roles", role);
+  const password = "a-password-for-a-look";
+  const made = await call("POST", "/identity/users", { name: "browser-watcher", password, roles: [role.id] });
+  const { id, key } = await call("POST", "/api-keys", { name: "browser", permissions: ["*"] });
+  try {
+    await named(page, "button", "You").click();
+    await page.getByRole("menuitem", { name: /^Sign out/ }).click();
+    await page.getByLabel("User name").fill("browser-watcher");
+    await page.getByLabel("Password").fill(password);
+    await named(page, "button", "Sign in").click();
+    await rail(page, "Instances").waitFor();
+    assert.equal(await rail(page, "Access").count(), 0);
+    await page.goto(`${studio}/instances/${waiting}`);
+    await page.getByText("Why is it here?").waitFor();
+    assert.equal(await named(page, "button", "Cancel").count(), 0);
+    await look("watcher");
+    await named(page, "button", "You").click();
+    await page.getByRole("menuitem", { name: /^Sign out/ }).click();
+    await named(page, "tab", "API key").click();
+    await page.getByLabel("API key", { exact: true }).last().fill(key);
+    await named(page, "button", "Sign in").click();
+    await rail(page, "Access").waitFor();
+  } finally {
+    await call("DELETE", `/identity/users/${made.id}`);
+    await call("DELETE", `/identity/roles/${role.id}`);
+    await call("DELETE", `/api-keys/${id}`);
+  }
+}
+
 export const steps = [
   signIn,
   home,
@@ -285,4 +318,5 @@ export const steps = [
   access,
   phone,
   german,
+  watcher,
 ];

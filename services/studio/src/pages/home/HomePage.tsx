@@ -11,6 +11,7 @@ import type { State } from "../../lib/states";
 import { language, t } from "../../text";
 import { Page } from "../../ui/Page";
 import { StateIcon } from "../../ui/State";
+import { Empty } from "../../ui/States";
 import { Feed } from "./Feed";
 import { FirstSteps } from "./FirstSteps";
 import { NeedsYou } from "./NeedsYou";
@@ -110,18 +111,23 @@ function Figures() {
 export function HomePage() {
   const definitions = useQuery({
     queryKey: ["definitions", "count"],
+    enabled: can("read:workflow-definitions"),
     queryFn: ({ signal }) => get<Api["Count"]>("/workflow-definitions/query/count", undefined, signal),
   });
   const letters = useQuery({ ...lettersQuery(0, 1), enabled: can("read:bookmark-queue:dead-letters") });
   const isNew = definitions.data?.count === 0;
+  const maySee = can("read:workflow-instances");
   return (
     <Page title={t.rail.home} note={t.home.note}>
-      <Figures />
+      {maySee && <Figures />}
       {isNew && <FirstSteps />}
-      <div className="grid items-start gap-4 lg:grid-cols-[3fr_2fr]">
-        <NeedsYou letters={letters.data?.totalCount ?? 0} />
-        <Feed />
-      </div>
+      {!maySee && <Empty title={t.home.noPermission} />}
+      {maySee && (
+        <div className="grid items-start gap-4 lg:grid-cols-[3fr_2fr]">
+          <NeedsYou letters={letters.data?.totalCount ?? 0} />
+          <Feed />
+        </div>
+      )}
     </Page>
   );
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { instanceQuery, versionQuery, whyQuery } from "../../api/queries";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { isOver } from "../../lib/states";
@@ -25,9 +26,12 @@ import { Why } from "./Why";
 
 const Graph = lazy(() => import("../../graph/Graph").then((module) => ({ default: module.Graph })));
 
+/** The graph comes from the definition, which not everyone may read. */
+const mayDraw = () => can("read:workflow-definitions");
+
 function Head({ detail }: { detail: Api["InstanceDetail"] }) {
   const over = isOver(detail.subStatus);
-  const title = useQuery(versionQuery(detail.definitionVersionId)).data?.name;
+  const title = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() }).data?.name;
   return (
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
       <div className="min-w-0">
@@ -81,7 +85,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const last = detail.workflowState.executionLogSequence;
   const at = search.at && /^\d+$/.test(search.at) && Number(search.at) < last ? Number(search.at) : undefined;
   const marks = useMarks(detail.id, over, at);
-  const definition = useQuery(versionQuery(detail.definitionVersionId));
+  const definition = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() });
   const why = useQuery(whyQuery(detail.id));
   const state = detail.workflowState;
   const tabs = [
@@ -97,23 +101,25 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
     <>
       {why.data && <Why why={why.data} />}
       <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
-        <section
-          aria-label={t.graph.label}
-          className="min-h-80 min-w-0 flex-1 border-line max-lg:border-b lg:border-r"
-        >
-          <Suspense fallback={<Loading />}>
-            <Shown query={definition}>
-              {(full) => (
-                <Graph
-                  root={full.root}
-                  marks={marks}
-                  selected={search.activity}
-                  onSelect={(activity) => change({ activity })}
-                />
-              )}
-            </Shown>
-          </Suspense>
-        </section>
+        {mayDraw() && (
+          <section
+            aria-label={t.graph.label}
+            className="min-h-80 min-w-0 flex-1 border-line max-lg:border-b lg:border-r"
+          >
+            <Suspense fallback={<Loading />}>
+              <Shown query={definition}>
+                {(full) => (
+                  <Graph
+                    root={full.root}
+                    marks={marks}
+                    selected={search.activity}
+                    onSelect={(activity) => change({ activity })}
+                  />
+                )}
+              </Shown>
+            </Suspense>
+          </section>
+        )}
         <section aria-label={t.details} className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised">
           <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
             {tab === "story" && (

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { id, post } from "../../api/client";
 import { statsQuery } from "../../api/queries";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import type { Mark } from "../../graph/Graph";
 
@@ -41,7 +42,7 @@ const LINES_MAX = 1000;
 
 /** How far each activity came: now as the server counts, in the past as the journal says. */
 export function useMarks(instance: string, over: boolean, at: number | undefined): Marks | undefined {
-  const now = useQuery(statsQuery(instance));
+  const now = useQuery({ ...statsQuery(instance), enabled: can("read:activity-execution") });
   const past = useQuery({
     queryKey: ["instance", instance, "lines", at],
     enabled: at !== undefined && at <= LINES_MAX,

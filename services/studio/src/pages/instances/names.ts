@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -9,6 +10,7 @@ export function useDefinitionNames(): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: ["definitions", "names"],
     staleTime: 30_000,
+    enabled: can("read:workflow-definitions"),
     queryFn: ({ signal }) =>
       get<Api["DefinitionPage"]>(
         "/workflow-definitions",

@@ -18,6 +18,7 @@ export const work: Pick<Text, keyof typeof words> = {
     letters: (count) => `${plural(count, "Nachricht", "Nachrichten")} ließen sich nicht anwenden`,
     feed: "Eben geschehen",
     news: (count) => `${count} neu`,
+    noPermission: "Wählen Sie links einen Bereich: Instanzen dürfen Sie nicht sehen.",
     quiet: "In den letzten zehn Minuten geschah nichts.",
     events: {
       started: "begann",
