@@ -4,15 +4,41 @@ import type { Line, PageView, Point } from "./view";
 export const WIDTH = 200;
 export const HEIGHT = 56;
 
-export interface Sized {
-  key: string;
-  height: number;
-}
-
 const direction = (view: PageView): "LR" | "TB" => (view.kind === "list" ? "TB" : "LR");
 
-/** Places for all activities of a page, from its lines alone. */
-export function arrange(view: PageView, height: (key: string) => number = () => HEIGHT): Map<string, Point> {
+/** How often lines from one activity cross: an outcome that is above another one should lead above it. */
+function inversions(view: PageView, places: ReadonlyMap<string, Point>, ports: Ports): number {
+  const bySource = new Map<string, Line[]>();
+  for (const line of view.lines) bySource.set(line.from, [...(bySource.get(line.from) ?? []), line]);
+  let count = 0;
+  for (const [key, lines] of bySource) {
+    if (lines.length < 2) continue;
+    const order = ports(key);
+    const sorted = [...lines].sort((one, other) => order.indexOf(one.port) - order.indexOf(other.port));
+    for (const [at, line] of sorted.entries()) {
+      const y = places.get(line.to)?.y ?? 0;
+      for (const later of sorted.slice(at + 1)) if ((places.get(later.to)?.y ?? 0) < y) count++;
+    }
+  }
+  return count;
+}
+
+/** The outcomes of an activity, from top to bottom. */
+export type Ports = (key: string) => readonly string[];
+
+/** Places for all activities of a page, from its lines; turned over where fewer lines cross then. */
+export function arrange(
+  view: PageView,
+  height: (key: string) => number = () => HEIGHT,
+  ports: Ports = () => [],
+): Map<string, Point> {
+  const places = arranged(view, height);
+  if (direction(view) === "TB") return places;
+  const turned = new Map([...places].map(([key, { x, y }]) => [key, { x, y: -y - height(key) }] as const));
+  return inversions(view, turned, ports) < inversions(view, places, ports) ? turned : places;
+}
+
+function arranged(view: PageView, height: (key: string) => number): Map<string, Point> {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   const isList = direction(view) === "TB";
   graph.setGraph({ rankdir: direction(view), nodesep: isList ? 48 : 32, ranksep: isList ? 48 : 72 });
@@ -57,11 +83,15 @@ function beside(key: string, lines: readonly Line[], placed: ReadonlyMap<string,
 }
 
 /** Where a page shows its activities: where they were put, and the others beside those. */
-export function placesOf(view: PageView, height?: (key: string) => number): Map<string, Point> {
+export function placesOf(
+  view: PageView,
+  height?: (key: string) => number,
+  ports?: Ports,
+): Map<string, Point> {
   if (view.kind === "list") return arrange(view, height);
   const placed = new Map(view.items.flatMap((item) => (item.at ? [[item.key, item.at] as const] : [])));
   if (placed.size === view.items.length) return placed;
-  if (placed.size === 0) return arrange(view, height);
+  if (placed.size === 0) return arrange(view, height, ports);
   let rest = view.items.filter((item) => !item.at);
   const taken = [...placed.values()];
   while (rest.length > 0) {

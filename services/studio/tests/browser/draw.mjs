@@ -89,8 +89,8 @@ async function expressions({ page, look }) {
   await look("completion");
   await page.keyboard.press("Enter");
   await page.keyboard.type(" * (2");
-  await field(page, "Value").getByRole("alert").filter({ hasText: "closes" }).waitFor();
   await page.keyboard.press("Delete");
+  await field(page, "Value").getByRole("alert").filter({ hasText: "closes" }).waitFor();
   await page.keyboard.type(")");
   await field(page, "Value").getByRole("alert").waitFor({ state: "detached" });
   await card(page, "FlowDecision1").click();

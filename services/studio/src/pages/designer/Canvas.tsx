@@ -19,6 +19,7 @@ import type { Point } from "../../model/view";
 import { Card } from "./Card";
 import { addType, connectTo, moveTo } from "./deeds";
 import { EmptyPage } from "./EmptyPage";
+import { showAll } from "./fit";
 import { type CardNode, edgesOf, nodesOf, problemsByKey, type WireEdge } from "./nodes";
 import { useStudio, useView } from "./store";
 import { Wire } from "./Wire";
@@ -87,20 +88,15 @@ function Far() {
   return null;
 }
 
-/** Fits each page when it opens; a huge one begins where it begins. */
-function useFit(page: unknown, nodes: readonly CardNode[]) {
+/** Fits each page when it opens. */
+function useFit(page: unknown) {
+  const studio = useStudio();
   const flow = useReactFlow();
   const fitted = useRef<unknown>(undefined);
   useEffect(() => {
-    if (fitted.current === page) return;
-    const isFirst = fitted.current === undefined;
+    if (fitted.current !== undefined && fitted.current !== page) showAll(studio, flow, true);
     fitted.current = page;
-    if (isFirst && nodes.length > MANY) {
-      const left = Math.min(...nodes.map((node) => node.position.x));
-      const first = nodes.find((node) => node.position.x === left);
-      void flow.setViewport({ x: 60 - left * 0.6, y: 240 - (first?.position.y ?? 0) * 0.6, zoom: 0.6 });
-    } else void flow.fitView({ maxZoom: 1, padding: 0.2 });
-  }, [flow, page, nodes]);
+  }, [studio, flow, page]);
 }
 
 export function Canvas() {
@@ -110,7 +106,7 @@ export function Canvas() {
   const { page, view, nodes, edges } = useCards();
   const { shown, dragged, setDragged } = useDragged(nodes);
   const [isConnecting, setConnecting] = useState(false);
-  useFit(page, nodes);
+  useFit(page);
 
   const onNodesChange = (changes: NodeChange<CardNode>[]) => {
     const chosen = new Set(studio.get().selected);
@@ -204,6 +200,7 @@ export function Canvas() {
         colorMode={isDark() ? "dark" : "light"}
         aria-label={w.canvas}
         disableKeyboardA11y
+        onInit={(made) => showAll(studio, made, true)}
         onNodesChange={onNodesChange}
         onNodeDragStop={drop}
         onSelectionDragStop={drop}
@@ -242,7 +239,12 @@ export function Canvas() {
       >
         <Far />
         <Background gap={24} />
-        <Controls showInteractive={false} position="bottom-left" aria-label={w.canvas} />
+        <Controls
+          showInteractive={false}
+          position="bottom-left"
+          aria-label={w.canvas}
+          onFitView={() => showAll(studio, flow)}
+        />
         {nodes.length > 6 && <MiniMap pannable zoomable ariaLabel={w.canvas} nodeBorderRadius={6} />}
       </ReactFlow>
       {view.items.length === 0 && <EmptyPage />}

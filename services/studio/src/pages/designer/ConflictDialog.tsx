@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Index } from "../../model/activities";
 import { type Change, changesBetween } from "../../model/diff";
-import { membersOf, textOf, writeText } from "../../model/json";
+import { type Json, membersOf, textOf, writeText } from "../../model/json";
 import { merge } from "../../model/merge";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -49,32 +49,30 @@ export function ConflictDialog({
   onClose: () => void;
 }) {
   const studio = useStudio();
-  const { history, saved } = studio.get();
+  const { history, saved, server } = studio.get();
   const latest = membersOf(theirs.doc) ?? {};
   const base = saved ?? theirs.doc;
   const work = useMemo(() => {
-    const [was, mine, other] = [base, history.doc, theirs.doc].map((doc) => new Index(doc, studio.types));
+    const index = (doc: Json) => new Index(doc, studio.types);
     const joined = merge(base, history.doc, theirs.doc);
-    if (!was || !mine || !other) return undefined;
     const clashes = joined.clashes.filter(
       (one) =>
         one.path.length > 1 || !["id", "version", "createdAt", "publishedAt"].includes(String(one.path[0])),
     );
     return {
-      mine: changesBetween(was, mine),
-      theirs: changesBetween(was, other),
+      mine: changesBetween(index(base), index(history.doc)),
+      theirs: changesBetween(index(server ?? base), index(theirs.doc)),
       joined: joined.doc,
       clashes,
     };
-  }, [base, history.doc, theirs.doc, studio]);
+  }, [base, server, history.doc, theirs.doc, studio]);
   const who = useQuery({
     queryKey: ["audit", "saved", textOf(latest.definitionId), theirs.etag],
     queryFn: () => whoSaved(textOf(latest.definitionId)),
   });
-  if (!work) return null;
   const rebase = (doc: typeof theirs.doc) => {
     studio.do({ label: w.did.merge, patches: [{ do: "set", path: [], value: doc }] });
-    studio.set({ saved: theirs.doc, etag: theirs.etag });
+    studio.set({ saved: theirs.doc, server: theirs.doc, etag: theirs.etag });
     onClose();
   };
   return (

@@ -6,7 +6,7 @@ import type { Api } from "../../api/types";
 import { isOver } from "../../lib/states";
 import { Button } from "../../ui/Button";
 import { StateBadge } from "../../ui/State";
-import { type Mark, useStudio, useView } from "./store";
+import { type Mark, useStudio } from "./store";
 import { w } from "./words";
 
 function markOf(stats: Api["ExecutionStats"]): Mark {
@@ -23,7 +23,6 @@ function markOf(stats: Api["ExecutionStats"]): Mark {
 /** Follows the run that is shown: its path lights up on the canvas. */
 export function RunBar({ instance }: { instance: string }) {
   const studio = useStudio();
-  const marks = useView((state) => state.marks);
   const detail = useQuery({
     ...instanceQuery(instance),
     refetchInterval: (query) => (query.state.data && isOver(query.state.data.subStatus) ? false : 700),
@@ -42,13 +41,12 @@ export function RunBar({ instance }: { instance: string }) {
   return (
     <div
       role="status"
-      className="absolute top-3 left-1/2 z-10 flex -translate-x-1/2 items-center gap-3 rounded-md border border-line bg-raised py-1 pr-1 pl-3 text-sm shadow-panel"
+      className="absolute top-3 left-1/2 z-10 flex -translate-x-1/2 items-center gap-3 rounded-md border border-line bg-raised py-1 pr-1 pl-3 text-sm whitespace-nowrap shadow-panel"
     >
       <StateBadge status={state} />
       <Link className="link font-mono text-xs" to="/instances/$id" params={{ id: instance }}>
-        {instance}
+        {instance.slice(0, 8)} …
       </Link>
-      {marks && <span className="text-xs text-soft">{w.activities(marks.size)}</span>}
       <Button
         tone="quiet"
         icon="close"

@@ -14,6 +14,7 @@ import {
   removeSelected,
   wrapSelected,
 } from "./deeds";
+import { showAll } from "./fit";
 import type { Saving } from "./saving";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
@@ -126,7 +127,7 @@ export function Toolbar({ saving, isDirty, onRun, onHelp }: Props) {
       <Menu
         label={w.more}
         items={[
-          { word: w.fit, act: () => void flow.fitView({ maxZoom: 1, padding: 0.1, duration: 200 }) },
+          { word: w.fit, act: () => showAll(studio, flow) },
           {
             word: w.copy,
             disabled: count === 0,

@@ -2,6 +2,9 @@ import { BaseEdge, type EdgeProps, getBezierPath, getSmoothStepPath } from "@xyf
 import { memo } from "react";
 import type { WireEdge } from "./nodes";
 
+/** Lines begin and end in the middle of a port, which is the edge of a card. */
+const HALF = 5;
+
 /** A line from an outcome to the next activity; one that leads back goes around. */
 export const Wire = memo(
   ({
@@ -14,9 +17,17 @@ export const Wire = memo(
     selected,
     data,
   }: EdgeProps<WireEdge>) => {
-    const ends = { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition };
+    const isDown = sourcePosition === "bottom";
+    const ends = {
+      sourceX: isDown ? sourceX : sourceX - HALF,
+      sourceY: isDown ? sourceY - HALF : sourceY,
+      targetX: isDown ? targetX : targetX + HALF,
+      targetY: isDown ? targetY + HALF : targetY,
+      sourcePosition,
+      targetPosition,
+    };
     const [path] =
-      targetX < sourceX - 20 && sourcePosition !== "bottom"
+      targetX < sourceX - 20 && !isDown
         ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: 24 })
         : getBezierPath(ends);
     return (

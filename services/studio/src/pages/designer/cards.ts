@@ -64,8 +64,9 @@ function chipsOf(entry: Entry, type: ActivityType | undefined): Chip[] {
 interface Kept {
   type: ActivityType | undefined;
   key: string;
-  used: string;
   card: CardView;
+  /** The same with lines from outcomes that the type does not have. */
+  more?: { used: string; card: CardView };
 }
 
 const kept = new WeakMap<Members, Kept>();
@@ -78,27 +79,37 @@ function isStarting(activity: Members, type: ActivityType | undefined): boolean 
   );
 }
 
-/** The card of an activity; it is the same object while the activity is. */
-export function cardOf(entry: Entry, type: ActivityType | undefined, used: readonly string[] = []): CardView {
+function keptOf(entry: Entry, type: ActivityType | undefined): Kept {
   const { activity, key } = entry;
-  const usedKey = used.join("\n");
   const was = kept.get(activity);
-  if (was && was.type === type && was.key === key && was.used === usedKey) return was.card;
-  const outcomes = outcomesOf(activity, type, used);
-  const chips = chipsOf(entry, type);
-  const name = nameOf(activity, type);
+  if (was && was.type === type && was.key === key) return was;
+  const outcomes = outcomesOf(activity, type);
   const card: CardView = {
     key,
-    name,
+    name: nameOf(activity, type),
     type: type?.displayName ?? wordsOf(shortType(typeOf(activity))),
     glyph: glyphOf(type),
     outcomes,
-    chips,
+    chips: chipsOf(entry, type),
     isStart: isStarting(activity, type),
     height: cardHeight(outcomes.length),
   };
-  kept.set(activity, { type, key, used: usedKey, card });
-  return card;
+  const made = { type, key, card };
+  kept.set(activity, made);
+  return made;
+}
+
+/** The card of an activity; it is the same object while the activity is. */
+export function cardOf(entry: Entry, type: ActivityType | undefined, used: readonly string[] = []): CardView {
+  const held = keptOf(entry, type);
+  const { card } = held;
+  if (used.every((port) => card.outcomes.includes(port))) return card;
+  const key = used.join("\n");
+  if (held.more?.used !== key) {
+    const outcomes = [...new Set([...card.outcomes, ...used])];
+    held.more = { used: key, card: { ...card, outcomes, height: cardHeight(outcomes.length) } };
+  }
+  return held.more.card;
 }
 
 /** The card of a state of a state machine. */
@@ -129,4 +140,9 @@ export function heightOf(index: Index, key: string): number {
   if (!entry) return HEIGHT + 24;
   const card = cardOf(entry, index.type(entry));
   return card.height + (card.chips.length > 0 ? 24 : 0);
+}
+
+export function portsOf(index: Index, key: string): readonly string[] {
+  const entry = index.get(key);
+  return entry ? cardOf(entry, index.type(entry)).outcomes : [];
 }

@@ -8,7 +8,7 @@ import { arrange, HEIGHT, placeFor } from "../../model/layout";
 import { freeName, newActivity, newId } from "../../model/make";
 import { Steps } from "../../model/steps";
 import { crumbsOf, type Point } from "../../model/view";
-import { cardOf, heightOf } from "./cards";
+import { cardOf, heightOf, portsOf } from "./cards";
 import type { Studio } from "./store";
 import { w } from "./words";
 
@@ -104,14 +104,12 @@ export function duplicateSelected(studio: Studio): void {
 
 export function arrangeAll(studio: Studio): void {
   const { index, view } = studio.get();
-  studio.do(
-    move(
-      index,
-      view,
-      arrange(view, (key) => heightOf(index, key)),
-      w.did.layout,
-    ),
+  const places = arrange(
+    view,
+    (key) => heightOf(index, key),
+    (key) => portsOf(index, key),
   );
+  studio.do(move(index, view, places, w.did.layout));
 }
 
 /** Moves activities; those that had no place yet keep the one that they were shown at. */

@@ -10,6 +10,7 @@ import {
   removeSelected,
   selectAlong,
 } from "./deeds";
+import { showAll } from "./fit";
 import { SEARCH } from "./Palette";
 import type { Studio } from "./store";
 import { w } from "./words";
@@ -104,7 +105,7 @@ export function pressed(
     enter: inspect,
     o: () => openInside(studio),
     u: () => openAbove(studio),
-    f: () => void flow.fitView({ maxZoom: 1, padding: 0.1, duration: 200 }),
+    f: () => showAll(studio, flow),
     "1": () => void flow.zoomTo(1, { duration: 200 }),
     "+": () => void flow.zoomIn({ duration: 100 }),
     "-": () => void flow.zoomOut({ duration: 100 }),

@@ -61,7 +61,7 @@ export function useSaving(studio: Studio) {
       const saved = await saveDefinition(doc, over ?? etag, publish);
       const kept = withServer(sent, saved.doc);
       const now = studio.get().history.doc;
-      studio.keep(kept, saved.etag, now === sent ? kept : withServer(now, saved.doc));
+      studio.keep(kept, saved.doc, saved.etag, now === sent ? kept : withServer(now, saved.doc));
       void client.invalidateQueries({
         queryKey: ["definition", textOf(doc.definitionId)],
         refetchType: "none",

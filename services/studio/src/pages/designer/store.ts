@@ -7,7 +7,7 @@ import { isSame, type Json } from "../../model/json";
 import { placesOf } from "../../model/layout";
 import { type Problem, problemsOf } from "../../model/problems";
 import { type Page, type PageView, type Point, pageOf, ROOT, viewOf } from "../../model/view";
-import { heightOf } from "./cards";
+import { heightOf, portsOf } from "./cards";
 
 export type DrawerTab = "problems" | "data" | "text" | "runs";
 
@@ -35,6 +35,8 @@ export interface State {
   /** What the server found in the text as it was saved last. */
   found: readonly Problem[];
   saved: Json | undefined;
+  /** The same version as the server wrote it. */
+  server: Json | undefined;
   etag: string | undefined;
   drawer: DrawerTab | undefined;
   left: "palette" | "tree";
@@ -68,6 +70,7 @@ export class Studio {
       problems: [],
       found: [],
       saved,
+      server: saved,
       etag,
       drawer: undefined,
       left: "palette",
@@ -91,7 +94,11 @@ export class Studio {
   }
 
   private placed(index: Index, view: PageView): ReadonlyMap<string, Point> {
-    return placesOf(view, (key) => heightOf(index, key));
+    return placesOf(
+      view,
+      (key) => heightOf(index, key),
+      (key) => portsOf(index, key),
+    );
   }
 
   private check(): void {
@@ -115,8 +122,7 @@ export class Studio {
       lines: this.state.lines.filter((id) => view.lines.some((line) => line.id === id)),
       found: history.doc === this.state.history.doc ? this.state.found : [],
     });
-    if (history.doc !== this.state.history.doc || this.state.problems.length === 0) this.check();
-    else this.check();
+    this.check();
   }
 
   do(change: Edit): void {
@@ -158,11 +164,11 @@ export class Studio {
   }
 
   /** A saved version is the new beginning; members that only the server sets are taken over. */
-  keep(saved: Json, etag: string | undefined, doc = this.state.history.doc): void {
+  keep(saved: Json, server: Json, etag: string | undefined, doc = this.state.history.doc): void {
     const history = doc === this.state.history.doc ? this.state.history : { ...this.state.history, doc };
     const index = new Index(history.doc, this.types);
     const view = viewOf(index, this.state.page);
-    this.set({ history: seal(history), index, view, saved, etag });
+    this.set({ history: seal(history), index, view, saved, server, etag });
   }
 
   isDirty(): boolean {

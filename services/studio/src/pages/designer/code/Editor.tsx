@@ -54,7 +54,7 @@ const theme = EditorView.theme({
     background: "var(--accent)",
     color: "var(--on-accent)",
   },
-  ".cm-completionDetail": { marginLeft: "1em", fontStyle: "normal", opacity: "0.75" },
+  ".cm-completionDetail": { marginLeft: "1em", fontStyle: "normal" },
 });
 
 const KIND = { variable: "variable", input: "property", output: "constant", function: "function" } as const;
@@ -121,7 +121,7 @@ export default function Editor(props: EditorProps) {
             ...foldKeymap,
             ...(isBig ? [] : [indentWithTab]),
           ]),
-          EditorView.contentAttributes.of({ "aria-label": label }),
+          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((one) => one.annotation(Outer))) {
               latest.current.onChange(update.state.doc.toString());

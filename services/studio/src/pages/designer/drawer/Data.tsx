@@ -13,7 +13,7 @@ import { loadVariableTypes } from "../api";
 import { useStudio, useView } from "../store";
 import { w } from "../words";
 
-const BOX = "h-7 w-full min-w-0 rounded-md border border-line-strong/60 bg-raised px-1.5 text-sm";
+const BOX = "h-7 w-full min-w-20 rounded-md border border-line-strong/60 bg-raised px-1.5 text-sm";
 
 const STORED = "Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core";
 const MEMORY = "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core";
@@ -153,7 +153,7 @@ export function Data() {
   const studio = useStudio();
   const outcomes = useView((state) => membersOf(state.history.doc)?.outcomes);
   return (
-    <div className="grid gap-x-4 xl:grid-cols-2">
+    <div className="grid gap-x-4 min-[1900px]:grid-cols-2">
       <Declarations kind="variables" title={w.variables} add={w.addVariable} />
       <Declarations kind="inputs" title={w.inputs} add={w.addInput} />
       <Declarations kind="outputs" title={w.outputs} add={w.addOutput} />
