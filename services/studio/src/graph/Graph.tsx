@@ -116,20 +116,24 @@ const edgeTypes = { way: WayLine };
 
 const FIT = { maxZoom: 1, padding: 0.12 };
 const READABLE = 0.6;
+const ZOOM = 0.8;
+const LARGE = 150;
 
-/** Shows the whole graph; one that is too large to be read is shown where something happens. */
+/** Where one looks first: at what fails, waits or runs, or else at the begin. */
+function focusOf(boxes: Box[], marks: ReadonlyMap<string, Mark> | undefined): Box | undefined {
+  const isOpen = (box: Box) => ["Faulted", "Suspended", "Running"].includes(marks?.get(box.id)?.status ?? "");
+  return boxes.find(isOpen) ?? boxes[0];
+}
+
+/** Shows the whole graph; one that would be too small to be read is shown where one looks first. */
 async function showReadable(
   flow: ReactFlowInstance<CardNode, WayEdge>,
-  boxes: Box[],
-  marks: ReadonlyMap<string, Mark> | undefined,
+  focus: Box | undefined,
 ): Promise<void> {
   await flow.fitView(FIT);
-  if (flow.getZoom() >= READABLE) return;
-  const isOpen = (box: Box) => ["Faulted", "Suspended", "Running"].includes(marks?.get(box.id)?.status ?? "");
-  const open = boxes.find(isOpen);
-  const box = open ?? boxes[0];
-  const ahead = open ? 0 : WIDTH;
-  if (box) await flow.setCenter(box.x + WIDTH / 2 + ahead, box.y + HEIGHT / 2, { zoom: 0.8 });
+  if (flow.getZoom() < READABLE && focus) {
+    await flow.setCenter(focus.x + WIDTH, focus.y + HEIGHT / 2, { zoom: ZOOM });
+  }
 }
 
 interface Props {
@@ -182,6 +186,8 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
       }),
     [drawn, marks],
   );
+  const focus = focusOf(drawn.boxes, marks);
+  const isLarge = drawn.boxes.length > LARGE;
   return (
     <ReactFlow
       key={String(isArranged)}
@@ -195,8 +201,11 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
       nodesConnectable={false}
       edgesFocusable={false}
       deleteKeyCode={null}
-      onlyRenderVisibleElements={drawn.boxes.length > 150}
-      onInit={(flow) => void showReadable(flow, drawn.boxes, marks)}
+      onlyRenderVisibleElements={isLarge}
+      defaultViewport={focus && { x: 240 - focus.x * ZOOM, y: 160 - focus.y * ZOOM, zoom: ZOOM }}
+      onInit={(flow) => {
+        if (!isLarge) void showReadable(flow, focus);
+      }}
       minZoom={0.1}
       onNodesChange={(changes) => {
         for (const change of changes) {

@@ -218,6 +218,19 @@ async function rest({ page, look }) {
   }
 }
 
+/** Pauses the cluster and lets it go on. */
+async function pause({ page, look }) {
+  await rail(page, "Cluster").click();
+  await named(page, "button", "Pause all nodes").click();
+  await page.getByLabel("Reason").fill("The browser test");
+  await page.getByRole("dialog").getByRole("button", { name: "Pause all nodes" }).click();
+  await page.getByText(/Paused: all nodes/).waitFor();
+  await page.getByText("Takes no commands").waitFor();
+  await look("cluster-paused");
+  await named(page, "button", "Go on").click();
+  await page.getByText("Takes commands").waitFor();
+}
+
 async function access({ page, look }) {
   await rail(page, "Access").click();
   await named(page, "tab", "Roles").click();
@@ -315,6 +328,7 @@ export const steps = [
   instances,
   incidents,
   rest,
+  pause,
   access,
   phone,
   german,
