@@ -1,46 +1,14 @@
-import { Handle, type NodeProps, Position } from "@xyflow/react";
-import { memo } from "react";
+import type { NodeProps } from "@xyflow/react";
+import { memo, useState } from "react";
 import { stateOf } from "../../lib/states";
 import { StateIcon } from "../../ui/State";
 import { Glyph } from "./Glyph";
 import type { CardNode } from "./nodes";
+import { Ports } from "./Port";
 import { useStudio } from "./store";
 import { w } from "./words";
 
 const EDGE = { error: "bg-faulted", warning: "bg-waiting" };
-
-function Ports({
-  outcomes,
-  isVertical,
-  canConnect,
-}: {
-  outcomes: readonly string[];
-  isVertical: boolean;
-  canConnect: boolean;
-}) {
-  if (isVertical)
-    return (
-      <Handle
-        id="Done"
-        type="source"
-        position={Position.Bottom}
-        isConnectable={false}
-        className="hidden-port"
-      />
-    );
-  return outcomes.map((outcome, at) => (
-    <Handle
-      key={outcome}
-      id={outcome}
-      type="source"
-      position={Position.Right}
-      isConnectable={canConnect}
-      style={{ top: `${((at + 0.5) * 100) / outcomes.length}%` }}
-    >
-      {outcomes.length > 1 && <span className="outcome">{outcome}</span>}
-    </Handle>
-  ));
-}
 
 function Chips({ card }: { card: CardNode["data"]["card"] }) {
   const studio = useStudio();
@@ -71,15 +39,15 @@ function Chips({ card }: { card: CardNode["data"]["card"] }) {
 /** An activity on the canvas. */
 export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
   const { card, isVertical, canConnect, problem, mark, isRun } = data;
+  const [isLive, setLive] = useState(false);
+  const edge = problem ? EDGE[problem] : card.isStart ? "bg-finished" : "bg-accent";
   return (
-    <>
+    <div style={{ height: card.height }} onPointerEnter={() => setLive(true)}>
       <div
         style={{ height: card.height }}
         className={`card flex w-[200px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${selected ? "border-accent ring-2 ring-accent" : "border-line-strong/60"} ${isRun && !mark ? "opacity-45" : ""}`}
       >
-        <span
-          className={`absolute inset-y-0 left-0 w-1.5 rounded-l-md ${problem ? EDGE[problem] : card.isStart ? "bg-finished" : "bg-accent"}`}
-        />
+        <span className={`absolute inset-y-0 left-0 w-1.5 rounded-l-md ${edge}`} />
         <span className="inner text-soft">
           <Glyph of={card.glyph} />
         </span>
@@ -96,16 +64,15 @@ export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
           </span>
         )}
       </div>
-      <Handle
-        id="In"
-        type="target"
-        position={isVertical ? Position.Top : Position.Left}
-        isConnectable={canConnect}
-        className={isVertical ? "hidden-port" : ""}
+      <Ports
+        node={card.key}
+        outcomes={card.outcomes}
+        isVertical={isVertical}
+        canConnect={canConnect}
+        isLive={isLive || selected}
       />
-      <Ports outcomes={card.outcomes} isVertical={isVertical} canConnect={canConnect} />
       <Chips card={card} />
-    </>
+    </div>
   );
 });
 Card.displayName = "Card";

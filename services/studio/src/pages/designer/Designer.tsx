@@ -116,7 +116,7 @@ function Frame() {
             id="designer-canvas"
             tabIndex={-1}
             aria-label={w.canvas}
-            className="relative min-h-0 flex-1"
+            className="relative min-h-0 flex-1 outline-none"
           >
             <p className="sr-only">{w.canvasKeys}</p>
             {run && <RunBar key={run} instance={run} />}

@@ -1,9 +1,9 @@
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { type ActivityType, shortType } from "../../model/descriptors";
-import { DRAGGED } from "./Canvas";
 import { glyphOf } from "./cards";
 import { addType } from "./deeds";
 import { Glyph } from "./Glyph";
+import { DRAGGED } from "./handlers";
 import { groupsOf, remember } from "./offers";
 import { useStudio } from "./store";
 import { w } from "./words";

@@ -101,6 +101,7 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       position: places.get(item.key) ?? { x: 0, y: 0 },
       width: WIDTH,
       height: card.height,
+      measured: { width: WIDTH, height: card.height },
       selected: chosen.has(item.key),
       draggable: view.kind !== "list",
       handles: handlesOf(card, isVertical),

@@ -81,6 +81,7 @@ export const de: typeof en = {
   drag: "Auf die Fläche ziehen, oder mit Enter hinzufügen",
   add: "Aktivität hinzufügen",
   canvas: "Fläche",
+  overview: "Übersicht",
   canvasKeys: "Mit ? erscheinen alle Tasten. Der Baum neben der Fläche hat dieselben Aktivitäten.",
   emptyTitle: "Hier ist noch nichts",
   emptyText: "Ziehen Sie eine Aktivität aus der Palette, drücken Sie A, oder fügen Sie Kopiertes ein.",

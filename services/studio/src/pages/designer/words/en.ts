@@ -78,6 +78,7 @@ export const en = {
   drag: "Drag to the canvas, or press Enter to add",
   add: "Add an activity",
   canvas: "Canvas",
+  overview: "Overview",
   canvasKeys: "Press ? for all keys. The tree beside the canvas has the same activities.",
   emptyTitle: "Nothing here yet",
   emptyText: "Drag an activity from the palette, press A, or paste what you copied from another workflow.",
