@@ -56,6 +56,30 @@ export async function access({ page, look }) {
   await look("access-audit");
 }
 
+/** Makes a secret, tests it, gives it another value, and removes it. */
+export async function secrets({ page, look }) {
+  await rail(page, "Secrets").click();
+  await named(page, "button", "Make a secret").click();
+  await page.getByLabel("Name").fill("browser:token");
+  await page.getByLabel("Value", { exact: true }).fill("first");
+  await page.getByRole("dialog").getByRole("button", { name: "Make a secret" }).click();
+  await named(page, "cell", "browser:token").waitFor();
+  const choose = async (item) => {
+    await named(page, "button", "Actions of browser:token").click();
+    await named(page, "menuitem", item).click();
+  };
+  await choose("Test");
+  await page.getByText("browser:token can be decrypted and is active.").waitFor();
+  await choose("Rotate");
+  await page.getByLabel("Value", { exact: true }).fill("second");
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await look("secret");
+  await choose("Delete");
+  await named(page, "button", "Delete browser:token").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+}
+
 export async function phone({ page, look }, { studio, failed }) {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(`${studio}/`);

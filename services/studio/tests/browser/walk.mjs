@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
-import { access, german, pause, phone, rest, watcher } from "./manage.mjs";
+import { access, german, pause, phone, rest, secrets, watcher } from "./manage.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
 async function signIn({ page, look, expect }, { studio, user }) {
@@ -215,6 +215,7 @@ export const steps = [
   rest,
   pause,
   access,
+  secrets,
   phone,
   german,
   watcher,
