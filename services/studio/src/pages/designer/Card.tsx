@@ -13,7 +13,7 @@ const EDGE = { error: "bg-faulted", warning: "bg-waiting" };
 function Chips({ card }: { card: CardNode["data"]["card"] }) {
   const studio = useStudio();
   if (card.chips.length === 0) return null;
-  const shown = card.chips.slice(0, 4);
+  const shown = card.chips.length > 4 ? card.chips.slice(0, 3) : card.chips;
   return (
     <div className="chips nodrag absolute top-full left-2 flex max-w-[190px] gap-1">
       {shown.map(({ label, page, count }) => (
@@ -22,8 +22,11 @@ function Chips({ card }: { card: CardNode["data"]["card"] }) {
           type="button"
           tabIndex={-1}
           title={w.openSlot(label || w.inside, card.name)}
-          onClick={() => studio.open(page)}
-          className={`h-5 min-w-0 truncate rounded-b-md border border-t-0 border-line-strong/60 px-1.5 text-[11px] leading-4 ${count > 0 ? "bg-raised text-ink" : "bg-paper text-soft"} hover:bg-accent-soft`}
+          onClick={(event) => {
+            event.stopPropagation();
+            studio.open(page);
+          }}
+          className={`h-5 max-w-20 shrink-0 truncate rounded-b-md border border-t-0 border-line-strong/60 px-1.5 text-[11px] leading-4 ${count > 0 ? "bg-raised text-ink" : "bg-paper text-soft"} hover:bg-accent-soft`}
         >
           {label || w.open}
           {count > 0 && <span className="ml-1 text-soft tabular-nums">{count}</span>}

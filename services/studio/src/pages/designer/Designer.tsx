@@ -3,6 +3,7 @@ import { ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useState } from "react";
 import { isSame, membersOf } from "../../model/json";
 import { AddMenu } from "./AddMenu";
+import { followAddress } from "./address";
 import { Canvas } from "./Canvas";
 import { ConflictDialog } from "./ConflictDialog";
 import { ConnectDialog, KeysDialog } from "./dialogs";
@@ -67,6 +68,7 @@ function Frame() {
   const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
   const [asked, setAsked] = useState<Asked>();
   useEffect(() => listenToClipboard(studio), [studio]);
+  useEffect(() => followAddress(studio), [studio]);
   useBlocker({
     shouldBlockFn: ({ next }) =>
       studio.isDirty() &&

@@ -16,6 +16,7 @@ export const Wire = memo(
     targetPosition,
     selected,
     data,
+    label,
   }: EdgeProps<WireEdge>) => {
     const isDown = sourcePosition === "bottom";
     const ends = {
@@ -26,13 +27,16 @@ export const Wire = memo(
       sourcePosition,
       targetPosition,
     };
-    const [path] =
+    const [path, labelX, labelY] =
       targetX < sourceX - 20 && !isDown
         ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: 24 })
         : getBezierPath(ends);
     return (
       <BaseEdge
         path={path}
+        label={label}
+        labelX={labelX}
+        labelY={labelY}
         interactionWidth={24}
         markerEnd="url(#wire-end)"
         className={`${selected ? "is-chosen" : ""} ${data?.isTaken === false ? "opacity-30" : ""}`}

@@ -60,7 +60,9 @@ export function handlersFor({ studio, flow, dragged, setDragged }: Hands) {
         moved.set(change.id, change.position);
       }
     }
-    if (isSelection) studio.select([...chosen], chosen.size > 0 ? [] : studio.get().lines);
+    const here = new Set(studio.get().view.items.map((item) => item.key));
+    const keys = [...chosen].filter((key) => here.has(key));
+    if (isSelection) studio.select(keys, keys.length > 0 ? [] : studio.get().lines);
     if (moved) setDragged(moved);
   };
 

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Types } from "../../model/descriptors";
 import { newDefinition, newId } from "../../model/make";
 import { Failed, Loading } from "../../ui/States";
+import { readAddress } from "./address";
 import { loadTypes, type Opened, openDefinition } from "./api";
 import { Designer } from "./Designer";
 import { Studio } from "./store";
@@ -20,7 +21,13 @@ function useTypes() {
 }
 
 function Open({ types, opened }: { types: Types; opened: Opened }) {
-  const [studio] = useState(() => new Studio(opened.doc, types, opened.doc, opened.etag));
+  const [studio] = useState(() => {
+    const made = new Studio(opened.doc, types, opened.doc, opened.etag);
+    const { page, selected, drawer } = readAddress(window.location.search);
+    made.open(page, selected);
+    if (drawer) made.set({ drawer });
+    return made;
+  });
   return <Designer studio={studio} />;
 }
 

@@ -137,7 +137,8 @@ export function edgesOf(
       was &&
       was.selected === isSelected &&
       was.data?.isTaken === isTaken &&
-      was.data.line.index === line.index
+      was.data.line.index === line.index &&
+      was.data.line.port === line.port
     )
       return [was];
     return [
@@ -152,6 +153,7 @@ export function edgesOf(
         focusable: false,
         reconnectable: view.kind === "flow",
         data: { line, isTaken },
+        ...(view.kind === "machine" ? { label: line.port } : {}),
       },
     ];
   });

@@ -55,7 +55,7 @@ function Choice({
       onChange={(event) => onChange(event.target.value || undefined)}
     >
       {!options.some((option) => option.value === "") && (
-        <option value="">{fallback ? `${fallback} ·` : w.notSet}</option>
+        <option value="">{fallback ? w.byDefault(fallback) : w.notSet}</option>
       )}
       {!known && now !== "" && <option value={now}>{now}</option>}
       {options.map((option) => (

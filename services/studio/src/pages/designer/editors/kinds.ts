@@ -58,9 +58,9 @@ export interface Option {
 
 function itemsIn(value: unknown): Option[] {
   if (!isMembers(value)) return [];
-  const list = isMembers(value.selectList) ? value.selectList.items : (value.items ?? value.options);
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((item): Option[] => {
+  const lists = [value.selectList, value.checkList, value.radioList, value];
+  const list = lists.map((one) => (isMembers(one) ? (one.items ?? one.options) : one)).find(Array.isArray);
+  return (list ?? []).flatMap((item): Option[] => {
     if (typeof item === "string") return [{ text: item, value: item }];
     return isMembers(item) ? [{ text: String(item.text ?? item.value), value: String(item.value) }] : [];
   });

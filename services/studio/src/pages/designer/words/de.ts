@@ -185,6 +185,7 @@ export const de: typeof en = {
   reset: "Zurück zur Vorgabe",
   choose: "Wählen …",
   notSet: "nicht gesetzt",
+  byDefault: (value) => `${value} (Vorgabe)`,
   addItem: "Hinzufügen",
   removeItem: (item) => `${item || "Eintrag"} entfernen`,
   addCase: "Fall hinzufügen",

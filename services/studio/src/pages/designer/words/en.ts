@@ -183,6 +183,7 @@ export const en = {
   reset: "Back to the default",
   choose: "Choose …",
   notSet: "not set",
+  byDefault: (value: string) => `${value} (default)`,
   addItem: "Add",
   removeItem: (item: string) => `Remove ${item || "this item"}`,
   addCase: "Add a case",
