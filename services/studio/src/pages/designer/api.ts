@@ -1,6 +1,7 @@
 import { get, id, json, send } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import type { Api } from "../../api/types";
+import { Index } from "../../model/activities";
 import { type ActivityType, Types } from "../../model/descriptors";
 import { isMembers, type Json, listOf, type Members, membersOf, readText, textOf } from "../../model/json";
 import type { Problem } from "../../model/problems";
@@ -17,14 +18,25 @@ function withoutLinks(doc: Json): Json {
   return rest;
 }
 
+/** Whether an activity has no id of its own: then only the other answer names the one that it runs under. */
+function lacksIds(doc: Json): boolean {
+  return [...new Index(doc, new Types([])).entries.keys()].some((key) => key.startsWith("/"));
+}
+
+async function read(path: string, version: string, signal?: AbortSignal): Promise<Opened> {
+  const answer = await send(path, { query: { versionOptions: version }, signal });
+  return { doc: withoutLinks(readText(await answer.text())), etag: answer.headers.get("ETag") ?? undefined };
+}
+
+/** Opens a definition in the form of its file, which has nothing that its author did not write. */
 export async function openDefinition(
   definition: string,
   version: string,
   signal?: AbortSignal,
 ): Promise<Opened> {
-  const path = `/workflow-definitions/by-definition-id/${id(definition)}`;
-  const answer = await send(path, { query: { versionOptions: version }, signal });
-  return { doc: withoutLinks(readText(await answer.text())), etag: answer.headers.get("ETag") ?? undefined };
+  const file = await read(`/workflow-definitions/${id(definition)}/export`, version, signal);
+  if (!lacksIds(file.doc)) return file;
+  return read(`/workflow-definitions/by-definition-id/${id(definition)}`, version, signal);
 }
 
 export async function loadTypes(signal?: AbortSignal): Promise<Types> {
