@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+const kept = new Map<string, string>();
+vi.stubGlobal("sessionStorage", {
+  getItem: (name: string) => kept.get(name) ?? null,
+  setItem: (name: string, value: string) => kept.set(name, value),
+  removeItem: (name: string) => kept.delete(name),
+});
+
+const { address, get, login, post } = await import("./client");
+const { Problem } = await import("./problem");
+const { session } = await import("./session");
+
+const answer = (status: number, body: unknown) => new Response(JSON.stringify(body), { status });
+const fetched = vi.fn<typeof fetch>();
+
+beforeEach(() => {
+  vi.stubGlobal("fetch", fetched);
+  fetched.mockReset();
+  session.set({ kind: "none" });
+});
+
+afterEach(() => kept.clear());
+
+describe("requests", () => {
+  it("have their query, lists as repeated names, and nothing that is not set", () => {
+    expect(address("/workflow-instances", { page: 0, ids: ["a", "b"], name: undefined, text: "" })).toBe(
+      "/elsa/api/workflow-instances?page=0&ids=a&ids=b",
+    );
+    expect(address("/metrics")).toBe("/metrics");
+  });
+
+  it("carry an API key", async () => {
+    session.set({ kind: "key", key: "k1" });
+    fetched.mockResolvedValue(answer(200, {}));
+    await get("/nodes");
+    expect(new Headers(fetched.mock.calls[0]?.[1]?.headers).get("Authorization")).toBe("ApiKey k1");
+  });
+});
+
+describe("problems", () => {
+  it("become sentences, with what is wrong in each member", async () => {
+    fetched.mockResolvedValue(
+      answer(400, {
+        title: "Bad request",
+        detail: "the body is not valid",
+        errors: { name: ["is missing"] },
+        instance: "urn:1",
+      }),
+    );
+    const problem = await post("/secrets", {}).catch((error: unknown) => error);
+    expect(problem).toBeInstanceOf(Problem);
+    if (!(problem instanceof Problem)) return;
+    expect(problem.detail).toBe("The body is not valid.");
+    expect(problem.errors).toEqual(["Name: is missing."]);
+    expect(problem.report()).toContain("POST /secrets");
+    expect(problem.report()).toContain("urn:1");
+  });
+
+  it("have words where the answer has none", async () => {
+    fetched.mockResolvedValue(new Response("<html>bad gateway</html>", { status: 502 }));
+    await expect(get("/nodes")).rejects.toMatchObject({
+      status: 502,
+      title: "The proxy cannot reach the server.",
+    });
+  });
+
+  it("say that the server does not answer", async () => {
+    fetched.mockRejectedValue(new TypeError("failed"));
+    await expect(get("/nodes")).rejects.toMatchObject({ status: 0 });
+  });
+});
+
+describe("sessions", () => {
+  it("ask for a login after 401", async () => {
+    fetched.mockResolvedValue(answer(401, { title: "Unauthorized" }));
+    await expect(get("/nodes")).rejects.toMatchObject({ status: 401 });
+    expect(session.isRefused()).toBe(true);
+  });
+
+  it("refresh their tokens once for several requests, and go on", async () => {
+    session.set({ kind: "user", name: "ada", access: "old", refresh: "r1" });
+    fetched.mockImplementation(async (url, init) => {
+      if (String(url).endsWith("/identity/refresh-token")) {
+        return answer(200, { isAuthenticated: true, accessToken: "new", refreshToken: "r2" });
+      }
+      const sent = new Headers(init?.headers).get("Authorization");
+      return sent === "Bearer new" ? answer(200, { node: "n1" }) : answer(401, {});
+    });
+    expect(await Promise.all([get("/nodes"), get("/nodes")])).toEqual([{ node: "n1" }, { node: "n1" }]);
+    expect(fetched.mock.calls.filter(([url]) => String(url).includes("refresh"))).toHaveLength(1);
+    expect(session.current()).toMatchObject({ access: "new", refresh: "r2" });
+    expect(session.isRefused()).toBe(false);
+  });
+
+  it("say that a name or password is wrong without an error", async () => {
+    fetched.mockResolvedValue(answer(200, { isAuthenticated: false, accessToken: null, refreshToken: null }));
+    expect(await login("ada", "x")).toBe(false);
+    expect(session.current()).toEqual({ kind: "none" });
+  });
+});

@@ -1,0 +1,109 @@
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { parseMetrics } from "../lib/metrics";
+import { get, id, json, post, send } from "./client";
+import { can } from "./session";
+import type { Api } from "./types";
+
+export const nodesQuery = queryOptions({
+  queryKey: ["nodes"],
+  queryFn: ({ signal }) => get<Api["Nodes"]>("/nodes", undefined, signal),
+  refetchInterval: 15_000,
+});
+
+export const instancesQuery = (request: Api["ListRequest"], key: unknown) =>
+  queryOptions({
+    queryKey: ["instances", key],
+    queryFn: ({ signal }) =>
+      json<Api["Paged_InstanceSummary"]>("/workflow-instances/query", {
+        method: "POST",
+        body: request,
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  });
+
+/** How many instances match, each filter by itself; the server counts. */
+export function useCounts(filters: Api["ListRequest"][], key: unknown = filters) {
+  return useQuery({
+    queryKey: ["counts", key],
+    enabled: can("read:workflow-instances"),
+    queryFn: ({ signal }) =>
+      Promise.all(
+        filters.map(async (filter) => {
+          const body = { ...filter, page: 0, pageSize: 0 };
+          const page = await json<Api["Paged_InstanceSummary"]>("/workflow-instances/query", {
+            method: "POST",
+            body,
+            signal,
+          });
+          return page.totalCount;
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+}
+
+export const instanceQuery = (instance: string) =>
+  queryOptions({
+    queryKey: ["instance", instance],
+    queryFn: ({ signal }) =>
+      get<Api["InstanceDetail"]>(`/workflow-instances/${id(instance)}`, undefined, signal),
+  });
+
+export const whyQuery = (instance: string) =>
+  queryOptions({
+    queryKey: ["instance", instance, "why"],
+    queryFn: ({ signal }) => get<Api["Why"]>(`/workflow-instances/${id(instance)}/why`, undefined, signal),
+  });
+
+export const statsQuery = (instance: string) =>
+  queryOptions({
+    queryKey: ["instance", instance, "stats"],
+    queryFn: () => post<Api["Report"]>("/activity-executions/report", { workflowInstanceId: instance }),
+  });
+
+export const versionQuery = (version: string) =>
+  queryOptions({
+    queryKey: ["version", version],
+    queryFn: ({ signal }) =>
+      get<Api["FullDefinition"]>(`/workflow-definitions/by-id/${id(version)}`, undefined, signal),
+    staleTime: 60_000,
+  });
+
+export const definitionQuery = (definition: string, versionOptions = "Latest") =>
+  queryOptions({
+    queryKey: ["definition", definition, versionOptions],
+    queryFn: ({ signal }) =>
+      get<Api["FullDefinition"]>(
+        `/workflow-definitions/by-definition-id/${id(definition)}`,
+        { versionOptions },
+        signal,
+      ),
+  });
+
+export const versionsQuery = (definition: string) =>
+  queryOptions({
+    queryKey: ["definition", definition, "versions"],
+    queryFn: ({ signal }) =>
+      get<Api["DefinitionSummary"][]>(`/workflow-definitions/${id(definition)}/versions`, undefined, signal),
+  });
+
+/** The metrics of the node that answers; those of the cluster are the same at each node. */
+export const metricsQuery = queryOptions({
+  queryKey: ["metrics"],
+  queryFn: async ({ signal }) => {
+    const answer = await send("/metrics", { signal, headers: { Accept: "text/plain" } });
+    return parseMetrics(await answer.text());
+  },
+  refetchInterval: 5000,
+});
+
+export const lettersQuery = (page: number, pageSize: number) =>
+  queryOptions({
+    queryKey: ["letters", page, pageSize],
+    queryFn: ({ signal }) =>
+      get<Api["Paged_DeadLetter"]>("/bookmark-queue/dead-letters", { page, pageSize }, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });

@@ -1,0 +1,76 @@
+/** Who the caller is: kept for this tab, and gone when it closes. */
+export type Session =
+  | { kind: "none" }
+  | { kind: "key"; key: string }
+  | { kind: "user"; name: string; access: string; refresh: string };
+
+const STORE = "staunch.session";
+const listeners = new Set<() => void>();
+let current: Session = read();
+let refused = false;
+
+function read(): Session {
+  try {
+    const text = sessionStorage.getItem(STORE);
+    return text ? (JSON.parse(text) as Session) : { kind: "none" };
+  } catch {
+    return { kind: "none" };
+  }
+}
+
+function changed(): void {
+  for (const listener of listeners) listener();
+}
+
+export const session = {
+  current: () => current,
+  /** The server wants credentials, and those that are here do not count. */
+  isRefused: () => refused,
+  set(next: Session) {
+    current = next;
+    refused = false;
+    if (next.kind === "none") sessionStorage.removeItem(STORE);
+    else sessionStorage.setItem(STORE, JSON.stringify(next));
+    changed();
+  },
+  refuse() {
+    if (refused) return;
+    refused = true;
+    changed();
+  },
+  subscribe(listener: () => void) {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+};
+
+export function authorization(of: Session = current): string | undefined {
+  if (of.kind === "key") return `ApiKey ${of.key}`;
+  if (of.kind === "user") return `Bearer ${of.access}`;
+  return undefined;
+}
+
+/** The permissions that an access token names; undefined where nothing is known. */
+export function permissionsOf(of: Session): string[] | undefined {
+  if (of.kind !== "user") return undefined;
+  const payload = of.access.split(".")[1];
+  if (!payload) return undefined;
+  try {
+    const claims = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))) as {
+      permissions?: string | string[];
+    };
+    if (claims.permissions === undefined) return undefined;
+    return Array.isArray(claims.permissions) ? claims.permissions : [claims.permissions];
+  } catch {
+    return undefined;
+  }
+}
+
+export function allows(granted: string[] | undefined, wanted: string): boolean {
+  return granted === undefined || granted.includes("*") || granted.includes(wanted);
+}
+
+/** What the caller may not do is not offered. Where the permissions are not known, the server decides. */
+export function can(permission: string): boolean {
+  return allows(permissionsOf(current), permission);
+}

@@ -1,0 +1,104 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { useCounts } from "../api/queries";
+import { can } from "../api/session";
+import { t } from "../text";
+import { Icon } from "../ui/Icon";
+import { onHappening, startLive } from "./live";
+import { Mark } from "./Mark";
+import { Palette } from "./Palette";
+import { PAGES } from "./pages";
+import { TopBar } from "./TopBar";
+
+function Rail() {
+  const path = useLocation({ select: (location) => location.pathname });
+  const incidents = useCounts([{ hasIncidents: true }]).data?.[0];
+  return (
+    <nav
+      aria-label={t.rail.label}
+      className="flex shrink-0 border-line bg-raised max-md:order-last max-md:overflow-x-auto max-md:border-t md:w-14 md:flex-col md:border-r min-[1400px]:md:w-44"
+    >
+      <Link to="/" className="hidden h-12 items-center gap-2.5 px-4 md:flex" aria-label="Staunch">
+        <Mark />
+        <span className="hidden font-semibold min-[1400px]:inline">Staunch</span>
+      </Link>
+      {PAGES.filter(({ needs }) => needs.length === 0 || needs.some((one) => can(one))).map(
+        ({ key, to, icon }) => {
+          const here = to === "/" ? path === "/" : path.startsWith(to);
+          const count = key === "incidents" ? incidents : undefined;
+          return (
+            <Link
+              key={key}
+              to={to}
+              title={t.rail[key]}
+              aria-current={here ? "page" : undefined}
+              className={`relative flex h-11 items-center gap-3 px-[18px] md:h-10 ${here ? "bg-accent-soft font-medium text-accent" : "text-soft hover:bg-sunken hover:text-ink"}`}
+            >
+              <Icon name={icon} size={20} />
+              <span className="text-sm max-[1399px]:sr-only">{t.rail[key]}</span>
+              {count !== undefined && count > 0 && (
+                <span className="absolute top-0.5 left-8 rounded-full bg-faulted px-1.5 text-[11px] leading-4 font-medium text-raised min-[1400px]:static min-[1400px]:ml-auto">
+                  {count > 99 ? "99+" : count}
+                </span>
+              )}
+            </Link>
+          );
+        },
+      )}
+    </nav>
+  );
+}
+
+/** Counts follow what happens, at most once in two seconds. */
+function useLiveCounts() {
+  const client = useQueryClient();
+  useEffect(() => {
+    let due: ReturnType<typeof setTimeout> | undefined;
+    const stop = onHappening(() => {
+      due ??= setTimeout(() => {
+        due = undefined;
+        void client.invalidateQueries({ queryKey: ["counts"] });
+      }, 2000);
+    });
+    return () => {
+      clearTimeout(due);
+      stop();
+    };
+  }, [client]);
+}
+
+export function Frame() {
+  const [palette, setPalette] = useState(false);
+  useEffect(() => (can("read:workflow-instances") ? startLive() : undefined), []);
+  useLiveCounts();
+  useEffect(() => {
+    const key = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        setPalette(true);
+      }
+    };
+    document.addEventListener("keydown", key);
+    return () => document.removeEventListener("keydown", key);
+  }, []);
+  return (
+    <div className="flex h-full max-md:flex-col">
+      <button
+        type="button"
+        className="sr-only z-50 rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
+        onClick={() => document.getElementById("page")?.focus()}
+      >
+        {t.skip}
+      </button>
+      <Rail />
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <TopBar onSearch={() => setPalette(true)} />
+        <main id="page" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
+          <Outlet />
+        </main>
+      </div>
+      {palette && <Palette onClose={() => setPalette(false)} />}
+    </div>
+  );
+}

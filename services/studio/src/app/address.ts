@@ -1,0 +1,35 @@
+import { useLocation, useNavigate } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import type { Search } from "../lib/filters";
+
+export function parseSearch(text: string): Search {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+export function stringifySearch(search: Record<string, unknown>): string {
+  const all = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) {
+    if (value !== undefined && value !== null && value !== "") all.set(name, String(value));
+  }
+  const text = all.toString();
+  return text ? `?${text}` : "";
+}
+
+/** The address is the state: reads what stands after `?`, and changes parts of it. */
+export function useAddress(): [Search, (change: Search, keep?: boolean) => void] {
+  const text = useLocation({ select: (location) => location.searchStr });
+  const navigate = useNavigate();
+  const search = useMemo(() => parseSearch(text), [text]);
+  const change = useCallback(
+    (part: Search, keep = false) => {
+      void navigate({
+        to: ".",
+        search: (old: Search) => ({ ...old, ...part }),
+        replace: !keep,
+        resetScroll: false,
+      });
+    },
+    [navigate],
+  );
+  return [search, change];
+}

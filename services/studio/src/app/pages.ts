@@ -1,0 +1,18 @@
+import type { IconName } from "../ui/Icon";
+
+/** The pages of the rail, with the permissions of which one is needed to see them. */
+export const PAGES = [
+  { key: "home", to: "/", icon: "home", needs: [] },
+  { key: "definitions", to: "/definitions", icon: "definitions", needs: ["read:workflow-definitions"] },
+  { key: "instances", to: "/instances", icon: "instances", needs: ["read:workflow-instances"] },
+  { key: "incidents", to: "/incidents", icon: "incidents", needs: ["read:workflow-instances"] },
+  { key: "messages", to: "/messages", icon: "messages", needs: ["read:bookmark-queue:dead-letters"] },
+  { key: "cluster", to: "/cluster", icon: "cluster", needs: ["read:nodes", "read:workflow-runtime"] },
+  {
+    key: "access",
+    to: "/access",
+    icon: "access",
+    needs: ["read:user", "read:role", "read:application", "read:api-keys", "read:audit"],
+  },
+  { key: "secrets", to: "/secrets", icon: "secrets", needs: ["read:secrets"] },
+] as const satisfies readonly { key: string; to: string; icon: IconName; needs: readonly string[] }[];

@@ -1,0 +1,45 @@
+import { activityWord } from "../lib/format";
+
+export type Members = Record<string, unknown>;
+
+export function members(value: unknown): Members | undefined {
+  return value !== null && typeof value === "object" && !Array.isArray(value)
+    ? (value as Members)
+    : undefined;
+}
+
+export const text = (value: unknown) => (typeof value === "string" ? value : "");
+
+export function isActivity(value: unknown): value is Members {
+  const one = members(value);
+  return Boolean(one && text(one.id) && text(one.type) && !("typeName" in one));
+}
+
+/** The activities inside another one, each with the port that leads to it. */
+export function children(activity: Members): [string, Members][] {
+  return Object.entries(activity).flatMap(([port, value]): [string, Members][] => {
+    if (isActivity(value)) return [[port, value]];
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((one: unknown): [string, Members][] => {
+      if (isActivity(one)) return [[port, one]];
+      const held = members(one);
+      return held && isActivity(held.activity) ? [[text(held.label) || port, held.activity]] : [];
+    });
+  });
+}
+
+/** All activities of a workflow by their ids, containers included. */
+export function activitiesIn(root: unknown): Map<string, Members> {
+  const found = new Map<string, Members>();
+  const look = (activity: Members): void => {
+    found.set(text(activity.id), activity);
+    for (const [, child] of children(activity)) look(child);
+  };
+  if (isActivity(root)) look(root);
+  return found;
+}
+
+export function nameOf(activity: Members): string {
+  const shown = text(members(activity.metadata)?.displayText);
+  return activityWord(text(activity.id), text(activity.name) || shown, text(activity.type));
+}

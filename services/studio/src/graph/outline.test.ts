@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { outline } from "./outline";
+
+const then = "then";
+
+const line = (id: string) => ({ id, type: "Elsa.WriteLine" });
+
+describe("outline", () => {
+  it("draws a flowchart with the words of its ways", () => {
+    const drawn = outline({
+      id: "f",
+      type: "Elsa.Flowchart",
+      activities: [line("a"), line("b"), line("c")],
+      connections: [
+        { source: { activity: "a", port: "True" }, target: { activity: "b", port: "In" } },
+        { source: { activity: "a", port: "Done" }, target: { activity: "c", port: "In" } },
+      ],
+    });
+    expect(drawn.boxes.map((box) => box.id)).toEqual(["a", "b", "c"]);
+    expect(drawn.ways.map(({ from, to, word }) => [from, to, word])).toEqual([
+      ["a", "b", "True"],
+      ["a", "c", ""],
+    ]);
+  });
+
+  it("draws a sequence as a chain, and what is in a container from its port", () => {
+    const drawn = outline({
+      id: "s",
+      type: "Elsa.Sequence",
+      activities: [
+        {
+          id: "if",
+          type: "Elsa.If",
+          [then]: { id: "s2", type: "Elsa.Sequence", activities: [line("x"), line("y")] },
+        },
+        line("z"),
+      ],
+    });
+    expect(drawn.ways.map(({ from, to, word }) => [from, to, word])).toEqual([
+      ["x", "y", ""],
+      ["if", "x", "then"],
+      ["if", "z", ""],
+    ]);
+  });
+
+  it("goes on after the last activity of a sequence in a flowchart", () => {
+    const drawn = outline({
+      id: "f",
+      type: "Elsa.Flowchart",
+      activities: [{ id: "s", type: "Elsa.Sequence", activities: [line("x"), line("y")] }, line("z")],
+      connections: [{ source: "s", target: "z", sourcePort: "Done", targetPort: "In" }],
+    });
+    expect(drawn.ways.map(({ from, to }) => [from, to])).toEqual([
+      ["x", "y"],
+      ["y", "z"],
+    ]);
+  });
+
+  it("keeps places that do not overlap", () => {
+    const placed = (id: string, x: number) => ({
+      ...line(id),
+      metadata: { designer: { position: { x, y: 10 } } },
+    });
+    const drawn = outline({
+      id: "f",
+      type: "Elsa.Flowchart",
+      activities: [placed("a", 0), placed("b", 500)],
+      connections: [],
+    });
+    expect(drawn.boxes.map(({ x, y }) => [x, y])).toEqual([
+      [0, 10],
+      [500, 10],
+    ]);
+  });
+
+  it("draws nothing of what is no activity", () => {
+    expect(outline(null)).toEqual({ boxes: [], ways: [], isDown: true });
+  });
+});

@@ -1,0 +1,124 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  comparisonOf,
+  fromAddress,
+  type InstanceFilter,
+  STATES,
+  timeOf,
+  toAddress,
+  toPlanFilter,
+  toRequest,
+  valueText,
+} from "./filters";
+
+const NOW = Date.parse("2026-11-25T12:00:00Z");
+const words = fc.string({ minLength: 1, maxLength: 20 });
+const trimmed = words.map((text) => text.trim()).filter((text) => text !== "");
+
+const filters: fc.Arbitrary<InstanceFilter> = fc.record({
+  text: fc.option(words, { nil: undefined }),
+  definition: fc.option(words, { nil: undefined }),
+  version: fc.option(fc.nat(), { nil: undefined }),
+  states: fc.subarray(STATES),
+  incidents: fc.option(fc.boolean(), { nil: undefined }),
+  correlation: fc.option(words, { nil: undefined }),
+  name: fc.option(words, { nil: undefined }),
+  time: fc.constantFrom("CreatedAt", "UpdatedAt", "FinishedAt"),
+  since: fc.option(words, { nil: undefined }),
+  until: fc.option(words, { nil: undefined }),
+  values: fc.array(
+    fc.record({
+      name: fc.stringMatching(/^[A-Za-z]\w{0,8}$/),
+      operator: fc.constantFrom("eq", "ne", "gt", "gte", "lt", "lte", "prefix"),
+      value: trimmed.filter((text) => !text.startsWith("=")),
+    }),
+    { maxLength: 3 },
+  ),
+  order: fc.constantFrom("Created", "UpdatedAt", "Finished", "Name"),
+  ascending: fc.boolean(),
+  page: fc.nat({ max: 1000 }),
+});
+
+describe("filters", () => {
+  it("come back from the address as they went into it", () => {
+    fc.assert(
+      fc.property(filters, (filter) => {
+        const text = new URLSearchParams(
+          Object.entries(toAddress(filter)).flatMap(([name, value]) =>
+            value === undefined ? [] : [[name, value]],
+          ),
+        ).toString();
+        expect(fromAddress(Object.fromEntries(new URLSearchParams(text)))).toEqual(filter);
+      }),
+    );
+  });
+
+  it("leave the address empty as long as nothing is filtered", () => {
+    expect(Object.values(toAddress(fromAddress({}))).filter(Boolean)).toEqual([]);
+  });
+
+  it("ignore what the address has and nobody knows", () => {
+    const read = fromAddress({
+      state: "Faulted,Odd",
+      page: "-1",
+      order: "Colour",
+      values: "nothing",
+      version: "x",
+    });
+    expect(read).toMatchObject({
+      states: ["Faulted"],
+      page: 0,
+      order: "Created",
+      values: [],
+      version: undefined,
+    });
+  });
+
+  it("become a request with times of the server", () => {
+    const request = toRequest(
+      fromAddress({ since: "2h", state: "Faulted", values: "Amount>=100", time: "FinishedAt" }),
+      NOW,
+      50,
+    );
+    expect(request).toMatchObject({
+      pageSize: 50,
+      subStatuses: ["Faulted"],
+      timestampFilters: [
+        { column: "FinishedAt", operator: "GreaterThanOrEqual", timestamp: "2026-11-25T10:00:00.000Z" },
+      ],
+      variableFilters: [{ name: "Amount", operator: "gte", value: "100" }],
+    });
+  });
+
+  it("are no filter of a plan where the plan cannot say the same", () => {
+    expect(toPlanFilter(fromAddress({ version: "3" }), NOW)).toBeUndefined();
+    expect(toPlanFilter(fromAddress({ definition: "a", name: "b" }), NOW)).toMatchObject({
+      definitionIds: ["a"],
+      names: ["b"],
+    });
+  });
+});
+
+describe("comparisons", () => {
+  it.each([
+    ["Amount>=100", { name: "Amount", operator: "gte", value: "100" }],
+    ["Customer^=Mu", { name: "Customer", operator: "prefix", value: "Mu" }],
+    ["Paid = true", { name: "Paid", operator: "eq", value: "true" }],
+    ["State!=open", { name: "State", operator: "ne", value: "open" }],
+  ])("reads %s", (text, value) => expect(comparisonOf(text)).toEqual(value));
+
+  it.each(["Amount", ">=100", "Amount>=", ""])("refuses %s", (text) =>
+    expect(comparisonOf(text)).toBeUndefined(),
+  );
+
+  it("writes what it reads", () => expect(valueText({ name: "A", operator: "lt", value: "5" })).toBe("A<5"));
+});
+
+describe("timeOf", () => {
+  it("takes a span, a time, and nothing else", () => {
+    expect(timeOf("15m", NOW)).toBe("2026-11-25T11:45:00.000Z");
+    expect(timeOf("2026-11-25T09:00Z", NOW)).toBe("2026-11-25T09:00:00.000Z");
+    expect(timeOf("yesterday", NOW)).toBeUndefined();
+  });
+});

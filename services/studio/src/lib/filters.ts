@@ -1,0 +1,176 @@
+import type { Api, SubStatus } from "../api/types";
+import { spanOf } from "./format";
+
+/** The address of a page after `?`. */
+export type Search = Record<string, string | undefined>;
+
+export type Operator = Api["VariableFilter"]["operator"];
+
+export interface ValueFilter {
+  name: string;
+  operator: Operator;
+  value: string;
+}
+
+export const TIMES = ["CreatedAt", "UpdatedAt", "FinishedAt"] as const;
+export const ORDERS = ["Created", "UpdatedAt", "Finished", "Name"] as const;
+export const STATES: SubStatus[] = ["Pending", "Executing", "Suspended", "Finished", "Faulted", "Cancelled"];
+
+export interface InstanceFilter {
+  text?: string;
+  definition?: string;
+  version?: number;
+  states: SubStatus[];
+  incidents?: boolean;
+  correlation?: string;
+  name?: string;
+  time: (typeof TIMES)[number];
+  since?: string;
+  until?: string;
+  values: ValueFilter[];
+  order: (typeof ORDERS)[number];
+  ascending: boolean;
+  page: number;
+}
+
+const SIGNS: [string, Operator][] = [
+  ["^=", "prefix"],
+  [">=", "gte"],
+  ["<=", "lte"],
+  ["!=", "ne"],
+  ["=", "eq"],
+  [">", "gt"],
+  ["<", "lt"],
+];
+
+/** Reads `Amount>=100`; undefined where it is no comparison. */
+export function comparisonOf(text: string): ValueFilter | undefined {
+  const at = text.search(/[\^><!=]/);
+  if (at <= 0) return undefined;
+  for (const [sign, operator] of SIGNS) {
+    if (text.startsWith(sign, at)) {
+      const value = text.slice(at + sign.length).trim();
+      return value ? { name: text.slice(0, at).trim(), operator, value } : undefined;
+    }
+  }
+  return undefined;
+}
+
+export function valueText({ name, operator, value }: ValueFilter): string {
+  const sign = SIGNS.find(([, one]) => one === operator)?.[0] ?? "=";
+  return `${name}${sign}${value}`;
+}
+
+const escaped = (text: string) => text.replaceAll("\\", "\\\\").replaceAll(",", "\\,");
+
+function split(text: string): string[] {
+  const parts: string[] = [];
+  let part = "";
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text.charAt(at);
+    if (sign === "\\") part += text.charAt(++at);
+    else if (sign === ",") {
+      parts.push(part);
+      part = "";
+    } else part += sign;
+  }
+  return [...parts, part].filter(Boolean);
+}
+
+function oneOf<T extends string>(all: readonly T[], text: string | undefined, otherwise: T): T {
+  return all.find((one) => one === text) ?? otherwise;
+}
+
+const whole = (text: string | undefined) => (text && /^\d+$/.test(text) ? Number(text) : undefined);
+
+export function fromAddress(search: Search): InstanceFilter {
+  const states = split(search.state ?? "");
+  return {
+    text: search.q || undefined,
+    definition: search.definition || undefined,
+    version: whole(search.version),
+    states: STATES.filter((one) => states.includes(one)),
+    incidents: search.incidents === "yes" ? true : search.incidents === "no" ? false : undefined,
+    correlation: search.correlation || undefined,
+    name: search.name || undefined,
+    time: oneOf(TIMES, search.time, "CreatedAt"),
+    since: search.since || undefined,
+    until: search.until || undefined,
+    values: split(search.values ?? "").flatMap((one) => comparisonOf(one) ?? []),
+    order: oneOf(ORDERS, search.order, "Created"),
+    ascending: search.dir === "up",
+    page: whole(search.page) ?? 0,
+  };
+}
+
+/** Only what differs from the default stands in the address. */
+export function toAddress(filter: InstanceFilter): Search {
+  return {
+    q: filter.text,
+    definition: filter.definition,
+    version: filter.version?.toString(),
+    state: filter.states.length ? filter.states.join(",") : undefined,
+    incidents: filter.incidents === undefined ? undefined : filter.incidents ? "yes" : "no",
+    correlation: filter.correlation,
+    name: filter.name,
+    time: filter.time === "CreatedAt" ? undefined : filter.time,
+    since: filter.since,
+    until: filter.until,
+    values: filter.values.map((one) => escaped(valueText(one))).join(",") || undefined,
+    order: filter.order === "Created" ? undefined : filter.order,
+    dir: filter.ascending ? "up" : undefined,
+    page: filter.page > 0 ? filter.page.toString() : undefined,
+  };
+}
+
+/** A span before now (`2h`) or a time, as the server reads it. */
+export function timeOf(text: string, now: number): string | undefined {
+  const span = spanOf(text);
+  const at = new Date(span === undefined ? text : now - span);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+function timesOf(filter: InstanceFilter, now: number): Api["TimestampFilter"][] {
+  const bounds: [string | undefined, "GreaterThanOrEqual" | "LessThanOrEqual"][] = [
+    [filter.since, "GreaterThanOrEqual"],
+    [filter.until, "LessThanOrEqual"],
+  ];
+  return bounds.flatMap(([text, operator]) => {
+    const timestamp = text && timeOf(text, now);
+    return timestamp ? [{ column: filter.time, operator, timestamp }] : [];
+  });
+}
+
+export function toRequest(filter: InstanceFilter, now: number, pageSize: number): Api["ListRequest"] {
+  return {
+    page: filter.page,
+    pageSize,
+    searchTerm: filter.text,
+    definitionId: filter.definition,
+    version: filter.version,
+    subStatuses: filter.states.length ? filter.states : undefined,
+    hasIncidents: filter.incidents,
+    correlationId: filter.correlation,
+    name: filter.name,
+    timestampFilters: timesOf(filter, now),
+    variableFilters: filter.values,
+    orderBy: filter.order,
+    orderDirection: filter.ascending ? "Ascending" : "Descending",
+  };
+}
+
+/** The filter of a plan that changes all instances that match; it has no version number of its own. */
+export function toPlanFilter(filter: InstanceFilter, now: number): Api["PlanFilter"] | undefined {
+  if (filter.version !== undefined) return undefined;
+  return {
+    searchTerm: filter.text,
+    definitionIds: filter.definition ? [filter.definition] : undefined,
+    subStatuses: filter.states.length ? filter.states : undefined,
+    hasIncidents: filter.incidents,
+    correlationIds: filter.correlation ? [filter.correlation] : undefined,
+    names: filter.name ? [filter.name] : undefined,
+    timestampFilters: timesOf(filter, now),
+    variableFilters: filter.values,
+    emptyFilterSelectsAll: true,
+  };
+}

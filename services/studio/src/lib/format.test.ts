@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { formatBytes, formatDuration, formatTime, shortId, spanOf, typeName } from "./format";
+
+const AT = "2026-11-25T09:05:07.042Z";
+const NOW = Date.parse("2026-11-25T12:05:07Z");
+
+describe("times", () => {
+  it("are shown in UTC, with milliseconds where they matter", () => {
+    expect(formatTime(AT, "utc", NOW)).toBe("2026-11-25 09:05:07");
+    expect(formatTime(AT, "utc", NOW, "en", true)).toBe("2026-11-25 09:05:07.042");
+  });
+
+  it("are shown relative to now, in the language of the reader", () => {
+    expect(formatTime(AT, "relative", NOW)).toBe("3 hr. ago");
+    expect(formatTime(AT, "relative", NOW, "de")).toBe("vor 3 Std.");
+  });
+
+  it("are shown as they are where they are no times", () =>
+    expect(formatTime("soon", "utc", NOW)).toBe("soon"));
+});
+
+it.each([
+  [4, "4 ms"],
+  [1500, "1.5 s"],
+  [42_000, "42 s"],
+  [61_000, "1 min 1 s"],
+  [7_260_000, "2 h 1 min"],
+  [200_000_000, "2 d 7 h"],
+])("formats %d ms as %s", (milliseconds, text) => expect(formatDuration(milliseconds)).toBe(text));
+
+it.each([
+  [512, "512 B"],
+  [1536, "1.5 KiB"],
+  [268_435_456, "256 MiB"],
+])("formats %d bytes as %s", (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+
+it.each([
+  ["2h", 7_200_000],
+  ["30 m", 1_800_000],
+  ["7d", 604_800_000],
+  ["2 weeks", undefined],
+])("reads the span %s", (text, span) => expect(spanOf(text)).toBe(span));
+
+it("shortens long ids and says types as people do", () => {
+  expect(shortId("01a213d3b23870af9b3953caeef38b57")).toBe("01a2…eef38b57");
+  expect(shortId("invoice")).toBe("invoice");
+  expect(typeName("Elsa.HttpEndpoint")).toBe("Http Endpoint");
+});

@@ -1,0 +1,29 @@
+import { t } from "../text";
+
+/** One state, one colour, one icon, one word. */
+export type State = "pending" | "running" | "waiting" | "finished" | "faulted" | "cancelled" | "skipped";
+
+const STATE_OF: Record<string, State> = {
+  Pending: "pending",
+  Executing: "running",
+  Running: "running",
+  Started: "running",
+  Suspended: "waiting",
+  Finished: "finished",
+  Completed: "finished",
+  Faulted: "faulted",
+  Cancelled: "cancelled",
+  Canceled: "cancelled",
+};
+
+export function stateOf(status: string): State {
+  return STATE_OF[status] ?? "skipped";
+}
+
+export function stateWord(status: string): string {
+  return t.states[stateOf(status)];
+}
+
+export function isOver(status: string): boolean {
+  return ["finished", "cancelled", "faulted"].includes(stateOf(status));
+}

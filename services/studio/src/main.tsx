@@ -1,0 +1,42 @@
+import { MutationCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ROOT, STUDIO } from "./api/base";
+import { asProblem } from "./api/problem";
+import { Gate } from "./app/Gate";
+import { router } from "./app/router";
+import { applyTheme } from "./app/settings";
+import "./styles.css";
+import { complain, Notices } from "./ui/notices";
+
+applyTheme();
+// The server shows this page at its root, too.
+if (location.pathname === `${ROOT}/` || location.pathname === STUDIO) {
+  history.replaceState(null, "", `${STUDIO}/${location.search}`);
+}
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2000,
+      retry: (failures, error) => asProblem(error).status === 0 && failures < 3,
+      refetchOnWindowFocus: true,
+    },
+  },
+  mutationCache: new MutationCache({ onError: complain }),
+});
+
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={client}>
+        <Gate>
+          <RouterProvider router={router} />
+        </Gate>
+        <Notices />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

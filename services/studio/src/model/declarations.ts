@@ -1,0 +1,92 @@
+import type { Index } from "./activities";
+import type { Edit } from "./history";
+import { isMembers, type Json, listOf, type Members, membersOf, textOf } from "./json";
+import { newId } from "./make";
+import type { Path } from "./patch";
+import { Steps } from "./steps";
+
+export type DeclarationKind = "variables" | "inputs" | "outputs";
+
+const STORED = "Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core";
+
+export function newDeclaration(kind: DeclarationKind, name: string): Members {
+  if (kind === "variables")
+    return { id: newId(), name, typeName: "Object", isArray: false, storageDriverTypeName: STORED };
+  const declared: Members = {
+    type: "Object",
+    name,
+    displayName: name,
+    description: "",
+    category: "",
+    isArray: false,
+  };
+  return kind === "inputs" ? { ...declared, uiHint: "singleline", storageDriverType: STORED } : declared;
+}
+
+export function freeDeclaration(doc: Json, kind: DeclarationKind): string {
+  const names = listOf(membersOf(doc)?.[kind]).map((one) => textOf(membersOf(one)?.name));
+  const word = { variables: "Variable", inputs: "Input", outputs: "Output" }[kind];
+  for (let at = 1; ; at++) if (!names.includes(`${word}${at}`)) return `${word}${at}`;
+}
+
+export function addDeclaration(index: Index, kind: DeclarationKind, label: string): Edit {
+  const declared = newDeclaration(kind, freeDeclaration(index.doc, kind));
+  return new Steps(index.doc).append([kind], declared).edit(label);
+}
+
+export function removeDeclaration(index: Index, kind: DeclarationKind, at: number, label: string): Edit {
+  return new Steps(index.doc).remove([kind, at]).edit(label);
+}
+
+/** The places where an expression or a `variable` member has a declaration with this id or name. */
+function references(doc: Json, kind: DeclarationKind, was: Members): Path[] {
+  const found: Path[] = [];
+  const wanted = kind === "variables" ? "Variable" : "Input";
+  const isIt = (value: Json | undefined): boolean => {
+    const held = membersOf(value);
+    if (!held) return false;
+    return kind === "variables" && textOf(held.id) ? held.id === was.id : held.name === was.name;
+  };
+  const walk = (value: Json, path: Path): void => {
+    if (Array.isArray(value)) {
+      for (const [at, item] of value.entries()) walk(item, [...path, at]);
+    } else if (isMembers(value)) {
+      if (value.type === wanted && isIt(value.value)) found.push([...path, "value"]);
+      if (kind === "variables" && isIt(value.variable)) found.push([...path, "variable"]);
+      for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name]);
+    }
+  };
+  const root = membersOf(doc)?.root;
+  if (root !== undefined) walk(root, ["root"]);
+  return found;
+}
+
+/** Changes a member of a declaration. References that carry its name or type follow. */
+export function setDeclaration(
+  index: Index,
+  kind: DeclarationKind,
+  at: number,
+  member: string,
+  value: Json | undefined,
+  label: string,
+): Edit {
+  const steps = new Steps(index.doc);
+  const was = membersOf(listOf(membersOf(index.doc)?.[kind])[at]);
+  const path = [kind, at, member];
+  if (value === undefined) steps.remove(path);
+  else steps.set(path, value);
+  const isFollowed =
+    value !== undefined && kind !== "outputs" && (member === "name" || member === "typeName");
+  if (was && isFollowed)
+    for (const place of references(index.doc, kind, was)) steps.set([...place, member], value);
+  if (
+    was &&
+    kind !== "variables" &&
+    member === "name" &&
+    was.displayName === was.name &&
+    value !== undefined
+  ) {
+    steps.set([kind, at, "displayName"], value);
+  }
+  return steps.edit(label, { merge: `set ${path.join("/")}` });
+}

@@ -1,0 +1,123 @@
+import dagre from "@dagrejs/dagre";
+import type { Line, PageView, Point } from "./view";
+
+export const WIDTH = 200;
+export const HEIGHT = 56;
+
+const direction = (view: PageView): "LR" | "TB" => (view.kind === "list" ? "TB" : "LR");
+
+/** How often lines from one activity cross: an outcome that is above another one should lead above it. */
+function inversions(view: PageView, places: ReadonlyMap<string, Point>, ports: Ports): number {
+  const bySource = new Map<string, Line[]>();
+  for (const line of view.lines) bySource.set(line.from, [...(bySource.get(line.from) ?? []), line]);
+  let count = 0;
+  for (const [key, lines] of bySource) {
+    if (lines.length < 2) continue;
+    const order = ports(key);
+    const sorted = [...lines].sort((one, other) => order.indexOf(one.port) - order.indexOf(other.port));
+    for (const [at, line] of sorted.entries()) {
+      const y = places.get(line.to)?.y ?? 0;
+      for (const later of sorted.slice(at + 1)) if ((places.get(later.to)?.y ?? 0) < y) count++;
+    }
+  }
+  return count;
+}
+
+/** The outcomes of an activity, from top to bottom. */
+export type Ports = (key: string) => readonly string[];
+
+/** Places for all activities of a page, from its lines; turned over where fewer lines cross then. */
+export function arrange(
+  view: PageView,
+  height: (key: string) => number = () => HEIGHT,
+  ports: Ports = () => [],
+): Map<string, Point> {
+  const places = arranged(view, height);
+  if (direction(view) === "TB") return places;
+  const turned = new Map([...places].map(([key, { x, y }]) => [key, { x, y: -y - height(key) }] as const));
+  return inversions(view, turned, ports) < inversions(view, places, ports) ? turned : places;
+}
+
+function arranged(view: PageView, height: (key: string) => number): Map<string, Point> {
+  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  const isList = direction(view) === "TB";
+  graph.setGraph({ rankdir: direction(view), nodesep: isList ? 48 : 32, ranksep: isList ? 48 : 72 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const item of view.items) graph.setNode(item.key, { width: WIDTH, height: height(item.key) });
+  for (const line of view.lines) {
+    if (graph.hasNode(line.from) && graph.hasNode(line.to)) graph.setEdge(line.from, line.to, {}, line.id);
+  }
+  dagre.layout(graph);
+  return new Map(
+    view.items.map((item): [string, Point] => {
+      const node = graph.node(item.key);
+      const x = Math.round((node.x ?? 0) - WIDTH / 2);
+      return [item.key, { x, y: Math.round((node.y ?? 0) - height(item.key) / 2) }];
+    }),
+  );
+}
+
+const hides = (one: Point, other: Point): boolean =>
+  Math.abs(one.x - other.x) < WIDTH && Math.abs(one.y - other.y) < HEIGHT + 8;
+
+function freePlace(wanted: Point, taken: readonly Point[]): Point {
+  let place = wanted;
+  for (let tries = 0; tries < 200; tries++) {
+    const other = taken.find((one) => hides(one, place));
+    if (!other) return place;
+    place = { x: place.x, y: other.y + HEIGHT + 24 };
+  }
+  return place;
+}
+
+function beside(key: string, lines: readonly Line[], placed: ReadonlyMap<string, Point>): Point | undefined {
+  for (const line of lines) {
+    const before = line.to === key ? placed.get(line.from) : undefined;
+    if (before) return { x: before.x + WIDTH + 72, y: before.y };
+  }
+  for (const line of lines) {
+    const after = line.from === key ? placed.get(line.to) : undefined;
+    if (after) return { x: after.x - WIDTH - 72, y: after.y };
+  }
+  return undefined;
+}
+
+/** Where a page shows its activities: where they were put, and the others beside those. */
+export function placesOf(
+  view: PageView,
+  height?: (key: string) => number,
+  ports?: Ports,
+): Map<string, Point> {
+  if (view.kind === "list") return arrange(view, height);
+  const placed = new Map(view.items.flatMap((item) => (item.at ? [[item.key, item.at] as const] : [])));
+  if (placed.size === view.items.length) return placed;
+  if (placed.size === 0) return arrange(view, height, ports);
+  let rest = view.items.filter((item) => !item.at);
+  const taken = [...placed.values()];
+  while (rest.length > 0) {
+    const next = rest.find((item) => beside(item.key, view.lines, placed)) ?? rest[0];
+    if (!next) break;
+    const low = Math.max(...taken.map((point) => point.y));
+    const left = Math.min(...taken.map((point) => point.x));
+    const place = freePlace(beside(next.key, view.lines, placed) ?? { x: left, y: low + HEIGHT + 48 }, taken);
+    placed.set(next.key, place);
+    taken.push(place);
+    rest = rest.filter((item) => item !== next);
+  }
+  return placed;
+}
+
+/** A place for a new activity: beside the selected one, or under all. */
+export function placeFor(places: ReadonlyMap<string, Point>, after?: string): Point {
+  const taken = [...places.values()];
+  const before = after === undefined ? undefined : places.get(after);
+  if (before) return freePlace({ x: before.x + WIDTH + 72, y: before.y }, taken);
+  if (taken.length === 0) return { x: 0, y: 0 };
+  return freePlace(
+    {
+      x: Math.min(...taken.map((point) => point.x)),
+      y: Math.max(...taken.map((point) => point.y)) + HEIGHT + 48,
+    },
+    taken,
+  );
+}

@@ -1,0 +1,125 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { del, id, post, put } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { t } from "../../text";
+import { Confirm } from "../../ui/Dialog";
+import { Field, TextArea } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { Empty, Shown } from "../../ui/States";
+import { Table } from "../../ui/Table";
+import { Bar, listOf, Make } from "./parts";
+import { rolesQuery } from "./queries";
+
+type Role = Api["RoleSummary"];
+
+function Form({ role, onClose }: { role?: Role; onClose: () => void }) {
+  const client = useQueryClient();
+  const [name, setName] = useState(role?.name ?? "");
+  const [permissions, setPermissions] = useState(role?.permissions.join("\n") ?? "");
+  const make = async () => {
+    const body = { name, permissions: listOf(permissions) };
+    if (role) await put(`/identity/roles/${id(role.id)}`, body);
+    else await post("/identity/roles", body);
+    void client.invalidateQueries({ queryKey: ["roles"] });
+    return undefined;
+  };
+  return (
+    <Make
+      title={role ? role.name : t.access.newRole}
+      verb={role ? t.save : t.access.newRole}
+      make={make}
+      onClose={onClose}
+    >
+      <Field label={t.columns.name} value={name} required onChange={(event) => setName(event.target.value)} />
+      <TextArea
+        label={t.access.permissions}
+        hint={t.access.permissionsHint}
+        value={permissions}
+        onChange={(event) => setPermissions(event.target.value)}
+      />
+    </Make>
+  );
+}
+
+export function Roles() {
+  const client = useQueryClient();
+  const query = useQuery(rolesQuery);
+  const [form, setForm] = useState<{ role?: Role }>();
+  const [removed, setRemoved] = useState<Role>();
+  return (
+    <>
+      <Bar
+        note={t.access.rolesNote}
+        word={can("create:role") ? t.access.newRole : undefined}
+        onMake={() => setForm({})}
+      />
+      <Shown query={query}>
+        {({ roles }) =>
+          roles.length === 0 ? (
+            <Empty title={t.access.noRoles} />
+          ) : (
+            <Table
+              label={t.access.roles}
+              rows={roles}
+              rowKey={(row) => row.id}
+              columns={[
+                {
+                  key: "name",
+                  head: t.columns.name,
+                  cell: (row) => <span className="font-medium">{row.name}</span>,
+                },
+                {
+                  key: "id",
+                  head: t.columns.id,
+                  cell: (row) => <code className="font-mono text-xs">{row.id}</code>,
+                },
+                {
+                  key: "permissions",
+                  head: t.access.permissions,
+                  cell: (row) => <span title={row.permissions.join("\n")}>{row.permissions.join(", ")}</span>,
+                },
+                {
+                  key: "menu",
+                  head: <span className="sr-only">{t.actions}</span>,
+                  end: true,
+                  className: "!overflow-visible",
+                  cell: (row) => (
+                    <Menu
+                      label={t.access.actionsOf(row.name)}
+                      tone="quiet"
+                      items={[
+                        can("update:role") && { word: t.change, act: () => setForm({ role: row }) },
+                        can("delete:role") && {
+                          word: t.deeds.delete,
+                          danger: true,
+                          act: () => setRemoved(row),
+                        },
+                      ]}
+                    />
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Shown>
+      {form && <Form role={form.role} onClose={() => setForm(undefined)} />}
+      {removed && (
+        <Confirm
+          title={t.access.deleteOne(removed.name)}
+          verb={t.access.deleteOne(removed.name)}
+          act={() =>
+            del(`/identity/roles/${id(removed.id)}`).then(() =>
+              client.invalidateQueries({ queryKey: ["roles"] }),
+            )
+          }
+          onClose={() => setRemoved(undefined)}
+        >
+          <p>{t.access.deleteRoleConsequence}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

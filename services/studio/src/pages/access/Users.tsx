@@ -1,0 +1,162 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { del, id, post, put } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { t } from "../../text";
+import { Confirm } from "../../ui/Dialog";
+import { Field } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { attempt } from "../../ui/notices";
+import { Badge } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
+import { Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { Bar, Choices, Make } from "./parts";
+import { rolesQuery, usersQuery } from "./queries";
+
+type User = Api["UserSummary"];
+
+function Form({ user, onClose }: { user?: User; onClose: () => void }) {
+  const client = useQueryClient();
+  const roles = useQuery(rolesQuery).data?.roles ?? [];
+  const [name, setName] = useState(user?.name ?? "");
+  const [password, setPassword] = useState("");
+  const [chosen, setChosen] = useState<string[]>(user?.roles ?? []);
+  const make = async () => {
+    if (user) {
+      const body = { roles: chosen, password: password || undefined };
+      await put<Api["UserSummary"]>(`/identity/users/${id(user.id)}`, body);
+      void client.invalidateQueries({ queryKey: ["users"] });
+      return undefined;
+    }
+    const body = { name, password: password || undefined, roles: chosen };
+    const made = await post<Api["UserMade"]>("/identity/users", body);
+    void client.invalidateQueries({ queryKey: ["users"] });
+    return made.password ? { [t.login.password]: made.password } : undefined;
+  };
+  return (
+    <Make
+      title={user ? user.name : t.access.newUser}
+      verb={user ? t.save : t.access.newUser}
+      make={make}
+      onClose={onClose}
+    >
+      {!user && (
+        <Field label={t.login.name} value={name} required onChange={(event) => setName(event.target.value)} />
+      )}
+      <Field
+        label={t.login.password}
+        type="password"
+        autoComplete="new-password"
+        hint={user ? t.access.passwordKept : t.access.passwordDrawn}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      <Choices
+        label={t.access.roles}
+        all={roles.map((role) => [role.id, role.name] as const)}
+        chosen={chosen}
+        onChange={setChosen}
+      />
+    </Make>
+  );
+}
+
+export function Users() {
+  const client = useQueryClient();
+  const query = useQuery(usersQuery);
+  const [form, setForm] = useState<{ user?: User }>();
+  const [removed, setRemoved] = useState<User>();
+  const reload = () => client.invalidateQueries({ queryKey: ["users"] });
+  return (
+    <>
+      <Bar
+        note={t.access.usersNote}
+        word={can("create:user") ? t.access.newUser : undefined}
+        onMake={() => setForm({})}
+      />
+      <Shown query={query}>
+        {({ users }) =>
+          users.length === 0 ? (
+            <Empty title={t.access.noUsers} />
+          ) : (
+            <Table
+              label={t.access.users}
+              rows={users}
+              rowKey={(row) => row.id}
+              columns={[
+                {
+                  key: "name",
+                  head: t.columns.name,
+                  cell: (row) => <span className="font-medium">{row.name}</span>,
+                },
+                {
+                  key: "roles",
+                  head: t.access.roles,
+                  cell: (row) => (
+                    <span className="flex gap-1">
+                      {row.roles.map((role) => (
+                        <Badge key={role}>{role}</Badge>
+                      ))}
+                    </span>
+                  ),
+                },
+                {
+                  key: "state",
+                  head: t.filters.state,
+                  cell: (row) =>
+                    row.isDisabled ? (
+                      <Badge tone="warn">{t.access.disabled}</Badge>
+                    ) : (
+                      <Badge tone="good">{t.access.active}</Badge>
+                    ),
+                },
+                { key: "made", head: t.columns.made, cell: (row) => <Time at={row.createdAt} /> },
+                {
+                  key: "menu",
+                  head: <span className="sr-only">{t.actions}</span>,
+                  end: true,
+                  className: "!overflow-visible",
+                  cell: (row) => (
+                    <Menu
+                      label={t.access.actionsOf(row.name)}
+                      tone="quiet"
+                      items={[
+                        can("update:user") && { word: t.change, act: () => setForm({ user: row }) },
+                        can("update:user") && {
+                          word: row.isDisabled ? t.access.enable : t.access.disable,
+                          act: () =>
+                            void attempt(
+                              () => put(`/identity/users/${id(row.id)}`, { isDisabled: !row.isDisabled }),
+                              t.saved,
+                            ).then(reload),
+                        },
+                        can("delete:user") && {
+                          word: t.deeds.delete,
+                          danger: true,
+                          act: () => setRemoved(row),
+                        },
+                      ]}
+                    />
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Shown>
+      {form && <Form user={form.user} onClose={() => setForm(undefined)} />}
+      {removed && (
+        <Confirm
+          title={t.access.deleteOne(removed.name)}
+          verb={t.access.deleteOne(removed.name)}
+          act={() => del(`/identity/users/${id(removed.id)}`).then(reload)}
+          onClose={() => setRemoved(undefined)}
+        >
+          <p>{t.access.deleteUserConsequence}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,123 @@
+import { type ReactNode, useState } from "react";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Code } from "../../ui/Code";
+import { Dialog } from "../../ui/Dialog";
+import { Check } from "../../ui/Field";
+import { Failed } from "../../ui/States";
+
+/** The line above a list: what it is, and a button that makes one more. */
+export function Bar({ note, word, onMake }: { note: ReactNode; word?: string; onMake?: () => void }) {
+  return (
+    <div className="flex min-h-11 items-center gap-3 border-b border-line px-4 py-1.5 text-sm text-soft">
+      <p className="flex-1">{note}</p>
+      {word && onMake && (
+        <Button tone="main" icon="plus" onClick={onMake}>
+          {word}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface MakeProps {
+  title: string;
+  verb: string;
+  /** Does it; what it answers is shown once. */
+  make: () => Promise<Record<string, string> | undefined>;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A form that makes something; a password or key that comes of it is shown once. */
+export function Make({ title, verb, make, onClose, children }: MakeProps) {
+  const [once, setOnce] = useState<Record<string, string>>();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  if (once) {
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <p className="mb-3 text-sm">{t.access.once}</p>
+        <div className="space-y-3">
+          {Object.entries(once).map(([name, value]) => (
+            <div key={name}>
+              <p className="mb-1 text-xs text-soft">{name}</p>
+              <Code text={value} label={name} />
+            </div>
+          ))}
+        </div>
+        <div className="mt-5 flex justify-end">
+          <Button tone="main" onClick={onClose}>
+            {t.close}
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        className="space-y-3"
+        onSubmit={async (event) => {
+          event.preventDefault();
+          setBusy(true);
+          setError(undefined);
+          try {
+            const shown = await make();
+            if (shown) setOnce(shown);
+            else onClose();
+          } catch (failure) {
+            setError(failure);
+          }
+          setBusy(false);
+        }}
+      >
+        {children}
+        {error !== undefined && <Failed error={error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{t.keep}</Button>
+          <Button type="submit" tone="main" busy={busy}>
+            {verb}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Chooses some of many. */
+export function Choices({
+  label,
+  all,
+  chosen,
+  onChange,
+}: {
+  label: string;
+  all: readonly (readonly [string, string])[];
+  chosen: string[];
+  onChange: (chosen: string[]) => void;
+}) {
+  return (
+    <fieldset>
+      <legend className="mb-1 text-xs font-medium text-soft">{label}</legend>
+      {all.length === 0 && <p className="text-sm text-soft">{t.none}</p>}
+      <div className="grid max-h-56 gap-x-4 overflow-auto sm:grid-cols-2">
+        {all.map(([value, word]) => (
+          <Check
+            key={value}
+            label={<span className="truncate">{word}</span>}
+            checked={chosen.includes(value)}
+            onChange={(event) =>
+              onChange(event.target.checked ? [...chosen, value] : chosen.filter((one) => one !== value))
+            }
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** Text with one permission a line, or with commas, as a list. */
+export function listOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
+}

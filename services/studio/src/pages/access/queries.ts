@@ -1,0 +1,23 @@
+import { queryOptions } from "@tanstack/react-query";
+import { get } from "../../api/client";
+import type { Api } from "../../api/types";
+
+export const usersQuery = queryOptions({
+  queryKey: ["users"],
+  queryFn: ({ signal }) => get<Api["UserList"]>("/identity/users", undefined, signal),
+});
+
+export const rolesQuery = queryOptions({
+  queryKey: ["roles"],
+  queryFn: ({ signal }) => get<Api["RoleList"]>("/identity/roles", undefined, signal),
+});
+
+export const applicationsQuery = queryOptions({
+  queryKey: ["applications"],
+  queryFn: ({ signal }) => get<Api["ApplicationList"]>("/identity/applications", undefined, signal),
+});
+
+export const keysQuery = queryOptions({
+  queryKey: ["keys"],
+  queryFn: ({ signal }) => get<Api["Items_KeySummary"]>("/api-keys", undefined, signal),
+});

@@ -1,0 +1,176 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { get, post } from "../../api/client";
+import { metricsQuery, nodesQuery } from "../../api/queries";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
+import { Confirm } from "../../ui/Dialog";
+import { Field } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { attempt } from "../../ui/notices";
+import { Page } from "../../ui/Page";
+import { Card, Facts } from "../../ui/Panel";
+import { Badge } from "../../ui/State";
+import { Shown } from "../../ui/States";
+import { Duration, Time } from "../../ui/Time";
+import { Figures } from "./Figures";
+
+const RUNTIME = "/admin/workflow-runtime";
+type Asked = { deed: "pause" | "force-drain"; node?: string };
+
+function Pauses({ pauses }: { pauses: Api["PauseShown"][] }) {
+  if (pauses.length === 0) return null;
+  return (
+    <ul className="space-y-1 rounded-md border border-waiting bg-raised px-4 py-2 text-sm">
+      {pauses.map((pause) => (
+        <li key={`${pause.node ?? ""}${pause.since}`}>
+          {t.cluster.pausedBy(pause.node ?? t.cluster.all, pause.by)} <Time at={pause.since} />
+          {pause.reason && ` – ${pause.reason}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function NodeCard({
+  node,
+  executor,
+  answers,
+  onAsk,
+  onResume,
+}: {
+  node: Api["NodeSeen"];
+  executor?: Api["ExecutorShown"];
+  answers: boolean;
+  onAsk: (deed: Asked["deed"]) => void;
+  onResume: () => void;
+}) {
+  return (
+    <Card
+      title={
+        <span className="flex items-center gap-2">
+          {node.node}
+          {answers && <Badge tone="accent">{t.cluster.answers}</Badge>}
+          {executor?.state && (
+            <Badge tone={executor.state === "Running" ? "good" : "warn"}>{executor.state}</Badge>
+          )}
+        </span>
+      }
+      actions={
+        can("ManageWorkflowRuntime") &&
+        executor && (
+          <Menu
+            label={t.cluster.nodeActions(node.node)}
+            tone="quiet"
+            items={[
+              { word: t.deeds.pause, act: () => onAsk("pause") },
+              { word: t.cluster.drain, act: () => onAsk("force-drain") },
+              { word: t.deeds.unpause, act: onResume },
+            ]}
+          />
+        )
+      }
+    >
+      <div className="space-y-3 p-4">
+        <Facts
+          facts={[
+            [
+              t.cluster.roles,
+              <span key="roles" className="flex flex-wrap gap-1">
+                {node.roles.map((role) => (
+                  <Badge key={role}>{role}</Badge>
+                ))}
+              </span>,
+            ],
+            [t.cluster.since, <Time key="since" at={node.startedAt} />],
+            [t.cluster.up, <Duration key="up" from={node.startedAt} />],
+            [t.cluster.address, node.address ?? "–"],
+            executor && [t.cluster.inHand, String(executor.commands ?? "–")],
+            executor && [t.rail.instances, String(executor.instances ?? "–")],
+          ]}
+        />
+        <CopyCommands
+          commands={{ staunch: `staunch runtime pause --node ${node.node}`, nats: "nats micro ls" }}
+        />
+      </div>
+    </Card>
+  );
+}
+
+export function ClusterPage() {
+  const client = useQueryClient();
+  const [asked, setAsked] = useState<Asked>();
+  const [reason, setReason] = useState("");
+  const nodes = useQuery({ ...nodesQuery, refetchInterval: 3000 });
+  const status = useQuery({
+    queryKey: ["runtime"],
+    queryFn: ({ signal }) => get<Api["RuntimeStatus"]>(`${RUNTIME}/status`, undefined, signal),
+    refetchInterval: 3000,
+  });
+  const metrics = useQuery(metricsQuery);
+  const reload = () => void client.invalidateQueries({ queryKey: ["runtime"] });
+  const resume = async (node?: string) => {
+    await attempt(() => post(`${RUNTIME}/resume`, {}, { node }), t.cluster.resumed(node ?? t.cluster.all));
+    reload();
+  };
+  const mayManage = can("ManageWorkflowRuntime");
+  const paused = (status.data?.pauses.length ?? 0) > 0;
+  return (
+    <Page
+      title={t.rail.cluster}
+      note={
+        status.data && (status.data.state.isAcceptingNewWork ? t.cluster.accepting : t.cluster.notAccepting)
+      }
+      actions={
+        mayManage && (
+          <>
+            {paused && <Button onClick={() => void resume()}>{t.cluster.resumeAll}</Button>}
+            <Button onClick={() => setAsked({ deed: "pause" })}>{t.cluster.pauseAll}</Button>
+          </>
+        )
+      }
+    >
+      {status.data && <Pauses pauses={status.data.pauses} />}
+      <Shown query={nodes}>
+        {(seen) => (
+          <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
+            {seen.items.map((node) => (
+              <NodeCard
+                key={node.node}
+                node={node}
+                answers={node.node === seen.node}
+                executor={status.data?.nodes.find((one) => one.node === node.node)}
+                onAsk={(deed) => setAsked({ deed, node: node.node })}
+                onResume={() => void resume(node.node)}
+              />
+            ))}
+          </div>
+        )}
+      </Shown>
+      <Shown query={metrics} rows={4}>
+        {(samples) => <Figures samples={samples} />}
+      </Shown>
+      {asked && (
+        <Confirm
+          title={t.cluster.titles[asked.deed](asked.node ?? t.cluster.all)}
+          verb={t.cluster.titles[asked.deed](asked.node ?? t.cluster.all)}
+          act={async () => {
+            await post(`${RUNTIME}/${asked.deed}`, { reason: reason || undefined }, { node: asked.node });
+            reload();
+          }}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>{t.cluster.consequences[asked.deed]}</p>
+          <Field
+            label={t.instance.reason}
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </Confirm>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,177 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { ORIGIN } from "../../api/base";
+import { definitionQuery, useCounts, versionsQuery } from "../../api/queries";
+import type { Api } from "../../api/types";
+import { useAddress } from "../../app/address";
+import { formatCount } from "../../lib/format";
+import { language, t } from "../../text";
+import { Code, CopyButton, CopyCommands, pretty } from "../../ui/Code";
+import { Facts } from "../../ui/Panel";
+import { Badge } from "../../ui/State";
+import { Loading, Shown } from "../../ui/States";
+import { Tabs } from "../../ui/Tabs";
+import { Time } from "../../ui/Time";
+import { Arguments } from "./Arguments";
+import { DefinitionActions } from "./DefinitionActions";
+import { References } from "./References";
+import { Versions } from "./Versions";
+
+const Graph = lazy(() => import("../../graph/Graph").then((module) => ({ default: module.Graph })));
+
+/** How many of its instances there are in a state, each number with its list. */
+function Figures({ definition }: { definition: string }) {
+  const base = { definitionId: definition };
+  const counts = useCounts([
+    { ...base, status: "Running" },
+    { ...base, hasIncidents: true },
+    { ...base, subStatus: "Finished" },
+  ]).data;
+  const links = [
+    [t.definitions.unfinished, { state: "Pending,Executing,Suspended" }],
+    [t.definitions.withIncidents, { incidents: "yes" }],
+    [t.states.finished, { state: "Finished" }],
+  ] as const;
+  return (
+    <ul className="flex gap-4 text-sm">
+      {links.map(([word, search], at) => (
+        <li key={word}>
+          <Link to="/instances" search={{ definition, ...search }} className="link">
+            <span className="font-semibold tabular-nums">
+              {counts ? formatCount(counts[at] ?? 0, language) : "…"}
+            </span>{" "}
+            {word}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function About({ definition }: { definition: Api["FullDefinition"] }) {
+  const name = definition.definitionId;
+  return (
+    <div className="space-y-4 p-4">
+      <Facts
+        facts={[
+          [
+            t.columns.id,
+            <code key="id" className="font-mono text-xs">
+              {name}
+            </code>,
+          ],
+          [
+            t.definitions.versionId,
+            <code key="version" className="font-mono text-xs">
+              {definition.id}
+            </code>,
+          ],
+          [t.columns.description, definition.description ?? "–"],
+          [t.columns.saved, <Time key="saved" at={definition.createdAt} />],
+          [t.definitions.publishedAt, <Time key="published" at={definition.publishedAt} />],
+          [t.definitions.usable, definition.options.usableAsActivity ? t.yes : t.no],
+          [
+            t.definitions.onIncident,
+            definition.options.incidentStrategyType?.split(",")[0]?.split(".").at(-1) ?? "–",
+          ],
+          [
+            t.definitions.activation,
+            definition.options.activationStrategyType?.split(",")[0]?.split(".").at(-1) ?? "–",
+          ],
+        ]}
+      />
+      <Arguments definition={definition} />
+      <CopyCommands
+        commands={{
+          staunch: `staunch workflow get ${name}`,
+          nats: `nats sub 'staunch.event.${name.replace(/[^A-Za-z0-9_-]/g, (sign) => `=${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)}.>'`,
+          curl: `curl ${ORIGIN}/elsa/api/workflow-definitions/${encodeURIComponent(name)}`,
+        }}
+      />
+    </div>
+  );
+}
+
+function Body({ definition }: { definition: Api["FullDefinition"] }) {
+  const [search, change] = useAddress();
+  const versions = useQuery(versionsQuery(definition.definitionId));
+  const tabs = [
+    { key: "about", word: t.definitions.about },
+    { key: "versions", word: t.definitions.versions, count: versions.data?.length },
+    { key: "references", word: t.definitions.references },
+    { key: "source", word: t.definitions.source },
+  ];
+  const tab = tabs.find(({ key }) => key === search.tab)?.key ?? "about";
+  return (
+    <>
+      <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
+        <div className="min-w-0">
+          <h1 className="flex items-center gap-2 text-lg font-semibold">
+            <span className="truncate">{definition.name ?? definition.definitionId}</span>
+            <Badge>v{definition.version}</Badge>
+            {definition.isPublished ? (
+              <Badge tone="good">{t.definitions.published}</Badge>
+            ) : (
+              <Badge tone="warn">{t.definitions.draft}</Badge>
+            )}
+          </h1>
+          <p className="flex items-center gap-1 font-mono text-xs text-soft">
+            {definition.definitionId}
+            <CopyButton text={definition.definitionId} />
+          </p>
+        </div>
+        <Figures definition={definition.definitionId} />
+        <div className="ml-auto">
+          <DefinitionActions definition={definition} />
+        </div>
+      </header>
+      <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
+        <section
+          aria-label={t.graph.label}
+          className="min-h-80 min-w-0 flex-[1.4] border-line max-lg:border-b lg:border-r"
+        >
+          <Suspense fallback={<Loading />}>
+            <Graph
+              root={definition.root}
+              selected={search.activity}
+              onSelect={(activity) => change({ activity })}
+            />
+          </Suspense>
+        </section>
+        <section aria-label={t.details} className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised">
+          <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
+            {tab === "about" && <About definition={definition} />}
+            {tab === "versions" && (
+              <Versions
+                current={definition}
+                compared={search.compare}
+                onVersion={(version) => change({ version: String(version) })}
+                onCompare={(compared) => change({ compare: compared })}
+              />
+            )}
+            {tab === "references" && <References definition={definition} />}
+            {tab === "source" && (
+              <div className="p-4">
+                <Code text={pretty(definition)} label={t.definitions.source} tall />
+              </div>
+            )}
+          </Tabs>
+        </section>
+      </div>
+    </>
+  );
+}
+
+export function DefinitionPage() {
+  const { id } = useParams({ strict: false });
+  const [search] = useAddress();
+  const query = useQuery(definitionQuery(id ?? "", search.version ?? "Latest"));
+  return (
+    <div className="flex h-full flex-col">
+      <Shown query={query} rows={10}>
+        {(definition) => <Body definition={definition} />}
+      </Shown>
+    </div>
+  );
+}

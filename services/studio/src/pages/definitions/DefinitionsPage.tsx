@@ -1,0 +1,215 @@
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type DragEvent, useRef, useState } from "react";
+import { get, json } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { useAddress } from "../../app/address";
+import { t } from "../../text";
+import { Button, buttonClass } from "../../ui/Button";
+import { Field, Select } from "../../ui/Field";
+import { Icon } from "../../ui/Icon";
+import { attempt } from "../../ui/notices";
+import { Page } from "../../ui/Page";
+import { Pager } from "../../ui/Pager";
+import { Card } from "../../ui/Panel";
+import { Badge } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
+import { type Column, Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { DefinitionsBulk } from "./DefinitionsBulk";
+
+const PAGE_SIZE = 50;
+type Row = Api["DefinitionSummary"];
+
+const COLUMNS: Column<Row>[] = [
+  {
+    key: "name",
+    head: t.columns.name,
+    cell: (row) => (
+      <Link to="/definitions/$id" params={{ id: row.definitionId }} className="link font-medium">
+        {row.name ?? row.definitionId}
+      </Link>
+    ),
+  },
+  {
+    key: "id",
+    head: t.columns.id,
+    cell: (row) => <span className="font-mono text-xs text-soft">{row.definitionId}</span>,
+  },
+  { key: "version", head: t.columns.version, end: true, cell: (row) => `v${row.version}` },
+  {
+    key: "state",
+    head: t.filters.state,
+    cell: (row) => (
+      <span className="flex gap-1.5">
+        {row.isPublished ? (
+          <Badge tone="good">{t.definitions.published}</Badge>
+        ) : (
+          <Badge tone="warn">{t.definitions.draft}</Badge>
+        )}
+        {row.isReadonly && <Badge>{t.definitions.readonly}</Badge>}
+      </span>
+    ),
+  },
+  {
+    key: "about",
+    head: t.columns.description,
+    className: "!max-w-52",
+    cell: (row) => row.description ?? <span className="text-soft">–</span>,
+  },
+  { key: "created", head: t.columns.saved, cell: (row) => <Time at={row.createdAt} /> },
+  {
+    key: "instances",
+    head: "",
+    cell: (row) => (
+      <Link to="/instances" search={{ definition: row.definitionId }} className="link">
+        {t.rail.instances}
+      </Link>
+    ),
+  },
+];
+
+/** Sends definitions as files, which are stored as drafts. */
+export async function importFiles(files: FileList | File[]): Promise<void> {
+  const form = new FormData();
+  for (const file of files) form.append("files", file, file.name);
+  const path = "/workflow-definitions/import-files";
+  await json<Api["FilesImported"]>(path, { method: "POST", form });
+}
+
+export function DefinitionsPage() {
+  const [search, change] = useAddress();
+  const client = useQueryClient();
+  const picker = useRef<HTMLInputElement>(null);
+  const [over, setOver] = useState(false);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const page = Number(search.page ?? 0) || 0;
+  const asked = { searchTerm: search.q, versionOptions: search.show ?? "Latest", page, pageSize: PAGE_SIZE };
+  const query = useQuery({
+    queryKey: ["definitions", asked],
+    queryFn: ({ signal }) => get<Api["DefinitionPage"]>("/workflow-definitions", asked, signal),
+    placeholderData: keepPreviousData,
+  });
+  const reload = () => {
+    setSelected(new Set());
+    void client.invalidateQueries({ queryKey: ["definitions"] });
+  };
+  const take = async (files: FileList | null) => {
+    if (!files?.length) return;
+    await attempt(() => importFiles(files), t.definitions.imported(files.length));
+    reload();
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    void take(event.dataTransfer.files);
+  };
+  const mayWrite = can("write:workflow-definitions");
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping files is a short way; the button does the same
+    <div
+      className={`min-h-full ${over ? "bg-accent-soft" : ""}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(mayWrite);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <Page
+        title={t.rail.definitions}
+        note={mayWrite && t.definitions.dropHint}
+        actions={
+          mayWrite && (
+            <>
+              <input
+                ref={picker}
+                type="file"
+                multiple
+                accept=".json,.zip"
+                aria-label={t.definitions.import}
+                className="hidden"
+                onChange={(event) => void take(event.target.files)}
+              />
+              <Button icon="upload" onClick={() => picker.current?.click()}>
+                {t.definitions.import}
+              </Button>
+              <Link to="/definitions/new" className={buttonClass("main")}>
+                <Icon name="plus" />
+                {t.definitions.draw}
+              </Link>
+            </>
+          )
+        }
+      >
+        <div className="flex flex-wrap gap-2">
+          <form
+            className="min-w-56 flex-1"
+            onSubmit={(event) => {
+              event.preventDefault();
+              change({ q: String(new FormData(event.currentTarget).get("q") ?? "").trim(), page: undefined });
+            }}
+          >
+            <Field
+              key={search.q ?? ""}
+              label={t.filters.text}
+              hideLabel
+              name="q"
+              type="search"
+              defaultValue={search.q ?? ""}
+              placeholder={t.definitions.searchHint}
+            />
+          </form>
+          <Select
+            className="w-56"
+            label={t.definitions.show}
+            hideLabel
+            value={search.show ?? "Latest"}
+            options={[
+              ["Latest", t.definitions.latest],
+              ["Published", t.definitions.onlyPublished],
+              ["Draft", t.definitions.onlyDrafts],
+            ]}
+            onChange={(event) =>
+              change({
+                show: event.target.value === "Latest" ? undefined : event.target.value,
+                page: undefined,
+              })
+            }
+          />
+        </div>
+        <Card>
+          <Shown query={query} rows={10}>
+            {(list) =>
+              list.totalCount === 0 ? (
+                <Empty title={t.definitions.nothing}>{t.definitions.nothingHint}</Empty>
+              ) : (
+                <>
+                  <DefinitionsBulk selected={selected} total={list.totalCount} onDone={reload} />
+                  <Table
+                    label={t.rail.definitions}
+                    columns={COLUMNS}
+                    rows={list.items}
+                    rowKey={(row) => row.definitionId}
+                    selected={selected}
+                    onSelect={setSelected}
+                  />
+                  <div className="flex justify-end border-t border-line px-3 py-1">
+                    <Pager
+                      page={page}
+                      pageSize={PAGE_SIZE}
+                      total={list.totalCount}
+                      onPage={(next) => change({ page: String(next) }, true)}
+                    />
+                  </div>
+                </>
+              )
+            }
+          </Shown>
+        </Card>
+      </Page>
+    </div>
+  );
+}

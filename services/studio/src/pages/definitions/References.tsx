@@ -1,0 +1,83 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { get, id, post } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { isObject } from "../../lib/json";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { attempt } from "../../ui/notices";
+import { Shown } from "../../ui/States";
+
+/** The definitions that a workflow names: as its activities, or to dispatch or execute them. */
+export function usesOf(root: unknown): string[] {
+  const found = new Set<string>();
+  const look = (value: unknown): void => {
+    if (Array.isArray(value)) for (const one of value) look(one);
+    else if (isObject(value)) {
+      if (typeof value.workflowDefinitionId === "string") found.add(value.workflowDefinitionId);
+      else if (isObject(value.workflowDefinitionId)) {
+        const expression = value.workflowDefinitionId.expression;
+        if (isObject(expression) && expression.type === "Literal" && typeof expression.value === "string") {
+          found.add(expression.value);
+        }
+      }
+      for (const one of Object.values(value)) look(one);
+    }
+  };
+  look(root);
+  return [...found];
+}
+
+function List({ title, ids, nothing }: { title: string; ids: string[]; nothing: string }) {
+  return (
+    <section>
+      <h3 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h3>
+      {ids.length === 0 && <p className="px-4 py-2 text-sm text-soft">{nothing}</p>}
+      <ul>
+        {ids.map((one) => (
+          <li key={one} className="border-b border-line/60 px-4 py-1.5 text-sm last:border-0">
+            <Link to="/definitions/$id" params={{ id: one }} className="link">
+              {one}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function References({ definition }: { definition: Api["FullDefinition"] }) {
+  const client = useQueryClient();
+  const path = `/workflow-definitions/${id(definition.definitionId)}`;
+  const query = useQuery({
+    queryKey: ["definition", definition.definitionId, "consumers"],
+    queryFn: ({ signal }) => get<Api["Consumers"]>(`${path}/consumers`, undefined, signal),
+  });
+  return (
+    <>
+      <Shown query={query} rows={3}>
+        {({ consumingWorkflowDefinitionIds: consumers }) => (
+          <>
+            <List title={t.definitions.usedBy} ids={consumers} nothing={t.definitions.unused} />
+            {consumers.length > 0 && can("publish:workflow-definitions") && (
+              <div className="px-4 py-2">
+                <Button
+                  onClick={() =>
+                    void attempt(
+                      () => post(`${path}/update-references`, {}),
+                      t.definitions.referencesUpdated,
+                    ).then(() => client.invalidateQueries({ queryKey: ["definition"] }))
+                  }
+                >
+                  {t.definitions.updateReferences}
+                </Button>
+              </div>
+            )}
+          </>
+        )}
+      </Shown>
+      <List title={t.definitions.uses} ids={usesOf(definition.root)} nothing={t.definitions.usesNothing} />
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import {
+  Background,
+  Controls,
+  ReactFlow,
+  type ReactFlowInstance,
+  useReactFlow,
+  useStore,
+} from "@xyflow/react";
+import "@xyflow/react/dist/base.css";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { isDark, useSettings } from "../../app/settings";
+import { Card } from "./Card";
+import { EmptyPage } from "./EmptyPage";
+import { showAll } from "./fit";
+import { type Dragged, handlersFor } from "./handlers";
+import { FarLines, Overview } from "./Map";
+import { type CardNode, edgesOf, nodesOf, problemsByKey, type WireEdge } from "./nodes";
+import { useStudio, useView } from "./store";
+import { Wire } from "./Wire";
+import { w } from "./words";
+
+// What never changes is made once, so that no card is drawn again for it.
+const nodeTypes = { card: Card };
+const edgeTypes = { wire: Wire };
+const SNAP: [number, number] = [8, 8];
+const MULTI = ["Shift", "Control", "Meta"];
+const PRO = { hideAttribution: true };
+const NO_EDGES: WireEdge[] = [];
+const FAR = 0.5;
+const MANY = 60;
+const MANY_LINES = 150;
+
+function useCards() {
+  const page = useView((state) => state.page);
+  const index = useView((state) => state.index);
+  const view = useView((state) => state.view);
+  const places = useView((state) => state.places);
+  const selected = useView((state) => state.selected);
+  const lines = useView((state) => state.lines);
+  const local = useView((state) => state.problems);
+  const found = useView((state) => state.found);
+  const marks = useView((state) => state.marks);
+  const problems = useMemo(() => problemsByKey([...local, ...found]), [local, found]);
+  const before = useRef({ nodes: new Map<string, CardNode>(), edges: new Map<string, WireEdge>() });
+  const nodes = useMemo(() => {
+    const all = nodesOf({ index, view, places, selected, problems, marks }, before.current.nodes);
+    before.current.nodes = new Map(all.map((node) => [node.id, node]));
+    return all;
+  }, [index, view, places, selected, problems, marks]);
+  const edges = useMemo(() => {
+    const all = edgesOf(view, lines, marks, before.current.edges);
+    before.current.edges = new Map(all.map((edge) => [edge.id, edge]));
+    return all;
+  }, [view, lines, marks]);
+  return { page, view, nodes, edges };
+}
+
+function useDragged(nodes: CardNode[]) {
+  const [dragged, setState] = useState<Dragged>();
+  const latest = useRef<Dragged>(undefined);
+  const [setDragged] = useState(() => (next: Dragged) => {
+    latest.current = next;
+    setState(next);
+  });
+  const shown = useMemo(() => {
+    if (!dragged) return nodes;
+    return nodes.map((node) => {
+      const at = dragged.get(node.id);
+      return at ? { ...node, position: at, dragging: true } : node;
+    });
+  }, [nodes, dragged]);
+  return { shown, dragged: latest, setDragged };
+}
+
+/** Fits each page when it opens. */
+function useFit(page: unknown) {
+  const studio = useStudio();
+  const flow = useReactFlow();
+  const fitted = useRef<unknown>(undefined);
+  useEffect(() => {
+    if (fitted.current !== undefined && fitted.current !== page) showAll(studio, flow, true);
+    fitted.current = page;
+  }, [studio, flow, page]);
+}
+
+export function Canvas() {
+  useSettings();
+  const studio = useStudio();
+  const flow = useReactFlow<CardNode, WireEdge>();
+  const isFar = useStore((state) => state.transform[2] < FAR);
+  const { page, view, nodes, edges } = useCards();
+  const { shown, dragged, setDragged } = useDragged(nodes);
+  const [handlers] = useState(() => {
+    const onInit = (made: ReactFlowInstance<CardNode, WireEdge>) => showAll(studio, made, true);
+    return { ...handlersFor({ studio, flow, dragged, setDragged }), onInit };
+  });
+  useFit(page);
+  const isDrawnAtOnce = isFar && edges.length > MANY_LINES;
+  return (
+    <div className="relative size-full" data-page={view.kind}>
+      <svg aria-hidden="true" className="absolute size-0">
+        <defs>
+          <marker
+            id="wire-end"
+            viewBox="0 0 10 10"
+            refX="9"
+            refY="5"
+            markerWidth="7"
+            markerHeight="7"
+            markerUnits="userSpaceOnUse"
+            orient="auto"
+          >
+            <path d="M0 0 10 5 0 10z" fill="var(--line-strong)" />
+          </marker>
+        </defs>
+      </svg>
+      <ReactFlow
+        {...handlers}
+        nodes={shown}
+        edges={isDrawnAtOnce ? NO_EDGES : edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        className={isFar ? "is-far" : ""}
+        colorMode={isDark() ? "dark" : "light"}
+        aria-label={w.canvas}
+        disableKeyboardA11y
+        deleteKeyCode={null}
+        multiSelectionKeyCode={MULTI}
+        snapToGrid
+        snapGrid={SNAP}
+        onlyRenderVisibleElements={nodes.length > MANY}
+        elevateNodesOnSelect={false}
+        zoomOnDoubleClick={false}
+        minZoom={0.05}
+        maxZoom={2}
+        connectionRadius={24}
+        proOptions={PRO}
+      >
+        <Background gap={24} />
+        <Controls
+          showInteractive={false}
+          position="bottom-left"
+          aria-label={w.canvas}
+          onFitView={() => showAll(studio, flow)}
+        />
+        {isDrawnAtOnce && <FarLines nodes={shown} edges={edges} />}
+      </ReactFlow>
+      {nodes.length > 6 && <Overview nodes={nodes} />}
+      {view.items.length === 0 && <EmptyPage />}
+    </div>
+  );
+}

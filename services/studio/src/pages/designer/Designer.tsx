@@ -1,0 +1,165 @@
+import { useBlocker } from "@tanstack/react-router";
+import { ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { useEffect, useState } from "react";
+import { isSame, membersOf } from "../../model/json";
+import { AddMenu } from "./AddMenu";
+import { followAddress } from "./address";
+import { Canvas } from "./Canvas";
+import { ConflictDialog } from "./ConflictDialog";
+import { ConnectDialog, KeysDialog } from "./dialogs";
+import { Drawer } from "./drawer/Drawer";
+import "./designer.css";
+import { Inspector } from "./Inspector";
+import { isTyping, listenToClipboard, pressed } from "./keys";
+import { Palette } from "./Palette";
+import { PublishPanel } from "./PublishPanel";
+import { RunBar } from "./RunBar";
+import { RunDialog } from "./RunDialog";
+import { useSaving } from "./saving";
+import { type Studio, StudioContext, useStudio, useView } from "./store";
+import { Toolbar } from "./Toolbar";
+import { Tree } from "./Tree";
+import { w } from "./words";
+
+function Left() {
+  const studio = useStudio();
+  const left = useView((state) => state.left);
+  return (
+    <aside
+      aria-label={w[left]}
+      className="flex w-56 shrink-0 flex-col border-r border-line bg-raised max-md:hidden"
+    >
+      <div role="tablist" className="flex shrink-0 border-b border-line px-1">
+        {(["palette", "tree"] as const).map((one) => (
+          <button
+            key={one}
+            type="button"
+            role="tab"
+            aria-selected={one === left}
+            onClick={() => studio.set({ left: one })}
+            className={`-mb-px h-9 border-b-2 px-3 text-sm ${one === left ? "border-accent font-medium" : "border-transparent text-soft hover:text-ink"}`}
+          >
+            {w[one]}
+          </button>
+        ))}
+      </div>
+      {left === "palette" ? <Palette /> : <Tree />}
+    </aside>
+  );
+}
+
+function useDirty(): boolean {
+  return useView(
+    (state) =>
+      state.saved !== state.history.doc &&
+      (state.saved === undefined || !isSame(state.saved, state.history.doc)),
+  );
+}
+
+type Asked = "run" | "keys" | "connect" | undefined;
+
+function Frame() {
+  const studio = useStudio();
+  const flow = useReactFlow();
+  const saving = useSaving(studio);
+  const isDirty = useDirty();
+  const run = useView((state) => state.run?.id);
+  const first = useView((state) => state.selected[0]);
+  const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
+  const [asked, setAsked] = useState<Asked>();
+  useEffect(() => listenToClipboard(studio), [studio]);
+  useEffect(() => followAddress(studio), [studio]);
+  useBlocker({
+    shouldBlockFn: ({ next }) =>
+      studio.isDirty() &&
+      studio.get().history.past.length > 0 &&
+      !next.pathname.endsWith("/edit") &&
+      !window.confirm(w.left),
+    enableBeforeUnload: () => studio.isDirty() && studio.get().history.past.length > 0,
+  });
+  useEffect(() => {
+    const deeds = {
+      save: () => void saving.save(),
+      publish: () => void saving.publish(),
+      run: () => setAsked("run"),
+      help: () => setAsked("keys"),
+      connect: () => {
+        const { selected, view } = studio.get();
+        if (selected.length > 0 && (view.kind === "flow" || view.kind === "machine")) setAsked("connect");
+      },
+    };
+    const key = (event: KeyboardEvent) => {
+      const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+      if (document.querySelector("dialog[open]") || (isTyping(event.target) && !isSave)) return;
+      const button =
+        event.target instanceof HTMLElement && event.target.closest("button, a, [role=tab], summary");
+      if (button && (event.key === "Enter" || event.key === " ")) return;
+      if (pressed(event, studio, flow, deeds)) event.preventDefault();
+    };
+    document.addEventListener("keydown", key);
+    return () => document.removeEventListener("keydown", key);
+  }, [studio, flow, saving]);
+  return (
+    <div className="designer flex h-full min-h-0 flex-col">
+      <h1 className="sr-only">{w.designer}</h1>
+      <Toolbar
+        saving={saving}
+        isDirty={isDirty}
+        onRun={() => setAsked("run")}
+        onHelp={() => setAsked("keys")}
+      />
+      {isReadonly && (
+        <p className="border-b border-line bg-sunken px-3 py-1 text-sm text-waiting">{w.readonly}</p>
+      )}
+      <div className="flex min-h-0 flex-1">
+        <Left />
+        <div className="flex min-w-0 flex-1 flex-col">
+          <section
+            id="designer-canvas"
+            tabIndex={-1}
+            aria-label={w.canvas}
+            className="relative min-h-0 flex-1 outline-none"
+          >
+            <p className="sr-only">{w.canvasKeys}</p>
+            {run && <RunBar key={run} instance={run} />}
+            <Canvas />
+          </section>
+          <Drawer />
+        </div>
+        <aside
+          id="designer-inspector"
+          aria-label={w.inspector}
+          className="w-80 shrink-0 overflow-auto border-l border-line bg-raised max-lg:w-64 max-md:hidden"
+        >
+          <Inspector />
+        </aside>
+      </div>
+      <AddMenu />
+      {asked === "run" && <RunDialog saving={saving} onClose={() => setAsked(undefined)} />}
+      {asked === "keys" && <KeysDialog onClose={() => setAsked(undefined)} />}
+      {asked === "connect" && first !== undefined && (
+        <ConnectDialog from={first} onClose={() => setAsked(undefined)} />
+      )}
+      {saving.publication && (
+        <PublishPanel publication={saving.publication} onClose={() => saving.setPublication(undefined)} />
+      )}
+      {saving.conflict && (
+        <ConflictDialog
+          theirs={saving.conflict}
+          saving={saving}
+          onClose={() => saving.setConflict(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+export function Designer({ studio }: { studio: Studio }) {
+  return (
+    <StudioContext.Provider value={studio}>
+      <ReactFlowProvider>
+        <Frame />
+      </ReactFlowProvider>
+    </StudioContext.Provider>
+  );
+}

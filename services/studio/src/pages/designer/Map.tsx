@@ -1,0 +1,110 @@
+import { useReactFlow, useStore, ViewportPortal } from "@xyflow/react";
+import { memo, type PointerEvent, useMemo } from "react";
+import { WIDTH } from "../../model/layout";
+import type { CardNode, WireEdge } from "./nodes";
+import { w } from "./words";
+
+interface Props {
+  nodes: readonly CardNode[];
+  edges: readonly WireEdge[];
+}
+
+/** All lines of a huge page as one drawing, when it is seen from afar. */
+export const FarLines = memo(({ nodes, edges }: Props) => {
+  const path = useMemo(() => {
+    const byId = new Map(nodes.map((node) => [node.id, node]));
+    return edges
+      .map(({ source, target, sourceHandle }) => {
+        const [from, to] = [byId.get(source), byId.get(target)];
+        const port = from?.handles?.find((one) => one.type === "source" && one.id === sourceHandle);
+        if (!from || !to || !port) return "";
+        const x = from.position.x + port.x + 5;
+        const y = from.position.y + port.y + 5;
+        const goal = to.position.x;
+        const half = Math.max(24, Math.abs(goal - x) / 2);
+        const down = to.position.y + (to.height ?? 0) / 2;
+        return `M${x} ${y}C${x + half} ${y} ${goal - half} ${down} ${goal} ${down}`;
+      })
+      .join("");
+  }, [nodes, edges]);
+  return (
+    <ViewportPortal>
+      <svg aria-hidden="true" className="far-lines">
+        <path d={path} fill="none" stroke="var(--line-strong)" strokeWidth={2.5} />
+      </svg>
+    </ViewportPortal>
+  );
+});
+FarLines.displayName = "FarLines";
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+function boundsOf(nodes: readonly CardNode[]): Box {
+  const x = Math.min(...nodes.map((node) => node.position.x));
+  const y = Math.min(...nodes.map((node) => node.position.y));
+  const width = Math.max(...nodes.map((node) => node.position.x)) + WIDTH - x;
+  const height = Math.max(...nodes.map((node) => node.position.y + (node.height ?? 0))) - y;
+  return { x: x - 80, y: y - 80, width: width + 160, height: height + 160 };
+}
+
+const Drawn = memo(({ nodes }: { nodes: readonly CardNode[] }) => {
+  const path = nodes
+    .map(({ position, height }) => `M${position.x} ${position.y}h${WIDTH}v${height ?? 0}h${-WIDTH}z`)
+    .join("");
+  return <path d={path} fill="var(--line-strong)" />;
+});
+Drawn.displayName = "Drawn";
+
+function Seen() {
+  const seen = useStore(
+    ({ transform: [x, y, zoom], width, height }) =>
+      `${-x / zoom} ${-y / zoom} ${width / zoom} ${height / zoom}`,
+  );
+  const [x, y, width, height] = seen.split(" ").map(Number);
+  return (
+    <rect
+      x={x}
+      y={y}
+      width={width}
+      height={height}
+      fill="var(--accent)"
+      fillOpacity={0.1}
+      stroke="var(--accent)"
+      strokeWidth={2}
+      vectorEffect="non-scaling-stroke"
+    />
+  );
+}
+
+/** The whole page, small: a press or a drag moves the canvas there. */
+export function Overview({ nodes }: { nodes: readonly CardNode[] }) {
+  const flow = useReactFlow();
+  const box = useMemo(() => boundsOf(nodes), [nodes]);
+  const go = (event: PointerEvent<SVGSVGElement>) => {
+    const matrix = event.currentTarget.getScreenCTM();
+    if (!matrix || event.buttons === 0) return;
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    void flow.setCenter(at.x, at.y, { zoom: flow.getZoom() });
+  };
+  return (
+    <svg
+      role="img"
+      aria-label={w.overview}
+      viewBox={`${box.x} ${box.y} ${box.width} ${box.height}`}
+      className="absolute right-4 bottom-4 z-5 h-36 w-48 cursor-pointer rounded-md border border-line bg-raised"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        go(event);
+      }}
+      onPointerMove={go}
+    >
+      <Drawn nodes={nodes} />
+      <Seen />
+    </svg>
+  );
+}

@@ -1,0 +1,47 @@
+import { BaseEdge, type EdgeProps, getBezierPath, getSmoothStepPath } from "@xyflow/react";
+import { memo } from "react";
+import type { WireEdge } from "./nodes";
+
+/** Lines begin and end in the middle of a port, which is the edge of a card. */
+const HALF = 5;
+
+/** A line from an outcome to the next activity; one that leads back goes around. */
+export const Wire = memo(
+  ({
+    sourceX,
+    sourceY,
+    targetX,
+    targetY,
+    sourcePosition,
+    targetPosition,
+    selected,
+    data,
+    label,
+  }: EdgeProps<WireEdge>) => {
+    const isDown = sourcePosition === "bottom";
+    const ends = {
+      sourceX: isDown ? sourceX : sourceX - HALF,
+      sourceY: isDown ? sourceY - HALF : sourceY,
+      targetX: isDown ? targetX : targetX + HALF,
+      targetY: isDown ? targetY + HALF : targetY,
+      sourcePosition,
+      targetPosition,
+    };
+    const [path, labelX, labelY] =
+      targetX < sourceX - 20 && !isDown
+        ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: 24 })
+        : getBezierPath(ends);
+    return (
+      <BaseEdge
+        path={path}
+        label={label}
+        labelX={labelX}
+        labelY={labelY}
+        interactionWidth={24}
+        markerEnd="url(#wire-end)"
+        className={`${selected ? "is-chosen" : ""} ${data?.isTaken === false ? "opacity-30" : ""}`}
+      />
+    );
+  },
+);
+Wire.displayName = "Wire";

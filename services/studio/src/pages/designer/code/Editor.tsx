@@ -1,0 +1,161 @@
+import {
+  autocompletion,
+  closeBrackets,
+  completionKeymap,
+  type Completion as Offer,
+} from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { javascriptLanguage } from "@codemirror/lang-javascript";
+import { json } from "@codemirror/lang-json";
+import {
+  bracketMatching,
+  foldGutter,
+  foldKeymap,
+  HighlightStyle,
+  syntaxHighlighting,
+} from "@codemirror/language";
+import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
+import { Annotation, EditorState, type Extension } from "@codemirror/state";
+import { EditorView, highlightActiveLine, keymap, lineNumbers, tooltips } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { useEffect, useRef } from "react";
+import type { Completion } from "../../../model/scope";
+
+const style = HighlightStyle.define([
+  { tag: [tags.keyword, tags.bool, tags.null], color: "var(--pending)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--finished)" },
+  { tag: tags.number, color: "var(--running)" },
+  { tag: tags.propertyName, color: "var(--accent)" },
+  { tag: tags.comment, color: "var(--soft)" },
+]);
+
+export interface EditorProps {
+  value: string;
+  language: string;
+  label: string;
+  isBig?: boolean;
+  completions?: () => readonly Completion[];
+  fault?: { offset: number; message: string } | undefined;
+  isReadOnly?: boolean;
+  onChange: (text: string) => void;
+  onLeave?: () => void;
+}
+
+/** Styles inside of the editor's own root, where the policy of the page allows them. */
+const theme = EditorView.theme({
+  "&": { height: "100%", background: "var(--raised)", color: "var(--ink)", fontSize: "12px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: 'ui-monospace, "Cascadia Mono", Menlo, monospace' },
+  ".cm-gutters": { background: "var(--sunken)", color: "var(--soft)", border: "0" },
+  ".cm-activeLine, .cm-activeLineGutter": { background: "var(--accent-soft)" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-tooltip": { background: "var(--raised)", color: "var(--ink)", border: "1px solid var(--line)" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": {
+    background: "var(--accent)",
+    color: "var(--on-accent)",
+  },
+  ".cm-completionDetail": { marginLeft: "1em", fontStyle: "normal" },
+});
+
+const KIND = { variable: "variable", input: "property", output: "constant", function: "function" } as const;
+
+function offersOf(completions: (() => readonly Completion[]) | undefined, isBraced: boolean): Extension {
+  return autocompletion({
+    override: [
+      (context) => {
+        const word = context.matchBefore(/[\w.]*/);
+        if (!word || (word.from === word.to && !context.explicit)) return null;
+        if (isBraced && !/\{[{%][^}]*$/.test(context.state.sliceDoc(0, context.pos))) return null;
+        const options = (completions?.() ?? []).map(
+          ({ label, type, kind }): Offer => ({
+            label,
+            detail: type,
+            type: KIND[kind],
+            boost: kind === "function" ? -1 : 0,
+          }),
+        );
+        return { from: word.from, options };
+      },
+    ],
+  });
+}
+
+function languageOf(language: string): Extension {
+  if (language === "json" || language === "Object" || language === "Json") return json();
+  return language === "JavaScript" ? javascriptLanguage : [];
+}
+
+const Outer = Annotation.define<boolean>();
+
+/** A text editor for code. It loads when it is needed. */
+export default function Editor(props: EditorProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+  const { language, isBig, isReadOnly, label, value, fault } = props;
+  useEffect(() => {
+    if (!box.current) return;
+    const root = box.current.shadowRoot ?? box.current.attachShadow({ mode: "open" });
+    const editor = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: latest.current.value,
+        extensions: [
+          history(),
+          bracketMatching(),
+          closeBrackets(),
+          syntaxHighlighting(style),
+          theme,
+          tooltips({ position: "fixed", parent: root as unknown as HTMLElement }),
+          EditorView.lineWrapping,
+          languageOf(language),
+          isBig ? [lineNumbers(), foldGutter(), highlightActiveLine()] : [],
+          offersOf(() => latest.current.completions?.() ?? [], language === "Liquid"),
+          EditorState.readOnly.of(isReadOnly ?? false),
+          keymap.of([
+            ...completionKeymap,
+            ...defaultKeymap,
+            ...historyKeymap,
+            ...foldKeymap,
+            ...(isBig ? [] : [indentWithTab]),
+          ]),
+          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged && !update.transactions.some((one) => one.annotation(Outer))) {
+              latest.current.onChange(update.state.doc.toString());
+            }
+            if (update.focusChanged && !update.view.hasFocus) latest.current.onLeave?.();
+          }),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, [language, isBig, isReadOnly, label]);
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || editor.state.doc.toString() === value) return;
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: value },
+      annotations: Outer.of(true),
+    });
+  }, [value]);
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor) return;
+    const at = Math.min(fault?.offset ?? 0, editor.state.doc.length);
+    const line = editor.state.doc.lineAt(at);
+    const found: Diagnostic[] = fault
+      ? [{ from: line.from, to: line.to, severity: "error", message: fault.message }]
+      : [];
+    editor.dispatch(setDiagnostics(editor.state, found));
+  }, [fault]);
+  return (
+    <div
+      ref={box}
+      className={`code-host min-w-0 overflow-auto bg-raised ${isBig ? "h-full" : "max-h-64 min-h-8 resize-y rounded-md border border-line-strong/60"}`}
+    />
+  );
+}

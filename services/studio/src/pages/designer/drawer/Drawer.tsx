@@ -1,0 +1,77 @@
+import { lazy, Suspense } from "react";
+import { Button } from "../../../ui/Button";
+import { Loading } from "../../../ui/States";
+import { Tabs } from "../../../ui/Tabs";
+import { type DrawerTab, useStudio, useView } from "../store";
+import { w } from "../words";
+import { Data } from "./Data";
+import { Problems } from "./Problems";
+import { Runs } from "./Runs";
+
+const TextTab = lazy(() => import("./TextTab"));
+
+const TABS: readonly DrawerTab[] = ["problems", "data", "text", "runs"];
+
+/** What belongs to the whole workflow, below the canvas. */
+export function Drawer() {
+  const studio = useStudio();
+  const open = useView((state) => state.drawer);
+  const count = useView((state) => state.problems.length + state.found.length);
+  const isBad = useView((state) => [...state.problems, ...state.found].some((one) => !one.isWarning));
+  if (!open) {
+    return (
+      <nav
+        aria-label={w.drawer}
+        className="flex h-8 shrink-0 items-center gap-1 border-t border-line bg-raised px-2"
+      >
+        {TABS.map((tab) => (
+          <button
+            key={tab}
+            type="button"
+            onClick={() => studio.set({ drawer: tab })}
+            className="h-7 rounded-md px-2 text-xs text-soft hover:bg-sunken hover:text-ink"
+          >
+            {w[tab]}
+            {tab === "problems" && count > 0 && (
+              <span
+                className={`ml-1.5 rounded-sm px-1 text-raised tabular-nums ${isBad ? "bg-faulted" : "bg-waiting"}`}
+              >
+                {count}
+              </span>
+            )}
+          </button>
+        ))}
+      </nav>
+    );
+  }
+  return (
+    <section
+      aria-label={w.drawer}
+      className="relative flex h-[38%] min-h-56 shrink-0 flex-col border-t border-line bg-raised"
+    >
+      <Tabs
+        label={w.drawer}
+        tabs={TABS.map((tab) => ({ key: tab, word: w[tab], ...(tab === "problems" ? { count } : {}) }))}
+        current={open}
+        onChange={(tab) => studio.set({ drawer: TABS.find((one) => one === tab) })}
+      >
+        {open === "problems" && <Problems />}
+        {open === "data" && <Data />}
+        {open === "text" && (
+          <Suspense fallback={<Loading rows={8} />}>
+            <TextTab />
+          </Suspense>
+        )}
+        {open === "runs" && <Runs />}
+      </Tabs>
+      <div className="absolute top-0.5 right-1">
+        <Button
+          tone="quiet"
+          icon="down"
+          label={w.hideDrawer}
+          onClick={() => studio.set({ drawer: undefined })}
+        />
+      </div>
+    </section>
+  );
+}

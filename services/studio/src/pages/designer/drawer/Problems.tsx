@@ -1,0 +1,59 @@
+import { nameOf } from "../../../model/activities";
+import type { Problem } from "../../../model/problems";
+import { Icon } from "../../../ui/Icon";
+import { useStudio, useView } from "../store";
+import { w } from "../words";
+
+function List({ problems, title }: { problems: readonly Problem[]; title?: string }) {
+  const studio = useStudio();
+  const index = useView((state) => state.index);
+  if (problems.length === 0) return null;
+  return (
+    <>
+      {title && <h3 className="px-3 pt-2 text-xs font-semibold text-soft">{title}</h3>}
+      <ul>
+        {problems.map((problem, at) => {
+          const entry = problem.key === undefined ? undefined : index.get(problem.key);
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list is made anew with each change
+            <li key={at}>
+              <button
+                type="button"
+                disabled={!entry}
+                onClick={() => problem.key !== undefined && studio.reveal(problem.key)}
+                className="flex min-h-8 w-full items-start gap-2 px-3 py-1.5 text-left text-sm enabled:hover:bg-sunken"
+              >
+                <span className={`pt-0.5 ${problem.isWarning ? "text-waiting" : "text-faulted"}`}>
+                  <Icon name="incidents" />
+                </span>
+                <span className="w-44 shrink-0 truncate font-medium">
+                  {entry ? nameOf(entry.activity, index.type(entry)) : w.workflow}
+                </span>
+                <span className="min-w-0 break-words">{w.fault(problem.fault)}</span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+/** All problems; each leads to its activity. */
+export function Problems() {
+  const local = useView((state) => state.problems);
+  const found = useView((state) => state.found);
+  if (local.length + found.length === 0) {
+    return (
+      <p className="p-4 text-sm">
+        {w.noProblems} <span className="text-soft">{w.noProblemsNote}</span>
+      </p>
+    );
+  }
+  return (
+    <div className="py-1">
+      <List problems={found} title={w.fromServer} />
+      <List problems={local} />
+    </div>
+  );
+}

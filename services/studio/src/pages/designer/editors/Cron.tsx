@@ -1,0 +1,73 @@
+import { useMemo, useState } from "react";
+import { NotCron, nextTimes } from "../../../model/cron";
+import { w } from "../words";
+
+const ZONES = [
+  "UTC",
+  Intl.DateTimeFormat().resolvedOptions().timeZone,
+  "Europe/Berlin",
+  "America/New_York",
+  "Asia/Tokyo",
+];
+
+/** A cron expression with the next five times that it means. */
+export function Cron({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  const [zone, setZone] = useState("UTC");
+  const next = useMemo(() => {
+    if (!value.trim()) return [];
+    try {
+      return nextTimes(value, 5, Date.now(), zone);
+    } catch (error) {
+      if (error instanceof NotCron) return error.message;
+      throw error;
+    }
+  }, [value, zone]);
+  const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
+    dateStyle: "medium",
+    timeStyle: "medium",
+    timeZone: zone,
+  });
+  return (
+    <div className="space-y-1.5">
+      <input
+        aria-label={label}
+        autoComplete="off"
+        placeholder="0 */5 * * * *"
+        className="h-8 w-full rounded-md border border-line-strong/60 bg-raised px-2 font-mono text-sm"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {typeof next !== "string" && value.trim() !== "" && (
+        <div className="rounded-md bg-sunken p-2 text-xs">
+          <div className="mb-1 flex items-center gap-2">
+            <span className="flex-1 font-medium text-soft">{w.next}</span>
+            <select
+              aria-label={w.zone}
+              value={zone}
+              onChange={(event) => setZone(event.target.value)}
+              className="rounded-sm border border-line bg-raised"
+            >
+              {[...new Set(ZONES)].map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </div>
+          {next.length === 0 && w.never}
+          <ol className="space-y-0.5 tabular-nums">
+            {next.map((time) => (
+              <li key={time}>{format.format(time)}</li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </div>
+  );
+}

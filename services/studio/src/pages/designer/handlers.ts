@@ -1,0 +1,144 @@
+import type {
+  Connection,
+  EdgeMouseHandler,
+  NodeChange,
+  NodeMouseHandler,
+  OnConnectEnd,
+  OnReconnect,
+  ReactFlowInstance,
+} from "@xyflow/react";
+import type { DragEvent } from "react";
+import { reconnect } from "../../model/commands";
+import { HEIGHT, WIDTH } from "../../model/layout";
+import type { Point } from "../../model/view";
+import { addType, connectTo, moveTo } from "./deeds";
+import type { CardNode, WireEdge } from "./nodes";
+import type { Studio } from "./store";
+import { w } from "./words";
+
+export const DRAGGED = "application/x-staunch-activity";
+
+/** The places of the activities that are being dragged; the definition changes when they are let go. */
+export type Dragged = ReadonlyMap<string, Point> | undefined;
+
+interface Hands {
+  studio: Studio;
+  flow: ReactFlowInstance<CardNode, WireEdge>;
+  dragged: { current: Dragged };
+  setDragged: (dragged: Dragged) => void;
+}
+
+function lineUnder(event: { clientX: number; clientY: number }): string | undefined {
+  for (const element of document.elementsFromPoint(event.clientX, event.clientY)) {
+    const id = element.closest(".react-flow__edge")?.getAttribute("data-id");
+    if (id) return id;
+  }
+  return undefined;
+}
+
+const markConnecting = (isOn: boolean) =>
+  document.querySelector(".designer .react-flow")?.classList.toggle("is-connecting", isOn);
+
+/** What the canvas does. They are made once: new ones would draw every card again. */
+export function handlersFor({ studio, flow, dragged, setDragged }: Hands) {
+  const centred = (event: { clientX: number; clientY: number }): Point => {
+    const place = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    return { x: place.x - WIDTH / 2, y: place.y - HEIGHT / 2 };
+  };
+
+  const onNodesChange = (changes: NodeChange<CardNode>[]) => {
+    const chosen = new Set(studio.get().selected);
+    let isSelection = false;
+    let moved: Map<string, Point> | undefined;
+    for (const change of changes) {
+      if (change.type === "select") {
+        isSelection = true;
+        if (change.selected) chosen.add(change.id);
+        else chosen.delete(change.id);
+      } else if (change.type === "position" && change.position && change.dragging) {
+        moved ??= new Map(dragged.current);
+        moved.set(change.id, change.position);
+      }
+    }
+    const here = new Set(studio.get().view.items.map((item) => item.key));
+    const keys = [...chosen].filter((key) => here.has(key));
+    if (isSelection) studio.select(keys, keys.length > 0 ? [] : studio.get().lines);
+    if (moved) setDragged(moved);
+  };
+
+  const drop = () => {
+    const places = dragged.current;
+    setDragged(undefined);
+    if (places) moveTo(studio, places);
+  };
+
+  const onConnectEnd: OnConnectEnd = (event, connection) => {
+    markConnecting(false);
+    const at = "changedTouches" in event ? event.changedTouches[0] : event;
+    const from = connection.fromNode?.id;
+    if (connection.isValid || !at || from === undefined) return;
+    const under = document.elementFromPoint(at.clientX, at.clientY);
+    const node = under?.closest(".react-flow__node")?.getAttribute("data-id");
+    const port = connection.fromHandle?.id ?? undefined;
+    const isBack = connection.fromHandle?.type === "target";
+    if (node && node !== from) {
+      if (isBack) connectTo(studio, node, undefined, from);
+      else connectTo(studio, from, port, node);
+      return;
+    }
+    if (!under?.closest(".react-flow__pane")) return;
+    const place = flow.screenToFlowPosition({ x: at.clientX, y: at.clientY });
+    const how = isBack
+      ? { before: { key: from, port: "Done" }, at: { x: place.x - WIDTH, y: place.y - HEIGHT / 2 } }
+      : { after: { key: from, port: port ?? "Done" }, at: { x: place.x, y: place.y - HEIGHT / 2 } };
+    studio.set({ adding: { screen: { x: at.clientX, y: at.clientY }, how } });
+  };
+
+  const onDrop = (event: DragEvent) => {
+    const type = studio.types.get(event.dataTransfer.getData(DRAGGED));
+    if (!type) return;
+    event.preventDefault();
+    const under = lineUnder(event);
+    const line = studio.get().view.lines.find((one) => one.id === under);
+    addType(studio, type, { at: centred(event), ...(line ? { line: { line, port: "Done" } } : {}) });
+  };
+
+  const onEdgeDoubleClick: EdgeMouseHandler<WireEdge> = (event, edge) => {
+    const line = edge.data?.line;
+    if (!line) return;
+    const screen = { x: event.clientX, y: event.clientY };
+    studio.set({ adding: { screen, how: { line: { line, port: "Done" }, at: centred(event) } } });
+  };
+
+  const onEdgeClick: EdgeMouseHandler<WireEdge> = (_, edge) => studio.select([], [edge.id]);
+
+  const onReconnect: OnReconnect<WireEdge> = (edge, made) => {
+    if (!edge.data) return;
+    const ends = { source: made.source, port: made.sourceHandle ?? "Done", target: made.target };
+    studio.do(reconnect(studio.get().index, studio.get().view, edge.data.line, ends, w.did.reconnect));
+  };
+
+  const onNodeDoubleClick: NodeMouseHandler<CardNode> = (_, node) => {
+    const first = node.data.card.chips[0];
+    if (first) studio.open(first.page);
+  };
+
+  return {
+    onNodesChange,
+    onNodeDragStop: drop,
+    onSelectionDragStop: drop,
+    onConnectStart: () => void markConnecting(true),
+    onConnect: (made: Connection) =>
+      connectTo(studio, made.source, made.sourceHandle ?? undefined, made.target),
+    onConnectEnd,
+    onReconnect,
+    onEdgeClick,
+    onEdgeDoubleClick,
+    onNodeDoubleClick,
+    onPaneClick: () => studio.select([]),
+    onDragOver: (event: DragEvent) => {
+      if (event.dataTransfer.types.includes(DRAGGED)) event.preventDefault();
+    },
+    onDrop,
+  };
+}

@@ -1,0 +1,75 @@
+// Routes: `/definitions/new` shows DesignerNew, `/definitions/$id/edit` shows DesignerPage.
+import { useQuery } from "@tanstack/react-query";
+import { useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Types } from "../../model/descriptors";
+import { newDefinition, newId } from "../../model/make";
+import { Failed, Loading } from "../../ui/States";
+import { readAddress } from "./address";
+import { loadTypes, type Opened, openDefinition } from "./api";
+import { Designer } from "./Designer";
+import { Studio } from "./store";
+import { w } from "./words";
+
+function useTypes() {
+  return useQuery({
+    queryKey: ["descriptors", "activities"],
+    queryFn: ({ signal }) => loadTypes(signal),
+    staleTime: 60_000,
+    refetchOnWindowFocus: false,
+  });
+}
+
+function Open({ types, opened }: { types: Types; opened: Opened }) {
+  const [studio] = useState(() => {
+    const made = new Studio(opened.doc, types, opened.doc, opened.etag);
+    const { page, selected, drawer } = readAddress(window.location.search);
+    made.open(page, selected);
+    if (drawer) made.set({ drawer });
+    return made;
+  });
+  return <Designer studio={studio} />;
+}
+
+/** Edits a definition: its latest version, or the one of this number. */
+export function DefinitionDesigner({
+  definition,
+  version = "Latest",
+}: {
+  definition: string;
+  version?: string;
+}) {
+  const types = useTypes();
+  const [key] = useState(newId);
+  const opened = useQuery({
+    queryKey: ["designer", definition, version, key],
+    queryFn: ({ signal }) => openDefinition(definition, version, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const error = types.error ?? opened.error;
+  if (error)
+    return <Failed error={error} retry={() => void Promise.all([types.refetch(), opened.refetch()])} />;
+  if (!types.data || !opened.data) return <Loading rows={10} />;
+  return <Open key={`${definition} ${version}`} types={types.data} opened={opened.data} />;
+}
+
+/** The route of an existing definition; `?version=3` opens that version. */
+export function DesignerPage() {
+  const { id = "" }: { id?: string } = useParams({ strict: false });
+  const { version }: { version?: unknown } = useSearch({ strict: false });
+  const wanted = typeof version === "string" || typeof version === "number" ? String(version) : "Latest";
+  return <DefinitionDesigner key={id} definition={id} version={wanted} />;
+}
+
+function New({ types }: { types: Types }) {
+  const [studio] = useState(() => new Studio(newDefinition(newId(), w.newName), types, undefined, undefined));
+  return <Designer studio={studio} />;
+}
+
+/** Draws a workflow that does not exist yet. */
+export function DesignerNew() {
+  const types = useTypes();
+  if (types.error) return <Failed error={types.error} retry={() => void types.refetch()} />;
+  return types.data ? <New types={types.data} /> : <Loading rows={10} />;
+}

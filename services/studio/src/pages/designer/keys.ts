@@ -1,0 +1,150 @@
+import type { ReactFlowInstance } from "@xyflow/react";
+import {
+  arrangeAll,
+  copySelected,
+  duplicateSelected,
+  nudge,
+  openAbove,
+  openInside,
+  pasteText,
+  removeSelected,
+  selectAlong,
+} from "./deeds";
+import { showAll } from "./fit";
+import { SEARCH } from "./Palette";
+import type { Studio } from "./store";
+import { w } from "./words";
+
+/** What the page does for keys that change nothing in the definition. */
+export interface Deeds {
+  save: () => void;
+  publish: () => void;
+  run: () => void;
+  help: () => void;
+  connect: () => void;
+}
+
+const ARROWS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"] as const;
+
+/** Whether somebody types text here. */
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    target.closest("input, textarea, select, [contenteditable=true], .code-host") !== null
+  );
+}
+
+function withControl(event: KeyboardEvent, studio: Studio, deeds: Deeds): boolean {
+  switch (event.key.toLowerCase()) {
+    case "z":
+      if (event.shiftKey) studio.redo();
+      else studio.undo();
+      return true;
+    case "y":
+      studio.redo();
+      return true;
+    case "d":
+      duplicateSelected(studio);
+      return true;
+    case "a":
+      studio.select(studio.get().view.items.map((item) => item.key));
+      return true;
+    case "s":
+      deeds.save();
+      return true;
+    default:
+      return false;
+  }
+}
+
+function askForActivity(studio: Studio): void {
+  const { selected } = studio.get();
+  const node =
+    selected[0] === undefined
+      ? null
+      : document.querySelector(`.react-flow__node[data-id="${CSS.escape(selected[0])}"]`);
+  const box = (node ?? document.getElementById("designer-canvas"))?.getBoundingClientRect();
+  const screen =
+    node && box ? { x: box.right + 16, y: box.top } : { x: (box?.left ?? 0) + 80, y: (box?.top ?? 0) + 80 };
+  studio.set({ adding: { screen, how: {} } });
+}
+
+function arrow(event: KeyboardEvent, studio: Studio): boolean {
+  const key = ARROWS.find((one) => one === event.key);
+  if (!key) return false;
+  if (event.altKey || studio.get().selected.length === 0) selectAlong(studio, key);
+  else {
+    const step = event.shiftKey ? 40 : 8;
+    const x = key === "ArrowLeft" ? -step : key === "ArrowRight" ? step : 0;
+    nudge(studio, x, key === "ArrowUp" ? -step : key === "ArrowDown" ? step : 0);
+  }
+  return true;
+}
+
+function inspect(): void {
+  document.querySelector<HTMLElement>("#designer-inspector :is(input, textarea, select, button)")?.focus();
+}
+
+/** Does what a key means on the canvas or in the tree; false if it means nothing. */
+export function pressed(
+  event: KeyboardEvent,
+  studio: Studio,
+  flow: ReactFlowInstance,
+  deeds: Deeds,
+): boolean {
+  if (event.ctrlKey || event.metaKey) return withControl(event, studio, deeds);
+  if (arrow(event, studio)) return true;
+  if (event.altKey) return false;
+  const letters: Record<string, () => void> = {
+    a: () => askForActivity(studio),
+    "/": () => {
+      studio.set({ left: "palette" });
+      requestAnimationFrame(() => document.getElementById(SEARCH)?.focus());
+    },
+    c: deeds.connect,
+    enter: inspect,
+    o: () => openInside(studio),
+    u: () => openAbove(studio),
+    f: () => showAll(studio, flow),
+    "1": () => void flow.zoomTo(1, { duration: 200 }),
+    "+": () => void flow.zoomIn({ duration: 100 }),
+    "-": () => void flow.zoomOut({ duration: 100 }),
+    l: () => arrangeAll(studio),
+    p: deeds.publish,
+    r: deeds.run,
+    "?": deeds.help,
+    delete: () => removeSelected(studio),
+    backspace: () => removeSelected(studio),
+    escape: () => studio.select([]),
+  };
+  const act = letters[event.key.toLowerCase()];
+  if (!act) return false;
+  act();
+  return true;
+}
+
+/** Copies, cuts and pastes as text, where nobody edits another text. */
+export function listenToClipboard(studio: Studio): () => void {
+  const isElsewhere = () =>
+    isTyping(document.activeElement) || (document.getSelection()?.toString() ?? "") !== "";
+  const copy = (event: ClipboardEvent) => {
+    if (isElsewhere()) return;
+    const text = copySelected(studio);
+    if (!text) return;
+    event.clipboardData?.setData("text/plain", text);
+    event.preventDefault();
+    if (event.type === "cut") removeSelected(studio, w.did.cut);
+  };
+  const paste = (event: ClipboardEvent) => {
+    if (isTyping(document.activeElement)) return;
+    if (pasteText(studio, event.clipboardData?.getData("text/plain") ?? "")) event.preventDefault();
+  };
+  document.addEventListener("copy", copy);
+  document.addEventListener("cut", copy);
+  document.addEventListener("paste", paste);
+  return () => {
+    document.removeEventListener("copy", copy);
+    document.removeEventListener("cut", copy);
+    document.removeEventListener("paste", paste);
+  };
+}

@@ -1,0 +1,160 @@
+import { type Edge, type Node, Position } from "@xyflow/react";
+import type { Index } from "../../model/activities";
+import { WIDTH } from "../../model/layout";
+import type { Problem } from "../../model/problems";
+import type { Line, PageView, Point } from "../../model/view";
+import { type CardView, cardOf, stateCard } from "./cards";
+import type { Mark } from "./store";
+
+export interface CardData extends Record<string, unknown> {
+  card: CardView;
+  isVertical: boolean;
+  canConnect: boolean;
+  problem: "error" | "warning" | undefined;
+  mark: Mark | undefined;
+  isRun: boolean;
+}
+
+export type CardNode = Node<CardData, "card">;
+export type WireEdge = Edge<{ line: Line; isTaken: boolean }, "wire">;
+
+/** The ports in use, by activity: a port that the type does not have must be seen, too. */
+function portsInUse(lines: readonly Line[]): Map<string, string[]> {
+  const used = new Map<string, string[]>();
+  for (const { from, port } of lines) {
+    const ports = used.get(from);
+    if (!ports) used.set(from, [port]);
+    else if (!ports.includes(port)) ports.push(port);
+  }
+  return used;
+}
+
+const SIZE = 10;
+
+function handlesOf(card: CardView, isVertical: boolean): NonNullable<CardNode["handles"]> {
+  const base = { width: SIZE, height: SIZE };
+  const place = (x: number, y: number) => ({ x: x - SIZE / 2, y: y - SIZE / 2, ...base });
+  const { height, outcomes } = card;
+  if (isVertical) {
+    return [
+      { id: "In", type: "target", position: Position.Top, ...place(WIDTH / 2, 0) },
+      { id: "Done", type: "source", position: Position.Bottom, ...place(WIDTH / 2, height) },
+    ];
+  }
+  return [
+    { id: "In", type: "target", position: Position.Left, ...place(0, height / 2) },
+    ...outcomes.map((id, at) => ({
+      id,
+      type: "source" as const,
+      position: Position.Right,
+      ...place(WIDTH, ((at + 0.5) * height) / outcomes.length),
+    })),
+  ];
+}
+
+export function problemsByKey(problems: readonly Problem[]): ReadonlyMap<string, "error" | "warning"> {
+  const found = new Map<string, "error" | "warning">();
+  for (const { key, isWarning } of problems) {
+    if (key !== undefined && found.get(key) !== "error") found.set(key, isWarning ? "warning" : "error");
+  }
+  return found;
+}
+
+interface Sources {
+  index: Index;
+  view: PageView;
+  places: ReadonlyMap<string, Point>;
+  selected: readonly string[];
+  problems: ReadonlyMap<string, "error" | "warning">;
+  marks: ReadonlyMap<string, Mark> | undefined;
+}
+
+function isSameNode(one: CardNode, other: CardNode): boolean {
+  const [a, b] = [one.data, other.data];
+  return (
+    one.position.x === other.position.x &&
+    one.position.y === other.position.y &&
+    one.selected === other.selected &&
+    a.card === b.card &&
+    a.isVertical === b.isVertical &&
+    a.problem === b.problem &&
+    a.mark === b.mark &&
+    a.isRun === b.isRun &&
+    a.canConnect === b.canConnect
+  );
+}
+
+/** The cards of a page. A card that has not changed is the same object as before. */
+export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): CardNode[] {
+  const { index, view, places, marks } = from;
+  const used = portsInUse(view.lines);
+  const chosen = new Set(from.selected);
+  const isVertical = view.kind === "list";
+  return view.items.map((item): CardNode => {
+    const card = item.entry
+      ? cardOf(item.entry, index.type(item.entry), used.get(item.key))
+      : stateCard(item, view.inside ?? {}, view.key ?? "");
+    const problem = from.problems.get(item.key);
+    const node: CardNode = {
+      id: item.key,
+      type: "card",
+      position: places.get(item.key) ?? { x: 0, y: 0 },
+      width: WIDTH,
+      height: card.height,
+      measured: { width: WIDTH, height: card.height },
+      selected: chosen.has(item.key),
+      draggable: view.kind !== "list",
+      handles: handlesOf(card, isVertical),
+      ariaLabel: card.type ? `${card.name}, ${card.type}` : card.name,
+      data: {
+        card,
+        isVertical,
+        canConnect: view.kind === "flow" || view.kind === "machine",
+        problem,
+        mark: marks?.get(item.key),
+        isRun: marks !== undefined,
+      },
+    };
+    const was = before.get(item.key);
+    return was && isSameNode(was, node) ? was : node;
+  });
+}
+
+export function edgesOf(
+  view: PageView,
+  selected: readonly string[],
+  marks: ReadonlyMap<string, Mark> | undefined,
+  before: ReadonlyMap<string, WireEdge>,
+): WireEdge[] {
+  const keys = new Set(view.items.map((item) => item.key));
+  const chosen = new Set(selected);
+  return view.lines.flatMap((line): WireEdge[] => {
+    if (!keys.has(line.from) || !keys.has(line.to)) return [];
+    const isTaken = marks === undefined || (marks.has(line.from) && marks.has(line.to));
+    const isSelected = chosen.has(line.id);
+    const was = before.get(line.id);
+    if (
+      was &&
+      was.selected === isSelected &&
+      was.data?.isTaken === isTaken &&
+      was.data.line.index === line.index &&
+      was.data.line.port === line.port
+    )
+      return [was];
+    return [
+      {
+        id: line.id,
+        type: "wire",
+        source: line.from,
+        target: line.to,
+        sourceHandle: view.kind === "machine" ? "" : line.port,
+        targetHandle: "In",
+        selected: isSelected,
+        focusable: false,
+        reconnectable: view.kind === "flow",
+        data: { line, isTaken },
+        ...(view.kind === "machine" ? { label: line.port } : {}),
+      },
+    ];
+  });
+}

@@ -1,0 +1,114 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { STUDIO } from "../../api/base";
+import { asProblem } from "../../api/problem";
+import { isMembers, type Json, type Members, membersOf, namesOf, objectOf, textOf } from "../../model/json";
+import { complain, notify } from "../../ui/notices";
+import { foundBy, isConflict, type Opened, openDefinition, type Saved, saveDefinition } from "./api";
+import type { Studio } from "./store";
+import { w } from "./words";
+
+/** Members of a definition that saving sets, and nobody edits. */
+const SET_BY_SERVER = [
+  "id",
+  "definitionId",
+  "version",
+  "createdAt",
+  "publishedAt",
+  "isLatest",
+  "isPublished",
+  "isReadonly",
+  "isSystem",
+];
+
+/** The text of the page, with what the server has set since. */
+function withServer(doc: Json, saved: Json): Json {
+  if (!isMembers(doc) || !isMembers(saved)) return doc;
+  const names = [...new Set([...namesOf(doc), ...SET_BY_SERVER])];
+  return objectOf(
+    names.flatMap((name): [string, Json][] => {
+      const value = SET_BY_SERVER.includes(name) && name in saved ? saved[name] : doc[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** A new definition has an address now; the router would open the page anew, and lose what can be undone. */
+function showAddress(definition: string): void {
+  const path = `${STUDIO}/definitions/${encodeURIComponent(definition)}/edit`;
+  History.prototype.replaceState.call(window.history, window.history.state, "", path);
+}
+
+export type Busy = "save" | "publish" | undefined;
+
+export interface Publication {
+  saved?: Saved;
+  error?: unknown;
+}
+
+export function useSaving(studio: Studio) {
+  const client = useQueryClient();
+  const [busy, setBusy] = useState<Busy>();
+  const [conflict, setConflict] = useState<Opened>();
+  const [publication, setPublication] = useState<Publication>();
+
+  const send = async (publish: boolean, over?: string): Promise<Saved | undefined> => {
+    studio.seal();
+    const { history, etag, saved: before } = studio.get();
+    const sent = history.doc;
+    const doc: Members = membersOf(sent) ?? {};
+    try {
+      const saved = await saveDefinition(doc, over ?? etag, publish);
+      const kept = withServer(sent, saved.doc);
+      const now = studio.get().history.doc;
+      studio.keep(kept, saved.doc, saved.etag, now === sent ? kept : withServer(now, saved.doc));
+      void client.invalidateQueries({
+        queryKey: ["definition", textOf(doc.definitionId)],
+        refetchType: "none",
+      });
+      void client.invalidateQueries({ queryKey: ["definitions"] });
+      if (before === undefined) showAddress(textOf(doc.definitionId));
+      return saved;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      setConflict(await openDefinition(textOf(doc.definitionId), "Latest"));
+      return undefined;
+    }
+  };
+
+  const save = async (over?: string): Promise<boolean> => {
+    if (busy) return false;
+    setBusy("save");
+    try {
+      const saved = await send(false, over);
+      if (saved) notify(w.savedAs(saved.version));
+      return saved !== undefined;
+    } catch (error) {
+      complain(error);
+      return false;
+    } finally {
+      setBusy(undefined);
+    }
+  };
+
+  const publish = async (): Promise<void> => {
+    if (busy) return;
+    setBusy("publish");
+    setPublication({});
+    try {
+      const saved = await send(true);
+      setPublication(saved ? { saved } : undefined);
+      if (saved) studio.set({ found: saved.warnings });
+    } catch (error) {
+      const found = foundBy(error);
+      if (found.length > 0) studio.set({ found, drawer: "problems" });
+      setPublication({ error: asProblem(error) });
+    } finally {
+      setBusy(undefined);
+    }
+  };
+
+  return { busy, save, publish, conflict, setConflict, publication, setPublication };
+}
+
+export type Saving = ReturnType<typeof useSaving>;

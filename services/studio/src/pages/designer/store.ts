@@ -1,0 +1,191 @@
+import { createContext, useContext, useSyncExternalStore } from "react";
+import { Index } from "../../model/activities";
+import type { Joined } from "../../model/commands";
+import type { Types } from "../../model/descriptors";
+import { type Edit, edit, type History, redo, seal, startHistory, undo } from "../../model/history";
+import { isSame, type Json } from "../../model/json";
+import { placesOf } from "../../model/layout";
+import { type Problem, problemsOf } from "../../model/problems";
+import { type Page, type PageView, type Point, pageOf, ROOT, viewOf } from "../../model/view";
+import { heightOf, portsOf } from "./cards";
+
+export type DrawerTab = "problems" | "data" | "text" | "runs";
+
+/** What happened to an activity in the run that is shown. */
+export interface Mark {
+  status: string;
+  runs: number;
+}
+
+export interface Adding {
+  /** Where the list of activities opens, in the window. */
+  screen: Point;
+  how: Joined;
+}
+
+export interface State {
+  history: History;
+  index: Index;
+  page: Page;
+  view: PageView;
+  places: ReadonlyMap<string, Point>;
+  selected: readonly string[];
+  lines: readonly string[];
+  problems: readonly Problem[];
+  /** What the server found in the text as it was saved last. */
+  found: readonly Problem[];
+  saved: Json | undefined;
+  /** The same version as the server wrote it. */
+  server: Json | undefined;
+  etag: string | undefined;
+  drawer: DrawerTab | undefined;
+  left: "palette" | "tree";
+  adding: Adding | undefined;
+  marks: ReadonlyMap<string, Mark> | undefined;
+  run: { id: string; state: string } | undefined;
+}
+
+/** Everything that the designer shows, and the ways to change it. */
+export class Studio {
+  private state: State;
+  private readonly listeners = new Set<() => void>();
+  private checking: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    doc: Json,
+    readonly types: Types,
+    saved: Json | undefined,
+    etag: string | undefined,
+  ) {
+    const index = new Index(doc, types);
+    const view = viewOf(index, ROOT);
+    this.state = {
+      history: startHistory(doc),
+      index,
+      page: ROOT,
+      view,
+      places: this.placed(index, view),
+      selected: [],
+      lines: [],
+      problems: [],
+      found: [],
+      saved,
+      server: saved,
+      etag,
+      drawer: undefined,
+      left: "palette",
+      adding: undefined,
+      marks: undefined,
+      run: undefined,
+    };
+    this.check();
+  }
+
+  readonly get = (): State => this.state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  };
+
+  set(part: Partial<State>): void {
+    this.state = { ...this.state, ...part };
+    for (const listener of this.listeners) listener();
+  }
+
+  private placed(index: Index, view: PageView): ReadonlyMap<string, Point> {
+    return placesOf(
+      view,
+      (key) => heightOf(index, key),
+      (key) => portsOf(index, key),
+    );
+  }
+
+  private check(): void {
+    clearTimeout(this.checking);
+    this.checking = setTimeout(() => this.set({ problems: problemsOf(this.state.index) }), 120);
+  }
+
+  private show(history: History, page = this.state.page, selected = this.state.selected): void {
+    const index =
+      history.doc === this.state.history.doc ? this.state.index : new Index(history.doc, this.types);
+    const isThere = page.owner === "" || index.get(page.owner) !== undefined;
+    const view = viewOf(index, isThere ? page : ROOT);
+    const keys = new Set(view.items.map((item) => item.key));
+    this.set({
+      history,
+      index,
+      view,
+      page: view.page,
+      places: this.placed(index, view),
+      selected: selected.filter((key) => keys.has(key)),
+      lines: this.state.lines.filter((id) => view.lines.some((line) => line.id === id)),
+      found: history.doc === this.state.history.doc ? this.state.found : [],
+    });
+    this.check();
+  }
+
+  do(change: Edit): void {
+    const history = edit(this.state.history, change);
+    if (history !== this.state.history)
+      this.show(history, this.state.page, change.select ?? this.state.selected);
+  }
+
+  undo(): void {
+    this.show(undo(this.state.history));
+  }
+
+  redo(): void {
+    this.show(redo(this.state.history));
+  }
+
+  /** The next edit is undone by itself. */
+  seal(): void {
+    const history = seal(this.state.history);
+    if (history !== this.state.history) this.set({ history });
+  }
+
+  open(page: Page, selected: readonly string[] = []): void {
+    this.seal();
+    this.show(this.state.history, page, selected);
+  }
+
+  /** Shows an activity where it is. */
+  reveal(key: string): void {
+    if (this.state.index.get(key)) this.open(pageOf(this.state.index, key), [key]);
+  }
+
+  select(selected: readonly string[], lines: readonly string[] = []): void {
+    const same = (one: readonly string[], other: readonly string[]) =>
+      one.length === other.length && one.every((key, at) => key === other[at]);
+    if (same(selected, this.state.selected) && same(lines, this.state.lines)) return;
+    this.seal();
+    this.set({ selected, lines });
+  }
+
+  /** A saved version is the new beginning; members that only the server sets are taken over. */
+  keep(saved: Json, server: Json, etag: string | undefined, doc = this.state.history.doc): void {
+    const history = doc === this.state.history.doc ? this.state.history : { ...this.state.history, doc };
+    const index = new Index(history.doc, this.types);
+    const view = viewOf(index, this.state.page);
+    this.set({ history: seal(history), index, view, saved, server, etag });
+  }
+
+  isDirty(): boolean {
+    return this.state.saved === undefined || !isSame(this.state.saved, this.state.history.doc);
+  }
+}
+
+export const StudioContext = createContext<Studio | undefined>(undefined);
+
+export function useStudio(): Studio {
+  const studio = useContext(StudioContext);
+  if (!studio) throw new Error("the designer is not open");
+  return studio;
+}
+
+/** A part of the state; the part must be the same object while it has not changed. */
+export function useView<T>(part: (state: State) => T): T {
+  const studio = useStudio();
+  return useSyncExternalStore(studio.subscribe, () => part(studio.get()));
+}

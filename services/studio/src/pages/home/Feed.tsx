@@ -1,0 +1,84 @@
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Happening, useFeed } from "../../app/live";
+import { shortId } from "../../lib/format";
+import type { State } from "../../lib/states";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Card } from "../../ui/Panel";
+import { StateIcon } from "../../ui/State";
+import { Empty } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { useDefinitionNames } from "../instances/names";
+
+const STATES: Record<string, State> = {
+  started: "running",
+  suspended: "waiting",
+  finished: "finished",
+  faulted: "faulted",
+  cancelled: "cancelled",
+};
+
+/** What just happened. While the pointer is on it, or it has the focus, nothing moves. */
+export function Feed() {
+  const feed = useFeed();
+  const names = useDefinitionNames();
+  const [held, setHeld] = useState<Happening[]>();
+  const shown = held ?? feed;
+  const newest = shown[0]?.id;
+  const news = held ? feed.findIndex((one) => one.id === newest) : 0;
+  return (
+    <Card
+      title={t.home.feed}
+      actions={
+        news > 0 && (
+          <Button tone="quiet" className="!h-7" onClick={() => setHeld(feed)}>
+            {t.home.news(news)}
+          </Button>
+        )
+      }
+    >
+      {shown.length === 0 ? (
+        <Empty title={t.home.quiet} />
+      ) : (
+        <section
+          aria-label={t.home.feed}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reached by keyboard
+          tabIndex={0}
+          className="max-h-[32rem] overflow-auto"
+          onMouseEnter={() => setHeld(feed)}
+          onMouseLeave={() => setHeld(undefined)}
+          onFocus={() => setHeld((old) => old ?? feed)}
+          onBlur={() => setHeld(undefined)}
+        >
+          <ul>
+            {shown.slice(0, 40).map((one) => (
+              <li
+                key={one.id}
+                className="flex h-8 items-center gap-2.5 border-b border-line/60 px-4 text-sm last:border-0"
+              >
+                <StateIcon state={STATES[one.name] ?? "skipped"} still />
+                <span className="w-20 shrink-0 truncate text-soft">
+                  {t.home.events[one.name] ?? one.name}
+                </span>
+                <Link
+                  to="/instances/$id"
+                  params={{ id: one.instanceId }}
+                  className="link shrink-0 font-mono text-xs max-sm:hidden"
+                >
+                  {shortId(one.instanceId)}
+                </Link>
+                <span className="min-w-0 flex-1 truncate">
+                  {names.get(one.definitionId) ?? one.definitionId}
+                </span>
+                <span className="text-xs text-soft">
+                  <Time at={one.at} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,157 @@
+import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { instanceQuery, instancesQuery } from "../../api/queries";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { useAddress } from "../../app/address";
+import { fromAddress } from "../../lib/filters";
+import { shortId } from "../../lib/format";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { attempt } from "../../ui/notices";
+import { Page } from "../../ui/Page";
+import { Pager } from "../../ui/Pager";
+import { Card } from "../../ui/Panel";
+import { Badge, StateBadge } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { retry } from "../instance/Incidents";
+import { BulkBar } from "../instances/BulkBar";
+import { PlanPanel } from "../instances/PlanPanel";
+
+const PAGE_SIZE = 25;
+
+function Row({
+  row,
+  incidents,
+  onDone,
+}: {
+  row: Api["InstanceSummary"];
+  incidents?: Api["Incident"][];
+  onDone: () => void;
+}) {
+  const [busy, setBusy] = useState(false);
+  return (
+    <li className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 text-sm last:border-0">
+      <span className="w-28 pt-0.5">
+        <StateBadge status={row.subStatus} />
+      </span>
+      <div className="min-w-0 flex-1 basis-80">
+        <p className="flex flex-wrap items-baseline gap-x-3">
+          <Link
+            to="/instances/$id"
+            params={{ id: row.id }}
+            search={{ tab: "incidents" }}
+            className="link font-medium"
+          >
+            {row.name ?? row.definitionId}
+          </Link>
+          <span className="font-mono text-xs text-soft">{shortId(row.id)}</span>
+          <span className="text-xs text-soft">
+            <Time at={row.updatedAt} />
+          </span>
+        </p>
+        {incidents?.slice(0, 3).map((one) => (
+          <p key={`${one.activityNodeId}${one.timestamp}`} className="mt-1 flex min-w-0 items-baseline gap-2">
+            <Badge tone="bad">{one.code}</Badge>
+            <span className="shrink-0 font-medium">{one.activityId}</span>
+            <span className="min-w-0 break-words text-faulted">{one.message}</span>
+          </p>
+        ))}
+        {!incidents && <div className="skeleton mt-1 h-5 w-2/3" />}
+        {incidents && incidents.length > 3 && (
+          <p className="mt-1 text-xs text-soft">{t.incidents.more(incidents.length - 3)}</p>
+        )}
+      </div>
+      {can("run:alterations") && (
+        <Button
+          icon="refresh"
+          busy={busy}
+          onClick={async () => {
+            setBusy(true);
+            await attempt(() => retry(row.id), t.incidents.retried);
+            setBusy(false);
+            onDone();
+          }}
+        >
+          {t.deeds.retry}
+        </Button>
+      )}
+    </li>
+  );
+}
+
+/** The inbox: instances in which something went wrong, the newest change first. */
+export function IncidentsPage() {
+  const [search, change] = useAddress();
+  const client = useQueryClient();
+  const page = Number(search.page ?? 0) || 0;
+  const filter = { ...fromAddress(search), incidents: true, order: "UpdatedAt" as const, states: [], page };
+  const asked = {
+    hasIncidents: true,
+    definitionId: search.definition,
+    orderBy: "UpdatedAt" as const,
+    page,
+    pageSize: PAGE_SIZE,
+  };
+  const query = useQuery(instancesQuery(asked, ["incidents", asked]));
+  const details = useQueries({
+    queries: (query.data?.items ?? []).map((row) => ({ ...instanceQuery(row.id), staleTime: 30_000 })),
+  });
+  const reload = () => {
+    for (const key of ["instances", "instance", "counts"]) void client.invalidateQueries({ queryKey: [key] });
+  };
+  return (
+    <Page
+      title={t.rail.incidents}
+      note={t.incidents.note}
+      actions={
+        <Button icon="refresh" onClick={reload}>
+          {t.refresh}
+        </Button>
+      }
+    >
+      <Card>
+        <Shown query={query}>
+          {(list) =>
+            list.totalCount === 0 ? (
+              <Empty title={t.home.nothingNeeded}>{t.incidents.noneHint}</Empty>
+            ) : (
+              <>
+                <BulkBar
+                  selected={new Set()}
+                  total={list.totalCount}
+                  filter={filter}
+                  onDone={reload}
+                  onPlan={(plan) => change({ plan })}
+                />
+                <ul>
+                  {list.items.map((row, at) => (
+                    <Row
+                      key={row.id}
+                      row={row}
+                      incidents={details[at]?.data?.workflowState.incidents}
+                      onDone={reload}
+                    />
+                  ))}
+                </ul>
+                <div className="flex justify-end border-t border-line px-3 py-1">
+                  <Pager
+                    page={page}
+                    pageSize={PAGE_SIZE}
+                    total={list.totalCount}
+                    onPage={(next) => change({ page: String(next) }, true)}
+                  />
+                </div>
+              </>
+            )
+          }
+        </Shown>
+      </Card>
+      {search.plan && (
+        <PlanPanel plan={search.plan} onClose={() => change({ plan: undefined })} onDone={reload} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,110 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { del, download, id, post } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { isOver } from "../../lib/states";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Field } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { attempt, complain } from "../../ui/notices";
+import { retry } from "./Incidents";
+import { Migrate } from "./Migrate";
+import { Restart } from "./Restart";
+
+type Asked = "cancel" | "delete" | "restart" | "migrate";
+
+/** What can be done with an instance in its state. */
+export function Actions({ detail }: { detail: Api["InstanceDetail"] }) {
+  const [asked, setAsked] = useState<Asked>();
+  const [reason, setReason] = useState("");
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const over = isOver(detail.subStatus);
+  const path = `/workflow-instances/${id(detail.id)}`;
+  const close = () => setAsked(undefined);
+  const reload = () => void client.invalidateQueries({ queryKey: ["instance", detail.id] });
+  const alter = async (type: "Pause" | "Unpause") => {
+    await attempt(
+      () => post(`${path}/alter`, { alterations: [{ type }] }),
+      type === "Pause" ? t.instance.pausedNow : t.instance.goesOn,
+    );
+    reload();
+  };
+  const mayAlter = can("run:alterations");
+  const paused = detail.workflowState.isPaused === true;
+  return (
+    <div className="flex items-center gap-2">
+      {detail.workflowState.incidents.length > 0 && mayAlter && (
+        <Button
+          tone="main"
+          icon="refresh"
+          onClick={async () => {
+            await attempt(() => retry(detail.id), t.incidents.retried);
+            reload();
+          }}
+        >
+          {t.deeds.retry}
+        </Button>
+      )}
+      {!over && can("cancel:workflow-instances") && (
+        <Button onClick={() => setAsked("cancel")}>{t.deeds.cancel}</Button>
+      )}
+      <Menu
+        label={t.actions}
+        items={[
+          mayAlter && !over && !paused && { word: t.deeds.pause, act: () => void alter("Pause") },
+          mayAlter && paused && { word: t.deeds.unpause, act: () => void alter("Unpause") },
+          mayAlter && { word: t.deeds.restart, act: () => setAsked("restart") },
+          mayAlter && !over && { word: t.deeds.migrate, act: () => setAsked("migrate") },
+          {
+            word: t.deeds.export,
+            act: () => void download(`${path}/export`, `${detail.id}.json`).catch(complain),
+          },
+          can("delete:workflow-instances") && {
+            word: t.deeds.delete,
+            danger: true,
+            act: () => setAsked("delete"),
+          },
+        ]}
+      />
+      {asked === "cancel" && (
+        <Confirm
+          title={t.instance.cancelThis}
+          verb={t.instance.cancelThis}
+          act={async () => {
+            await post(`/cancel${path}`, { reason: reason || undefined });
+            reload();
+          }}
+          onClose={close}
+        >
+          <p>{t.bulk.consequences.cancel}</p>
+          <Field
+            label={t.instance.reason}
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </Confirm>
+      )}
+      {asked === "delete" && (
+        <Confirm
+          title={t.instance.deleteThis}
+          verb={t.instance.deleteThis}
+          act={async () => {
+            await del(path);
+            void client.invalidateQueries({ queryKey: ["instances"] });
+            await navigate({ to: "/instances" });
+          }}
+          onClose={close}
+        >
+          <p>{t.bulk.consequences.delete}</p>
+        </Confirm>
+      )}
+      {asked === "restart" && <Restart detail={detail} onClose={close} />}
+      {asked === "migrate" && <Migrate detail={detail} onClose={close} onDone={reload} />}
+    </div>
+  );
+}

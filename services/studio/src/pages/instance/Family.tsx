@@ -1,0 +1,62 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { whyQuery } from "../../api/queries";
+import type { Api } from "../../api/types";
+import { t } from "../../text";
+import { StateBadge } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
+
+function Relative({ of }: { of: Api["RelatedInstance"] }) {
+  return (
+    <li className="flex items-center gap-3 border-b border-line px-4 py-1.5 last:border-0">
+      <span className="w-28">{of.subStatus ? <StateBadge status={of.subStatus} /> : t.instance.gone}</span>
+      <Link
+        to="/instances/$id"
+        params={{ id: of.workflowInstanceId }}
+        search={{ tab: "family" }}
+        className="link font-mono text-xs"
+      >
+        {of.workflowInstanceId}
+      </Link>
+    </li>
+  );
+}
+
+/** The instance that started this one, and those that it started. */
+export function Family({ detail }: { detail: Api["InstanceDetail"] }) {
+  const query = useQuery(whyQuery(detail.id));
+  return (
+    <Shown query={query}>
+      {({ parent, children }) =>
+        !parent && children.length === 0 ? (
+          <Empty title={t.instance.noFamily} />
+        ) : (
+          <div className="text-sm">
+            {parent && (
+              <section>
+                <h3 className="border-b border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
+                  {t.instance.parent}
+                </h3>
+                <ul>
+                  <Relative of={parent} />
+                </ul>
+              </section>
+            )}
+            {children.length > 0 && (
+              <section>
+                <h3 className="border-b border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
+                  {t.instance.children}
+                </h3>
+                <ul>
+                  {children.map((child) => (
+                    <Relative key={child.workflowInstanceId} of={child} />
+                  ))}
+                </ul>
+              </section>
+            )}
+          </div>
+        )
+      }
+    </Shown>
+  );
+}

@@ -1,0 +1,163 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { instanceQuery, versionQuery, whyQuery } from "../../api/queries";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { useAddress } from "../../app/address";
+import { isOver } from "../../lib/states";
+import { t } from "../../text";
+import { CopyButton } from "../../ui/Code";
+import { Badge, StateBadge } from "../../ui/State";
+import { Loading, Shown } from "../../ui/States";
+import { Tabs } from "../../ui/Tabs";
+import { Duration, Time } from "../../ui/Time";
+import { Actions } from "./Actions";
+import { Family } from "./Family";
+import { Incidents } from "./Incidents";
+import { useInstanceLive } from "./live";
+import { useMarks } from "./marks";
+import { Raw } from "./Raw";
+import { Story } from "./Story";
+import { Travel } from "./Travel";
+import { Values } from "./Values";
+import { Waits } from "./Waits";
+import { Why } from "./Why";
+
+const Graph = lazy(() => import("../../graph/Graph").then((module) => ({ default: module.Graph })));
+
+/** The graph comes from the definition, which not everyone may read. */
+const mayDraw = () => can("read:workflow-definitions");
+
+function Head({ detail }: { detail: Api["InstanceDetail"] }) {
+  const over = isOver(detail.subStatus);
+  const title = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() }).data?.name;
+  return (
+    <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
+      <div className="min-w-0">
+        <h1 className="flex items-center gap-2 text-lg font-semibold">
+          <span className="truncate">{detail.name ?? title ?? detail.definitionId}</span>
+          <Link
+            to="/definitions/$id"
+            params={{ id: detail.definitionId }}
+            search={{ version: String(detail.version) }}
+          >
+            <Badge>v{detail.version}</Badge>
+          </Link>
+        </h1>
+        <p className="flex items-center gap-1 font-mono text-xs text-soft">
+          {detail.id}
+          <CopyButton text={detail.id} />
+        </p>
+      </div>
+      <StateBadge status={detail.subStatus} />
+      {detail.workflowState.isPaused && <Badge tone="warn">{t.instance.paused}</Badge>}
+      <dl className="flex flex-wrap gap-x-5 gap-y-1 text-sm">
+        {detail.correlationId && (
+          <div className="flex gap-1.5">
+            <dt className="text-soft">{t.columns.correlation}</dt>
+            <dd>{detail.correlationId}</dd>
+          </div>
+        )}
+        <div className="flex gap-1.5">
+          <dt className="text-soft">{t.columns.started}</dt>
+          <dd>
+            <Time at={detail.createdAt} />
+          </dd>
+        </div>
+        <div className="flex gap-1.5">
+          <dt className="text-soft">{over ? t.columns.took : t.instance.runsFor}</dt>
+          <dd>
+            <Duration from={detail.createdAt} to={detail.finishedAt} />
+          </dd>
+        </div>
+      </dl>
+      <div className="ml-auto">
+        <Actions detail={detail} />
+      </div>
+    </header>
+  );
+}
+
+function Body({ detail }: { detail: Api["InstanceDetail"] }) {
+  const [search, change] = useAddress();
+  const over = isOver(detail.subStatus);
+  const last = detail.workflowState.executionLogSequence;
+  const at = search.at && /^\d+$/.test(search.at) && Number(search.at) < last ? Number(search.at) : undefined;
+  const marks = useMarks(detail.id, over, at);
+  const definition = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() });
+  const why = useQuery(whyQuery(detail.id));
+  const state = detail.workflowState;
+  const tabs = [
+    { key: "story", word: t.instance.story },
+    { key: "values", word: t.instance.values },
+    { key: "waits", word: t.instance.waits, count: state.bookmarks.length },
+    { key: "incidents", word: t.rail.incidents, count: state.incidents.length },
+    { key: "family", word: t.instance.family, count: why.data?.children.length },
+    { key: "raw", word: t.instance.raw },
+  ];
+  const tab = tabs.find(({ key }) => key === search.tab)?.key ?? "story";
+  return (
+    <>
+      {why.data && <Why why={why.data} />}
+      <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
+        {mayDraw() && (
+          <section
+            aria-label={t.graph.label}
+            className="min-h-80 min-w-0 flex-1 border-line max-lg:border-b lg:border-r"
+          >
+            <Suspense fallback={<Loading />}>
+              <Shown query={definition}>
+                {(full) => (
+                  <Graph
+                    root={full.root}
+                    marks={marks}
+                    selected={search.activity}
+                    onSelect={(activity) => change({ activity })}
+                  />
+                )}
+              </Shown>
+            </Suspense>
+          </section>
+        )}
+        <section aria-label={t.details} className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised">
+          <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
+            {tab === "story" && (
+              <Story
+                detail={detail}
+                activity={search.activity}
+                at={at}
+                onActivity={(activity) => change({ activity })}
+              />
+            )}
+            {tab === "values" && <Values detail={detail} at={at} />}
+            {tab === "waits" && <Waits detail={detail} />}
+            {tab === "incidents" && <Incidents detail={detail} />}
+            {tab === "family" && <Family detail={detail} />}
+            {tab === "raw" && <Raw detail={detail} />}
+          </Tabs>
+        </section>
+      </div>
+      <Travel detail={detail} at={at} onAt={(line) => change({ at: line?.toString() })} />
+    </>
+  );
+}
+
+export function InstancePage() {
+  const { id } = useParams({ strict: false });
+  const instance = id ?? "";
+  const query = useQuery(instanceQuery(instance));
+  const live = useInstanceLive(instance, query.data?.workflowState.executionLogSequence);
+  return (
+    <div className="flex h-full flex-col" data-live={live.is}>
+      <Shown query={query} rows={10}>
+        {(detail) => (
+          <>
+            <Head detail={detail} />
+            <Body detail={detail} />
+          </>
+        )}
+      </Shown>
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+import { ORIGIN } from "../../api/base";
+import type { Api } from "../../api/types";
+import { t } from "../../text";
+import { Code, CopyCommands, pretty } from "../../ui/Code";
+
+export function Raw({ detail }: { detail: Api["InstanceDetail"] }) {
+  return (
+    <div className="space-y-3 p-4">
+      <CopyCommands
+        commands={{
+          staunch: `staunch instance get ${detail.id}`,
+          nats: `nats sub 'staunch.event.*.${detail.id}.>'`,
+          curl: `curl ${ORIGIN}/elsa/api/workflow-instances/${detail.id}`,
+        }}
+      />
+      <Code text={pretty(detail)} label={t.instance.raw} tall />
+    </div>
+  );
+}

@@ -1,0 +1,175 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Fragment, useState } from "react";
+import { id, post } from "../../api/client";
+import type { Api } from "../../api/types";
+import { activityWord, typeName } from "../../lib/format";
+import { stateOf } from "../../lib/states";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Value } from "../../ui/Code";
+import { Icon } from "../../ui/Icon";
+import { StateIcon } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { useActivityNames } from "./names";
+
+const PAGE = 200;
+
+type Entry = Api["JournalEntry"];
+
+/** Lines with one time belong to one burst: they were stored together. */
+export function bursts(entries: readonly Entry[]): Entry[][] {
+  const all: Entry[][] = [];
+  for (const entry of entries) {
+    const last = all.at(-1);
+    if (last && last[0]?.timestamp === entry.timestamp) last.push(entry);
+    else all.push([entry]);
+  }
+  return all;
+}
+
+function Line({ entry, onActivity }: { entry: Entry; onActivity: (activity: string) => void }) {
+  const isWorkflow = entry.eventName === "Workflow";
+  const word = isWorkflow
+    ? t.instance.workflow
+    : activityWord(entry.activityId, entry.activityName, entry.activityType);
+  const state = stateOf(isWorkflow ? (entry.message ?? "") : entry.eventName);
+  const facts = [...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)];
+  const [open, setOpen] = useState(false);
+  return (
+    <li className="border-b border-line/60 px-4 py-1 text-sm last:border-0">
+      <div className="flex items-center gap-2">
+        <span className="w-8 shrink-0 text-right font-mono text-xs text-soft tabular-nums">
+          {entry.sequence}
+        </span>
+        <StateIcon state={state} still />
+        <span className="w-24 shrink-0 truncate text-soft">
+          {isWorkflow ? (entry.message ?? "") : entry.eventName}
+        </span>
+        {isWorkflow ? (
+          <span className="font-medium">{word}</span>
+        ) : (
+          <button
+            type="button"
+            onClick={() => onActivity(entry.activityId)}
+            className="min-w-0 truncate font-medium hover:underline"
+          >
+            {word}
+          </button>
+        )}
+        <span className="min-w-0 flex-1 truncate text-xs text-soft">
+          {isWorkflow ? "" : typeName(entry.activityType)}
+          {!isWorkflow && entry.message && (
+            <span className="ml-2 text-sm text-ink" title={entry.message}>
+              {entry.message}
+            </span>
+          )}
+        </span>
+        {facts.length > 0 && (
+          <button
+            type="button"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+            className="flex items-center gap-1 text-xs text-soft hover:text-ink"
+          >
+            {t.instance.facts}
+            <Icon name={open ? "down" : "right"} size={12} />
+          </button>
+        )}
+      </div>
+      {open && (
+        <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-1 py-1 pl-[4.6rem] text-xs">
+          {facts.map(([name, value]) => (
+            <Fragment key={name}>
+              <dt className="text-soft">{name}</dt>
+              <dd className="min-w-0">
+                <Value value={value} label={name} />
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
+    </li>
+  );
+}
+
+interface Props {
+  detail: Api["InstanceDetail"];
+  activity?: string;
+  /** The line up to which things have happened, on a travel in time. */
+  at?: number;
+  onActivity: (activity: string | undefined) => void;
+}
+
+/** The journal: what happened, burst by burst. With an activity, its lines alone. */
+export function Story({ detail, activity, at, onActivity }: Props) {
+  const names = useActivityNames(detail.definitionVersionId);
+  const query = useInfiniteQuery({
+    queryKey: ["instance", detail.id, "journal", activity ?? ""],
+    initialPageParam: 0,
+    queryFn: ({ pageParam }) =>
+      post<Api["JournalPage"]>(`/workflow-instances/${id(detail.id)}/journal`, {
+        skip: pageParam,
+        take: PAGE,
+        filter: activity ? { activityIds: [activity] } : undefined,
+      }),
+    getNextPageParam: (last, pages) => {
+      const read = pages.reduce((sum, page) => sum + page.items.length, 0);
+      return read < last.totalCount ? read : undefined;
+    },
+  });
+  return (
+    <div>
+      {activity && (
+        <p className="flex items-center gap-2 border-b border-line bg-accent-soft px-4 py-1 text-sm">
+          <span className="flex-1">{t.instance.onlyActivity(names(activity))}</span>
+          <Button
+            tone="quiet"
+            icon="close"
+            label={t.instance.allLines}
+            onClick={() => onActivity(undefined)}
+          />
+        </p>
+      )}
+      <Shown query={query}>
+        {(data) => {
+          const read = data.pages.flatMap((page) => page.items);
+          const entries = at === undefined ? read : read.filter((one) => one.sequence <= at);
+          if (entries.length === 0) return <Empty title={t.instance.noLines} />;
+          return (
+            <>
+              {bursts(entries).map((burst, number) => (
+                <section key={burst[0]?.id}>
+                  <h3 className="sticky top-0 z-10 flex items-center gap-2 border-y border-line bg-sunken px-4 py-1 text-xs text-soft">
+                    {!activity && (
+                      <span className="font-medium text-ink">{t.instance.burst(number + 1)}</span>
+                    )}
+                    <Time at={burst[0]?.timestamp} exact />
+                    {burst.find((one) => one.node)?.node && (
+                      <span className="flex items-center gap-1">
+                        <Icon name="cluster" size={12} />
+                        {burst.find((one) => one.node)?.node}
+                      </span>
+                    )}
+                  </h3>
+                  <ol>
+                    {burst.map((entry) => (
+                      <Line key={entry.id} entry={entry} onActivity={onActivity} />
+                    ))}
+                  </ol>
+                </section>
+              ))}
+              {query.hasNextPage && at === undefined && (
+                <div className="p-3 text-center">
+                  <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                    {t.instance.moreLines(data.pages.at(-1)?.totalCount ?? 0)}
+                  </Button>
+                </div>
+              )}
+            </>
+          );
+        }}
+      </Shown>
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { get, id, post } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { readJson } from "../../lib/json";
+import { isOver } from "../../lib/states";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { pretty, Value } from "../../ui/Code";
+import { TextArea } from "../../ui/Field";
+import { attempt } from "../../ui/notices";
+import { Shown } from "../../ui/States";
+
+function Group({
+  title,
+  values,
+  edit,
+}: {
+  title: string;
+  values: Record<string, unknown>;
+  edit?: (name: string) => void;
+}) {
+  const entries = Object.entries(values);
+  return (
+    <section>
+      <h3 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h3>
+      {entries.length === 0 ? (
+        <p className="px-4 py-2 text-sm text-soft">{t.none}</p>
+      ) : (
+        <dl>
+          {entries.map(([name, value]) => (
+            <div
+              key={name}
+              className="flex min-h-8 items-start gap-4 border-b border-line/60 px-4 py-1.5 text-sm last:border-0"
+            >
+              <dt className="w-36 shrink-0 truncate font-medium" title={name}>
+                {name}
+              </dt>
+              <dd className="min-w-0 flex-1">
+                <Value value={value} label={name} />
+              </dd>
+              {edit && (
+                <Button tone="quiet" className="!h-6" onClick={() => edit(name)}>
+                  {t.change}
+                </Button>
+              )}
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+function Editor({
+  instance,
+  variable,
+  onClose,
+}: {
+  instance: string;
+  variable: Api["VariableSeen"];
+  onClose: () => void;
+}) {
+  const client = useQueryClient();
+  const [text, setText] = useState(pretty(variable.value ?? null));
+  const [error, setError] = useState<string>();
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    const read = readJson(text);
+    if (!read.ok) return setError(read.error);
+    const body = { variables: [{ id: variable.id, value: read.value ?? null }] };
+    const done = await attempt(
+      () => post(`/workflow-instances/${id(instance)}/variables`, body),
+      t.instance.variableSaved(variable.name),
+    );
+    if (!done) return;
+    void client.invalidateQueries({ queryKey: ["instance", instance] });
+    onClose();
+  };
+  return (
+    <form onSubmit={save} className="space-y-2 border-b border-line bg-accent-soft p-4">
+      <TextArea
+        label={`${variable.name} (JSON)`}
+        value={text}
+        error={error}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{t.keep}</Button>
+        <Button type="submit" tone="main">
+          {t.save}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface Props {
+  detail: Api["InstanceDetail"];
+  /** As of this line of the journal. */
+  at?: number;
+}
+
+/** Variables as they are, or as they were after a line of the journal; input and output. */
+export function Values({ detail, at: then }: Props) {
+  const [edited, setEdited] = useState<string>();
+  const now = useQuery({
+    queryKey: ["instance", detail.id, "variables"],
+    queryFn: ({ signal }) =>
+      get<Api["Items_VariableSeen"]>(`/workflow-instances/${id(detail.id)}/variables`, undefined, signal),
+  });
+  const past = useQuery({
+    queryKey: ["instance", detail.id, "state", then],
+    enabled: then !== undefined,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      get<Api["StateThen"]>(`/workflow-instances/${id(detail.id)}/state`, { at: then }, signal),
+  });
+  const variable = now.data?.items.find(({ name }) => name === edited);
+  const mayEdit = then === undefined && !isOver(detail.subStatus) && can("write:workflow-instances");
+  return (
+    <div>
+      {then === undefined ? (
+        <Shown query={now}>
+          {({ items }) => (
+            <Group
+              title={t.instance.variables}
+              values={Object.fromEntries(items.map(({ name, value }) => [name, value]))}
+              edit={mayEdit ? setEdited : undefined}
+            />
+          )}
+        </Shown>
+      ) : (
+        <Shown query={past}>
+          {(state) => <Group title={t.instance.variables} values={state.variables} />}
+        </Shown>
+      )}
+      {variable && (
+        <Editor
+          key={variable.id}
+          instance={detail.id}
+          variable={variable}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
+      <Group title={t.instance.input} values={detail.workflowState.input} />
+      <Group title={t.instance.output} values={detail.workflowState.output} />
+    </div>
+  );
+}

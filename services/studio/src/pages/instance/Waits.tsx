@@ -1,0 +1,175 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { id, post } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api, Json } from "../../api/types";
+import { typeName } from "../../lib/format";
+import { isObject, readJson } from "../../lib/json";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Code, Value } from "../../ui/Code";
+import { TextArea } from "../../ui/Field";
+import { attempt } from "../../ui/notices";
+import { Facts } from "../../ui/Panel";
+import { Empty } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { useActivityNames } from "./names";
+
+type Bookmark = Api["OpenBookmark"];
+
+interface Deed {
+  word: string;
+  hint: string;
+  permission: string;
+  send: (value: Json | undefined) => Promise<unknown>;
+  fail?: (value: Json | undefined) => Promise<unknown>;
+}
+
+function member(payload: unknown, name: string): string {
+  if (!isObject(payload)) return "";
+  const value = payload[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** What moves a bookmark: its event, the result of its task, or else to be resumed. */
+function deedOf(instance: string, bookmark: Bookmark): Deed {
+  const event = member(bookmark.payload, "EventName");
+  if (bookmark.name.endsWith("Event") && event) {
+    return {
+      word: t.waits.sendEvent(event),
+      hint: t.waits.eventHint,
+      permission: "trigger:event",
+      send: (input) => post(`/events/${id(event)}/trigger`, { workflowInstanceId: instance, input }),
+    };
+  }
+  const task = member(bookmark.payload, "TaskId");
+  if (task) {
+    return {
+      word: t.waits.complete,
+      hint: t.waits.resultHint,
+      permission: "tasks:complete",
+      send: (result) => post(`/tasks/${id(task)}/complete`, { result }),
+      fail: (error) =>
+        post(`/tasks/${id(task)}/fail`, {
+          error: isObject(error) ? error : { message: t.waits.failedByHand },
+        }),
+    };
+  }
+  return {
+    word: t.waits.resume,
+    hint: t.waits.inputHint,
+    permission: "write:workflow-instances",
+    send: (input) =>
+      post(`/workflow-instances/${id(instance)}/resume`, {
+        bookmarkId: bookmark.id,
+        input: isObject(input) ? input : undefined,
+      }),
+  };
+}
+
+function Link({ instance, bookmark }: { instance: string; bookmark: Bookmark }) {
+  const [url, setUrl] = useState<string>();
+  if (url) return <Code text={url} label={t.waits.link} />;
+  return (
+    <Button
+      icon="copy"
+      onClick={() =>
+        void attempt(async () => {
+          const made = await post<Api["UrlMade"]>(
+            `/workflow-instances/${id(instance)}/bookmarks/${id(bookmark.id)}/url`,
+            {},
+          );
+          setUrl(made.url);
+          await navigator.clipboard.writeText(made.url).catch(() => undefined);
+        }, t.waits.linkMade)
+      }
+    >
+      {t.waits.link}
+    </Button>
+  );
+}
+
+function Wait({ instance, bookmark, name }: { instance: string; bookmark: Bookmark; name: string }) {
+  const client = useQueryClient();
+  const deed = deedOf(instance, bookmark);
+  const [text, setText] = useState("");
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const act = async (send: Deed["send"], said: string) => {
+    const read = readJson(text);
+    if (!read.ok) return setError(read.error);
+    setError(undefined);
+    setBusy(true);
+    await attempt(() => send(read.value), said);
+    setBusy(false);
+    void client.invalidateQueries({ queryKey: ["instance", instance] });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void act(deed.send, t.waits.sent);
+  };
+  const { fail } = deed;
+  return (
+    <li className="border-b border-line p-4">
+      <h3 className="mb-2 font-medium">
+        {name} <span className="font-normal text-soft">{typeName(bookmark.name)}</span>
+      </h3>
+      <Facts
+        facts={[
+          [t.waits.since, <Time key="since" at={bookmark.createdAt} />],
+          bookmark.dueAt ? [t.waits.due, <Time key="due" at={bookmark.dueAt} />] : undefined,
+          bookmark.payload
+            ? [t.waits.payload, <Value key="payload" value={bookmark.payload} label={t.waits.payload} />]
+            : undefined,
+        ]}
+      />
+      <form onSubmit={submit} className="mt-3 space-y-2">
+        {can(deed.permission) && (
+          <TextArea
+            label={deed.hint}
+            rows={2}
+            value={text}
+            error={error}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+        <div className="flex flex-wrap gap-2">
+          {can(deed.permission) && (
+            <Button type="submit" tone="main" busy={busy}>
+              {deed.word}
+            </Button>
+          )}
+          {fail && can(deed.permission) && (
+            <Button busy={busy} onClick={() => void act(fail, t.waits.failed)}>
+              {t.waits.fail}
+            </Button>
+          )}
+          {can("write:workflow-instances") && <Link instance={instance} bookmark={bookmark} />}
+        </div>
+      </form>
+    </li>
+  );
+}
+
+/** What the instance waits for, each with the button that does it. */
+export function Waits({ detail }: { detail: Api["InstanceDetail"] }) {
+  const names = useActivityNames(detail.definitionVersionId);
+  const { bookmarks } = detail.workflowState;
+  const calls = detail.workflowState.calls ?? [];
+  if (bookmarks.length === 0 && calls.length === 0) return <Empty title={t.waits.nothing} />;
+  return (
+    <ul>
+      {bookmarks.map((bookmark) => (
+        <Wait key={bookmark.id} instance={detail.id} bookmark={bookmark} name={names(bookmark.activityId)} />
+      ))}
+      {calls
+        .filter((call) => !bookmarks.some((bookmark) => bookmark.id === call.bookmarkId))
+        .map((call) => (
+          <li key={call.key} className="border-b border-line p-4 text-sm">
+            <h3 className="font-medium">{names(call.activityId)}</h3>
+            <p>{call.summary}</p>
+          </li>
+        ))}
+    </ul>
+  );
+}

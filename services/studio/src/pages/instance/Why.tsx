@@ -1,0 +1,38 @@
+import type { Api } from "../../api/types";
+import { t } from "../../text";
+import { CopyCommands } from "../../ui/Code";
+import { Icon } from "../../ui/Icon";
+
+/** Why the instance is where it is, and what would move it. */
+export function Why({ why }: { why: Api["Why"] }) {
+  const actions = why.findings.flatMap((finding) => finding.actions);
+  return (
+    <section
+      aria-label={t.instance.why}
+      className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line bg-sunken px-4 py-1.5 text-sm"
+    >
+      <p className="flex min-w-0 flex-1 basis-96 items-start gap-2 py-1">
+        <Icon name="search" className="mt-0.5 text-soft" />
+        <span className="min-w-0 break-words">
+          <span className="font-medium">{t.instance.why} </span>
+          {why.answer}
+        </span>
+      </p>
+      {actions.length > 0 && (
+        <details className="max-w-full">
+          <summary className="cursor-pointer py-1 text-xs text-soft hover:text-ink">
+            {t.instance.moves(actions.length)}
+          </summary>
+          <ul className="mt-1 max-w-2xl space-y-2 pb-2">
+            {actions.map((action) => (
+              <li key={`${action.what}${action.staunch ?? action.curl ?? ""}`}>
+                <p className="text-xs font-medium">{action.what}</p>
+                <CopyCommands commands={action} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}

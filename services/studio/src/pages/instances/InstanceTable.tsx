@@ -1,0 +1,119 @@
+import { Link } from "@tanstack/react-router";
+import type { Api } from "../../api/types";
+import type { InstanceFilter } from "../../lib/filters";
+import { shortId } from "../../lib/format";
+import { t } from "../../text";
+import { Badge, StateBadge } from "../../ui/State";
+import { type Column, Table } from "../../ui/Table";
+import { Duration, Time } from "../../ui/Time";
+import { useDefinitionNames } from "./names";
+
+type Row = Api["InstanceSummary"];
+type Order = InstanceFilter["order"];
+
+interface Props {
+  rows: Row[];
+  filter?: InstanceFilter;
+  onOrder?: (order: Order) => void;
+  /** Fewer columns, for a narrow place. */
+  isBrief?: boolean;
+  selected?: ReadonlySet<string>;
+  onSelect?: (keys: ReadonlySet<string>) => void;
+}
+
+function Head({
+  word,
+  order,
+  filter,
+  onOrder,
+}: { word: string; order: Order } & Pick<Props, "filter" | "onOrder">) {
+  if (!filter || !onOrder) return word;
+  const on = filter.order === order;
+  return (
+    <button
+      type="button"
+      onClick={() => onOrder(order)}
+      aria-label={t.orderBy(word)}
+      className="hover:text-ink"
+    >
+      {word}
+      {on && <span aria-hidden="true">{filter.ascending ? " ↑" : " ↓"}</span>}
+    </button>
+  );
+}
+
+const BRIEF = ["state", "id", "definition", "updated", "incidents"];
+
+export function InstanceTable({ rows, filter, onOrder, isBrief, selected, onSelect }: Props) {
+  const names = useDefinitionNames();
+  const head = (word: string, order: Order) => (
+    <Head word={word} order={order} filter={filter} onOrder={onOrder} />
+  );
+  const columns: Column<Row>[] = [
+    { key: "state", head: t.filters.state, cell: (row) => <StateBadge status={row.subStatus} /> },
+    {
+      key: "id",
+      head: t.columns.instance,
+      cell: (row) => (
+        <Link to="/instances/$id" params={{ id: row.id }} className="link font-mono text-xs" title={row.id}>
+          {shortId(row.id)}
+        </Link>
+      ),
+    },
+    {
+      key: "definition",
+      head: t.columns.definition,
+      cell: (row) => (
+        <span className="inline-flex max-w-72 items-center gap-2">
+          <Link
+            to="/definitions/$id"
+            params={{ id: row.definitionId }}
+            className="link truncate"
+            title={row.definitionId}
+          >
+            {names.get(row.definitionId) ?? row.definitionId}
+          </Link>
+          <span className="text-xs text-soft">v{row.version}</span>
+        </span>
+      ),
+    },
+    {
+      key: "name",
+      head: head(t.columns.name, "Name"),
+      cell: (row) => row.name ?? <span className="text-soft">–</span>,
+    },
+    {
+      key: "correlation",
+      head: t.columns.correlation,
+      cell: (row) => row.correlationId ?? <span className="text-soft">–</span>,
+    },
+    { key: "created", head: head(t.columns.started, "Created"), cell: (row) => <Time at={row.createdAt} /> },
+    {
+      key: "updated",
+      head: head(t.columns.updated, "UpdatedAt"),
+      cell: (row) => <Time at={row.updatedAt} />,
+    },
+    {
+      key: "took",
+      head: t.columns.took,
+      end: true,
+      cell: (row) => <Duration from={row.createdAt} to={row.finishedAt} />,
+    },
+    {
+      key: "incidents",
+      head: t.columns.incidents,
+      end: true,
+      cell: (row) => (row.incidentCount > 0 ? <Badge tone="bad">{row.incidentCount}</Badge> : ""),
+    },
+  ];
+  return (
+    <Table
+      label={t.rail.instances}
+      columns={isBrief ? columns.filter(({ key }) => BRIEF.includes(key)) : columns}
+      rows={rows}
+      rowKey={(row) => row.id}
+      selected={selected}
+      onSelect={onSelect}
+    />
+  );
+}

@@ -1,0 +1,103 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { get, id } from "../../api/client";
+import type { Api } from "../../api/types";
+import { formatCount, shortId } from "../../lib/format";
+import { language, t } from "../../text";
+import { Facts, SidePanel } from "../../ui/Panel";
+import { Badge } from "../../ui/State";
+import { Shown } from "../../ui/States";
+import { Time } from "../../ui/Time";
+
+const isOver = (seen: Api["PlanSeen"]) => Boolean(seen.plan.completedAt);
+
+function Progress({ progress }: { progress: Api["PlanProgress"] }) {
+  const total = progress.completed + progress.failed + progress.pending + progress.running;
+  const done = progress.completed + progress.failed;
+  const number = (value: number) => formatCount(value, language);
+  return (
+    <div>
+      <div
+        role="progressbar"
+        aria-label={t.plan.progress}
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={done}
+        className="mb-3 h-1.5 overflow-hidden rounded-sm bg-sunken"
+      >
+        <div className="h-full bg-accent" style={{ width: `${(100 * done) / Math.max(total, 1)}%` }} />
+      </div>
+      <Facts
+        facts={[
+          [t.plan.completed, number(progress.completed)],
+          [t.plan.failed, number(progress.failed)],
+          [t.plan.running, number(progress.running)],
+          [t.plan.pending, number(progress.pending)],
+        ]}
+      />
+    </div>
+  );
+}
+
+/** A change of many instances: how far it is, and what failed and why. */
+export function PlanPanel({
+  plan,
+  onClose,
+  onDone,
+}: {
+  plan: string;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const query = useQuery({
+    queryKey: ["plan", plan],
+    queryFn: ({ signal }) => get<Api["PlanSeen"]>(`/alterations/${id(plan)}`, { pageSize: 50 }, signal),
+    refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : 700),
+  });
+  const over = query.data ? isOver(query.data) : false;
+  const done = useRef(onDone);
+  done.current = onDone;
+  useEffect(() => {
+    if (over) done.current();
+  }, [over]);
+  return (
+    <SidePanel title={t.plan.title} onClose={onClose}>
+      <Shown query={query}>
+        {(seen) => (
+          <>
+            <Facts
+              facts={[
+                [t.plan.change, seen.plan.alterations.map((one) => one.type).join(", ")],
+                [t.filters.state, <Badge key="state">{seen.plan.status}</Badge>],
+                [t.columns.started, <Time key="at" at={seen.plan.createdAt} />],
+              ]}
+            />
+            <Progress progress={seen.progress} />
+            <ul className="divide-y divide-line border-t border-line text-sm">
+              {seen.jobs.map((job) => (
+                <li key={job.id} className="py-2">
+                  <div className="flex gap-3">
+                    <Link
+                      to="/instances/$id"
+                      params={{ id: job.workflowInstanceId }}
+                      className="link flex-1 font-mono text-xs"
+                    >
+                      {shortId(job.workflowInstanceId)}
+                    </Link>
+                    <Badge tone={job.status === "Failed" ? "bad" : "plain"}>{job.status}</Badge>
+                  </div>
+                  {job.log.map((line) => (
+                    <p key={line.message} className="text-xs text-soft">
+                      {line.message}
+                    </p>
+                  ))}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Shown>
+    </SidePanel>
+  );
+}

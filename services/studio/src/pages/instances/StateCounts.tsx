@@ -1,0 +1,49 @@
+import { useCounts } from "../../api/queries";
+import type { SubStatus } from "../../api/types";
+import { type InstanceFilter, STATES, toAddress, toRequest } from "../../lib/filters";
+import { formatCount } from "../../lib/format";
+import { stateOf, stateWord } from "../../lib/states";
+import { language, t } from "../../text";
+import { StateIcon } from "../../ui/State";
+
+/** How many there are in each state, under the other filters; a click chooses. */
+export function StateCounts({
+  filter,
+  onChange,
+}: {
+  filter: InstanceFilter;
+  onChange: (states: SubStatus[]) => void;
+}) {
+  const others = { ...filter, states: [], page: 0 };
+  const now = Date.now();
+  const counts = useCounts(
+    STATES.map((state) => toRequest({ ...others, states: [state] }, now, 0)),
+    ["states", toAddress(others)],
+  );
+  return (
+    <fieldset className="grid grid-cols-3 gap-2 lg:grid-cols-6">
+      <legend className="sr-only">{t.filters.state}</legend>
+      {STATES.map((state, at) => {
+        const on = filter.states.includes(state);
+        const count = counts.data?.[at];
+        return (
+          <button
+            key={state}
+            type="button"
+            aria-pressed={on}
+            onClick={() =>
+              onChange(on ? filter.states.filter((one) => one !== state) : [...filter.states, state])
+            }
+            className={`flex h-12 items-center gap-2 rounded-md border px-3 text-left ${on ? "border-accent bg-accent-soft" : "border-line bg-raised hover:bg-sunken"}`}
+          >
+            <StateIcon state={stateOf(state)} size={16} still />
+            <span className="min-w-0 flex-1 truncate text-sm">{stateWord(state)}</span>
+            <span className="font-semibold tabular-nums">
+              {count === undefined ? "…" : formatCount(count, language)}
+            </span>
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}

@@ -1,0 +1,212 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { del, id, post } from "../../api/client";
+import { lettersQuery } from "../../api/queries";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { useAddress } from "../../app/address";
+import { shortId } from "../../lib/format";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
+import { Confirm } from "../../ui/Dialog";
+import { attempt, notify } from "../../ui/notices";
+import { Page } from "../../ui/Page";
+import { Pager } from "../../ui/Pager";
+import { Card, Facts, SidePanel } from "../../ui/Panel";
+import { Badge } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
+import { type Column, Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+
+const PAGE_SIZE = 50;
+type Letter = Api["DeadLetter"];
+
+function Instance({ of }: { of?: string | null }) {
+  if (!of) return <span className="text-soft">–</span>;
+  return (
+    <Link to="/instances/$id" params={{ id: of }} className="link font-mono text-xs">
+      {shortId(of)}
+    </Link>
+  );
+}
+
+async function replay(letter: string): Promise<void> {
+  const answer = await post<Api["Replayed"]>(`/bookmark-queue/dead-letters/${id(letter)}/replay`);
+  if (!answer.replayed) throw new Error(answer.reason ?? t.messages.notReplayed);
+}
+
+function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => void; onDone: () => void }) {
+  const [asked, setAsked] = useState(false);
+  return (
+    <SidePanel title={t.messages.letter(letter.id)} onClose={onClose}>
+      <Facts
+        facts={[
+          [t.messages.reason, letter.lastErrorMessage ?? letter.reason ?? "–"],
+          [
+            t.messages.subject,
+            <code key="subject" className="font-mono text-xs break-all">
+              {letter.subject ?? "–"}
+            </code>,
+          ],
+          [t.messages.kind, letter.lastErrorType ?? "–"],
+          [t.messages.died, <Time key="died" at={letter.deadLetteredAt} />],
+          [t.messages.accepted, <Time key="accepted" at={letter.originalCreatedAt} />],
+          [t.messages.deliveries, String(letter.deliveryAttempts)],
+          [t.columns.instance, <Instance key="instance" of={letter.workflowInstanceId} />],
+          letter.activityTypeName ? [t.messages.activity, letter.activityTypeName] : undefined,
+          letter.correlationId ? [t.columns.correlation, letter.correlationId] : undefined,
+        ]}
+      />
+      <div className="flex gap-2">
+        {letter.canReplay && can("replay:bookmark-queue:dead-letters") && (
+          <Button
+            tone="main"
+            icon="refresh"
+            onClick={async () => {
+              if (await attempt(() => replay(letter.id), t.messages.replayed)) onDone();
+            }}
+          >
+            {t.messages.replay}
+          </Button>
+        )}
+        {can("delete:bookmark-queue:dead-letters") && (
+          <Button tone="danger" onClick={() => setAsked(true)}>
+            {t.deeds.delete}
+          </Button>
+        )}
+      </div>
+      <CopyCommands
+        commands={{
+          staunch: `staunch dead show ${letter.id}`,
+          nats: `nats stream get STAUNCH_DEAD ${letter.id}`,
+        }}
+      />
+      {asked && (
+        <Confirm
+          title={t.messages.deleteOne}
+          verb={t.messages.deleteOne}
+          act={async () => {
+            await del(`/bookmark-queue/dead-letters/${id(letter.id)}`);
+            onDone();
+          }}
+          onClose={() => setAsked(false)}
+        >
+          <p>{t.messages.deleteConsequence}</p>
+        </Confirm>
+      )}
+    </SidePanel>
+  );
+}
+
+export function MessagesPage() {
+  const [search, change] = useAddress();
+  const client = useQueryClient();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState<"replay" | "delete">();
+  const page = Number(search.page ?? 0) || 0;
+  const query = useQuery(lettersQuery(page, PAGE_SIZE));
+  const reload = () => {
+    setSelected(new Set());
+    change({ letter: undefined });
+    void client.invalidateQueries({ queryKey: ["letters"] });
+  };
+  const open = query.data?.items.find((one) => one.id === search.letter);
+  const columns: Column<Letter>[] = [
+    {
+      key: "id",
+      head: t.columns.number,
+      cell: (row) => (
+        <button type="button" className="link text-accent" onClick={() => change({ letter: row.id })}>
+          {row.id}
+        </button>
+      ),
+    },
+    { key: "died", head: t.messages.died, cell: (row) => <Time at={row.deadLetteredAt} /> },
+    { key: "reason", head: t.messages.reason, cell: (row) => row.lastErrorMessage ?? row.reason ?? "–" },
+    {
+      key: "subject",
+      head: t.messages.subject,
+      cell: (row) => <code className="font-mono text-xs">{row.subject}</code>,
+    },
+    { key: "instance", head: t.columns.instance, cell: (row) => <Instance of={row.workflowInstanceId} /> },
+    {
+      key: "can",
+      head: t.filters.state,
+      cell: (row) =>
+        row.canReplay ? (
+          <Badge tone="accent">{t.messages.canReplay}</Badge>
+        ) : (
+          <Badge>{t.messages.cannotReplay}</Badge>
+        ),
+    },
+  ];
+  const ids = [...selected];
+  const act = async () => {
+    for (const one of ids) {
+      if (asked === "replay") await replay(one);
+      else await del(`/bookmark-queue/dead-letters/${id(one)}`);
+    }
+    notify(asked === "replay" ? t.messages.replayed : t.bulk.deleted(ids.length, ids.length));
+    reload();
+  };
+  return (
+    <Page title={t.rail.messages} note={t.messages.note}>
+      <Card title={t.messages.letters}>
+        <Shown query={query}>
+          {(list) =>
+            list.totalCount === 0 ? (
+              <Empty title={t.messages.nothing}>{t.messages.nothingHint}</Empty>
+            ) : (
+              <>
+                {ids.length > 0 && (
+                  <div className="flex min-h-10 items-center gap-2 border-b border-line px-3 py-1 text-sm">
+                    <span className="text-soft">{t.bulk.chosen(ids.length)}</span>
+                    {can("replay:bookmark-queue:dead-letters") && (
+                      <Button onClick={() => setAsked("replay")}>{t.messages.replay}</Button>
+                    )}
+                    {can("delete:bookmark-queue:dead-letters") && (
+                      <Button tone="danger" onClick={() => setAsked("delete")}>
+                        {t.deeds.delete}
+                      </Button>
+                    )}
+                  </div>
+                )}
+                <Table
+                  label={t.messages.letters}
+                  columns={columns}
+                  rows={list.items}
+                  rowKey={(row) => row.id}
+                  selected={selected}
+                  onSelect={setSelected}
+                  current={search.letter}
+                />
+                <div className="flex justify-end border-t border-line px-3 py-1">
+                  <Pager
+                    page={page}
+                    pageSize={PAGE_SIZE}
+                    total={list.totalCount}
+                    onPage={(next) => change({ page: String(next) }, true)}
+                  />
+                </div>
+              </>
+            )
+          }
+        </Shown>
+      </Card>
+      {open && <Detail letter={open} onClose={() => change({ letter: undefined })} onDone={reload} />}
+      {asked && (
+        <Confirm
+          title={t.messages.titles[asked](ids.length)}
+          verb={t.messages.titles[asked](ids.length)}
+          count={asked === "delete" ? ids.length : undefined}
+          act={act}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>{asked === "delete" ? t.messages.deleteConsequence : t.messages.replayConsequence}</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,165 @@
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { del, get, id, post } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { useAddress } from "../../app/address";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Field } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { attempt } from "../../ui/notices";
+import { Page } from "../../ui/Page";
+import { Pager } from "../../ui/Pager";
+import { Card } from "../../ui/Panel";
+import { Badge } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
+import { type Column, Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { NewSecret, RotateSecret } from "./forms";
+
+const PAGE_SIZE = 50;
+type Secret = Api["SecretSummary"];
+type Asked = { deed: "rotate" | "revoke" | "delete"; secret: Secret } | { deed: "new" };
+
+async function test(name: string): Promise<void> {
+  const answer = await post<Api["SecretTested"]>(`/secrets/${id(name)}/test`, {});
+  if (!answer.succeeded) throw new Error(answer.error ?? t.secrets.testFailed);
+}
+
+/** Secrets by name; their values are never shown. */
+export function SecretsPage() {
+  const [search, change] = useAddress();
+  const client = useQueryClient();
+  const [asked, setAsked] = useState<Asked>();
+  const page = Number(search.page ?? 0) || 0;
+  const query = useQuery({
+    queryKey: ["secrets", search.q, page],
+    queryFn: ({ signal }) =>
+      get<Api["Paged_SecretSummary"]>("/secrets", { search: search.q, page, pageSize: PAGE_SIZE }, signal),
+    placeholderData: keepPreviousData,
+  });
+  const reload = () => client.invalidateQueries({ queryKey: ["secrets"] });
+  const close = () => setAsked(undefined);
+  const mayWrite = can("write:secrets");
+  const columns: Column<Secret>[] = [
+    {
+      key: "name",
+      head: t.columns.name,
+      cell: (row) => <code className="font-mono text-xs font-medium">{row.name}</code>,
+    },
+    { key: "about", head: t.columns.description, cell: (row) => row.description ?? "–" },
+    { key: "type", head: t.secrets.type, cell: (row) => row.typeName },
+    {
+      key: "state",
+      head: t.filters.state,
+      cell: (row) => <Badge tone={row.status === "Active" ? "good" : "warn"}>{row.status}</Badge>,
+    },
+    { key: "version", head: t.columns.version, end: true, cell: (row) => row.currentVersion ?? "–" },
+    { key: "updated", head: t.columns.updated, cell: (row) => <Time at={row.updatedAt ?? row.createdAt} /> },
+    { key: "until", head: t.access.until, cell: (row) => <Time at={row.expiresAt} /> },
+    {
+      key: "menu",
+      head: <span className="sr-only">{t.actions}</span>,
+      end: true,
+      className: "!overflow-visible",
+      cell: (row) => (
+        <Menu
+          label={t.access.actionsOf(row.name)}
+          tone="quiet"
+          items={[
+            can("test:secrets") && {
+              word: t.secrets.test,
+              act: () => void attempt(() => test(row.name), t.secrets.tested(row.name)),
+            },
+            mayWrite && { word: t.secrets.rotate, act: () => setAsked({ deed: "rotate", secret: row }) },
+            mayWrite && {
+              word: t.secrets.revoke,
+              danger: true,
+              act: () => setAsked({ deed: "revoke", secret: row }),
+            },
+            can("delete:secrets") && {
+              word: t.deeds.delete,
+              danger: true,
+              act: () => setAsked({ deed: "delete", secret: row }),
+            },
+          ]}
+        />
+      ),
+    },
+  ];
+  return (
+    <Page
+      title={t.rail.secrets}
+      note={t.secrets.note}
+      actions={
+        mayWrite && (
+          <Button tone="main" icon="plus" onClick={() => setAsked({ deed: "new" })}>
+            {t.secrets.make}
+          </Button>
+        )
+      }
+    >
+      <form
+        className="max-w-md"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change({ q: String(new FormData(event.currentTarget).get("q") ?? "").trim(), page: undefined });
+        }}
+      >
+        <Field
+          key={search.q ?? ""}
+          label={t.filters.text}
+          hideLabel
+          name="q"
+          type="search"
+          defaultValue={search.q ?? ""}
+          placeholder={t.secrets.searchHint}
+        />
+      </form>
+      <Card>
+        <Shown query={query}>
+          {(list) =>
+            list.totalCount === 0 ? (
+              <Empty title={t.secrets.nothing}>{t.secrets.nothingHint}</Empty>
+            ) : (
+              <>
+                <Table
+                  label={t.rail.secrets}
+                  columns={columns}
+                  rows={list.items}
+                  rowKey={(row) => row.name}
+                />
+                <div className="flex justify-end border-t border-line px-3 py-1">
+                  <Pager
+                    page={page}
+                    pageSize={PAGE_SIZE}
+                    total={list.totalCount}
+                    onPage={(next) => change({ page: String(next) }, true)}
+                  />
+                </div>
+              </>
+            )
+          }
+        </Shown>
+      </Card>
+      {asked?.deed === "new" && <NewSecret onClose={close} />}
+      {asked?.deed === "rotate" && <RotateSecret name={asked.secret.name} onClose={close} />}
+      {(asked?.deed === "revoke" || asked?.deed === "delete") && (
+        <Confirm
+          title={t.secrets.titles[asked.deed](asked.secret.name)}
+          verb={t.secrets.titles[asked.deed](asked.secret.name)}
+          act={async () => {
+            const path = `/secrets/${id(asked.secret.name)}`;
+            await (asked.deed === "revoke" ? post(`${path}/revoke`, {}) : del(path));
+            await reload();
+          }}
+          onClose={close}
+        >
+          <p>{t.secrets.consequences[asked.deed]}</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}

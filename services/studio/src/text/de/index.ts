@@ -1,0 +1,6 @@
+import type { Text } from "..";
+import { frame } from "./frame";
+import { system } from "./system";
+import { work } from "./work";
+
+export const de: Text = { ...frame, ...work, ...system };

@@ -1,0 +1,91 @@
+import { useState } from "react";
+import { formatBytes } from "../lib/format";
+import { t } from "../text";
+import { Button } from "./Button";
+
+export function CopyButton({ text, label = t.copy }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <Button
+      tone="quiet"
+      icon={copied ? "check" : "copy"}
+      label={copied ? t.copied : label}
+      className="!size-6"
+      onClick={() => {
+        void navigator.clipboard.writeText(text);
+        setCopied(true);
+        setTimeout(() => setCopied(false), 1500);
+      }}
+    />
+  );
+}
+
+const SHOWN = 4096;
+
+/** Text as it is. A huge one shows its first part and its size. */
+export function Code({ text, label, tall }: { text: string; label: string; tall?: boolean }) {
+  const [whole, setWhole] = useState(false);
+  const cut = !whole && text.length > SHOWN && !tall;
+  return (
+    <div className="relative min-w-0 rounded-md border border-line bg-sunken">
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls must be reached by keyboard
+        tabIndex={0}
+        aria-label={label}
+        className={`overflow-auto ${tall ? "" : "max-h-96"}`}
+      >
+        <pre className="p-3 pr-10 font-mono text-xs leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">
+          {cut ? text.slice(0, SHOWN) : text}
+        </pre>
+      </section>
+      <div className="absolute top-1 right-1">
+        <CopyButton text={text} />
+      </div>
+      {cut && (
+        <Button tone="quiet" className="m-1" onClick={() => setWhole(true)}>
+          {t.showAll(formatBytes(text.length))}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+export const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? "";
+
+/** A value in a row: short ones as they are, long ones folded. */
+export function Value({ value, label }: { value: unknown; label: string }) {
+  if (value === null || value === undefined) return <span className="text-soft">{t.none}</span>;
+  const text = typeof value === "string" ? value : pretty(value);
+  if (text.length <= 80 && !text.includes("\n")) {
+    return <code className="font-mono text-xs [overflow-wrap:anywhere]">{text}</code>;
+  }
+  return <Code text={text} label={label} />;
+}
+
+export interface Commands {
+  staunch?: string | null;
+  nats?: string | null;
+  curl?: string | null;
+}
+
+/** The same thing from a terminal. */
+export function CopyCommands({ commands, title = t.commands }: { commands: Commands; title?: string }) {
+  const lines = (["staunch", "nats", "curl"] as const).flatMap((tool) => {
+    const line = commands[tool];
+    return line ? [[tool, line] as const] : [];
+  });
+  if (lines.length === 0) return null;
+  return (
+    <details className="min-w-0 text-sm">
+      <summary className="w-fit cursor-pointer py-1 text-xs text-soft hover:text-ink">{title}</summary>
+      <ul className="mt-1 space-y-1">
+        {lines.map(([tool, line]) => (
+          <li key={tool} className="flex items-start gap-2 rounded-md bg-sunken py-1 pr-1 pl-2">
+            <code className="min-w-0 flex-1 py-0.5 font-mono text-xs break-all">{line}</code>
+            <CopyButton text={line} label={t.copyLine(tool)} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

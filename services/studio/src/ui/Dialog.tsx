@@ -1,0 +1,91 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { t } from "../text";
+import { Button } from "./Button";
+import { Field } from "./Field";
+import { Failed } from "./States";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  wide?: boolean;
+}
+
+export function Dialog({ title, onClose, children, wide }: Props) {
+  const box = useRef<HTMLDialogElement>(null);
+  const name = useId();
+  useEffect(() => {
+    box.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      aria-labelledby={name}
+      onClose={onClose}
+      className={`m-auto w-full rounded-md border border-line bg-raised p-5 text-ink shadow-panel ${wide ? "max-w-3xl" : "max-w-lg"}`}
+    >
+      <h2 id={name} className="mb-3 text-lg font-semibold">
+        {title}
+      </h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  /** The verb and the number: "Cancel 214 instances". */
+  verb: string;
+  children?: ReactNode;
+  /** More than one object: the number has to be typed. */
+  count?: number;
+  act: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirm({ title, verb, children, count, act, onClose }: ConfirmProps) {
+  const [typed, setTyped] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const wants = count !== undefined && count > 1;
+  const run = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await act();
+      onClose();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <div className="space-y-3 text-sm">{children}</div>
+        {wants && (
+          <Field
+            className="mt-3"
+            label={t.typeNumber(count)}
+            inputMode="numeric"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        )}
+        {error !== undefined && <Failed error={error} />}
+        <div className="mt-5 flex justify-end gap-2">
+          <Button onClick={onClose}>{t.keep}</Button>
+          <Button type="submit" tone="danger" busy={busy} disabled={wants && typed.trim() !== String(count)}>
+            {verb}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

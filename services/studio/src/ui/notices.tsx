@@ -1,0 +1,72 @@
+import { useSyncExternalStore } from "react";
+import { asProblem } from "../api/problem";
+import { t } from "../text";
+import { Button } from "./Button";
+
+interface Notice {
+  id: number;
+  text: string;
+  bad: boolean;
+}
+
+let notices: Notice[] = [];
+let next = 1;
+const listeners = new Set<() => void>();
+
+function set(all: Notice[]): void {
+  notices = all;
+  for (const listener of listeners) listener();
+}
+
+function add(text: string, bad: boolean): void {
+  const id = next++;
+  set([...notices.slice(-3), { id, text, bad }]);
+  if (!bad) setTimeout(() => set(notices.filter((one) => one.id !== id)), 5000);
+}
+
+export const notify = (text: string) => add(text, false);
+
+export function complain(error: unknown): void {
+  const problem = asProblem(error);
+  add([problem.detail, ...problem.errors].join(" "), true);
+}
+
+/** Does something and says how it ended. */
+export async function attempt(work: () => Promise<unknown>, said: string): Promise<boolean> {
+  try {
+    await work();
+    notify(said);
+    return true;
+  } catch (error) {
+    complain(error);
+    return false;
+  }
+}
+
+export function Notices() {
+  const shown = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    () => notices,
+  );
+  return (
+    <div aria-live="polite" className="fixed right-4 bottom-4 z-40 flex max-w-md flex-col gap-2">
+      {shown.map((notice) => (
+        <div
+          key={notice.id}
+          className={`flex items-start gap-2 rounded-md border bg-raised py-1 pr-1 pl-3 text-sm shadow-panel ${notice.bad ? "border-faulted" : "border-line"}`}
+        >
+          <p className={`flex-1 py-1.5 break-words ${notice.bad ? "text-faulted" : ""}`}>{notice.text}</p>
+          <Button
+            tone="quiet"
+            icon="close"
+            label={t.close}
+            onClick={() => set(notices.filter((one) => one.id !== notice.id))}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,282 @@
+// The way of a person through the designer.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+
+const named = (page, role, name) => page.getByRole(role, { name, exact: true });
+const card = (page, name) => page.locator(".react-flow__node").filter({ hasText: name });
+const inspector = (page) => page.locator("#designer-inspector");
+const field = (page, name) => inspector(page).locator(`[data-input="${name}"]`);
+
+async function drag(page, from, to) {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2, { steps: 5 });
+  await page.mouse.move(to.x, to.y, { steps: 5 });
+  await page.mouse.up();
+}
+
+async function edge(locator, side) {
+  const box = await locator.boundingBox();
+  const x = side === "right" ? box.x + box.width : side === "left" ? box.x : box.x + box.width / 2;
+  return { x, y: box.y + box.height / 2 };
+}
+
+/** What the server has, without what it says about saving. */
+async function stored(call, id) {
+  const { links, ...rest } = await call(
+    "GET",
+    `/workflow-definitions/by-definition-id/${encodeURIComponent(id)}`,
+  );
+  return rest;
+}
+
+async function draw({ page, look }, { studio }) {
+  await page.goto(`${studio}/definitions/new`);
+  await page.getByText("Nothing here yet").waitFor();
+  await inspector(page).getByLabel("Name").fill("Drawn by hand");
+  await look("empty");
+  await page.getByPlaceholder("Search activities").fill("write line");
+  await page
+    .locator('[data-type="Elsa.WriteLine"]')
+    .dragTo(page.locator("#designer-canvas"), { targetPosition: { x: 120, y: 200 } });
+  await card(page, "WriteLine1").waitFor();
+  await field(page, "Text").getByLabel("Text", { exact: true }).fill("Hello");
+  await page.getByPlaceholder("Search activities").fill("");
+  await page
+    .locator('[data-type="Elsa.FlowDecision"]')
+    .first()
+    .dragTo(page.locator("#designer-canvas"), { targetPosition: { x: 420, y: 200 } });
+  await card(page, "FlowDecision1").waitFor();
+  await card(page, "WriteLine1").hover();
+  await drag(
+    page,
+    await edge(card(page, "WriteLine1").locator(".source"), "middle"),
+    await edge(card(page, "FlowDecision1"), "middle"),
+  );
+  await page.locator(".react-flow__edge").first().waitFor({ state: "attached" });
+  assert.equal(await page.locator(".react-flow__edge").count(), 1);
+}
+
+async function dropLine({ page, look }) {
+  await card(page, "FlowDecision1").hover();
+  const port = await edge(card(page, "FlowDecision1").locator('.source[data-handleid="True"]'), "middle");
+  await drag(page, port, { x: port.x + 100, y: port.y - 130 });
+  const menu = named(page, "dialog", "Add an activity");
+  await menu.waitFor();
+  await menu.getByRole("combobox").fill("set variable");
+  await look("line-dropped");
+  await page.keyboard.press("Enter");
+  await card(page, "SetVariable1").waitFor();
+  assert.equal(await page.locator(".react-flow__edge").count(), 2);
+}
+
+async function expressions({ page, look }) {
+  await page.getByRole("button", { name: "Variables", exact: true }).click();
+  await named(page, "button", "Add a variable").click();
+  await page.getByLabel("Variables: Name").fill("Total");
+  await page.getByLabel("Total: Type").selectOption("Int32");
+  await named(page, "button", "Add an input").click();
+  await page.getByLabel("Inputs: Name").fill("Amount");
+  await page.getByLabel("Amount: Type").selectOption("Int32");
+  await look("variables");
+  await named(page, "button", "Hide").click();
+  await card(page, "SetVariable1").click();
+  await field(page, "Variable").getByRole("combobox").selectOption("Total");
+  await field(page, "Value").getByLabel("Language of Value").selectOption("JavaScript");
+  await field(page, "Value").locator(".cm-content").click();
+  await page.keyboard.type("getAm");
+  await page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "getAmount()" }).waitFor();
+  await look("completion");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type(" * (2");
+  await page.keyboard.press("Delete");
+  await field(page, "Value").getByRole("alert").filter({ hasText: "closes" }).waitFor();
+  await page.keyboard.type(")");
+  await field(page, "Value").getByRole("alert").waitFor({ state: "detached" });
+  await card(page, "FlowDecision1").click();
+  await field(page, "Condition").getByLabel("Language of Condition").selectOption("JavaScript");
+  await field(page, "Condition").locator(".cm-content").click();
+  await page.keyboard.type("getInput('Amount') > 10");
+}
+
+async function undo({ page }) {
+  await card(page, "SetVariable1").click();
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Delete");
+  await card(page, "SetVariable1").waitFor({ state: "detached" });
+  assert.equal(await page.locator(".react-flow__edge").count(), 1);
+  await page.keyboard.press("Control+z");
+  await card(page, "SetVariable1").waitFor();
+  assert.equal(await page.locator(".react-flow__edge").count(), 2);
+  await card(page, "SetVariable1").click();
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Control+d");
+  await card(page, "SetVariable2").waitFor();
+  await page.keyboard.press("Control+c");
+  await page.keyboard.press("Control+v");
+  await card(page, "SetVariable3").waitFor();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(JSON.parse(text).activities[0].type, "Elsa.SetVariable");
+  await page.keyboard.press("Control+z");
+  await page.keyboard.press("Control+z");
+  await card(page, "SetVariable2").waitFor({ state: "detached" });
+}
+
+async function keyboard({ page }) {
+  await page.locator("#designer-canvas").focus();
+  await card(page, "FlowDecision1").click();
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("a");
+  await named(page, "dialog", "Add an activity").getByRole("combobox").fill("finish");
+  await page.keyboard.press("Enter");
+  await card(page, "Finish1").waitFor();
+  assert.equal(await page.locator(".react-flow__edge").count(), 3);
+  await page.keyboard.press("Alt+ArrowLeft");
+  await inspector(page).getByText("Leaves through True or False.").waitFor();
+  await page.keyboard.press("l");
+  await page.keyboard.press("f");
+  await page.keyboard.press("?");
+  await named(page, "heading", "Keys").waitFor();
+  await page.keyboard.press("Escape");
+}
+
+async function save({ page, look, expect }, world) {
+  await page.keyboard.press("Control+s");
+  await page.getByText("Saved as version 1").waitFor();
+  await page.waitForURL(/definitions\/[0-9a-f]+\/edit/);
+  world.id = decodeURIComponent(new URL(page.url()).pathname.split("/").at(-2));
+  world.made.push(world.id);
+  const doc = await stored(world.call, world.id);
+  assert.equal(doc.root.activities.length, 4);
+  assert.equal(doc.root.connections.length, 3);
+  await card(page, "WriteLine1").click();
+  await field(page, "Text").getByLabel("Language of Text").selectOption("JavaScript");
+  await field(page, "Text").locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("var a = = 1");
+  expect(/status of 400/);
+  await named(page, "button", "Publish").click();
+  await page.getByText("It is not published").waitFor();
+  await look("not-published");
+  await page.keyboard.press("Escape");
+  await page.getByText("Found by the server").waitFor();
+  await look("problems");
+  await field(page, "Text").locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("'Amount is ' + getAmount()");
+  await named(page, "button", "Publish").click();
+  await page.getByText("is published").first().waitFor();
+  await look("published");
+  await page.keyboard.press("Escape");
+}
+
+async function run({ page, look }) {
+  await named(page, "button", "Run").click();
+  await page.getByLabel("Amount (Int32)").fill("30");
+  await look("run-dialog");
+  await page.getByRole("dialog").getByRole("button", { name: "Run" }).click();
+  await page.getByRole("status").filter({ hasText: "Finished" }).first().waitFor();
+  await page.waitForTimeout(1200);
+  await look("run");
+  await named(page, "button", "Hide the run").first().click();
+}
+
+async function text({ page, look }) {
+  await page.getByRole("tab", { name: "Text" }).click();
+  const content = page.locator('.cm-content[aria-label="The definition as JSON"]');
+  await content.waitFor();
+  await content.click();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("!");
+  await page.getByText(/Line 1, column 1: .* The graph stays as it was\./).waitFor();
+  await look("text-broken");
+  await page.keyboard.press("Backspace");
+  await page.getByText("Graph and text are the same.").waitFor();
+  await named(page, "button", "Hide").click();
+}
+
+async function nested({ page, look }) {
+  await page.locator(".react-flow__pane").click({ position: { x: 20, y: 20 } });
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("a");
+  await named(page, "dialog", "Add an activity").getByRole("combobox").fill("for each");
+  await named(page, "dialog", "Add an activity")
+    .getByRole("option", { name: /^ForEach/ })
+    .click();
+  await card(page, "ForEach1").locator(".chips button").first().click();
+  await page.getByText("this place gets a flowchart").waitFor();
+  await named(page, "button", "Add an activity").click();
+  await named(page, "dialog", "Add an activity").getByRole("combobox").fill("write line");
+  await page.keyboard.press("Enter");
+  await card(page, "WriteLine2").waitFor();
+  await look("nested");
+  await page.getByRole("tab", { name: "Tree" }).click();
+  await page.getByRole("treeitem", { name: /WriteLine2/ }).waitFor();
+  await page.getByRole("treeitem", { name: /FlowDecision1/ }).click();
+  await card(page, "FlowDecision1").waitFor();
+  await look("tree");
+  await page.getByRole("tab", { name: "Palette" }).click();
+  await page.keyboard.press("Control+s");
+  await page.getByText("Saved as version").last().waitFor();
+}
+
+async function conflict({ page, look, expect }, world) {
+  const theirs = await stored(world.call, world.id);
+  theirs.description = "Saved by another";
+  theirs.root.activities.find((one) => one.name === "Finish1").metadata.displayText = "The end";
+  await world.call("POST", "/workflow-definitions", { model: theirs, publish: false });
+  await card(page, "WriteLine1").click();
+  await inspector(page).getByLabel("Title").fill("Greets");
+  expect(/status of 412/);
+  await named(page, "button", "Save draft").click();
+  await page.getByText("Somebody else has saved this definition").waitFor();
+  await page.getByText("can be joined").waitFor();
+  await look("conflict");
+  await named(page, "button", "Join both").click();
+  await card(page, "The end").waitFor();
+  await card(page, "Greets").waitFor();
+  await named(page, "button", "Save draft").click();
+  await page.getByText("Saved as version").last().waitFor();
+  await page.waitForTimeout(500);
+  const doc = await stored(world.call, world.id);
+  assert.equal(doc.description, "Saved by another");
+  assert.ok(doc.root.activities.some((one) => one.metadata?.displayText === "Greets"));
+}
+
+/** What is opened and saved without a change is the same; so is a copy that only the version tells apart. */
+async function unchanged({ page, look }, world) {
+  const own = new URL("../../../staunch/examples/order-approval.json", import.meta.url);
+  const files = [own, ...(process.env.STAUNCH_SAMPLE ? [process.env.STAUNCH_SAMPLE] : [])];
+  for (const [at, name] of files.entries()) {
+    const definition = JSON.parse(await readFile(name, "utf8"));
+    definition.definitionId = `browser-kept-${at}`;
+    world.made.push(definition.definitionId);
+    await world.call("POST", "/workflow-definitions", { model: definition, publish: false });
+    const before = await stored(world.call, definition.definitionId);
+    await page.goto(`${world.studio}/definitions/${definition.definitionId}/edit`);
+    await page.locator(".react-flow__node").first().waitFor();
+    await look(`kept-${at}`);
+    assert.ok(await named(page, "button", "Save draft").isDisabled());
+    const saved = page.waitForResponse(
+      (answer) => answer.request().method() === "POST" && /workflow-definitions$/.test(answer.url()),
+    );
+    await page.locator("#designer-canvas").focus();
+    await page.keyboard.press("Control+s");
+    assert.equal((await saved).status(), 200);
+    assert.deepEqual(await stored(world.call, definition.definitionId), before);
+  }
+}
+
+export const steps = [
+  draw,
+  dropLine,
+  expressions,
+  undo,
+  keyboard,
+  save,
+  run,
+  text,
+  nested,
+  conflict,
+  unchanged,
+];

@@ -1,0 +1,136 @@
+// The way through the pages of those who run a cluster.
+import assert from "node:assert/strict";
+import { named, rail } from "./find.mjs";
+
+export async function rest({ page, look }) {
+  for (const name of ["Messages", "Cluster", "Access", "Secrets"]) {
+    await rail(page, name).click();
+    await named(page, "heading", name).first().waitFor();
+    await page.waitForTimeout(300);
+    await look(name.toLowerCase());
+  }
+}
+
+/** Pauses the cluster and lets it go on. */
+export async function pause({ page, look }) {
+  await rail(page, "Cluster").click();
+  await named(page, "button", "Pause all nodes").click();
+  await page.getByLabel("Reason").fill("The browser test");
+  await page.getByRole("dialog").getByRole("button", { name: "Pause all nodes" }).click();
+  await page.getByText(/Paused: all nodes/).waitFor();
+  await page.getByText("Takes no commands").waitFor();
+  await look("cluster-paused");
+  await named(page, "button", "Go on").click();
+  await page.getByText("Takes commands").waitFor();
+}
+
+export async function access({ page, look }) {
+  await rail(page, "Access").click();
+  await named(page, "tab", "Roles").click();
+  await named(page, "button", "Make a role").click();
+  await page.getByLabel("Name").fill("browser-watchers");
+  await page.getByLabel("Permissions").fill("read:workflow-instances");
+  await look("access-role");
+  await page.getByRole("dialog").getByRole("button", { name: "Make a role" }).click();
+  await page.getByRole("cell", { name: "browser-watchers" }).first().waitFor();
+  await named(page, "tab", "API keys").click();
+  await named(page, "button", "Make a key").click();
+  await page.getByLabel("Name").fill("browser-key");
+  await page.getByRole("dialog").getByRole("button", { name: "Make a key" }).click();
+  await page.getByText("This is shown once.").waitFor();
+  await look("access-key");
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await page
+    .getByRole("row", { name: /browser-key/ })
+    .getByRole("button", { name: "Delete" })
+    .click();
+  await named(page, "button", "Delete browser-key").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await named(page, "tab", "Roles").click();
+  await named(page, "button", "Actions of browser-watchers").click();
+  await named(page, "menuitem", "Delete").click();
+  await named(page, "button", "Delete browser-watchers").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await named(page, "tab", "Audit").click();
+  await page.getByRole("cell", { name: "definition.publish" }).first().waitFor();
+  await look("access-audit");
+}
+
+/** Makes a secret, tests it, gives it another value, and removes it. */
+export async function secrets({ page, look }) {
+  await rail(page, "Secrets").click();
+  await named(page, "button", "Make a secret").click();
+  await page.getByLabel("Name").fill("browser:token");
+  await page.getByLabel("Value", { exact: true }).fill("first");
+  await page.getByRole("dialog").getByRole("button", { name: "Make a secret" }).click();
+  await named(page, "cell", "browser:token").waitFor();
+  const choose = async (item) => {
+    await named(page, "button", "Actions of browser:token").click();
+    await named(page, "menuitem", item).click();
+  };
+  await choose("Test");
+  await page.getByText("browser:token can be decrypted and is active.").waitFor();
+  await choose("Rotate");
+  await page.getByLabel("Value", { exact: true }).fill("second");
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await look("secret");
+  await choose("Delete");
+  await named(page, "button", "Delete browser:token").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+}
+
+export async function phone({ page, look }, { studio, failed }) {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`${studio}/`);
+  await named(page, "heading", "Home").waitFor();
+  await look("phone-home");
+  await page.goto(`${studio}/instances/${failed}?tab=incidents`);
+  await page.getByText("missingThing is not defined").first().waitFor();
+  await look("phone-instance");
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+export async function german({ page, look }, { studio }) {
+  await page.goto(`${studio}/instances`);
+  await named(page, "button", "You").click();
+  await named(page, "menuitem", "Deutsch").click();
+  await named(page, "heading", "Instanzen").waitFor();
+  await look("german");
+  await named(page, "button", "Sie").click();
+  await named(page, "menuitem", "English").click();
+  await named(page, "heading", "Instances").waitFor();
+}
+
+/** Somebody who may look at instances alone is offered nothing else; an API key signs in as well. */
+export async function watcher({ page, look }, { studio, user, call, waiting }) {
+  if (!user) return;
+  const role = { id: "browser-watcher", name: "Browser watcher", permissions: ["read:workflow-instances"] };
+  await call("POST", "/identity/roles", role);
+  const password = "a-password-for-a-look";
+  const made = await call("POST", "/identity/users", { name: "browser-watcher", password, roles: [role.id] });
+  const { id, key } = await call("POST", "/api-keys", { name: "browser", permissions: ["*"] });
+  try {
+    await named(page, "button", "You").click();
+    await page.getByRole("menuitem", { name: /^Sign out/ }).click();
+    await page.getByLabel("User name").fill("browser-watcher");
+    await page.getByLabel("Password").fill(password);
+    await named(page, "button", "Sign in").click();
+    await rail(page, "Instances").waitFor();
+    assert.equal(await rail(page, "Access").count(), 0);
+    await page.goto(`${studio}/instances/${waiting}`);
+    await page.getByText("Why is it here?").waitFor();
+    assert.equal(await named(page, "button", "Cancel").count(), 0);
+    await look("watcher");
+    await named(page, "button", "You").click();
+    await page.getByRole("menuitem", { name: /^Sign out/ }).click();
+    await named(page, "tab", "API key").click();
+    await page.getByLabel("API key", { exact: true }).last().fill(key);
+    await named(page, "button", "Sign in").click();
+    await rail(page, "Access").waitFor();
+  } finally {
+    await call("DELETE", `/identity/users/${made.id}`);
+    await call("DELETE", `/identity/roles/${role.id}`);
+    await call("DELETE", `/api-keys/${id}`);
+  }
+}

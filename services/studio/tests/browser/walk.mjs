@@ -1,0 +1,222 @@
+// The way of a person through the pages, each action at least once.
+import assert from "node:assert/strict";
+import { dropped } from "./data.mjs";
+import { named, notice, rail } from "./find.mjs";
+import { access, german, pause, phone, rest, secrets, watcher } from "./manage.mjs";
+
+/** Signs in where the server asks for it: with a wrong password, then with the right one. */
+async function signIn({ page, look, expect }, { studio, user }) {
+  if (!user) return;
+  expect(/status of 401/);
+  await page.goto(`${studio}/instances`);
+  await named(page, "heading", "Sign in to Staunch").waitFor();
+  await page.getByLabel("User name").fill(user.username);
+  await page.getByLabel("Password").fill("not this one");
+  await named(page, "button", "Sign in").click();
+  await page.getByText("The name or the password is wrong.").waitFor();
+  await look("login");
+  await page.getByLabel("Password").fill(user.password);
+  await named(page, "button", "Sign in").click();
+  await named(page, "heading", "Instances").waitFor();
+}
+
+async function home({ page, look }, { studio }) {
+  await page.goto(`${studio}/`);
+  await named(page, "heading", "Home").waitFor();
+  await page.getByText("Just happened").waitFor();
+  await page.getByRole("link", { name: /^Started \d/ }).waitFor();
+  await look("home");
+  await page.getByRole("link", { name: /^Faulted \d/ }).click();
+  await page.waitForURL(/state=Faulted/);
+  await page.goBack();
+  await named(page, "heading", "Home").waitFor();
+}
+
+async function frame({ page, look }) {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("browser-appr");
+  await page.getByRole("option", { name: /Order approval.*Definition/ }).waitFor();
+  await look("palette");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/definitions\/browser-approval/);
+  for (const [menu, item] of [
+    ["Theme", "Dark"],
+    ["Local", "UTC"],
+  ]) {
+    await named(page, "button", menu).click();
+    await named(page, "menuitem", item).click();
+  }
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await look("definition-dark");
+  await named(page, "button", "Theme").click();
+  await named(page, "menuitem", "Light").click();
+}
+
+async function definitions({ page, look }) {
+  await rail(page, "Definitions").click();
+  await named(page, "heading", "Definitions").waitFor();
+  await look("definitions");
+  const file = {
+    name: "dropped.json",
+    mimeType: "application/json",
+    buffer: Buffer.from(JSON.stringify(dropped)),
+  };
+  await page.locator("input[type=file]").setInputFiles(file);
+  await notice(page, "1 file imported as drafts.");
+  await page.getByRole("searchbox").fill("browser-dropped");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/q=browser-dropped/);
+  await named(page, "link", "Dropped file").click();
+  await named(page, "button", "Publish").click();
+  await notice(page, /Published; every node has it/);
+  await named(page, "tab", "Source").click();
+  await look("definition-source");
+  await page.getByRole("tab", { name: /^Versions/ }).click();
+  await look("definition-versions");
+  await named(page, "tab", "References").click();
+  await page.getByText("No other workflow uses it").waitFor();
+  await named(page, "button", "Actions").click();
+  const saved = page.waitForEvent("download");
+  await named(page, "menuitem", "Export").click();
+  assert.match((await saved).suggestedFilename(), /\.json$/);
+  await named(page, "button", "Actions").click();
+  await named(page, "menuitem", "Retract").click();
+  await look("definition-retract");
+  await named(page, "button", "Retract 1 definition").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await named(page, "button", "Publish").waitFor();
+  await named(page, "button", "Actions").click();
+  await named(page, "menuitem", "Delete").click();
+  await named(page, "button", "Delete 1 definition").click();
+  await named(page, "heading", "Definitions").waitFor();
+}
+
+async function start({ page, look }, { studio }) {
+  await page.goto(`${studio}/definitions/browser-approval`);
+  await page.locator(".react-flow__node").first().waitFor();
+  assert.equal(await page.locator(".react-flow__node").count(), 5);
+  await named(page, "button", "Start").click();
+  await page.getByLabel("Amount · Decimal").fill("ten");
+  await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("This is not a number.").waitFor();
+  await page.getByLabel("Amount · Decimal").fill("2500");
+  await page.getByLabel("Customer · String").fill("Muster AG");
+  await page.getByLabel("Correlation id").fill("order-77");
+  await look("definition-start");
+  await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click();
+  await page.waitForURL(/instances\//);
+}
+
+/** The instance that the page before started: from its wait to its end, live. */
+async function instance({ page, look }) {
+  await page.getByText("Why is it here?").waitFor();
+  await page.locator(".react-flow__node").first().waitFor();
+  await look("instance-story");
+  await page.locator('.react-flow__node[data-id="check"]').click();
+  await page.getByText("Only lines of check").waitFor();
+  await named(page, "button", "Show all lines").click();
+  await named(page, "tab", "Values").click();
+  await page.getByText("2500").first().waitFor();
+  await page.getByRole("slider").focus();
+  await page.keyboard.press("Home");
+  await page.getByText("after line 1").waitFor();
+  await named(page, "button", "One line on").click();
+  await page.getByText("after line 2").waitFor();
+  await look("instance-values");
+  await named(page, "button", "Now").click();
+  await named(page, "button", "Change").first().click();
+  await page.getByLabel("Amount (JSON)").fill("3000");
+  await named(page, "button", "Save").click();
+  await notice(page, "Amount has its new value.");
+  await page.getByRole("tab", { name: /^Waits/ }).click();
+  await look("instance-waits");
+  await named(page, "button", "Send OrderApproved").click();
+  await named(page, "button", "Complete the task").waitFor();
+  await page.getByLabel("The result of the task").fill('{"parcel": "P-1"}');
+  await named(page, "button", "Complete the task").click();
+  await page.getByText("It waits for nothing.").waitFor();
+  await page.getByText("Finished", { exact: true }).first().waitFor();
+  await named(page, "tab", "Raw").click();
+  await look("instance-finished");
+  await named(page, "button", "Actions").click();
+  await named(page, "menuitem", "Restart").click();
+  await named(page, "button", "Start the new instance").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await named(page, "button", "Cancel").click();
+  await page.getByLabel("Reason").fill("The browser test");
+  await look("instance-cancel");
+  await named(page, "button", "Cancel this instance").click();
+  await page.getByText("Cancelled", { exact: true }).first().waitFor();
+  await named(page, "tab", "Family").click();
+  await page.getByText("It has no parent and no children.").waitFor();
+}
+
+async function instances({ page, look }) {
+  await rail(page, "Instances").click();
+  await named(page, "heading", "Instances").waitFor();
+  await page.getByLabel("Definition", { exact: true }).selectOption("browser-approval");
+  await page.waitForURL(/definition=browser-approval/);
+  await named(page, "button", "More filters").click();
+  await page.getByLabel("Searchable value").fill("Amount<100");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/values=/);
+  await page.getByText("3 match").waitFor();
+  await look("instances");
+  await page.reload();
+  await page.getByText("3 match").waitFor();
+  await page.getByLabel("Select all rows of this page").check();
+  await named(page, "button", "Delete").click();
+  const sure = named(page, "button", "Delete 3 chosen");
+  assert.equal(await sure.isDisabled(), true);
+  await page.getByLabel("Type 3 to confirm").fill("3");
+  await look("instances-delete");
+  await sure.click();
+  await notice(page, "3 of 3 deleted.");
+  await page.getByText("No instance matches.").waitFor();
+  await page.getByRole("button", { name: /Remove the filter Amount/ }).click();
+  await page.getByRole("button", { name: /^Waits/ }).click();
+  await page.waitForURL(/state=Suspended/);
+  await named(page, "button", "Cancel all that match").click();
+  const count = await page.getByLabel(/^Type \d+ to confirm/).count();
+  if (count > 0) {
+    const label = (await page.getByText(/^Type \d+ to confirm/).textContent()) ?? "";
+    await page.getByLabel(label).fill(/\d+/.exec(label)?.[0] ?? "");
+  }
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: /^Cancel \d+ that match/ })
+    .click();
+  await page.getByText("Change of many instances").waitFor();
+  await page.getByText("Completed").first().waitFor();
+  await look("instances-plan");
+  await page.keyboard.press("Escape");
+}
+
+async function incidents({ page, look }, { studio, failed }) {
+  await rail(page, "Incidents").click();
+  await page.getByText("missingThing is not defined").first().waitFor();
+  await look("incidents");
+  await page.goto(`${studio}/instances/${failed}?tab=incidents`);
+  await page.getByText("missingThing is not defined").first().waitFor();
+  await look("instance-incident");
+  await page.getByRole("tabpanel").getByRole("button", { name: "Retry" }).click();
+  await notice(page, /It runs again|missingThing/);
+}
+
+export const steps = [
+  signIn,
+  home,
+  frame,
+  definitions,
+  start,
+  instance,
+  instances,
+  incidents,
+  rest,
+  pause,
+  access,
+  secrets,
+  phone,
+  german,
+  watcher,
+];
