@@ -52,6 +52,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     router
         .merge(docs)
         .merge(routes::book::routes())
+        .merge(routes::studio::routes())
         .fallback(finish::nothing_here)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), enter))
         .layer(cors(&config.cors_origins))

@@ -37,6 +37,7 @@ mod scripting;
 mod searching;
 mod secrets;
 mod start;
+pub(crate) mod studio;
 mod tasks;
 mod test_runs;
 mod tokens;

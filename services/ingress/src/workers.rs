@@ -124,7 +124,8 @@ pub(crate) async fn register(app: &App, kind: &ActivityType) -> Result<(), Probl
             format!("{max} activity types are registered: remove one first"),
         ));
     }
-    let value = serde_json::to_vec(kind).map_err(|_| Problem::internal())?;
+    // It has no value that JSON does not have.
+    let value = json!(kind).to_string().into_bytes();
     change(app, &key, Some(value)).await?;
     if kind.mode == model::activity_type::Mode::Task {
         let provided = app.cx.bus.provide(&kind.type_name, kind.version).await;

@@ -154,6 +154,7 @@ pub(crate) fn next_steps(server: &str, nats_url: &str, example: Option<&str>) {
         format!("nats -s {nats_url} micro ls"),
         format!("staunch instance ls --server {server}"),
     ];
+    say::progress(&format!("\nStudio is at {server}/"));
     say::heading("Try next, in another terminal");
     first.iter().chain(&then).for_each(|line| say::progress(&format!("  {line}")));
     say::progress(&format!("\nThe HTTP API is at {server}, its description at {server}/docs"));

@@ -260,7 +260,7 @@ const HUB_MOUNTS: [&str; 4] = ["/elsa/api", "/elsa", "/api", ""];
 
 /// Paths that are public, with all paths below them and for every method: workflows check their
 /// callers themselves, and the pages of the API browser contain no secret.
-const OPEN: &[&str] = &[WORKFLOWS, "/docs"];
+const OPEN: &[&str] = &[WORKFLOWS, "/docs", "/studio"];
 
 /// Every permission that a route requires.
 #[must_use]

@@ -17,6 +17,7 @@ mod operate;
 mod retention;
 mod secret;
 mod stranger;
+mod studio;
 mod tls;
 mod validate;
 mod workflow;

@@ -194,6 +194,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/activity-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The activity types that workers have registered, with the subjects that their workers use.
+         *     Documents that cannot be used are in `faulty`, each with what is wrong.
+         */
+        get: operations["get_activity_types"];
+        put?: never;
+        /**
+         * Registers a version of an activity type, or changes it. Definitions that were published before keep
+         *     the document that they were published with.
+         * @description The answer has the subjects and the consumer that its workers use.
+         */
+        post: operations["post_activity_types"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/activity-types/{typeName}/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes a version of an activity type. Published definitions that use it go on using it. */
+        delete: operations["delete_activity_types_typeName_version"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/admin/workflow-runtime/force-drain": {
         parameters: {
             query?: never;
@@ -927,8 +969,9 @@ export interface paths {
          * The lifecycle events of all instances, as server-sent events: `started`, `suspended`, `finished`,
          *     `faulted` and `cancelled`.
          * @description The stream begins now, at the oldest event that is kept (`after=start`), at a time, or after an event
-         *     (`Last-Event-ID`, or `after`), at any node. With `until=now` it ends after the events that are there. A `gap` says that events are missing, a `cut` that the
-         *     reader was too slow, an `end` that the server stops or that the credentials do not count any more.
+         *     (`Last-Event-ID`, or `after`), at any node. With `until=now` it ends after the events that are there.
+         *     A `gap` says that events are missing, a `cut` that the reader was too slow, an `end` that the server
+         *     stops, that the credentials do not count any more, or that all the past was sent (`isComplete`).
          */
         get: operations["get_events"];
         put?: never;
@@ -1410,6 +1453,23 @@ export interface paths {
         put?: never;
         /** Whether a secret can be decrypted, and is active. */
         post: operations["post_secrets_name_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/tasks/pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What there is to do for the workers of each type and version of tasks. */
+        get: operations["get_tasks_pools"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2519,6 +2579,76 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A registered activity type, and where its workers find their work. */
+        ActivityType: {
+            category?: string | null;
+            /** @description The consumer from which its workers pull. */
+            consumer?: string | null;
+            description?: string | null;
+            displayName?: string | null;
+            icon?: string | null;
+            input?: Record<string, never> | null;
+            /** @description Its key in the bucket `staunch_activities`. */
+            key: string;
+            mode: components["schemas"]["Mode"];
+            outcomes?: string[] | null;
+            output?: Record<string, never> | null;
+            /** @description The subject on which its responders listen; of mode `request`. */
+            requestSubject?: string | null;
+            /** @description The subject of the results, with `{taskId}` for the id of the task. */
+            resultSubject?: string | null;
+            retry?: Record<string, never> | null;
+            /** @description The stream of the tasks. */
+            stream?: string | null;
+            /** @description The subject of its tasks; of mode `task`. */
+            taskSubject?: string | null;
+            timeout?: string | null;
+            type: string;
+            /** Format: int32 */
+            version: number;
+        };
+        /** @description An activity type that workers perform, as they register it. */
+        ActivityTypeDocument: {
+            category?: string | null;
+            description?: string | null;
+            displayName?: string | null;
+            /** @description The name or the address of its picture. */
+            icon?: string | null;
+            /** @description The JSON Schema of the input: the properties of an object are the inputs of the activity. */
+            input?: {
+                [key: string]: unknown;
+            } | null;
+            mode?: components["schemas"]["Mode"] | null;
+            /** @description The outcomes that a result may name; without them there is `Done` alone. */
+            outcomes?: string[] | null;
+            /**
+             * @description The JSON Schema of the result: the properties of an object are outputs of the activity, beside
+             *     `result`.
+             */
+            output?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The retries, as in `customProperties.retry`, such as `{"attempts": 3, "delay": "10s"}`. */
+            retry?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The longest wait for the result, such as `1h`. */
+            timeout?: string | null;
+            /** @description Such as `Acme.ChargeCard`. */
+            type: string;
+            /**
+             * Format: int32
+             * @description From 1.
+             */
+            version: number;
+        };
+        /** @description The registered activity types. */
+        ActivityTypes: {
+            /** Format: int64 */
+            count: number;
+            faulty: components["schemas"]["FaultyActivityType"][];
+            items: components["schemas"]["ActivityType"][];
+        };
         /** @description The process runs. */
         Alive: {
             /** @description Always `Healthy`. */
@@ -3294,6 +3424,12 @@ export interface components {
             /** @description Whether another attempt may succeed; yes if it is left out. */
             retryable?: boolean | null;
         };
+        /** @description A document that cannot be used. */
+        FaultyActivityType: {
+            /** @description Its key in the bucket. */
+            key: string;
+            problems: string[];
+        };
         /** @description A feature of this server. */
         Feature: {
             /** @description Always empty. */
@@ -3943,6 +4079,43 @@ export interface components {
             }[];
         };
         /** @description All items of a list. */
+        Items_TaskPool: {
+            /**
+             * Format: int64
+             * @description The number of items.
+             */
+            count: number;
+            items: {
+                /**
+                 * Format: int64
+                 * @description Workers that ask for a task right now; one that is at work does not.
+                 */
+                asking: number;
+                /** @description The consumer from which the workers pull. */
+                consumer: string;
+                /**
+                 * Format: int64
+                 * @description Tasks that workers have.
+                 */
+                inProgress: number;
+                /** @description The time since which the oldest task is there. */
+                oldest?: string | null;
+                /**
+                 * Format: int64
+                 * @description Tasks in progress that were delivered more than once.
+                 */
+                redelivered: number;
+                taskType: string;
+                /** Format: int32 */
+                version: number;
+                /**
+                 * Format: int64
+                 * @description Tasks that no worker has.
+                 */
+                waiting: number;
+            }[];
+        };
+        /** @description All items of a list. */
         Items_VariableSeen: {
             /**
              * Format: int64
@@ -4320,6 +4493,11 @@ export interface components {
             reasons: string[];
             workflowInstanceId: string;
         };
+        /**
+         * @description How an activity reaches its worker.
+         * @enum {string}
+         */
+        Mode: "task" | "request";
         /** @description Whether a name is free. */
         NameChecked: {
             isUnique: boolean;
@@ -5278,6 +5456,36 @@ export interface components {
         };
         /** @description The answer to the result of a task. */
         TaskCompletion: components["schemas"]["InstanceStatus"] | components["schemas"]["TaskAccepted"];
+        /** @description The tasks of one type and version, and their workers. */
+        TaskPool: {
+            /**
+             * Format: int64
+             * @description Workers that ask for a task right now; one that is at work does not.
+             */
+            asking: number;
+            /** @description The consumer from which the workers pull. */
+            consumer: string;
+            /**
+             * Format: int64
+             * @description Tasks that workers have.
+             */
+            inProgress: number;
+            /** @description The time since which the oldest task is there. */
+            oldest?: string | null;
+            /**
+             * Format: int64
+             * @description Tasks in progress that were delivered more than once.
+             */
+            redelivered: number;
+            taskType: string;
+            /** Format: int32 */
+            version: number;
+            /**
+             * Format: int64
+             * @description Tasks that no worker has.
+             */
+            waiting: number;
+        };
         /** @description The activity to test, and its workflow. */
         TestRequest: {
             activityHandle: components["schemas"]["TestedActivity"];
@@ -6707,6 +6915,123 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["CallStack"];
                 };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Other"];
+        };
+    };
+    get_activity_types: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The registered activity types. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityTypes"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Other"];
+        };
+    };
+    post_activity_types: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActivityTypeDocument"];
+            };
+        };
+        responses: {
+            /** @description A registered activity type, and where its workers find their work. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityType"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Other"];
+        };
+    };
+    delete_activity_types_typeName_version: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The activity type
+                 * @example Elsa.WriteLine
+                 */
+                typeName: string;
+                /**
+                 * @description The number of the version
+                 * @example 1
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is done */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -10787,6 +11112,34 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Other"];
+        };
+    };
+    get_tasks_pools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All items of a list. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_TaskPool"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Other"];
