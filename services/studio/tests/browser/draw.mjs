@@ -215,6 +215,12 @@ async function conflict({ page, look, expect }, world) {
   const doc = await stored(world.call, world.id);
   assert.equal(doc.description, "Saved by another");
   assert.ok(doc.root.activities.some((one) => one.metadata?.displayText === "Greets"));
+  await named(page, "button", "Versions").click();
+  await named(page, "link", "Version 1").click();
+  await card(page, "WriteLine1").waitFor();
+  await look("versions");
+  await named(page, "link", "Version 2").click();
+  await card(page, "Greets").waitFor();
 }
 
 /** What is opened and saved without a change is the same; so is a copy that only the version tells apart. */

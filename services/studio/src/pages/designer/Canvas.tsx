@@ -124,6 +124,7 @@ export function Canvas() {
         colorMode={isDark() ? "dark" : "light"}
         aria-label={w.canvas}
         disableKeyboardA11y
+        nodesFocusable={nodes.length <= MANY}
         deleteKeyCode={null}
         multiSelectionKeyCode={MULTI}
         snapToGrid
