@@ -146,7 +146,7 @@ export function Canvas() {
         />
         {isDrawnAtOnce && <FarLines nodes={shown} edges={edges} />}
       </ReactFlow>
-      {nodes.length > 6 && <Overview nodes={nodes} />}
+      {nodes.length > 12 && <Overview nodes={nodes} />}
       {view.items.length === 0 && <EmptyPage />}
     </div>
   );
