@@ -15,6 +15,7 @@ import { indexOf, TYPES } from "./testing";
 import { pageInside, pageOf, ROOT, viewOf } from "./view";
 
 const OWN = join(import.meta.dirname, "../../../staunch/examples");
+/** A folder with more exports to try. */
 const MORE = process.env.STAUNCH_SAMPLES;
 
 function filesIn(folder: string): [string, string][] {
