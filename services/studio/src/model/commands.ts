@@ -194,6 +194,29 @@ export function move(index: Index, view: PageView, points: ReadonlyMap<string, P
   return steps.edit(label);
 }
 
+/** Puts an activity that is there into the middle of a line. */
+export function insertInto(
+  index: Index,
+  view: PageView,
+  key: string,
+  how: { line: Line; port: string; at: Point },
+  label: string,
+): Edit {
+  const steps = new Steps(index.doc);
+  const item = view.items.find((one) => one.key === key);
+  const { line, port, at } = how;
+  if (view.kind !== "flow" || line.index === undefined || !item) return steps.edit(label);
+  const id = idAt(index, key);
+  const lines = [...view.path, "connections"];
+  steps.set([...lines, line.index], connection(line.from, line.port, id));
+  steps.append(lines, connection(id, port, line.to));
+  steps.setDeep([...item.path, "metadata", "designer", "position"], {
+    x: Math.round(at.x),
+    y: Math.round(at.y),
+  });
+  return steps.edit(label, { select: [key] });
+}
+
 /** Moves an activity of a list up or down. */
 export function reorder(index: Index, view: PageView, key: string, by: number, label: string): Edit {
   const steps = new Steps(index.doc);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { idOf } from "./activities";
 import { clipOf, clipText, copyOf, paste, readClip, wrap } from "./clipboard";
-import { addActivity, connect, move, remove, reorder, setMember } from "./commands";
+import { addActivity, connect, insertInto, move, remove, reorder, setMember } from "./commands";
 import { addDeclaration, removeDeclaration, setDeclaration } from "./declarations";
 import { type Edit, edit, redo, seal, startHistory, undo } from "./history";
 import { isSame, type Json, type Members, readText, writeText } from "./json";
@@ -15,6 +15,7 @@ import { indexOf, TYPES } from "./testing";
 import { pageInside, pageOf, ROOT, viewOf } from "./view";
 
 const OWN = join(import.meta.dirname, "../../../staunch/examples");
+/** A folder with more exports to try. */
 const MORE = process.env.STAUNCH_SAMPLES;
 
 function filesIn(folder: string): [string, string][] {
@@ -189,6 +190,10 @@ function someEdit(doc: Json, [kind, first, second, third]: [number, number, numb
       return setDeclaration(index, "variables", 0, "name", `Name${second}`, "rename");
     case 9:
       return removeDeclaration(index, "variables", 0, "forget");
+    case 10:
+      return line
+        ? insertInto(index, view, one, { line, port: "Done", at: { x: first, y: second } }, "insert")
+        : remove(index, view, [], [], "none");
     default:
       return reorder(index, view, one, 1, "reorder");
   }
@@ -200,7 +205,7 @@ const counter = (prefix: string) => {
 };
 
 const number = fc.nat({ max: 40 });
-const edits = fc.array(fc.tuple(fc.nat({ max: 10 }), number, number, number), { maxLength: 25 });
+const edits = fc.array(fc.tuple(fc.nat({ max: 11 }), number, number, number), { maxLength: 25 });
 
 describe("edits", () => {
   it.each([...FILES, ["made", MADE]])("are undone and done again: %s", (_, text) => {

@@ -1,34 +1,8 @@
 // The way of a person through the designer.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-
-const named = (page, role, name) => page.getByRole(role, { name, exact: true });
-const card = (page, name) => page.locator(".react-flow__node").filter({ hasText: name });
-const inspector = (page) => page.locator("#designer-inspector");
-const field = (page, name) => inspector(page).locator(`[data-input="${name}"]`);
-
-async function drag(page, from, to) {
-  await page.mouse.move(from.x, from.y);
-  await page.mouse.down();
-  await page.mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2, { steps: 5 });
-  await page.mouse.move(to.x, to.y, { steps: 5 });
-  await page.mouse.up();
-}
-
-async function edge(locator, side) {
-  const box = await locator.boundingBox();
-  const x = side === "right" ? box.x + box.width : side === "left" ? box.x : box.x + box.width / 2;
-  return { x, y: box.y + box.height / 2 };
-}
-
-/** What the server has, without what it says about saving. */
-async function stored(call, id) {
-  const { links, ...rest } = await call(
-    "GET",
-    `/workflow-definitions/by-definition-id/${encodeURIComponent(id)}`,
-  );
-  return rest;
-}
+import { moreSteps } from "./draw-more.mjs";
+import { card, drag, edge, field, inspector, named, stored } from "./hands.mjs";
 
 async function draw({ page, look }, { studio }) {
   await page.goto(`${studio}/definitions/new`);
@@ -241,6 +215,12 @@ async function conflict({ page, look, expect }, world) {
   const doc = await stored(world.call, world.id);
   assert.equal(doc.description, "Saved by another");
   assert.ok(doc.root.activities.some((one) => one.metadata?.displayText === "Greets"));
+  await named(page, "button", "Versions").click();
+  await named(page, "link", "Version 1").click();
+  await card(page, "WriteLine1").waitFor();
+  await look("versions");
+  await named(page, "link", "Version 2").click();
+  await card(page, "Greets").waitFor();
 }
 
 /** What is opened and saved without a change is the same; so is a copy that only the version tells apart. */
@@ -279,4 +259,5 @@ export const steps = [
   nested,
   conflict,
   unchanged,
+  ...moreSteps,
 ];

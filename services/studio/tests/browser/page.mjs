@@ -45,10 +45,14 @@ export async function open(origin, shots, options = {}) {
     await page.waitForLoadState("load");
     await page.waitForTimeout(400);
     number += 1;
-    await page.screenshot({ path: join(shots, `${String(number).padStart(2, "0")}-${name}.png`) });
+    // The caret stays: to hide it, a style would be put into the page.
+    await page.screenshot({
+      path: join(shots, `${String(number).padStart(2, "0")}-${name}.png`),
+      caret: "initial",
+    });
     // The debugger's own evaluation is not under the policy of the page.
     const client = await context.newCDPSession(page);
-    const run = `(() => { ${AXE}; return axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }) })()`;
+    const run = `(() => { ${AXE}; return axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, preload: false }) })()`;
     const { result, exceptionDetails } = await client.send("Runtime.evaluate", {
       expression: run,
       awaitPromise: true,

@@ -124,6 +124,7 @@ export function Canvas() {
         colorMode={isDark() ? "dark" : "light"}
         aria-label={w.canvas}
         disableKeyboardA11y
+        nodesFocusable={nodes.length <= MANY}
         deleteKeyCode={null}
         multiSelectionKeyCode={MULTI}
         snapToGrid
@@ -145,7 +146,7 @@ export function Canvas() {
         />
         {isDrawnAtOnce && <FarLines nodes={shown} edges={edges} />}
       </ReactFlow>
-      {nodes.length > 6 && <Overview nodes={nodes} />}
+      {nodes.length > 12 && <Overview nodes={nodes} />}
       {view.items.length === 0 && <EmptyPage />}
     </div>
   );

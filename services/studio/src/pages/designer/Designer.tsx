@@ -69,13 +69,10 @@ function Frame() {
   const [asked, setAsked] = useState<Asked>();
   useEffect(() => listenToClipboard(studio), [studio]);
   useEffect(() => followAddress(studio), [studio]);
+  const isUnsaved = () => studio.isDirty() && studio.get().history.past.length > 0;
   useBlocker({
-    shouldBlockFn: ({ next }) =>
-      studio.isDirty() &&
-      studio.get().history.past.length > 0 &&
-      !next.pathname.endsWith("/edit") &&
-      !window.confirm(w.left),
-    enableBeforeUnload: () => studio.isDirty() && studio.get().history.past.length > 0,
+    shouldBlockFn: () => isUnsaved() && !window.confirm(w.left),
+    enableBeforeUnload: isUnsaved,
   });
   useEffect(() => {
     const deeds = {

@@ -96,7 +96,7 @@ export function Overview({ nodes }: { nodes: readonly CardNode[] }) {
       role="img"
       aria-label={w.overview}
       viewBox={`${box.x} ${box.y} ${box.width} ${box.height}`}
-      className="absolute right-4 bottom-4 z-5 h-36 w-48 cursor-pointer rounded-md border border-line bg-raised"
+      className="absolute right-4 bottom-4 z-5 max-md:hidden h-28 w-40 cursor-pointer rounded-md border border-line bg-raised"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         go(event);

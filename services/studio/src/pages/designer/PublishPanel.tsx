@@ -1,10 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { nodesQuery } from "../../api/queries";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Failed, Loading } from "../../ui/States";
 import type { Publication } from "./saving";
 import { w } from "./words";
+
+export function Close({ onClose }: { onClose: () => void }) {
+  return (
+    <div className="mt-5 flex justify-end">
+      <Button onClick={onClose}>{t.close}</Button>
+    </div>
+  );
+}
 
 /** What became of a publication: every node says whether it starts the new version. */
 export function PublishPanel({ publication, onClose }: { publication: Publication; onClose: () => void }) {
@@ -21,6 +31,7 @@ export function PublishPanel({ publication, onClose }: { publication: Publicatio
     return (
       <Dialog title={w.publishFailed} onClose={onClose}>
         <Failed error={error} />
+        <Close onClose={onClose} />
       </Dialog>
     );
   }
@@ -59,6 +70,7 @@ export function PublishPanel({ publication, onClose }: { publication: Publicatio
           </ul>
         </>
       )}
+      <Close onClose={onClose} />
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { readJson } from "../../lib/json";
 import { type Json, listOf, membersOf, textOf } from "../../model/json";
+import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Field, TextArea } from "../../ui/Field";
@@ -93,7 +94,8 @@ export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => 
           onChange={(event) => setCorrelation(event.target.value)}
         />
         {error !== undefined && <Failed error={error} />}
-        <div className="flex justify-end">
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{t.close}</Button>
           <Button type="submit" tone="main" busy={busy}>
             {w.run}
           </Button>

@@ -113,14 +113,20 @@ export function arrangeAll(studio: Studio): void {
 }
 
 /** Moves activities; those that had no place yet keep the one that they were shown at. */
-export function moveTo(studio: Studio, points: ReadonlyMap<string, Point>, label = w.did.move): void {
+export function moveTo(
+  studio: Studio,
+  points: ReadonlyMap<string, Point>,
+  label = w.did.move,
+  merge?: string,
+): void {
   const { index, view, places } = studio.get();
   const all = new Map(points);
   for (const item of view.items) {
     const shown = places.get(item.key);
     if (!item.at && shown && !all.has(item.key)) all.set(item.key, shown);
   }
-  studio.do(move(index, view, all, label));
+  const change = move(index, view, all, label);
+  studio.do(merge === undefined ? change : { ...change, merge });
 }
 
 export function alignSelected(studio: Studio, how: Alignment): void {
@@ -151,7 +157,7 @@ export function nudge(studio: Studio, x: number, y: number): void {
     const at = places.get(key);
     return at ? [[key, { x: at.x + x, y: at.y + y }] as const] : [];
   });
-  if (points.length > 0) moveTo(studio, new Map(points));
+  if (points.length > 0) moveTo(studio, new Map(points), w.did.move, "nudge");
 }
 
 /** Selects what a line leads to or comes from, or what is above or below. */

@@ -4,6 +4,7 @@ import { Dialog } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { cardOf } from "./cards";
 import { connectTo } from "./deeds";
+import { Close } from "./PublishPanel";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
@@ -20,6 +21,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
+      <Close onClose={onClose} />
     </Dialog>
   );
 }

@@ -7,10 +7,11 @@ import type {
   OnReconnect,
   ReactFlowInstance,
 } from "@xyflow/react";
-import type { DragEvent } from "react";
-import { reconnect } from "../../model/commands";
+import type { DragEvent, MouseEvent as ReactMouseEvent } from "react";
+import { insertInto, reconnect } from "../../model/commands";
 import { HEIGHT, WIDTH } from "../../model/layout";
 import type { Point } from "../../model/view";
+import { portsOf } from "./cards";
 import { addType, connectTo, moveTo } from "./deeds";
 import type { CardNode, WireEdge } from "./nodes";
 import type { Studio } from "./store";
@@ -66,10 +67,27 @@ export function handlersFor({ studio, flow, dragged, setDragged }: Hands) {
     if (moved) setDragged(moved);
   };
 
-  const drop = () => {
+  /** An activity without lines that is let go on a line becomes a part of it. */
+  const insertedInto = (
+    event: { clientX: number; clientY: number },
+    places: NonNullable<Dragged>,
+  ): boolean => {
+    const { view, index } = studio.get();
+    const [only, ...more] = places;
+    if (!only || more.length > 0 || view.lines.some((line) => line.from === only[0] || line.to === only[0]))
+      return false;
+    const under = lineUnder(event);
+    const line = view.lines.find((one) => one.id === under);
+    const port = portsOf(index, only[0])[0];
+    if (!line || port === undefined) return false;
+    studio.do(insertInto(index, view, only[0], { line, port, at: only[1] }, w.did.insert));
+    return true;
+  };
+
+  const drop = (event: ReactMouseEvent | MouseEvent | TouchEvent) => {
     const places = dragged.current;
     setDragged(undefined);
-    if (places) moveTo(studio, places);
+    if (places && !("clientX" in event && insertedInto(event, places))) moveTo(studio, places);
   };
 
   const onConnectEnd: OnConnectEnd = (event, connection) => {

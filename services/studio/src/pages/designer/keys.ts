@@ -85,6 +85,16 @@ function inspect(): void {
   document.querySelector<HTMLElement>("#designer-inspector :is(input, textarea, select, button)")?.focus();
 }
 
+/** A card that has the focus is selected with Enter or Space. */
+function chooseFocused(event: KeyboardEvent, studio: Studio): boolean {
+  if (event.key !== "Enter" && event.key !== " ") return false;
+  const card = event.target instanceof HTMLElement ? event.target.closest(".react-flow__node") : null;
+  const key = card?.getAttribute("data-id");
+  if (!key || studio.get().selected.includes(key)) return false;
+  studio.select([key]);
+  return true;
+}
+
 /** Does what a key means on the canvas or in the tree; false if it means nothing. */
 export function pressed(
   event: KeyboardEvent,
@@ -93,7 +103,7 @@ export function pressed(
   deeds: Deeds,
 ): boolean {
   if (event.ctrlKey || event.metaKey) return withControl(event, studio, deeds);
-  if (arrow(event, studio)) return true;
+  if (chooseFocused(event, studio) || arrow(event, studio)) return true;
   if (event.altKey) return false;
   const letters: Record<string, () => void> = {
     a: () => askForActivity(studio),

@@ -62,10 +62,7 @@ export function useSaving(studio: Studio) {
       const kept = withServer(sent, saved.doc);
       const now = studio.get().history.doc;
       studio.keep(kept, saved.doc, saved.etag, now === sent ? kept : withServer(now, saved.doc));
-      void client.invalidateQueries({
-        queryKey: ["definition", textOf(doc.definitionId)],
-        refetchType: "none",
-      });
+      void client.invalidateQueries({ queryKey: ["definition", textOf(doc.definitionId)] });
       void client.invalidateQueries({ queryKey: ["definitions"] });
       if (before === undefined) showAddress(textOf(doc.definitionId));
       return saved;

@@ -9,7 +9,7 @@ import { type Problem, problemsOf } from "../../model/problems";
 import { type Page, type PageView, type Point, pageOf, ROOT, viewOf } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
 
-export type DrawerTab = "problems" | "data" | "text" | "runs";
+export type DrawerTab = "problems" | "data" | "text" | "runs" | "versions";
 
 /** What happened to an activity in the run that is shown. */
 export interface Mark {

@@ -57,6 +57,20 @@ const theme = EditorView.theme({
   ".cm-completionDetail": { marginLeft: "1em", fontStyle: "normal" },
 });
 
+/** The browser would keep the colour of replaced text as a style, which the policy of the page forbids. */
+const replacing = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.data;
+    if (event.inputType !== "insertText" || !text || empty || view.composing) return false;
+    event.preventDefault();
+    const plain = () => view.state.update(view.state.replaceSelection(text), { userEvent: "input.type" });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    if (!handlers.some((handle) => handle(view, from, to, text, plain))) view.dispatch(plain());
+    return true;
+  },
+});
+
 const KIND = { variable: "variable", input: "property", output: "constant", function: "function" } as const;
 
 function offersOf(completions: (() => readonly Completion[]) | undefined, isBraced: boolean): Extension {
@@ -108,6 +122,7 @@ export default function Editor(props: EditorProps) {
           closeBrackets(),
           syntaxHighlighting(style),
           theme,
+          replacing,
           tooltips({ position: "fixed", parent: root as unknown as HTMLElement }),
           EditorView.lineWrapping,
           languageOf(language),

@@ -7,10 +7,11 @@ import { w } from "../words";
 import { Data } from "./Data";
 import { Problems } from "./Problems";
 import { Runs } from "./Runs";
+import { Versions } from "./Versions";
 
 const TextTab = lazy(() => import("./TextTab"));
 
-const TABS: readonly DrawerTab[] = ["problems", "data", "text", "runs"];
+const TABS: readonly DrawerTab[] = ["problems", "data", "text", "runs", "versions"];
 
 /** What belongs to the whole workflow, below the canvas. */
 export function Drawer() {
@@ -63,6 +64,7 @@ export function Drawer() {
           </Suspense>
         )}
         {open === "runs" && <Runs />}
+        {open === "versions" && <Versions />}
       </Tabs>
       <div className="absolute top-0.5 right-1">
         <Button

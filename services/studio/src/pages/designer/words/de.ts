@@ -140,6 +140,8 @@ export const de: typeof en = {
   runsOf: "Die letzten Läufe",
   clearRun: "Lauf ausblenden",
   runState: (id, state) => `Lauf ${id}: ${state}`,
+  versions: "Versionen",
+  version: (version) => `Version ${version}`,
   problems: "Probleme",
   noProblems: "Keine Probleme gefunden.",
   noProblemsNote: "Beim Veröffentlichen prüft der Server mehr.",

@@ -138,6 +138,8 @@ export const en = {
   runsOf: "The latest runs",
   clearRun: "Hide the run",
   runState: (id: string, state: string) => `Run ${id}: ${state}`,
+  versions: "Versions",
+  version: (version: number) => `Version ${version}`,
   problems: "Problems",
   noProblems: "No problems found.",
   noProblemsNote: "The server checks more when it publishes.",

@@ -1,0 +1,155 @@
+// Containers, lists, state machines and lines, as a person works with them.
+import assert from "node:assert/strict";
+import { card, drag, edge, field, inspector, named, stored } from "./hands.mjs";
+
+const value = (type, text, typeName = "String") => ({ typeName, expression: { type, value: text } });
+const at = (x, y) => ({ designer: { position: { x, y } } });
+const way = (from, to, port = "Done") => ({
+  source: { activity: from, port },
+  target: { activity: to, port: "In" },
+});
+
+const mixed = {
+  definitionId: "browser-mixed",
+  name: "Mixed",
+  variables: [{ id: "t", name: "Total", typeName: "Int32", isArray: false }],
+  root: {
+    type: "Elsa.Flowchart",
+    id: "flow",
+    activities: [
+      { id: "one", name: "One", type: "Elsa.WriteLine", text: value("Literal", "one"), metadata: at(0, 0) },
+      { id: "two", name: "Two", type: "Elsa.WriteLine", text: value("Literal", "two"), metadata: at(300, 0) },
+      {
+        id: "three",
+        name: "Three",
+        type: "Elsa.WriteLine",
+        text: value("Literal", "three"),
+        metadata: at(600, 0),
+      },
+      {
+        id: "free",
+        name: "Free",
+        type: "Elsa.WriteLine",
+        text: value("Literal", "free"),
+        metadata: at(300, 240),
+      },
+      {
+        id: "cron",
+        name: "Clock",
+        type: "Elsa.Cron",
+        cronExpression: value("Literal", "0 0 * * * *"),
+        metadata: at(0, 240),
+      },
+      {
+        id: "machine",
+        name: "Machine",
+        type: "Elsa.StateMachine",
+        states: [{ name: "Open" }, { name: "Closed" }],
+        transitions: [],
+        metadata: at(600, 240),
+      },
+    ],
+    connections: [way("one", "two"), way("two", "three")],
+  },
+};
+
+export async function openMixed({ page, look }, world) {
+  world.made.push(mixed.definitionId);
+  await world.call("POST", "/workflow-definitions", { model: mixed, publish: false });
+  await page.goto(`${world.studio}/definitions/${mixed.definitionId}/edit`);
+  await card(page, "Machine").waitFor();
+  await look("mixed");
+}
+
+export async function insertIntoLine({ page }) {
+  const from = await edge(card(page, "Free"), "middle");
+  const [left, right] = [await edge(card(page, "Two"), "right"), await edge(card(page, "Three"), "left")];
+  await drag(page, from, { x: (left.x + right.x) / 2, y: left.y });
+  await page.waitForFunction(() => document.querySelectorAll(".react-flow__edge").length === 3);
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Control+z");
+  await page.waitForFunction(() => document.querySelectorAll(".react-flow__edge").length === 2);
+}
+
+export async function wrapAndReorder({ page, look }) {
+  await card(page, "One").click();
+  await card(page, "Two").click({ modifiers: ["Shift"] });
+  await inspector(page).getByText("2 activities").waitFor();
+  await look("many");
+  await named(page, "button", "Wrap in a Sequence").click();
+  await card(page, "Sequence1").locator(".chips button").click();
+  await card(page, "Two").waitFor();
+  await look("list");
+  await card(page, "Two").click();
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("ArrowUp");
+  await page.waitForFunction(() => {
+    const top = (name) =>
+      [...document.querySelectorAll(".react-flow__node")]
+        .find((one) => one.textContent.includes(name))
+        ?.getBoundingClientRect().top;
+    return top("Two") < top("One");
+  });
+  await page.keyboard.press("u");
+  await card(page, "Sequence1").waitFor();
+  assert.equal(await page.locator(".react-flow__edge").count(), 1);
+}
+
+export async function editors({ page, look }) {
+  await card(page, "Clock").click();
+  assert.equal(await field(page, "CronExpression").locator("li").count(), 5);
+  await field(page, "CronExpression").getByLabel("Cron expression", { exact: true }).fill("61 * * * *");
+  await field(page, "CronExpression").getByRole("alert").waitFor();
+  await look("cron");
+  await field(page, "CronExpression").getByLabel("Cron expression", { exact: true }).fill("*/5 * * * *");
+  await field(page, "CronExpression").getByRole("alert").waitFor({ state: "detached" });
+  await card(page, "Free").click();
+  await field(page, "Text").getByLabel("Language of Text").selectOption("Variable");
+  await field(page, "Text").getByLabel("Text", { exact: true }).selectOption("Total");
+}
+
+export async function machine({ page, look }) {
+  await card(page, "Machine").dblclick();
+  await card(page, "Closed").waitFor();
+  await card(page, "Open").hover();
+  await drag(
+    page,
+    await edge(card(page, "Open").locator(".source"), "middle"),
+    await edge(card(page, "Closed"), "middle"),
+  );
+  await page.locator(".react-flow__edge-text").filter({ hasText: "Open to Closed" }).waitFor();
+  await page.locator(".react-flow__pane").click({ position: { x: 30, y: 30 } });
+  await named(page, "button", "Add a state").click();
+  await card(page, "State1").waitFor();
+  await inspector(page).getByLabel("Name").fill("Late");
+  await page.keyboard.press("Tab");
+  await card(page, "Late").waitFor();
+  await look("machine");
+}
+
+export async function savedAgain({ page }, { call }) {
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Control+s");
+  await page.getByText("Saved as version 1").waitFor();
+  const { root } = await stored(call, mixed.definitionId);
+  const find = (id) => root.activities.find((one) => one.id === id);
+  assert.deepEqual(
+    find("machine").states.map((one) => one.name),
+    ["Open", "Closed", "Late"],
+  );
+  assert.deepEqual(find("machine").transitions, [{ name: "Open to Closed", from: "Open", to: "Closed" }]);
+  const sequence = root.activities.find((one) => one.type === "Elsa.Sequence");
+  assert.deepEqual(
+    sequence.activities.map((one) => one.id),
+    ["two", "one"],
+  );
+  assert.deepEqual(find("free").text.expression, {
+    type: "Variable",
+    value: { id: "t", name: "Total", typeName: "Int32", isArray: false },
+  });
+  assert.equal(find("cron").cronExpression.expression.value, "*/5 * * * *");
+  await page.reload();
+  await card(page, "Late").waitFor();
+}
+
+export const moreSteps = [openMixed, insertIntoLine, wrapAndReorder, editors, machine, savedAgain];
