@@ -10,7 +10,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The name of this server, and links: a page for browsers, JSON for other clients. */
+        /** The name of this server, and links. A browser is led to Studio. */
         get: operations["get_"];
         put?: never;
         post?: never;
@@ -6293,7 +6293,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The server, and where to go on; HTML for browsers */
+            /** @description The server, and where to go on */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6303,8 +6303,18 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Front"];
-                    "text/html": string;
                 };
+            };
+            /** @description For browsers: Studio */
+            303: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -6943,6 +6953,63 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "type": "Acme.ChargeCard",
+                     *           "version": 1,
+                     *           "displayName": "Charge card",
+                     *           "description": "Charges a card.",
+                     *           "category": "Payments",
+                     *           "mode": "task",
+                     *           "input": {
+                     *             "type": "object",
+                     *             "required": [
+                     *               "amount"
+                     *             ],
+                     *             "properties": {
+                     *               "amount": {
+                     *                 "type": "number",
+                     *                 "minimum": 1
+                     *               },
+                     *               "currency": {
+                     *                 "enum": [
+                     *                   "EUR",
+                     *                   "USD"
+                     *                 ],
+                     *                 "default": "EUR"
+                     *               }
+                     *             }
+                     *           },
+                     *           "output": {
+                     *             "type": "object",
+                     *             "properties": {
+                     *               "receipt": {
+                     *                 "type": "string"
+                     *               }
+                     *             }
+                     *           },
+                     *           "outcomes": [
+                     *             "Paid",
+                     *             "Declined"
+                     *           ],
+                     *           "retry": {
+                     *             "attempts": 3,
+                     *             "delay": "10s"
+                     *           },
+                     *           "timeout": "1h",
+                     *           "key": "Acme=2EChargeCard.1",
+                     *           "taskSubject": "staunch.task.Acme=2EChargeCard.1",
+                     *           "resultSubject": "staunch.cmd.task.Acme=2EChargeCard.1.{taskId}",
+                     *           "stream": "STAUNCH_TASKS",
+                     *           "consumer": "task-Acme=2EChargeCard-1"
+                     *         }
+                     *       ],
+                     *       "faulty": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ActivityTypes"];
                 };
             };
@@ -6968,6 +7035,52 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "Acme.ChargeCard",
+                 *       "version": 1,
+                 *       "displayName": "Charge card",
+                 *       "description": "Charges a card.",
+                 *       "category": "Payments",
+                 *       "mode": "task",
+                 *       "input": {
+                 *         "type": "object",
+                 *         "required": [
+                 *           "amount"
+                 *         ],
+                 *         "properties": {
+                 *           "amount": {
+                 *             "type": "number",
+                 *             "minimum": 1
+                 *           },
+                 *           "currency": {
+                 *             "enum": [
+                 *               "EUR",
+                 *               "USD"
+                 *             ],
+                 *             "default": "EUR"
+                 *           }
+                 *         }
+                 *       },
+                 *       "output": {
+                 *         "type": "object",
+                 *         "properties": {
+                 *           "receipt": {
+                 *             "type": "string"
+                 *           }
+                 *         }
+                 *       },
+                 *       "outcomes": [
+                 *         "Paid",
+                 *         "Declined"
+                 *       ],
+                 *       "retry": {
+                 *         "attempts": 3,
+                 *         "delay": "10s"
+                 *       },
+                 *       "timeout": "1h"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ActivityTypeDocument"];
             };
         };
@@ -6982,6 +7095,57 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "Acme.ChargeCard",
+                     *       "version": 1,
+                     *       "displayName": "Charge card",
+                     *       "description": "Charges a card.",
+                     *       "category": "Payments",
+                     *       "mode": "task",
+                     *       "input": {
+                     *         "type": "object",
+                     *         "required": [
+                     *           "amount"
+                     *         ],
+                     *         "properties": {
+                     *           "amount": {
+                     *             "type": "number",
+                     *             "minimum": 1
+                     *           },
+                     *           "currency": {
+                     *             "enum": [
+                     *               "EUR",
+                     *               "USD"
+                     *             ],
+                     *             "default": "EUR"
+                     *           }
+                     *         }
+                     *       },
+                     *       "output": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "receipt": {
+                     *             "type": "string"
+                     *           }
+                     *         }
+                     *       },
+                     *       "outcomes": [
+                     *         "Paid",
+                     *         "Declined"
+                     *       ],
+                     *       "retry": {
+                     *         "attempts": 3,
+                     *         "delay": "10s"
+                     *       },
+                     *       "timeout": "1h",
+                     *       "key": "Acme=2EChargeCard.1",
+                     *       "taskSubject": "staunch.task.Acme=2EChargeCard.1",
+                     *       "resultSubject": "staunch.cmd.task.Acme=2EChargeCard.1.{taskId}",
+                     *       "stream": "STAUNCH_TASKS",
+                     *       "consumer": "task-Acme=2EChargeCard-1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ActivityType"];
                 };
             };

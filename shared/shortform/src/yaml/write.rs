@@ -219,7 +219,7 @@ mod tests {
             let members =
                 json!({ name.clone(): 1, "after": {name.clone(): [1]}, "b": [{name: 2}] });
             let text = write(&members);
-            let back = crate::read(&text, crate::Notation::Yaml).unwrap();
+            let back = read(&text, Notation::Yaml).unwrap();
             assert_eq!(back.value(), members, "{text}");
         }
     }
