@@ -27,10 +27,10 @@ async fn everything_that_is_missing_or_differs_is_named_and_nothing_is_changed()
     let server = nats().await;
     let bus = connect(Options::new(server.url())).await.unwrap();
     let empty = bus.inspect(&ROLES).await.unwrap();
-    assert_eq!(missing(&empty).len(), 9, "{empty:#?}");
+    assert_eq!(missing(&empty).len(), 10, "{empty:#?}");
     assert!(!empty.consumers[0].is_there);
     assert!(!empty.wants_login && empty.refused.is_none(), "{empty:#?}");
-    assert_eq!(missing(&bus.inspect(&ROLES).await.unwrap()).len(), 9, "a look creates nothing");
+    assert_eq!(missing(&bus.inspect(&ROLES).await.unwrap()).len(), 10, "a look creates nothing");
 
     bus.provision(1).await.unwrap();
     for _ in 0..2 {

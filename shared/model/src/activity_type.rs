@@ -13,6 +13,8 @@ use crate::{Argument, Map, Retry, limits, span};
 const RESERVED: [&str; 2] = ["Elsa.", "Staunch."];
 /// The output that every type has: the result as a whole.
 pub const RESULT: &str = "result";
+/// The greatest version, as the API's clients read numbers.
+const VERSION_MAX: u32 = i32::MAX.unsigned_abs();
 /// The outcome of a type that declares none.
 const DONE: &str = "Done";
 
@@ -77,8 +79,8 @@ impl ActivityType {
         if let Err(reason) = named(&self.type_name) {
             flaw("type", reason);
         }
-        if self.version == 0 {
-            flaw("version", "0 is not a number from 1".to_owned());
+        if !(1..=VERSION_MAX).contains(&self.version) {
+            flaw("version", format!("{} is not a number from 1 to {VERSION_MAX}", self.version));
         }
         for (member, schema) in [("input", &self.input), ("output", &self.output)] {
             let properties = schema.get("properties");

@@ -80,7 +80,12 @@ fn no_link_of_a_document_is_dead() {
             }
         }
         for image in marks.images {
-            complaints.push(format!("{}: the node does not serve {image}", document.path));
+            let path = joined(&document.path, &image);
+            if document.path.starts_with("docs/") {
+                complaints.push(format!("{}: the node does not serve {image}", document.path));
+            } else if !root().join(&path).exists() {
+                complaints.push(format!("{}: {image}: there is no {path}", document.path));
+            }
         }
     }
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));

@@ -14,7 +14,7 @@ use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, workers};
+use crate::{App, Problem, bounds, workers};
 
 /// The activity types that workers have registered, with the subjects that their workers use.
 /// Documents that cannot be used are in `faulty`, each with what is wrong.
@@ -88,11 +88,13 @@ pub(super) async fn delete(
     Path((name, version)): Path<(String, String)>,
     caller: Caller,
 ) -> Result<StatusCode, Problem> {
-    let Some(version) = subject::task_version(&version) else {
-        return Err(Problem::bad_request(format!("version {version:?} is not a number from 1")));
+    bounds::name("typeName", &name)?;
+    let number = subject::task_version(&version);
+    let is_removed = match number {
+        Some(number) => workers::remove(&app, &name, number).await?,
+        None => false,
     };
-    crate::bounds::name("typeName", &name)?;
-    if !workers::remove(&app, &name, version).await? {
+    if !is_removed {
         return Err(Problem::not_found(format!("no worker has registered {name}@{version}")));
     }
     app.audit(&caller, "activity-type.delete", &name, json!({"version": version})).await;

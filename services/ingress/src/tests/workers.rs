@@ -83,7 +83,7 @@ async fn what_cannot_be_used_is_refused_or_named() {
     check(json!({"type": "a", "version": 0}), "number from 1").await;
     check(json!({"type": "a", "version": 1, "input": {"type": "colour"}}), "input").await;
     check(json!([]), "a JSON object").await;
-    assert_eq!(send(&world, "DELETE", "/activity-types/a/0", &json!({})).await.0, 400);
+    assert_eq!(send(&world, "DELETE", "/activity-types/a/0", &json!({})).await.0, 404);
 
     let kv = world.bus.kv(Bucket::Activities);
     kv.put_if("upper.1", (&br#"{"mode": "request"}"#[..]).into(), 0, None, "1").await.unwrap();
