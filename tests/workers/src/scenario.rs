@@ -351,7 +351,8 @@ pub(crate) async fn a_stopped_worker_gives_back_what_takes_too_long(scene: &Scen
     let begun = Instant::now();
     worker.signal("TERM");
     assert!(worker.ended().await.success(), "it ends in order");
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    // It did not wait for its tasks, which take 15 s.
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     let _second = scene.again(&prefix);
     let given_back = Instant::now();
     scene.noted(&prefix, "begin", 4).await;
