@@ -3,17 +3,18 @@
 
 use std::time::Duration;
 
-use model::{ActivityType, Argument, Map};
+use model::{ActivityType, Argument};
 use serde_json::Value;
 
 use crate::Step;
 use crate::decision::{Decision, Failure, Next};
-use crate::outline::Performed;
+use crate::outline::{Performed, Used};
 
 impl<'a> Step<'_, 'a> {
     /// The type that workers perform; none for any other activity.
-    fn performed(&self) -> Option<&'a Performed> {
-        self.node.used.as_ref()?.performed.as_ref()
+    fn used_and_performed(&self) -> Option<(&'a Used, &'a Performed)> {
+        let used = self.node.used.as_deref()?;
+        Some((used, used.performed.as_ref()?))
     }
 
     /// The type of this activity, and the longest wait for its result.
@@ -21,7 +22,8 @@ impl<'a> Step<'_, 'a> {
     /// # Errors
     /// [`Failure`] when it is not one that workers perform.
     pub fn type_of_worker(&self) -> Result<(&'a ActivityType, Option<Duration>), Failure> {
-        let found = self.performed().map(|performed| (&performed.kind, performed.timeout));
+        let found = self.used_and_performed();
+        let found = found.map(|(_, performed)| (&performed.kind, performed.timeout));
         found.ok_or_else(|| Failure::new("UnknownActivityType", "no worker performs this activity"))
     }
 
@@ -30,11 +32,7 @@ impl<'a> Step<'_, 'a> {
     /// # Errors
     /// [`Failure`] when a value cannot be evaluated, or does not fit the schema.
     pub fn input_of_worker(&mut self) -> Result<Value, Failure> {
-        let used = self.node.used.as_deref();
-        let Some((used, performed)) = used.and_then(|used| Some((used, used.performed.as_ref()?)))
-        else {
-            return Ok(Value::Null);
-        };
+        let Some((used, performed)) = self.used_and_performed() else { return Ok(Value::Null) };
         let mut input = self.given(used)?;
         input.retain(|_, value| !value.is_null());
         for Argument { name, extra, .. } in &used.inputs {
@@ -58,14 +56,14 @@ impl<'a> Step<'_, 'a> {
     /// [`Failure`] when the result does not fit its schema or what is bound to it, or its outcome is
     /// none of the type.
     pub fn worker_done(&mut self, result: Value, outcome: Option<&str>) -> Decision {
-        let Some(performed) = self.performed() else { return Ok(Next::done()) };
+        let Some((used, performed)) = self.used_and_performed() else { return Ok(Next::done()) };
         let wrong =
             |message: String| Err(Failure::new("InvalidTaskResult", message).in_category("Task"));
         if let Some((place, flaw)) = performed.output.flaws(&result).into_iter().next() {
             let label = performed.kind.label();
             return wrong(format!("the result does not fit the type {label}: {place} {flaw}"));
         }
-        let outcomes = performed.kind.outcomes();
+        let outcomes = used.outcomes.as_ref().map_or(&[][..], |outcomes| &outcomes.names);
         let outcome = match outcome {
             Some(outcome) if !outcomes.iter().any(|known| known == outcome) => {
                 return wrong(format!(
@@ -75,22 +73,15 @@ impl<'a> Step<'_, 'a> {
                 ));
             }
             Some(outcome) => outcome.to_owned(),
-            None => outcomes.into_iter().next().unwrap_or_default(),
+            None => outcomes.first().cloned().unwrap_or_default(),
         };
-        let parts: Vec<(String, Value)> = match &result {
-            Value::Object(members) => parts(&performed.kind, members),
-            _ => Vec::new(),
-        };
-        for (name, value) in parts {
-            self.set_output(&name, value)?;
+        // The members of an object that are outputs of their own.
+        for output in used.outputs.iter().skip(1) {
+            if let Some(value) = result.get(&output.name) {
+                self.set_output(&output.name, value.clone())?;
+            }
         }
         self.set_output(model::activity_type::RESULT, result)?;
         Ok(Next::outcome(&outcome))
     }
-}
-
-/// The members of a result that are outputs of their own.
-fn parts(kind: &ActivityType, members: &Map) -> Vec<(String, Value)> {
-    let outputs = kind.outputs().into_iter().skip(1);
-    outputs.filter_map(|it| Some((it.name.clone(), members.get(&it.name)?.clone()))).collect()
 }

@@ -8,7 +8,7 @@ use axum::extract::Path;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::get;
 use base64::Engine as _;
@@ -16,7 +16,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
-use crate::respond::Page;
+use crate::respond::{Page, lists, set};
 
 /// Where the book begins.
 pub(crate) const BEGIN: &str = "/docs/book/";
@@ -55,9 +55,9 @@ fn at(path: &str, headers: &HeaderMap) -> Response {
 /// A part of this program: a client that has it asks whether it is still the same.
 fn kept(kind: &'static str, text: &'static str, headers: &HeaderMap) -> Response {
     let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(Sha256::digest(text.as_bytes())));
-    let asked = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    let mut known = asked.flat_map(|value| value.split(',')).map(str::trim);
-    let is_known = known.any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag);
+    let is_known = lists(headers, &IF_NONE_MATCH, |one| {
+        one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag
+    });
     let mut response = if is_known {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
@@ -73,10 +73,4 @@ fn page(mut response: Response) -> Response {
     set(&mut response, CONTENT_SECURITY_POLICY, POLICY);
     response.extensions_mut().insert(Page);
     response
-}
-
-fn set(response: &mut Response, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        response.headers_mut().insert(name, value);
-    }
 }

@@ -12,7 +12,7 @@ use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
     IF_NONE_MATCH, VARY,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::get;
 use base64::Engine as _;
@@ -22,7 +22,7 @@ use flate2::write::GzEncoder;
 use include_dir::{Dir, include_dir};
 use sha2::{Digest as _, Sha256};
 
-use crate::respond::Page;
+use crate::respond::{Page, lists, set};
 use crate::{App, Problem};
 
 /// Where Studio begins.
@@ -109,12 +109,6 @@ impl Part {
     }
 }
 
-/// Whether a header that is a list has an item of this kind.
-fn lists(headers: &HeaderMap, name: &HeaderName, is_it: impl Fn(&str) -> bool) -> bool {
-    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|item| is_it(item.trim()))
-}
-
 /// The path of Studio, as a browser sees it.
 pub(crate) fn begin(app: &App) -> String {
     format!("{}{BEGIN}", app.config.base_path.as_deref().unwrap_or_default())
@@ -141,11 +135,5 @@ fn kind(path: &str) -> &'static str {
         Some("svg") => "image/svg+xml",
         Some("json") => "application/json",
         _ => "application/octet-stream",
-    }
-}
-
-fn set(response: &mut Response, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        response.headers_mut().insert(name, value);
     }
 }

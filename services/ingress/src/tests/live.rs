@@ -137,7 +137,8 @@ async fn any_slice_of_the_past_can_be_read_and_ends() {
         world.bus.stored(Stream::Events).iter().any(|(_, one)| one.subject.ends_with(".finished"))
     })
     .await;
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    let ended = world.app.now();
+    testkit::eventually("a later time", BOUND, async || world.app.now() > ended).await;
     let between = world.app.now();
     let start = json!({"definitionId": "line", "correlationId": "order 7"});
     let second = world.post("/elsa/api/workflow-instances", &start).await.expect(200);

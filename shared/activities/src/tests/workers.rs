@@ -188,3 +188,11 @@ fn a_version_that_was_published_keeps_the_document_that_it_had() {
     let problems = engine().validate(&draft, &changed).err().unwrap();
     assert!(problems.iter().any(|problem| problem.property.as_deref() == Some("new")));
 }
+
+#[test]
+fn a_document_that_a_file_brings_along_is_checked_too() {
+    let mut document = charging(json!({}));
+    document["activityTypes"][0]["retry"] = json!({"attempts": 0});
+    let found = problems(document).join("; ");
+    assert!(found.contains("Acme.ChargeCard@2 cannot be used: retry: attempts"), "{found}");
+}

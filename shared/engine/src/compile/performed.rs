@@ -37,6 +37,11 @@ impl Compiler<'_> {
         let Registered { descriptor, activity } = self.registry.performed.clone()?;
         let short_name = kind.type_name.rsplit('.').next().unwrap_or(&kind.type_name);
         let (id, path) = self.place(raw, short_name, owner_path, depth)?;
+        // A file may have brought the document along.
+        for flaw in kind.flaws() {
+            let message = format!("the activity type {} cannot be used: {flaw}", kind.label());
+            self.findings.problem(Some(&id), Some("type"), message);
+        }
         let custom = custom_properties(raw);
         let (inputs, outputs) = (kind.inputs(), kind.outputs());
         let what = format!("the activity type {}", kind.type_name);
