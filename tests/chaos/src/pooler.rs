@@ -83,8 +83,12 @@ async fn behind_a_pooler_in_transaction_mode_nothing_is_lost_g1_g2_g5_g6() {
     let ledger = Ledger::new(&world, jetstream, &callee, names.clone());
     ledger.settled(&accepted).await;
     let Found { voyages, repeated_calls } = ledger.balanced(&accepted).await;
-    let ticks = ledger.count(&names.tick, Some(SubStatus::Finished)).await;
-    assert!(ticks > 0, "no schedule has fired");
+    let mut ticks = 0;
+    eventually("a time of the schedule is over", SOON, async || {
+        ticks = ledger.count(&names.tick, Some(SubStatus::Finished)).await;
+        ticks > 0
+    })
+    .await;
     println!(
         "G1 G2 G5: {voyages} voyages accepted, {voyages} finished once; {repeated_calls} outgoing \
          calls repeated; {ticks} times of a schedule; longest pause {:.1?}",
