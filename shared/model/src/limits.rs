@@ -157,6 +157,18 @@ pub const FILE_BYTES_MAX: usize = 2 * 1024 * 1024;
 pub const FILE_APPENDED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of the files in an archive that a workflow makes, before they are compressed.
 pub const ARCHIVE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of a file that rests in the state of its instance; a larger one rests in a payload.
+pub const FILE_INLINE_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of a payload, unless configured otherwise.
+pub const PAYLOAD_BYTES_MAX: u64 = 100 * 1024 * 1024;
+/// Bytes of a part of a payload: what is in memory of each payload that is read or written.
+pub const PAYLOAD_CHUNK_BYTES: usize = 256 * 1024;
+/// Bytes of all payloads that are loaded into one turn, for scripts and activities that need them in
+/// memory.
+pub const PAYLOADS_LOADED_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// How long a payload is kept to which no instance refers: longer than a command that refers to it
+/// is on its way.
+pub const PAYLOAD_KEPT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 /// Files in an archive that a workflow makes.
 pub const ARCHIVE_ENTRIES_MAX: usize = 1_000;
 /// Records that a workflow reads from one CSV text.

@@ -1,7 +1,7 @@
 //! The values of a row, as statements bind them.
 
 /// One value. The `Kind` of a column fixes the variant; `Kind::Small` is a number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cell {
     Text(Option<String>),
     Number(Option<i64>),

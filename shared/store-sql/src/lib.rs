@@ -33,6 +33,7 @@ mod measure;
 mod notes;
 mod options;
 mod outbox;
+mod payloads;
 mod pipeline;
 mod plans;
 mod pools;

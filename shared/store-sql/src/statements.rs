@@ -149,6 +149,29 @@ pub(crate) static INSERT_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::insert("tokens", Columns::of::<token::Entity>(), "ON CONFLICT (hash) DO NOTHING")
 });
 
+/// Instances use payloads.
+pub(crate) static INSERT_USES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::insert(
+        "payload_uses",
+        keys(&[("hash", Text), ("instance_id", Text)]),
+        "ON CONFLICT (hash, instance_id) DO NOTHING",
+    )
+});
+
+/// Instances do not use payloads any more.
+pub(crate) static DELETE_USES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::delete("payload_uses", keys(&[("hash", Text), ("instance_id", Text)])));
+
+/// Payloads are kept for a while from that time on. One that was touched within the hour before stays
+/// as it is, so that the bursts of many instances with the same payload do not wait for each other.
+pub(crate) static TOUCH_PAYLOADS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::over(
+        keys(&[("hash", Text), ("at", Number)]),
+        "UPDATE payloads SET touched_at = n.at FROM {rows}
+         WHERE payloads.hash = n.hash AND payloads.touched_at < n.at - 3600000",
+    )
+});
+
 /// Uses up tokens that are valid at that time; returns their hashes.
 static TAKE_TOKENS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(

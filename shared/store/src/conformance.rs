@@ -19,6 +19,7 @@ mod instances;
 mod keys;
 mod leftovers;
 mod outbox;
+mod payloads;
 mod plans;
 mod requests;
 mod sample;
@@ -61,4 +62,5 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     census::exercise(&make).await;
     values::exercise(&make).await;
     upkeep::exercise(&make).await;
+    payloads::exercise(&make).await;
 }

@@ -10,7 +10,7 @@ use model::{
 use protocol::Message;
 
 use crate::{
-    Error, Listed, OutboxRow, Page, PendingCommand, StoredBookmark, ValueChanges, ValueFilter,
+    Error, Listed, OutboxRow, Page, PayloadChanges, PendingCommand, StoredBookmark, ValueChanges, ValueFilter,
 };
 
 /// An instance that is accepted and not yet run.
@@ -74,6 +74,8 @@ pub struct Burst {
     pub tokens: Vec<Token>,
     /// Accepted commands that this burst has applied; their rows are removed.
     pub settles: Vec<CommandId>,
+    /// The payloads to which it refers.
+    pub payloads: PayloadChanges,
 }
 
 impl Burst {
@@ -93,6 +95,7 @@ impl Burst {
             outbox: Vec::new(),
             tokens: Vec::new(),
             settles: Vec::new(),
+            payloads: PayloadChanges::none(),
         }
     }
 }

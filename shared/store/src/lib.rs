@@ -19,6 +19,7 @@ mod leftovers;
 pub mod memory;
 mod outbox;
 mod page;
+mod payloads;
 mod plans;
 mod requests;
 mod secrets;
@@ -51,6 +52,7 @@ pub use keys::{ApiKey, Audit, AuditFilter, Keys};
 pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
+pub use payloads::{Cleared, Payload, PayloadChanges, Payloads};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
 pub use requests::{Claim, KeyedRequest, Requests};
 pub use secrets::{Rewrapped, Secret, Secrets, check_secret};
@@ -81,6 +83,7 @@ pub trait Store:
     + Secrets
     + Requests
     + Plans
+    + Payloads
     + Leftovers
     + Counts
     + Salvage

@@ -14,6 +14,7 @@ mod instances;
 mod keys;
 mod leftovers;
 mod outbox;
+mod payloads;
 mod plans;
 mod requests;
 mod secrets;

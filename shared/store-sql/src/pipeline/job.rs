@@ -1,6 +1,8 @@
 //! One caller's work as rows. The caller's own task makes them, so that the committers only write.
 
-use model::{BookmarkId, CommandId, InstanceId, Timestamp, VersionId};
+use std::collections::BTreeSet;
+
+use model::{BookmarkId, CommandId, InstanceId, PayloadHash, Timestamp, VersionId};
 use store::{
     Burst, Commit, Error, Expected, Firing, NewInstance, OutboxRow, PendingCommand, StoredBookmark,
     ValueChanges,
@@ -73,6 +75,11 @@ pub(crate) struct Work {
     pub(crate) waits: Vec<Row>,
     pub(crate) outbox: Vec<Row>,
     pub(crate) tokens: Vec<Row>,
+    /// Payloads that the instance uses from now on, those that it does not use any more, and all that
+    /// are kept for a while.
+    pub(crate) uses: Vec<Row>,
+    pub(crate) unused: Vec<Row>,
+    pub(crate) touched: Vec<Row>,
     pub(crate) settles: Vec<Row>,
     pub(crate) keys: Vec<Key>,
 }
@@ -104,6 +111,7 @@ impl Work {
     pub(crate) fn commit(burst: Burst) -> Result<Self, Error> {
         let id = burst.instance.id.clone();
         let activation_key = burst.activation_key.clone();
+        let now = burst.instance.updated_at;
         let version_id = burst.instance.version_id.clone();
         let values = value_rows(&burst)?;
         let mut row =
@@ -133,6 +141,14 @@ impl Work {
         work.tokens = rows(&burst.tokens, |token| columns::row(token::Model::of(token)?))?;
         work.settles = burst.settles.iter().map(key).collect();
         work.bookmarks = burst.created;
+        let use_of = |hash: &PayloadHash| vec![Cell::text(hash.as_str()), Cell::text(id.as_str())];
+        work.uses = burst.payloads.used.iter().map(use_of).collect();
+        work.unused = burst.payloads.unused.iter().map(use_of).collect();
+        let touched = BTreeSet::from_iter(burst.payloads.touched());
+        let touch = |hash: &PayloadHash| {
+            vec![Cell::text(hash.as_str()), Cell::number(now.as_millis())]
+        };
+        work.touched = touched.into_iter().map(touch).collect();
         Ok(work)
     }
 
@@ -235,6 +251,9 @@ impl Work {
             &self.waits,
             &self.outbox,
             &self.tokens,
+            &self.uses,
+            &self.unused,
+            &self.touched,
             &self.settles,
         ];
         let rows = lists.into_iter().flatten().chain(head).chain(&self.journal).chain(starts);
@@ -265,6 +284,9 @@ impl Work {
             waits: Vec::new(),
             outbox: Vec::new(),
             tokens: Vec::new(),
+            uses: Vec::new(),
+            unused: Vec::new(),
+            touched: Vec::new(),
             settles: Vec::new(),
         }
     }

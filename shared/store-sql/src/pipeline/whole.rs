@@ -31,6 +31,7 @@ impl<'a> Whole<'a> {
                 && work.commands.is_empty()
                 && work.waits.is_empty()
                 && work.tokens.is_empty()
+                && work.touched.is_empty()
                 // A value that is set again would collide with the one that is removed.
                 && work.cleared.is_none()
                 // A new bookmark may replace a burned one, but within one statement it would still

@@ -112,6 +112,13 @@ pub enum Operation {
     Orphans,
     RemoveOrphans,
     ForgetAudit,
+    BeginPayload,
+    WritePayload,
+    CompletePayload,
+    Payload,
+    PayloadPart,
+    PayloadUsers,
+    ClearPayloads,
     Ping,
 }
 
@@ -178,6 +185,10 @@ impl Operation {
                 | Self::RemoveEnded
                 | Self::RemoveOrphans
                 | Self::ForgetAudit
+                | Self::BeginPayload
+                | Self::WritePayload
+                | Self::CompletePayload
+                | Self::ClearPayloads
         )
     }
 }

@@ -179,6 +179,7 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Times
         burst: &burst,
         now,
     });
+    let updated_at = burst.instance.updated_at;
     let activation_key = burst.activation_key.filter(|_| !burst.instance.status.is_final());
 
     if let Some(row) = tables.instances.get(&id) {
@@ -203,6 +204,7 @@ fn commit(tables: &mut Tables, mut burst: Burst, faults: &dyn Faults, now: Times
         values.retain(|name, _| !removed.contains(name));
         values.extend(set);
     }
+    tables.refer(&id, &burst.payloads, updated_at);
     tables.journals.entry(id).or_default().extend(burst.journal);
     for start in burst.starts {
         tables.accept_quietly(start);

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    BookmarkId, CommandId, Definition, Entry, Instance, InstanceId, Schedule, ScheduleId,
-    SearchKey, Timestamp, Token, Trigger, VersionId,
+    BookmarkId, CommandId, Definition, Entry, Instance, InstanceId, PayloadHash, Schedule,
+    ScheduleId, SearchKey, Timestamp, Token, Trigger, VersionId,
 };
 use protocol::Message;
 
 use super::Sizes;
+use super::payloads::PayloadRow;
 use super::requests::RequestRow;
 use crate::{
     AlterationJob, AlterationPlan, ApiKey, Application, Attempts, Audit, NewInstance, OutboxRow,
@@ -49,6 +50,9 @@ pub(super) struct Tables {
     pub(super) routed: BTreeMap<CommandId, Timestamp>,
     pub(super) outbox: BTreeMap<String, OutboxRow>,
     pub(super) tokens: BTreeMap<String, Token>,
+    /// By the ids of their parts.
+    pub(super) payloads: BTreeMap<String, PayloadRow>,
+    pub(super) payload_uses: BTreeSet<(PayloadHash, InstanceId)>,
     pub(super) definitions: BTreeMap<VersionId, Definition>,
     /// Versions that were deleted: they cannot be started any more.
     pub(super) deleted: BTreeSet<VersionId>,
@@ -115,6 +119,7 @@ impl Tables {
         self.tokens.retain(|_, token| token.instance_id != *id);
         self.journals.remove(id);
         self.values.remove(id);
+        self.payload_uses.retain(|(_, user)| user != id);
         self.instances.remove(id);
     }
 

@@ -1,0 +1,99 @@
+//! Payloads.
+
+use model::PayloadHash;
+
+use super::case::{Subject, cases};
+use super::sample::{at, first, next};
+use crate::{Cleared, PayloadChanges};
+
+cases![
+    a_payload_is_read_once_it_is_complete,
+    the_same_bytes_rest_once,
+    what_an_instance_uses_stays_and_the_rest_goes,
+    a_burst_keeps_what_it_sends_for_a_while,
+];
+
+/// Keeps these bytes as one part.
+async fn keep(store: &Subject, id: &str, bytes: &[u8], ms: i64) -> PayloadHash {
+    let hash = PayloadHash::of(bytes);
+    store.begin_payload(id, at(ms)).await.unwrap();
+    store.write_payload(id, 0, bytes.to_vec()).await.unwrap();
+    store.complete_payload(id, &hash, bytes.len() as u64, at(ms)).await.unwrap();
+    hash
+}
+
+async fn a_payload_is_read_once_it_is_complete(store: Subject) {
+    let hash = PayloadHash::of(b"abc");
+    store.begin_payload("p", at(1)).await.unwrap();
+    store.write_payload("p", 0, b"ab".to_vec()).await.unwrap();
+    store.write_payload("p", 1, b"c".to_vec()).await.unwrap();
+    store.write_payload("p", 1, b"other".to_vec()).await.unwrap();
+    assert_eq!(store.payload(&hash).await.unwrap(), None);
+    store.complete_payload("p", &hash, 3, at(2)).await.unwrap();
+    // The answer may have been lost.
+    store.complete_payload("p", &hash, 3, at(3)).await.unwrap();
+    let found = store.payload(&hash).await.unwrap().unwrap();
+    assert_eq!((found.size, found.hash, found.touched_at), (3, hash, at(3)));
+    assert_eq!(store.payload_part(&found.id, 0).await.unwrap().as_deref(), Some(&b"ab"[..]));
+    assert_eq!(store.payload_part(&found.id, 1).await.unwrap().as_deref(), Some(&b"c"[..]));
+    assert_eq!(store.payload_part(&found.id, 2).await.unwrap(), None);
+    assert_eq!(store.payload(&PayloadHash::of(b"")).await.unwrap(), None);
+}
+
+async fn the_same_bytes_rest_once(store: Subject) {
+    let hash = keep(&store, "one", b"same", 1).await;
+    let other = keep(&store, "two", b"same", 5).await;
+    assert_eq!(hash, other);
+    let found = store.payload(&hash).await.unwrap().unwrap();
+    assert_eq!((found.id.as_str(), found.touched_at), ("one", at(5)));
+    assert_eq!(store.payload_part("two", 0).await.unwrap(), None);
+}
+
+async fn what_an_instance_uses_stays_and_the_rest_goes(store: Subject) {
+    let used = keep(&store, "used", b"used", 1).await;
+    let idle = keep(&store, "idle", b"idle", 2).await;
+    store.begin_payload("broken", at(3)).await.unwrap();
+    let fresh = keep(&store, "fresh", b"fresh", 100).await;
+    let mut burst = first("i");
+    burst.payloads.used = vec![used.clone()];
+    store.commit(burst).await.unwrap();
+    assert_eq!(store.payload_users(&used, 9).await.unwrap(), ["i".into()]);
+    let clear = async |limit| store.clear_payloads(at(50), at(60), limit).await.unwrap();
+    let mut all = Cleared::default();
+    // The burst may have touched it: then it is not looked at.
+    for _ in 0..9 {
+        let Cleared { seen, removed } = clear(1).await;
+        all = Cleared { seen: all.seen + seen, removed: all.removed + removed };
+    }
+    assert_eq!(all.removed, 2);
+    assert!((2..=3).contains(&all.seen), "{all:?}");
+    assert!(store.payload(&used).await.unwrap().is_some());
+    assert!(store.payload(&fresh).await.unwrap().is_some());
+    assert_eq!(store.payload(&idle).await.unwrap(), None);
+    assert_eq!(store.payload_part("idle", 0).await.unwrap(), None);
+    assert_eq!(store.payload_part("broken", 0).await.unwrap(), None);
+    let lost = store.write_payload("broken", 1, vec![1]).await;
+    assert!(lost.is_err() || store.payload_part("broken", 1).await.unwrap().is_none());
+    // It goes after its instance.
+    store.delete(&"i".into()).await.unwrap();
+    assert!(store.payload_users(&used, 9).await.unwrap().is_empty());
+    let hour = 3_600_000;
+    let cleared = store.clear_payloads(at(30 * hour), at(30 * hour), 9).await.unwrap();
+    assert_eq!(cleared, Cleared { seen: 2, removed: 2 });
+    assert_eq!(store.payload(&used).await.unwrap(), None);
+}
+
+async fn a_burst_keeps_what_it_sends_for_a_while(store: Subject) {
+    let sent = keep(&store, "sent", b"sent", 1).await;
+    let mut burst = first("i");
+    burst.payloads.used = vec![sent.clone()];
+    store.commit(burst).await.unwrap();
+    let mut burst = next("i", 1);
+    burst.instance.updated_at = at(2 * 3_600_000);
+    burst.payloads = PayloadChanges { unused: vec![sent.clone()], ..PayloadChanges::none() };
+    store.commit(burst).await.unwrap();
+    assert!(store.payload_users(&sent, 9).await.unwrap().is_empty());
+    let hour = 3_600_000;
+    assert_eq!(store.clear_payloads(at(hour), at(hour), 9).await.unwrap(), Cleared::default());
+    assert!(store.payload(&sent).await.unwrap().is_some(), "it was used until then");
+}
