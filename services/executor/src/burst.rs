@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Effect, State};
 use model::{
-    ActivityId, BookmarkId, CommandId, Entry, Incident, Instance, SearchKey, SubStatus, Timestamp,
+    ActivityId, BookmarkId, CommandId, Entry, Incident, Instance, PayloadHash, SearchKey, SubStatus, Timestamp,
     VersionId, What,
 };
 use protocol::{Body, Refusal};
@@ -22,6 +22,8 @@ pub(crate) struct Known {
     /// The id of the accepted start, while the instance is pending.
     pub(crate) accepted: Option<CommandId>,
     pub(crate) record: Record,
+    /// The payloads that the stored state names.
+    pub(crate) payloads: BTreeSet<PayloadHash>,
     pub(crate) read_at: ReadAt,
 }
 
@@ -93,6 +95,8 @@ pub(crate) struct Before {
     pub(crate) row: Option<Instance>,
     /// The bookmarks that are in the database.
     pub(crate) open: BTreeSet<BookmarkId>,
+    /// The payloads that the stored state names.
+    pub(crate) payloads: BTreeSet<PayloadHash>,
     /// The condition on the row for the commit.
     pub(crate) expected: Expected,
 }
@@ -213,7 +217,7 @@ pub(crate) fn split(known: Known) -> (Before, Record) {
         None if known.read_at == ReadAt::Never => Expected::Unstarted,
         None => Expected::Absent,
     };
-    (Before { row: known.row, open, expected }, known.record)
+    (Before { row: known.row, open, payloads: known.payloads, expected }, known.record)
 }
 
 /// Ends a state as the engine does.

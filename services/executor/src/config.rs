@@ -49,6 +49,8 @@ pub struct Config {
     pub chained_starts_per_second: u32,
     /// How long an event is kept while no instance waits for it.
     pub event_wait: Duration,
+    /// Bytes of a payload.
+    pub payload_bytes_max: u64,
     /// The master keys of secrets; workflows read none without them.
     pub master: Option<vault::Master>,
     /// What the configuration says to workflows.
@@ -73,6 +75,7 @@ impl Default for Config {
             steps_without_wait_max: limits::STEPS_WITHOUT_WAIT_MAX,
             chained_starts_per_second: limits::CHAINED_STARTS_PER_SECOND,
             event_wait: limits::EVENT_WAIT,
+            payload_bytes_max: limits::PAYLOAD_BYTES_MAX,
             master: None,
             installation: Arc::default(),
         }
@@ -107,6 +110,7 @@ impl From<&chassis::Settings> for Config {
             },
             steps_without_wait_max: settings.executor_steps_max,
             event_wait: settings.event_wait,
+            payload_bytes_max: settings.payload_bytes,
             installation: Arc::new(Installation {
                 base_url: settings.public_url(),
                 token_mode: settings.flowchart_mode == chassis::FlowchartMode::Token,

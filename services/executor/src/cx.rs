@@ -10,6 +10,7 @@ use chassis::{Chance, Clock, Point, Trail};
 use connectors::Calls;
 use engine::{Engine, Installation, Secrets};
 use model::Timestamp;
+use payloads::Payloads;
 use store::Store;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
@@ -39,6 +40,7 @@ pub(crate) struct Inner {
     pub(crate) config: Config,
     /// Reads secrets, if there is a key for them.
     pub(crate) keeper: Option<vault::Keeper>,
+    pub(crate) payloads: Payloads,
     pub(crate) leases: Leases,
     /// Permits for bursts: the number that may run at the same time.
     pub(crate) bursts: Semaphore,

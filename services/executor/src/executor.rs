@@ -8,6 +8,7 @@ use catalog::Catalog;
 use chassis::{Chance, Clock, Points, Trail};
 use connectors::Calls;
 use engine::Engine;
+use payloads::Payloads;
 use store::Store;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -68,8 +69,15 @@ impl Executor {
                 .fair(Arc::clone(&bus) as Arc<dyn Wire>);
         let keeper =
             config.master.clone().map(|master| vault::Keeper::new(Arc::clone(&store), master));
+        let payloads = Payloads::new(
+            Arc::clone(&store),
+            Arc::clone(&clock),
+            Arc::clone(&chance),
+            config.payload_bytes_max,
+        );
         let inner = Inner {
             keeper,
+            payloads,
             bursts: Semaphore::new(config.concurrency.max(1)),
             scripts: Arc::new(Semaphore::new(cores())),
             long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),

@@ -8,6 +8,7 @@ use chassis::{Life, Settings};
 use connectors::Connectors;
 use executor::{Config, Context};
 use node::{Node, nonces};
+use payloads::Payloads;
 
 fn main() -> ExitCode {
     chassis::main("executor", run)
@@ -25,7 +26,10 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     );
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
-    let calls = Arc::new(Connectors::new(&config.connectors, Some(bus.outside())));
+    let bytes_max = config.payload_bytes_max;
+    let payloads = Payloads::new(store.clone(), clock.clone(), chance.clone(), bytes_max);
+    let outside = Some(bus.outside());
+    let calls = Arc::new(Connectors::new(&config.connectors, outside, Some(payloads)));
     let cx = Context {
         node: name,
         store,

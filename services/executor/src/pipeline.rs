@@ -14,6 +14,7 @@ mod commit;
 pub(crate) mod decide;
 mod draft;
 mod end_pending;
+mod fetch;
 pub(crate) mod keep;
 pub(crate) mod load;
 mod lock;
@@ -39,12 +40,13 @@ use crate::stop::Stop;
 use crate::tenure::{Origin, Tenure, TenureEnd};
 use crate::work::{Cause, Work};
 use commit::{Committed, Done, commit};
+use fetch::Fetched;
 use load::{Found, load};
 use lock::{lock, lock_again};
 use perform::perform;
 use publish::publish;
 use release::release;
-use run::run;
+use run::{End, run};
 use settle::settle;
 use unchanged::{locked_out, stopped, unchanged};
 
@@ -146,11 +148,18 @@ async fn advance(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Sto
         tenure.known = Some(Known::unseen());
     }
     let mut is_kept = false;
+    let mut contents = Fetched::default();
     for _ in 0..CONFLICTS_MAX {
         let ran = match load(cx, &tenure.id, &mut tenure.known, work).await? {
-            Found::Ready(ready) => match run(cx, ready).await {
+            Found::Ready(ready) => match run(cx, ready, contents.there()).await {
                 Err(Stop::Bug(bug)) => end_pending::end_pending(cx, tenure, work, bug).await?,
-                ran => ran?,
+                Ok(End::Ran(ran)) => ran,
+                Ok(End::Wants(wanted)) => {
+                    contents.fetch(cx, wanted).await?;
+                    lock_again(cx, tenure).await?;
+                    continue;
+                }
+                Err(stop) => return Err(stop),
             },
             Found::Ended(ran) => *ran,
             Found::Applied => return again::again(cx, work).await.map(Burst::Unchanged),

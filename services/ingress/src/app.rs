@@ -181,8 +181,7 @@ impl App {
                 retries: self.config.retries.clone(),
                 leaves_out_values: self.config.leaves_out_values,
                 ..Installation::default()
-            }),
-        }
+            }), contents: engine::Contents::default() }
     }
 
     /// Writes an entry of the audit log. If that fails, the change stays.

@@ -8,6 +8,7 @@ use bus::Bus;
 use chassis::{Admin, Life, Settings};
 use connectors::Connectors;
 use node::{Node, nonces};
+use payloads::Payloads;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -202,7 +203,10 @@ async fn run(
     match role {
         "executor" => {
             let config = executor::Config::from_settings(&settings)?;
-            let calls = Arc::new(Connectors::new(&config.connectors, Some(bus.outside())));
+            let bytes_max = config.payload_bytes_max;
+            let payloads = Payloads::new(store.clone(), clock.clone(), chance.clone(), bytes_max);
+            let outside = Some(bus.outside());
+            let calls = Arc::new(Connectors::new(&config.connectors, outside, Some(payloads)));
             let points = listen::points();
             let cx = executor::Context {
                 node,

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::{Failure, Step, Type};
-use model::{Map, file, xml};
+use model::{Map, PayloadHash, file, xml};
 use serde_json::{Value, json};
 
 /// The failure of a call, if it has no result. Its code begins with the name, such as `SqlTimeout`.
@@ -60,10 +60,13 @@ pub(crate) struct Content {
     pub(crate) bytes: Vec<u8>,
     pub(crate) file_name: Option<String>,
     pub(crate) content_type: Option<String>,
+    /// The payload with the bytes, in their place: the content of a large file.
+    pub(crate) payload: Option<PayloadHash>,
 }
 
 /// The bytes that a value stands for: a file as an endpoint gives it (`{fileName, contentType,
-/// content}`, the content in base64), or text, or JSON.
+/// content}`, the content in base64), or text, or JSON. A large file has a payload in the place of its
+/// bytes: where those are needed, load the value first.
 ///
 /// # Errors
 /// [`Failure`] when the content of a file is not base64, or a secret is in it.
@@ -80,7 +83,8 @@ pub(crate) fn content(property: &str, value: &Value) -> Result<Content, Failure>
             Failure::input(property, format!("the content of a file is not base64: {error}"))
         })?;
         let file_name = text("fileName").or_else(|| text("name"));
-        return Ok(Content { bytes, file_name, content_type: text("contentType") });
+        let (content_type, payload) = (text("contentType"), file::payload(file));
+        return Ok(Content { bytes, file_name, content_type, payload });
     }
     let bytes = match value {
         Value::Null => Vec::new(),

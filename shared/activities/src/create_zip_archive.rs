@@ -24,7 +24,8 @@ impl Activity for CreateZipArchive {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        let entries = match step.value("entries")? {
+        let entries = step.value("entries")?;
+        let entries = match step.loaded("entries", entries)? {
             Value::Null => Vec::new(),
             Value::Array(items) => items,
             single => vec![single],

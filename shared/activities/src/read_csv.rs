@@ -33,7 +33,8 @@ impl Activity for ReadCsv {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        let data = content("csvData", &step.value("csvData")?)?.bytes;
+        let data = step.value("csvData")?;
+        let data = content("csvData", &step.loaded("csvData", data)?)?.bytes;
         let delimiter = step.text("delimiter")?.unwrap_or_else(|| ",".to_owned());
         let delimiter = match delimiter.as_bytes() {
             b"\\t" => b'\t',

@@ -26,9 +26,10 @@ impl Activity for SaveFile {
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let path = step.required("path")?;
-        let data = encoded(&content("data", &step.content("data")?)?.bytes);
+        let content = content("data", &step.content("data")?)?;
+        let (data, payload) = (encoded(&content.bytes), content.payload);
         let append = step.flag("append")?;
-        step.call(FileAccess::Save { path, data, append }, None)?;
+        step.call(FileAccess::Save { path, data, payload, append }, None)?;
         Ok(Next::Wait)
     }
 
@@ -59,12 +60,25 @@ mod tests {
             player.start(json!({}));
             let call = player.state().calls.values().next().unwrap();
             let data = encoded(expected.as_bytes());
-            let save = FileAccess::Save { path: "out/a".into(), data, append };
+            let save = FileAccess::Save { path: "out/a".into(), data, payload: None, append };
             assert_eq!(call.operation, Operation::File(save));
             assert!(player.resume("Call", json!({"path": "out/a", "size": 2})));
             assert!(player.status().is_final());
         };
         check(json!({"fileName": "x", "content": "aGk="}), true, "hi");
         check(json!({"a": 1}), false, r#"{"a":1}"#);
+    }
+
+    #[test]
+    fn a_large_file_is_written_from_its_payload() {
+        let hash = model::PayloadHash::of(b"hi");
+        let data = model::file::large("x", "x/y", 2, &hash);
+        let data = json!({"expression": {"type": "Object", "value": data}});
+        let mut player = player(json!({"type": "Elsa.SaveFile", "path": "a", "data": data}));
+        player.start(json!({}));
+        let call = player.state().calls.values().next().unwrap();
+        let (path, data) = ("a".to_owned(), String::new());
+        let save = FileAccess::Save { path, data, payload: Some(hash), append: false };
+        assert_eq!(call.operation, Operation::File(save));
     }
 }

@@ -86,6 +86,7 @@ fn attachment(value: &Value) -> Result<Attachment, Failure> {
         file_name: file.file_name.unwrap_or_else(|| "attachment".to_owned()),
         content_type: file.content_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
         content: encoded(&file.bytes),
+        payload: file.payload,
     })
 }
 

@@ -42,7 +42,7 @@ impl Activity for WriteFileHttpResponse {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        let response = match files(step.content("content")?)? {
+        let response = match files(step)? {
             Some(file) => answer(step, file)?,
             None => Response { status_code: 204, ..Response::default() },
         };
@@ -51,8 +51,8 @@ impl Activity for WriteFileHttpResponse {
 }
 
 /// The one file to answer with: the only one, or an archive of a list; none without a value.
-fn files(value: Value) -> Result<Option<Content>, Failure> {
-    let items = match value {
+fn files(step: &mut Step<'_, '_>) -> Result<Option<Content>, Failure> {
+    let items = match step.content("content")? {
         Value::Null => return Ok(None),
         Value::Array(items) => items,
         single => vec![single],
@@ -63,12 +63,16 @@ fn files(value: Value) -> Result<Option<Content>, Failure> {
     }
     Ok(match items.as_slice() {
         [single] => Some(content("content", single)?),
-        several => {
+        _ => {
+            let Value::Array(several) = step.loaded("content", Value::Array(items))? else {
+                return Ok(None);
+            };
             let entries = several.iter().enumerate().map(entry).collect::<Result<_, _>>()?;
             Some(Content {
                 bytes: archive(entries, Level::Optimal)?,
                 file_name: Some("download.zip".to_owned()),
                 content_type: Some("application/zip".to_owned()),
+                payload: None,
             })
         }
     })
@@ -90,17 +94,28 @@ fn answer(step: &mut Step<'_, '_>, file: Content) -> Result<Response, Failure> {
     let kind = step.text("contentType")?.or(file.content_type).or_else(guessed);
     let is_resumable = step.flag("enableResumableDownloads")?;
     let tag = step.text("entityTag")?.filter(|_| is_resumable);
-    let tag = tag.or_else(|| is_resumable.then(|| encoded(&Sha256::digest(&file.bytes))));
+    let tag = tag.or_else(|| {
+        is_resumable.then(|| match &file.payload {
+            Some(hash) => hash.to_string(),
+            None => encoded(&Sha256::digest(&file.bytes)),
+        })
+    });
+    let is_large = file.payload.is_some();
     let mut response = Response {
         status_code: 200,
         content_type: Some(kind.unwrap_or_else(|| "application/octet-stream".to_owned())),
-        content: encoded(&file.bytes).into(),
-        is_base64: true,
+        content: match &file.payload {
+            Some(_) => Value::Null,
+            None => encoded(&file.bytes).into(),
+        },
+        is_base64: file.payload.is_none(),
+        payload: file.payload,
         ..Response::default()
     };
     let mut set = |name: &str, value: String| response.headers.insert(name.to_owned(), value);
     set("Content-Disposition", disposition(&name));
-    if is_resumable {
+    // A range of a payload is not answered: the client gets the whole.
+    if is_resumable && !is_large {
         set("Accept-Ranges", "bytes".to_owned());
     }
     if let Some(tag) = tag {

@@ -42,12 +42,17 @@ impl Activity for WriteHttpResponse {
             content_type: step.text("contentType")?,
             content: step.content("content")?,
             is_base64: false,
+            payload: None,
         };
         if file::members(&response.content).is_some() {
             let file = content("content", &response.content)?;
             response.content_type = response.content_type.or(file.content_type);
-            response.content = encoded(&file.bytes).into();
-            response.is_base64 = true;
+            response.payload = file.payload;
+            response.is_base64 = response.payload.is_none();
+            response.content = match response.is_base64 {
+                true => encoded(&file.bytes).into(),
+                false => Value::Null,
+            };
         } else if let Some(bytes) = in_charset(&response)? {
             response.content = encoded(&bytes).into();
             response.is_base64 = true;

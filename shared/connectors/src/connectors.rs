@@ -9,8 +9,10 @@ use async_trait::async_trait;
 use bus::Outside;
 use engine::{Call, Operation};
 use model::{DefinitionId, limits};
+use payloads::Payloads;
 
 use crate::calls::{CallEnd, Calls, ErrorKind};
+use crate::depot::Depot;
 use crate::file::Files;
 use crate::guard::{Guard, Hosts};
 use crate::http::Http;
@@ -54,16 +56,22 @@ pub struct Connectors {
 impl Connectors {
     /// Connectors with these settings. Nothing is connected before the first call.
     ///
-    /// `outside` is NATS, where workflows may use it.
+    /// `outside` is NATS, where workflows may use it; `payloads` are where large files rest.
     #[must_use]
-    pub fn new(config: &Config, outside: Option<Arc<dyn Outside>>) -> Self {
+    pub fn new(
+        config: &Config,
+        outside: Option<Arc<dyn Outside>>,
+        payloads: Option<Payloads>,
+    ) -> Self {
+        let depot = Depot::new(payloads);
+        let guard = Guard { allow_private: config.allow_private_addresses };
         Self {
-            http: Http::new(Guard { allow_private: config.allow_private_addresses }),
+            http: Http::new(guard, depot.clone()),
             hosts: config.hosts.iter().map(|(id, hosts)| (id.clone(), Hosts::new(hosts))).collect(),
             sql: Sql::new(&config.sql, config.sql_by_url),
-            mail: Smtp::new(config.mail.clone()),
-            files: Files::new(config.files.clone()),
-            nats: Nats::new(outside, config.nats.clone()),
+            mail: Smtp::new(config.mail.clone(), depot.clone()),
+            files: Files::new(config.files.clone(), depot.clone()),
+            nats: Nats::new(outside, config.nats.clone(), depot),
         }
     }
 }

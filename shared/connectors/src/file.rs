@@ -8,7 +8,7 @@ mod append;
 #[cfg(test)]
 mod tests;
 
-use std::io::{Error, ErrorKind as IoKind, Read as _, Write as _};
+use std::io::{Error, ErrorKind as IoKind, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use base64::Engine as _;
@@ -16,10 +16,14 @@ use base64::engine::general_purpose::STANDARD;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use engine::FileAccess;
+use futures::StreamExt as _;
 use model::{Map, limits};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio_util::io::ReaderStream;
 
 use crate::calls::{CallEnd, ErrorKind};
+use crate::depot::{Content, Depot};
 use crate::files_left;
 
 /// The beginning of the names of our own files.
@@ -29,12 +33,23 @@ const TASK: &str = "connectors: file";
 /// Reads and writes files.
 pub(crate) struct Files {
     folder: Option<PathBuf>,
+    depot: Depot,
 }
 
 /// The reason why a file is not read or written.
 enum Fault {
     Refused(String),
+    Failed(String),
     Io(Error),
+}
+
+impl From<payloads::Error> for Fault {
+    fn from(error: payloads::Error) -> Self {
+        match error {
+            payloads::Error::Store(error) => Self::Failed(error.to_string()),
+            error => Self::Refused(error.to_string()),
+        }
+    }
 }
 
 impl From<Error> for Fault {
@@ -44,8 +59,8 @@ impl From<Error> for Fault {
 }
 
 impl Files {
-    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder }
+    pub(crate) fn new(folder: Option<PathBuf>, depot: Depot) -> Self {
+        Self { folder, depot }
     }
 
     /// Reads or writes the file.
@@ -56,11 +71,12 @@ impl Files {
             );
         };
         let path = access.path().to_owned();
-        let (access, key) = (access.clone(), key.to_owned());
-        match tasks::blocking(TASK, move || go(&folder, &access, &key)).await {
-            Ok(Ok(result)) => CallEnd::Done(result),
-            Ok(Err(Fault::Refused(message))) => CallEnd::refused(message),
-            Ok(Err(Fault::Io(error))) => CallEnd::Error {
+        match self.go(folder, access.clone(), key.to_owned()).await {
+            Ok(Value::Object(result)) => CallEnd::Done(result),
+            Ok(_) => CallEnd::Done(Map::new()),
+            Err(Fault::Refused(message)) => CallEnd::refused(message),
+            Err(Fault::Failed(message)) => CallEnd::error(ErrorKind::Failed, message),
+            Err(Fault::Io(error)) => CallEnd::Error {
                 kind: if files_left::is_lack(&error) {
                     ErrorKind::Exhausted
                 } else {
@@ -69,9 +85,62 @@ impl Files {
                 code: Some(code(&error).to_owned()),
                 message: format!("{path}: {error}"),
             },
-            // Its caller catches it, as if there were no thread between.
-            Err(panicked) => std::panic::resume_unwind(Box::new(panicked.to_string())),
         }
+    }
+
+    async fn go(&self, folder: PathBuf, access: FileAccess, key: String) -> Result<Value, Fault> {
+        match access {
+            FileAccess::Open { path } => {
+                let bytes_max = self.depot.bytes_max();
+                let (file, size, name) = blocking(move || open(&folder, &path, bytes_max)).await?;
+                let file = tokio::fs::File::from_std(file);
+                let mut bytes = Vec::new();
+                let content = if size > limits::FILE_INLINE_BYTES_MAX as u64 {
+                    Content::Large(bytes, ReaderStream::new(file.take(bytes_max + 1)))
+                } else {
+                    file.take(bytes_max + 1).read_to_end(&mut bytes).await?;
+                    check_size(bytes.len() as u64, bytes_max)?;
+                    Content::Small(bytes)
+                };
+                Ok(self.depot.file_of(&name, "application/octet-stream", content).await?)
+            }
+            FileAccess::Save { path, data, payload: None, append } => {
+                blocking(move || {
+                    let bytes = STANDARD
+                        .decode(data)
+                        .map_err(|error| Fault::Refused(format!("the data are not base64: {error}")))?;
+                    check_size(bytes.len() as u64, limits::FILE_BYTES_MAX as u64)?;
+                    written(&folder, &path, &bytes, append, &key)
+                })
+                .await
+            }
+            FileAccess::Save { path, payload: Some(hash), append: true, .. } => {
+                let bytes = self.depot.read(&hash, limits::FILE_BYTES_MAX as u64).await?;
+                blocking(move || written(&folder, &path, &bytes, true, &key)).await
+            }
+            FileAccess::Save { path, payload: Some(hash), append: false, .. } => {
+                let (size, mut parts) = self.depot.open(&hash).await?;
+                let begun = path.clone();
+                let (beside, file) = blocking(move || Beside::begin(&folder, &begun, &key)).await?;
+                let mut file = tokio::fs::File::from_std(file);
+                while let Some(part) = parts.next().await {
+                    file.write_all(&part?).await?;
+                }
+                file.sync_all().await?;
+                blocking(move || beside.end()).await?;
+                Ok(json!({"path": path, "size": size}))
+            }
+        }
+    }
+}
+
+/// Runs this off the event loop. Its caller catches a panic, as if there were no thread between.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    match tasks::blocking(TASK, work).await {
+        Ok(result) => result,
+        Err(panicked) => std::panic::resume_unwind(Box::new(panicked.to_string())),
     }
 }
 
@@ -85,39 +154,74 @@ fn code(error: &Error) -> &'static str {
     }
 }
 
-fn go(folder: &Path, access: &FileAccess, key: &str) -> Result<Map, Fault> {
-    let (parent, name) = place(access.path())?;
-    let root = Dir::open_ambient_dir(folder, ambient_authority())?;
-    let result = match access {
-        FileAccess::Open { .. } => {
-            let bytes = read(&opened(&root, &parent)?, &name)?;
-            json!({"fileName": name, "size": bytes.len(), "content": STANDARD.encode(bytes)})
-        }
-        FileAccess::Save { path, data, append } => {
-            let bytes = STANDARD
-                .decode(data)
-                .map_err(|error| Fault::Refused(format!("the data are not base64: {error}")))?;
-            check_size(bytes.len() as u64, limits::FILE_BYTES_MAX)?;
-            if !parent.as_os_str().is_empty() {
-                match root.create_dir_all(&parent) {
-                    // Without a descriptor it cannot see that this is a folder; opening it says why.
-                    Err(error) if error.kind() == IoKind::AlreadyExists => {}
-                    made => made?,
-                }
-            }
-            let within = opened(&root, &parent)?;
-            let size = if *append {
-                append::append(&within, &name, &bytes, key)?
-            } else {
-                save(&within, &name, &bytes, key)?
-            };
-            json!({"path": path, "size": size})
-        }
+/// Opens a file to read it; returns its size in bytes and its name, too.
+fn open(folder: &Path, path: &str, bytes_max: u64) -> Result<(std::fs::File, u64, String), Fault> {
+    let (parent, name) = place(path)?;
+    let within = opened(&Dir::open_ambient_dir(folder, ambient_authority())?, &parent)?;
+    // A pipe or a device would keep the reader waiting.
+    let known = within.metadata(&name)?;
+    if !known.is_file() {
+        return Err(Fault::Refused(format!("{name} is not a file")));
+    }
+    check_size(known.len(), bytes_max)?;
+    Ok((within.open(&name)?.into_std(), known.len(), name))
+}
+
+/// Writes these bytes.
+fn written(
+    folder: &Path,
+    path: &str,
+    bytes: &[u8],
+    append: bool,
+    key: &str,
+) -> Result<Value, Fault> {
+    let size = if append {
+        let (within, name) = made(folder, path)?;
+        append::append(&within, &name, bytes, key)?
+    } else {
+        let (beside, mut file) = Beside::begin(folder, path, key)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        beside.end()?;
+        bytes.len() as u64
     };
-    Ok(match result {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    })
+    Ok(json!({"path": path, "size": size}))
+}
+
+/// The folder of a file to write, which is made if it is not there, and its name.
+fn made(folder: &Path, path: &str) -> Result<(Dir, String), Fault> {
+    let (parent, name) = place(path)?;
+    let root = Dir::open_ambient_dir(folder, ambient_authority())?;
+    if !parent.as_os_str().is_empty() {
+        match root.create_dir_all(&parent) {
+            // Without a descriptor it cannot see that this is a folder; opening it says why.
+            Err(error) if error.kind() == IoKind::AlreadyExists => {}
+            made => made?,
+        }
+    }
+    Ok((opened(&root, &parent)?, name))
+}
+
+/// A whole file that is being written beside its place.
+struct Beside {
+    within: Dir,
+    name: String,
+    beside: String,
+}
+
+impl Beside {
+    fn begin(folder: &Path, path: &str, key: &str) -> Result<(Self, std::fs::File), Fault> {
+        let (within, name) = made(folder, path)?;
+        let beside = format!("{OWN}{}.new", model::derived(&["file", &name, key]));
+        let mut options = OpenOptions::new();
+        let file = within.open_with(&beside, options.write(true).create(true).truncate(true))?;
+        Ok((Self { within, name, beside }, file.into_std()))
+    }
+
+    /// Moves it to its place.
+    fn end(self) -> Result<(), Fault> {
+        Ok(self.within.rename(&self.beside, &self.within, &self.name)?)
+    }
 }
 
 /// The folder and the name that a path stands for, below the configured folder.
@@ -147,34 +251,9 @@ fn opened(root: &Dir, folder: &Path) -> Result<Dir, Error> {
     if folder.as_os_str().is_empty() { root.try_clone() } else { root.open_dir(folder) }
 }
 
-fn check_size(bytes: u64, max: usize) -> Result<(), Fault> {
-    if bytes > max as u64 {
+fn check_size(bytes: u64, max: u64) -> Result<(), Fault> {
+    if bytes > max {
         return Err(Fault::Refused(format!("the file has {bytes} bytes, more than {max}")));
     }
     Ok(())
-}
-
-fn read(within: &Dir, name: &str) -> Result<Vec<u8>, Fault> {
-    // A pipe or a device would keep the reader waiting.
-    let known = within.metadata(name)?;
-    if !known.is_file() {
-        return Err(Fault::Refused(format!("{name} is not a file")));
-    }
-    check_size(known.len(), limits::FILE_BYTES_MAX)?;
-    let mut bytes = Vec::new();
-    let limit = limits::FILE_BYTES_MAX as u64 + 1;
-    within.open(name)?.take(limit).read_to_end(&mut bytes)?;
-    check_size(bytes.len() as u64, limits::FILE_BYTES_MAX)?;
-    Ok(bytes)
-}
-
-/// Writes the whole file beside its place, and moves it there.
-fn save(within: &Dir, name: &str, bytes: &[u8], key: &str) -> Result<u64, Fault> {
-    let beside = format!("{OWN}{}.new", model::derived(&["file", name, key]));
-    let mut options = OpenOptions::new();
-    let mut file = within.open_with(&beside, options.write(true).create(true).truncate(true))?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    within.rename(&beside, within, name)?;
-    Ok(bytes.len() as u64)
 }

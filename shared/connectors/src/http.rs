@@ -17,18 +17,22 @@ use reqwest::{Client, Response, Url, redirect};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind, with_cause};
+use crate::depot::{Content, Depot};
 use crate::files_left;
 use crate::guard::{Forbidden, Guard, Hosts, Names, Resolver, SystemNames};
 
-use body::Body;
+use body::{Body, Segments};
 
 /// The number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
+/// The media type of an answer that names none.
+const UNKNOWN: &str = "application/octet-stream";
 
 /// Sends HTTP requests.
 pub(crate) struct Http {
     guard: Guard,
+    depot: Depot,
     /// The client, or the reason why there is none, such as certificates that cannot be read.
     client: Result<Client, String>,
 }
@@ -38,17 +42,17 @@ struct Hop {
     url: Url,
     method: Method,
     headers: HeaderMap,
-    body: Option<Vec<u8>>,
+    body: Option<Segments>,
 }
 
 impl Http {
     /// A client that calls only addresses that the guard allows.
-    pub(crate) fn new(guard: Guard) -> Self {
-        Self::over(guard, Resolver(guard, SystemNames))
+    pub(crate) fn new(guard: Guard, depot: Depot) -> Self {
+        Self::over(guard, depot, Resolver(guard, SystemNames))
     }
 
     /// A client that checks URLs with the guard, and looks names up with the resolver.
-    fn over(guard: Guard, resolver: Resolver<impl Names>) -> Self {
+    fn over(guard: Guard, depot: Depot, resolver: Resolver<impl Names>) -> Self {
         // The first provider that is installed in a process stays; ours are all the same.
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = roots::trusted_by(Client::builder())
@@ -58,7 +62,7 @@ impl Http {
             .user_agent(concat!("staunch/", env!("CARGO_PKG_VERSION")))
             .dns_resolver(resolver)
             .build();
-        Self { guard, client: client.map_err(|error| explain(&error)) }
+        Self { guard, depot, client: client.map_err(|error| explain(&error)) }
     }
 
     /// Sends the request to one of these hosts, or to any if none are named, and reads the whole
@@ -95,12 +99,13 @@ impl Http {
             let mut request =
                 client.request(hop.method.clone(), hop.url.clone()).headers(hop.headers.clone());
             if let Some(body) = &hop.body {
-                request = request.body(body.clone());
+                let (body, bytes) = body.read(&self.depot).await.map_err(unkept)?;
+                request = request.header(CONTENT_LENGTH, bytes).body(body);
             }
             let response = request.send().await.map_err(|error| failed(&error))?;
             match hop.redirected(&response) {
                 Some(next) => hop = next,
-                None => return read(response, call.as_file).await,
+                None => return read(&self.depot, response, call.as_file).await,
             }
         }
         Err(CallEnd::refused(format!("{} redirects more than {REDIRECTS_MAX} times", call.url)))
@@ -125,7 +130,7 @@ impl Hop {
                 set(&mut headers, CONTENT_TYPE.as_str(), named.unwrap_or(&body.usual))?;
             }
         }
-        let body = body.map(|body| body.bytes);
+        let body = body.map(|body| body.segments);
         set(&mut headers, "idempotency-key", key)?;
         if let Some(traceparent) = traceparent {
             set(&mut headers, "traceparent", traceparent)?;
@@ -170,11 +175,21 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Forbidden
     Ok(())
 }
 
-async fn read(mut response: Response, as_file: bool) -> Result<CallEnd, CallEnd> {
+async fn read(depot: &Depot, mut response: Response, as_file: bool) -> Result<CallEnd, CallEnd> {
     let status_code = response.status().as_u16();
     let headers = readable(response.headers());
+    let about = About::of(&response);
+    let is_file = as_file || !about.is_text();
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
+        let is_large = body.len() + chunk.len() > limits::FILE_INLINE_BYTES_MAX;
+        if is_file && is_large && depot.keeps() {
+            body.extend_from_slice(&chunk);
+            let content = Content::Large(body, response.bytes_stream());
+            let kept = depot.file_of(&about.name, &about.content_type, content).await;
+            let content = kept.map_err(unkept)?;
+            return Ok(CallEnd::Response { status_code, headers, content });
+        }
         if body.len() + chunk.len() > limits::CALL_RESPONSE_BYTES_MAX {
             return Err(CallEnd::refused(format!(
                 "the answer of {} has more than the {} bytes that are read",
@@ -185,46 +200,79 @@ async fn read(mut response: Response, as_file: bool) -> Result<CallEnd, CallEnd>
         body.extend_from_slice(&chunk);
     }
     let content = if as_file {
-        file(&response, &body)
+        about.file(body)
     } else if body.is_empty() {
         Value::Null
     } else {
-        value(&response, &body).map_err(refuse)?
+        about.value(body).map_err(refuse)?
     };
     Ok(CallEnd::Response { status_code, headers, content })
 }
 
-/// The body as its media type says: JSON parsed, text, or a file. What should be text and is none is a
-/// file too: the other side's mistake about its charset is no failure of the call, and loses nothing.
-fn value(response: &Response, body: &[u8]) -> Result<Value, String> {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let Ok(Some(text)) = media::text(kind, body) else { return Ok(file(response, body)) };
-    if !kind.and_then(media::essence).is_some_and(|kind| media::is_json(&kind)) {
-        return Ok(text.into());
-    }
-    model::json::check_integers(text.as_bytes())
-        .map_err(|flaw| format!("in the answer of {}, {flaw}", response.url()))?;
-    depth::check_json_value(text.as_bytes())
-        .map_err(|error| format!("the answer of {}: {error}", response.url()))?;
-    Ok(serde_json::from_str(&text).unwrap_or_else(|_| text.into()))
+/// What an answer says about its body.
+struct About {
+    /// The name of the body as a file: from the answer, or its URL.
+    name: String,
+    content_type: String,
+    /// The URL that has answered.
+    url: String,
 }
 
-/// The body as a file, named by the answer or its URL.
-fn file(response: &Response, body: &[u8]) -> Value {
-    let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
-    let named = header(CONTENT_DISPOSITION).and_then(|text| {
-        let (_, name) = text.split_once("filename=")?;
-        let name = name.split(';').next().unwrap_or_default().trim().trim_matches('"');
-        Some(name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned())
-    });
-    let last = || response.url().path_segments()?.next_back().map(str::to_owned);
-    let name = named.filter(|name| !name.is_empty()).or_else(last);
-    json!({
-        "fileName": name.filter(|name| !name.is_empty()).unwrap_or_else(|| "file".to_owned()),
-        "contentType": header(CONTENT_TYPE).unwrap_or("application/octet-stream"),
-        "size": body.len(),
-        "content": STANDARD.encode(body),
-    })
+impl About {
+    fn of(response: &Response) -> Self {
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let named = header(CONTENT_DISPOSITION).and_then(|text| {
+            let (_, name) = text.split_once("filename=")?;
+            let name = name.split(';').next().unwrap_or_default().trim().trim_matches('"');
+            Some(name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned())
+        });
+        let last = || response.url().path_segments()?.next_back().map(str::to_owned);
+        let name = named.filter(|name| !name.is_empty()).or_else(last);
+        Self {
+            name: name.filter(|name| !name.is_empty()).unwrap_or_else(|| "file".to_owned()),
+            content_type: header(CONTENT_TYPE).unwrap_or(UNKNOWN).to_owned(),
+            url: response.url().to_string(),
+        }
+    }
+
+    /// The body is text, as far as its media type tells.
+    fn is_text(&self) -> bool {
+        !matches!(media::text(Some(&self.content_type), b""), Ok(None))
+    }
+
+    /// The body as its media type says: JSON parsed, text, or a file. What should be text and is none
+    /// is a file too: the other side's mistake about its charset is no failure of the call, and loses
+    /// nothing.
+    fn value(&self, body: Vec<u8>) -> Result<Value, String> {
+        let kind = Some(self.content_type.as_str()).filter(|kind| *kind != UNKNOWN);
+        let Ok(Some(text)) = media::text(kind, &body) else { return Ok(self.file(body)) };
+        if !kind.and_then(media::essence).is_some_and(|kind| media::is_json(&kind)) {
+            return Ok(text.into());
+        }
+        model::json::check_integers(text.as_bytes())
+            .map_err(|flaw| format!("in the answer of {}, {flaw}", self.url))?;
+        depth::check_json_value(text.as_bytes())
+            .map_err(|error| format!("the answer of {}: {error}", self.url))?;
+        Ok(serde_json::from_str(&text).unwrap_or_else(|_| text.into()))
+    }
+
+    fn file(&self, body: Vec<u8>) -> Value {
+        json!({
+            "fileName": self.name,
+            "contentType": self.content_type,
+            "size": body.len(),
+            "content": STANDARD.encode(body),
+        })
+    }
+}
+
+/// The end of a call whose large content could not be had or kept.
+fn unkept(error: payloads::Error) -> CallEnd {
+    match error {
+        payloads::Error::Store(error) => CallEnd::error(ErrorKind::Failed, error.to_string()),
+        payloads::Error::Source(error) => CallEnd::error(ErrorKind::Connect, error.to_string()),
+        error => CallEnd::refused(error.to_string()),
+    }
 }
 
 fn readable(headers: &HeaderMap) -> Map {

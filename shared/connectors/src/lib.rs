@@ -9,6 +9,7 @@
 
 mod calls;
 mod connectors;
+mod depot;
 mod file;
 mod files_left;
 mod guard;

@@ -21,6 +21,7 @@ use model::{Map, limits};
 use reqwest::Url;
 
 use crate::calls::{CallEnd, ErrorKind, with_cause};
+use crate::depot::Depot;
 use crate::files_left;
 
 /// The beginning of a certificate in a PEM file.
@@ -40,11 +41,12 @@ pub struct MailConfig {
 /// Sends messages.
 pub(crate) struct Smtp {
     config: MailConfig,
+    depot: Depot,
 }
 
 impl Smtp {
-    pub(crate) fn new(config: MailConfig) -> Self {
-        Self { config }
+    pub(crate) fn new(config: MailConfig, depot: Depot) -> Self {
+        Self { config, depot }
     }
 
     /// Sends the message, once.
@@ -60,12 +62,29 @@ impl Smtp {
                 "there is no mail server: set `smtp-url`, such as smtp://user:password@host:587",
             ));
         };
-        let (message, id) = self.message(mail, key).map_err(CallEnd::refused)?;
+        let loaded = self.loaded(mail).await?;
+        let (message, id) = self.message(&loaded, key).map_err(CallEnd::refused)?;
         let transport = self.transport(url).await.map_err(CallEnd::refused)?;
         match transport.send(message).await {
             Ok(_) => Ok(CallEnd::Done(Map::from_iter([("messageId".to_owned(), id.into())]))),
             Err(error) => Err(failed(&error, url)),
         }
+    }
+
+    /// The message, with the bytes of its large attachments.
+    async fn loaded(&self, mail: &Mail) -> Result<Mail, CallEnd> {
+        let mut mail = mail.clone();
+        let mut left = limits::PAYLOADS_LOADED_BYTES_MAX;
+        for file in &mut mail.attachments {
+            let Some(hash) = file.payload.take() else { continue };
+            let read = self.depot.read(&hash, left).await;
+            let bytes = read.map_err(|error| {
+                CallEnd::refused(format!("the attachment {:?}: {error}", file.file_name))
+            })?;
+            left = left.saturating_sub(bytes.len() as u64);
+            file.content = STANDARD.encode(bytes);
+        }
+        Ok(mail)
     }
 
     async fn transport(&self, url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, String> {

@@ -17,6 +17,7 @@ use protocol::{Headers, Message, header, subject};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind};
+use crate::depot::Depot;
 
 /// The key of the patterns for every definition that has none of its own.
 const OTHERS: &str = "*";
@@ -42,6 +43,7 @@ pub struct NatsConfig {
 pub(crate) struct Nats {
     outside: Option<Arc<dyn Outside>>,
     config: NatsConfig,
+    depot: Depot,
 }
 
 impl NatsConfig {
@@ -65,8 +67,12 @@ pub fn message_value(message: &Message) -> Result<Value, String> {
 }
 
 impl Nats {
-    pub(crate) fn new(outside: Option<Arc<dyn Outside>>, config: NatsConfig) -> Self {
-        Self { outside, config }
+    pub(crate) fn new(
+        outside: Option<Arc<dyn Outside>>,
+        config: NatsConfig,
+        depot: Depot,
+    ) -> Self {
+        Self { outside, config, depot }
     }
 
     /// Makes a call of a workflow of this definition.
@@ -91,6 +97,9 @@ impl Nats {
         traceparent: Option<&str>,
     ) -> Result<Map, CallEnd> {
         self.allowed(call, of).map_err(CallEnd::refused)?;
+        let filled = self.filled(call).await;
+        let filled = filled.map_err(|error| CallEnd::refused(error.to_string()))?;
+        let call = filled.as_ref().unwrap_or(call);
         let Some(outside) = &self.outside else {
             return Err(CallEnd::refused("there is no connection to NATS here"));
         };
@@ -144,9 +153,16 @@ impl Nats {
                 }
             }
             NatsCall::GetObject { bucket, name } => {
-                let max = limits::CALL_RESPONSE_BYTES_MAX;
+                let max = match self.depot.keeps() {
+                    true => usize::try_from(limits::PAYLOADS_LOADED_BYTES_MAX).unwrap_or_default(),
+                    false => limits::CALL_RESPONSE_BYTES_MAX,
+                };
                 match outside.object(bucket, name, max).await.map_err(failed)? {
-                    Some(bytes) => json!({"object": as_file(name, None, &bytes)}),
+                    Some(bytes) => {
+                        let file = self.depot.file(name, "application/octet-stream", bytes.into());
+                        let file = file.await;
+                        json!({"object": file.map_err(|error| CallEnd::refused(error.to_string()))?})
+                    }
                     None => json!({}),
                 }
             }
@@ -161,6 +177,29 @@ impl Nats {
             Value::Object(members) => Ok(members),
             _ => Ok(Map::new()),
         }
+    }
+
+    /// The call, in which large files have their content; nothing if there are none in it.
+    async fn filled(&self, call: &NatsCall) -> Result<Option<NatsCall>, payloads::Error> {
+        let content = match call {
+            NatsCall::Publish { message, .. } | NatsCall::Request { message } => &message.content,
+            NatsCall::Act { input, .. } => input,
+            NatsCall::Set { value: Some(value), .. } => value,
+            NatsCall::SetObject { content, .. } => content,
+            _ => return Ok(None),
+        };
+        let Some(filled) = self.depot.filled(content).await? else { return Ok(None) };
+        let mut call = call.clone();
+        match &mut call {
+            NatsCall::Publish { message, .. } | NatsCall::Request { message } => {
+                message.content = filled;
+            }
+            NatsCall::Act { input, .. } => *input = filled,
+            NatsCall::Set { value, .. } => *value = Some(filled),
+            NatsCall::SetObject { content, .. } => *content = filled,
+            _ => {}
+        }
+        Ok(Some(call))
     }
 
     /// Refuses what is Staunch's own, and what the configuration does not allow.

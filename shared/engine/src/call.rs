@@ -5,7 +5,7 @@ mod nats;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use model::{ActivityId, BookmarkId, Retry, Timestamp};
+use model::{ActivityId, BookmarkId, PayloadHash, Retry, Timestamp};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -151,13 +151,16 @@ pub struct Attachment {
     pub content_type: String,
     /// Its bytes, in base64.
     pub content: String,
+    /// The payload with its bytes, in the place of the content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<PayloadHash>,
 }
 
 /// A file below the configured folder, to read or write. The path is relative to that folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FileAccess {
-    /// Reads a file. The result is `{"fileName": …, "size": …, "content": base64}`.
+    /// Reads a file. The result is a file, as in `model::file`.
     Open {
         /// Its path.
         path: String,
@@ -168,6 +171,9 @@ pub enum FileAccess {
         path: String,
         /// The bytes to write, in base64.
         data: String,
+        /// The payload with the bytes, in the place of the data.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        payload: Option<PayloadHash>,
         /// Behind the end of the file.
         append: bool,
     },

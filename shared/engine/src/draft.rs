@@ -2,9 +2,10 @@
 
 mod end;
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
 
-use model::{Bookmark, Entry, Recorded, SubStatus, What, execution_id, limits};
+use model::{Bookmark, Entry, PayloadHash, Recorded, SubStatus, What, execution_id, limits};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -44,6 +45,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) is_overfull: bool,
     /// The bookmark that the activity in progress was resumed at, until it waits there again.
     pub(crate) resumed: Option<Bookmark>,
+    /// Payloads that the turn needs and was not given.
+    pub(crate) wanted: RefCell<BTreeSet<PayloadHash>>,
     ids: u64,
     draws: u64,
 }
@@ -76,6 +79,7 @@ impl<'a> Draft<'a> {
             ended: VecDeque::new(),
             is_overfull: false,
             resumed: None,
+            wanted: RefCell::default(),
             ids: 0,
             draws: 0,
         }

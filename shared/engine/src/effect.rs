@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{BookmarkId, DefinitionId, InstanceId, Map, Token};
+use model::{BookmarkId, DefinitionId, InstanceId, Map, PayloadHash, Token};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -107,4 +107,7 @@ pub struct Response {
     /// The body is bytes, and `content` their base64.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_base64: bool,
+    /// The body is the bytes of this payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<PayloadHash>,
 }

@@ -292,11 +292,12 @@ impl Engine {
         };
         let outline = &run.program.outline;
         let journal = run.draft.told();
-        let Draft { state, effects, steps, bytes, .. } = run.draft;
-        if let Some(rest) = rest {
+        let Draft { state, effects, steps, bytes, wanted, .. } = run.draft;
+        let wanted = wanted.into_inner();
+        if let Some(rest) = rest.filter(|_| wanted.is_empty()) {
             invariant::check(outline, &state, rest);
         }
-        Turn { state, effects, journal, rest: rest.unwrap_or(unchanged), steps, bytes }
+        Turn { state, effects, journal, rest: rest.unwrap_or(unchanged), steps, bytes, wanted }
     }
 }
 

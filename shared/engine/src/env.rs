@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::{CommandId, Retries, Timestamp};
 
-use crate::Secrets;
+use crate::{Contents, Secrets};
 
 /// Time and random numbers, as values: the same values give the same turn.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Env {
     pub command_id: CommandId,
     /// What the configuration says to workflows.
     pub installation: Arc<Installation>,
+    /// The contents of payloads that it may read.
+    pub contents: Contents,
 }
 
 /// What the configuration of an installation says to its workflows.

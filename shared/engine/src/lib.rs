@@ -28,6 +28,7 @@ mod call;
 mod chart;
 mod compile;
 mod composite;
+mod contents;
 mod convert;
 mod decision;
 mod descriptor;
@@ -82,6 +83,7 @@ pub use call::{
 };
 pub use chart::{Charted, ChartedVariable, WORKFLOW_ID, WORKFLOW_TYPE, pascal};
 pub use compile::{Part, Planning, UNTYPED, near_language, short_language};
+pub use contents::Contents;
 pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};
 pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};
 pub use effect::{Dispatch, Effect, LogLevel, LogLine, Publish, Response};

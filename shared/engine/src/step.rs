@@ -2,6 +2,7 @@
 
 mod ask;
 mod keep;
+mod load;
 mod read;
 mod secret;
 

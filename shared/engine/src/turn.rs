@@ -1,6 +1,8 @@
 //! The result of a turn.
 
-use model::{Entry, limits};
+use std::collections::BTreeSet;
+
+use model::{Entry, PayloadHash, limits};
 
 use crate::{Effect, State};
 
@@ -20,12 +22,15 @@ pub struct Turn {
     pub steps: usize,
     /// The approximate number of bytes that it wrote.
     pub bytes: usize,
+    /// The payloads that it needs and was not given. If there are any, its result counts for nothing:
+    /// run it again with their contents.
+    pub wanted: BTreeSet<PayloadHash>,
 }
 
 impl Turn {
     /// A turn that changes nothing.
     pub(crate) fn of_nothing(state: State, rest: Rest) -> Self {
-        Self { state, effects: Vec::new(), journal: Vec::new(), rest, steps: 0, bytes: 0 }
+        Self { state, effects: Vec::new(), journal: Vec::new(), rest, steps: 0, bytes: 0, wanted: BTreeSet::new() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{BookmarkId, InstanceId, Map, SubStatus};
+use model::{BookmarkId, InstanceId, Map, PayloadHash, SubStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -73,6 +73,9 @@ pub struct HttpAnswer {
     /// The body is bytes, and `content` their base64.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_base64: bool,
+    /// The body is the bytes of this payload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<PayloadHash>,
 }
 
 impl Outcome {

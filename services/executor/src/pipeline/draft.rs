@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use engine::{Effect, Program};
-use model::{BookmarkId, Entry, Instance, SubStatus, Token, What, limits};
+use model::{BookmarkId, Entry, Instance, PayloadHash, SubStatus, Token, What, limits};
 use protocol::{Body, BurstJournal, HttpAnswer, Message, subject};
 use serde_json::json;
-use store::{Burst, StoredBookmark, shard_of};
+use store::{Burst, PayloadChanges, StoredBookmark, shard_of};
 
 use super::messages::{Messages, message};
 use crate::accept::{Unfit, pending};
@@ -74,6 +74,16 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
     }
     let (burned, created) = bookmarks(ran, &row);
     let journal = journal(ran, &row);
+    let named = PayloadHash::named_in(&row.state);
+    let before = &ran.before.payloads;
+    let sent = starts.iter().map(|start| &start.command);
+    let sent = sent.chain(commands.iter().map(|kept| &kept.command));
+    let sent = sent.chain(outbox.iter().map(|row| &row.message));
+    let payloads = PayloadChanges {
+        used: named.difference(before).cloned().collect(),
+        unused: before.difference(&named).cloned().collect(),
+        sent: sent.flat_map(|message| PayloadHash::named_in(&message.payload)).collect(),
+    };
     let kept = Instance { state: Vec::new(), ..row.clone() };
     let own = ran.work.has_row().then(|| ran.work.id.clone());
     let settles = own.into_iter().chain(ran.work.event().cloned()).collect();
@@ -89,10 +99,11 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         outbox,
         tokens,
         settles,
+        payloads,
         instance: row,
     };
     let record = std::mem::take(&mut ran.record);
-    let known = Known { row: Some(kept), record, ..Known::default() };
+    let known = Known { row: Some(kept), record, payloads: named, ..Known::default() };
     Ok(Draft { burst, known, notices, journal, answer })
 }
 
@@ -156,6 +167,7 @@ fn answer_of(response: &engine::Response) -> (HttpAnswer, usize) {
         content_type: response.content_type.clone(),
         content: response.content.clone(),
         is_base64: response.is_base64,
+        payload: response.payload.clone(),
     };
     let (size, max) = (json_size(&answer), limits::RESPONSE_BYTES_MAX);
     if size <= max {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chassis::Point;
 use engine::{Activation, Input, Program};
-use model::{InstanceId, Timestamp};
+use model::{InstanceId, PayloadHash, Timestamp};
 use protocol::{Body, Refusal, Start};
 use tracing::Instrument as _;
 
@@ -88,10 +88,12 @@ pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
     cx.at(Point::Loaded).await;
     let Some(mut loaded) = loaded else { return Ok(Known::default()) };
     let state = std::mem::take(&mut loaded.instance.state);
+    let payloads = PayloadHash::named_in(&state);
     let record = Record::decode(&state)
         .map_err(|error| Stop::unreadable(format!("the state of instance {id}: {error}")))?;
     let accepted = loaded.command.as_ref().and_then(id_of);
-    Ok(Known { row: Some(loaded.instance), accepted, record, read_at: ReadAt::UnderLease })
+    let read_at = ReadAt::UnderLease;
+    Ok(Known { row: Some(loaded.instance), accepted, record, payloads, read_at })
 }
 
 async fn turn(

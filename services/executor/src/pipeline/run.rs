@@ -1,11 +1,12 @@
 //! run: the pure engine. It cannot fail; only a bug stops it, and then nothing is committed.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use chassis::Point;
-use engine::{Bounds, Env, Input, Program, Rest, State, Turn};
-use model::limits;
+use engine::{Bounds, Contents, Env, Input, Program, Rest, State, Turn};
+use model::{PayloadHash, limits};
 use protocol::Body;
 
 use super::load::Ready;
@@ -14,6 +15,14 @@ use crate::cx::Cx;
 use crate::record::Record;
 use crate::stop::Stop;
 use crate::work::{Cause, Work};
+
+/// The end of a turn.
+pub(crate) enum End {
+    /// It is to be committed.
+    Ran(Ran),
+    /// It needs the contents of these payloads, and is to be run again with them.
+    Wants(BTreeSet<PayloadHash>),
+}
 
 /// The part of a turn that is run at once.
 struct Slice {
@@ -29,7 +38,7 @@ struct Slice {
 /// A short turn runs where it is. A long one leaves the event loop: a definition with scripts from
 /// the start, any other one after [`limits::STEPS_INLINE_MAX`] steps, if there is a free permit for
 /// long turns; without one the burst ends there, and its rest waits for such a permit.
-pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
+pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Result<End, Stop> {
     cx.at(Point::BeforeRun).await;
     let Ready { before, program, input, work } = *ready;
     let input = if cx.keeper.is_some() { from_outside(input) } else { input };
@@ -41,7 +50,13 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
         true => cx.installation().await?,
         false => Arc::clone(&cx.config.installation),
     };
-    let env = Env { now: cx.now(), seed: cx.seed(), command_id: work.id.clone(), installation };
+    let env = Env {
+        now: cx.now(),
+        seed: cx.seed(),
+        command_id: work.id.clone(),
+        installation,
+        contents: contents.clone(),
+    };
     let (before, mut record) = split(before);
     take(&mut record, &work, &input);
     if let Input::Start(start) = &input {
@@ -68,11 +83,14 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>) -> Result<Ran, Stop> {
         (None, _) => short_then_long(cx, slice).await?,
     };
     cx.at(Point::Ran).await;
+    if !turn.wanted.is_empty() {
+        return Ok(End::Wants(turn.wanted));
+    }
     let Turn { state, effects, journal, rest, .. } = turn;
     record.state = state;
     record.unfinished = rest == Rest::OutOfBudget;
     let values = searched.map(|program| program.search_keys(&record.state));
-    Ok(Ran { before, record, effects, journal, values, version, work, has_moved: true, now })
+    Ok(End::Ran(Ran { before, record, effects, journal, values, version, work, has_moved: true, now }))
 }
 
 /// The input, in which nothing is opened that looks sealed.
@@ -96,7 +114,7 @@ async fn short_then_long(cx: &Cx, slice: Slice) -> Result<Turn, Stop> {
     let short = Bounds { steps: bounds.steps.min(limits::STEPS_INLINE_MAX), ..bounds };
     let first = turn(cx, &program, state, input, &env, short)?;
     let is_long = first.rest == Rest::OutOfBudget && first.steps >= short.steps;
-    if !is_long || first.bytes >= bounds.bytes {
+    if !is_long || first.bytes >= bounds.bytes || !first.wanted.is_empty() {
         return Ok(first);
     }
     let Ok(permit) = Arc::clone(&cx.long_turns).try_acquire_owned() else { return Ok(first) };

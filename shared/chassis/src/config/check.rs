@@ -31,6 +31,11 @@ const RETAIN_EVERY_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// A longer delay would keep a release from its end.
 const DRAIN_DELAY_MAX: Duration = Duration::from_secs(300);
 /// A shorter wait would lose events to the clocks of two nodes.
+const PAYLOAD_BYTES_MIN: u64 = 1024 * 1024;
+/// The largest limit for payloads: one is read and written in order, a part at a time.
+const PAYLOAD_BYTES_MOST: u64 = 4 * 1024 * 1024 * 1024;
+/// The shortest time for which a payload without an instance is kept.
+const PAYLOAD_KEPT_MIN: Duration = Duration::from_secs(60 * 60);
 const EVENT_WAIT_MIN: Duration = Duration::from_secs(1);
 /// Rows that wait for longer would fill the database.
 const EVENT_WAIT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -57,6 +62,14 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     if settings.executor_steps_max == 0 {
         let reason = "must be at least 1: no instance could run".to_owned();
         return Err(out_of_bounds(settings, "executor-steps-max", reason));
+    }
+    if !(PAYLOAD_BYTES_MIN..=PAYLOAD_BYTES_MOST).contains(&settings.payload_bytes) {
+        let reason = format!("must be between {PAYLOAD_BYTES_MIN} and {PAYLOAD_BYTES_MOST}");
+        return Err(out_of_bounds(settings, "payload-bytes", reason));
+    }
+    if !(PAYLOAD_KEPT_MIN..=EVENT_WAIT_MAX).contains(&settings.payload_kept) {
+        let reason = "must be between 1h and 720h".to_owned();
+        return Err(out_of_bounds(settings, "payload-kept", reason));
     }
     if !(LEASE_TTL_MIN..=LEASE_TTL_MAX).contains(&settings.presence_ttl) {
         let reason = format!("must be between {LEASE_TTL_MIN:?} and {LEASE_TTL_MAX:?}");

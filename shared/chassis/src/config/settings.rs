@@ -168,6 +168,11 @@ settings! {
     executor_steps_max: u64 = "1000000", "COUNT";
     /// How long an event is kept while no instance waits for it, 1s to 720h
     event_wait: Duration = "24h", "TIME";
+    /// Bytes of a payload: a file or body that rests beside its instance, 1 MiB to 4 GiB
+    payload_bytes: u64 = "104857600", "BYTES";
+    /// How long a payload is kept that no instance uses: longer than a message that names it is on its
+    /// way, 1h to 720h
+    payload_kept: Duration = "192h", "TIME";
     /// How flowcharts run where neither the start nor the definition says it: `counter` or `token`
     flowchart_mode: FlowchartMode = "counter", "MODE";
     /// What an incident does where the definition names no strategy: `fault` (the instance ends) or

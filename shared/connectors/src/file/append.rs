@@ -42,7 +42,7 @@ pub(super) fn append(within: &Dir, name: &str, bytes: &[u8], key: &str) -> Resul
     if lines.iter().any(|line| line.key == key) {
         return Ok(size);
     }
-    check_size(size + bytes.len() as u64, limits::FILE_APPENDED_BYTES_MAX)?;
+    check_size(size + bytes.len() as u64, limits::FILE_APPENDED_BYTES_MAX as u64)?;
     lines.push(Line { key: key.to_owned(), from: size, bytes: bytes.len() as u64 });
     let newest = lines.len().saturating_sub(REMEMBERED_MAX);
     let text: String = lines

@@ -4,11 +4,11 @@ use std::path::Path;
 use super::*;
 
 fn saved(path: &str, text: &str, append: bool) -> FileAccess {
-    FileAccess::Save { path: path.to_owned(), data: STANDARD.encode(text), append }
+    FileAccess::Save { path: path.to_owned(), data: STANDARD.encode(text), payload: None, append }
 }
 
 async fn access(folder: &Path, access: FileAccess, key: &str) -> Map {
-    Files::new(Some(folder.to_owned())).access(&access, key).await.into_input()
+    Files::new(Some(folder.to_owned()), Depot::default()).access(&access, key).await.into_input()
 }
 
 fn open(path: &str) -> FileAccess {
@@ -45,7 +45,7 @@ async fn nothing_outside_of_the_folder_is_reached() {
     assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "secret");
     let end = access(&folder, saved(".staunch-x", "mine", false), "k").await;
     assert_eq!(end["error"], "refused");
-    let end = Files::new(None).access(&open("a"), "k").await.into_input();
+    let end = Files::new(None, Depot::default()).access(&open("a"), "k").await.into_input();
     assert!(end["message"].as_str().unwrap().contains("files-folder"), "{end:?}");
 }
 

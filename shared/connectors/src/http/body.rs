@@ -4,11 +4,15 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use engine::Request;
-use model::{file, media};
+use futures::{StreamExt as _, stream};
+use model::{PayloadHash, file, media};
+use payloads::Parts;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
+use crate::depot::Depot;
 use crate::guard::Forbidden;
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -20,16 +24,74 @@ const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').
 
 /// Bytes to send.
 pub(super) struct Body {
-    pub(super) bytes: Vec<u8>,
+    pub(super) segments: Segments,
     /// Their media type, if the headers of the request name none.
     pub(super) usual: String,
     /// Their media type, whatever the request names.
     pub(super) exact: Option<String>,
 }
 
+/// The bytes of a body in order; those of large files are read when it is sent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Segments(Vec<Segment>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Segment {
+    Bytes(Vec<u8>),
+    Payload(PayloadHash),
+}
+
+impl Segments {
+    fn add(&mut self, bytes: &[u8]) {
+        match self.0.last_mut() {
+            Some(Segment::Bytes(last)) => last.extend_from_slice(bytes),
+            _ => self.0.push(Segment::Bytes(bytes.to_vec())),
+        }
+    }
+
+    fn append(&mut self, others: Self) {
+        for other in others.0 {
+            match other {
+                Segment::Bytes(bytes) => self.add(&bytes),
+                payload => self.0.push(payload),
+            }
+        }
+    }
+
+    /// The body for one request, and its length in bytes.
+    pub(super) async fn read(
+        &self,
+        depot: &Depot,
+    ) -> Result<(reqwest::Body, u64), payloads::Error> {
+        if let [Segment::Bytes(bytes)] = self.0.as_slice() {
+            return Ok((bytes.clone().into(), bytes.len() as u64));
+        }
+        let mut length = 0;
+        let mut whole: Parts = stream::empty().boxed();
+        for segment in &self.0 {
+            let (size, parts) = match segment {
+                Segment::Bytes(bytes) => {
+                    let once = stream::iter([Ok(Bytes::from(bytes.clone()))]);
+                    (bytes.len() as u64, once.boxed())
+                }
+                Segment::Payload(hash) => depot.open(hash).await?,
+            };
+            length += size;
+            whole = whole.chain(parts).boxed();
+        }
+        Ok((reqwest::Body::wrap_stream(whole), length))
+    }
+}
+
+impl From<Vec<u8>> for Segments {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(vec![Segment::Bytes(bytes)])
+    }
+}
+
 impl Body {
-    fn new(bytes: Vec<u8>, usual: &str) -> Self {
-        Self { bytes, usual: usual.to_owned(), exact: None }
+    fn new(segments: impl Into<Segments>, usual: &str) -> Self {
+        Self { segments: segments.into(), usual: usual.to_owned(), exact: None }
     }
 
     /// The body of the request; none without content.
@@ -49,7 +111,7 @@ impl Body {
             }
             Value::Object(fields) if is(MULTIPART) => {
                 let boundary = model::derived(&["boundary", key]);
-                let mut body = Vec::new();
+                let mut body = Segments::default();
                 let mut parts = 0;
                 for (name, value) in fields {
                     for value in each(value) {
@@ -60,7 +122,7 @@ impl Body {
                 if parts > PARTS_MAX {
                     return Err(Forbidden(format!("the form has more than {PARTS_MAX} parts")));
                 }
-                body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+                body.add(format!("--{boundary}--\r\n").as_bytes());
                 let exact = Some(format!("{MULTIPART}; boundary={boundary}"));
                 Self { exact, ..Self::new(body, MULTIPART) }
             }
@@ -105,7 +167,7 @@ fn form<'a>(fields: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
     pairs.join("&")
 }
 
-fn part(body: &mut Vec<u8>, boundary: &str, name: &str, value: &Value) -> Result<(), Forbidden> {
+fn part(body: &mut Segments, boundary: &str, name: &str, value: &Value) -> Result<(), Forbidden> {
     let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name={}", quoted(name));
     let bytes = match file::members(value) {
         Some(file) => {
@@ -117,12 +179,12 @@ fn part(body: &mut Vec<u8>, boundary: &str, name: &str, value: &Value) -> Result
             head.push_str(&format!("; filename={}\r\nContent-Type: {kind}", quoted(file_name)));
             bytes(file)?
         }
-        None => text(value).into_bytes(),
+        None => text(value).into_bytes().into(),
     };
-    body.extend_from_slice(head.as_bytes());
-    body.extend_from_slice(b"\r\n\r\n");
-    body.extend_from_slice(&bytes);
-    body.extend_from_slice(b"\r\n");
+    body.add(head.as_bytes());
+    body.add(b"\r\n\r\n");
+    body.append(bytes);
+    body.add(b"\r\n");
     Ok(())
 }
 
@@ -132,10 +194,14 @@ fn quoted(name: &str) -> String {
     format!("\"{name}\"")
 }
 
-fn bytes(file: &model::Map) -> Result<Vec<u8>, Forbidden> {
+fn bytes(file: &model::Map) -> Result<Segments, Forbidden> {
+    if let Some(hash) = file::payload(file) {
+        return Ok(Segments(vec![Segment::Payload(hash)]));
+    }
     let content = file::text(file, "content").unwrap_or_default();
     STANDARD
         .decode(content.trim())
+        .map(Segments::from)
         .map_err(|error| Forbidden(format!("the content of a file is not base64: {error}")))
 }
 
@@ -144,6 +210,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn whole(body: &Body) -> Vec<u8> {
+        let [Segment::Bytes(bytes)] = body.segments.0.as_slice() else { panic!("one segment") };
+        bytes.clone()
+    }
 
     fn body(content_type: &str, content: Value) -> Body {
         let content_type = Some(content_type.to_owned());
@@ -154,7 +225,7 @@ mod tests {
     #[test]
     fn an_object_becomes_a_form() {
         let form = body(FORM, json!({"a b": "ü&=+", "n": 1, "l": ["x", "y"], "e": null}));
-        let text = String::from_utf8(form.bytes).unwrap();
+        let text = String::from_utf8(whole(&form)).unwrap();
         assert_eq!(text, "a+b=%C3%BC%26%3D%2B&n=1&l=x&l=y&e=");
     }
 
@@ -162,21 +233,21 @@ mod tests {
     fn an_object_becomes_a_form_with_files() {
         let file = json!({"fileName": "a\"\r\n.txt", "contentType": "text/x", "content": "aGk="});
         let form = body("multipart/form-data", json!({"title": "T", "doc": file}));
-        let kind = form.exact.unwrap();
+        let kind = form.exact.clone().unwrap();
         let boundary = kind.split_once("boundary=").unwrap().1.to_owned();
         let expected = format!(
             "--{boundary}\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nT\r\n\
              --{boundary}\r\nContent-Disposition: form-data; name=\"doc\"; \
              filename=\"a%22%0D%0A.txt\"\r\nContent-Type: text/x\r\n\r\nhi\r\n--{boundary}--\r\n"
         );
-        assert_eq!(String::from_utf8(form.bytes).unwrap(), expected);
+        assert_eq!(String::from_utf8(whole(&form)).unwrap(), expected);
     }
 
     #[test]
     fn a_file_is_sent_as_its_bytes() {
         let file = json!({"fileName": "a", "contentType": "image/png", "content": "AP8="});
         let sent = body("", file);
-        assert_eq!((sent.bytes, sent.usual.as_str()), (vec![0, 255], "image/png"));
+        assert_eq!((whole(&sent), sent.usual.as_str()), (vec![0, 255], "image/png"));
         let wrong = json!({"fileName": "a", "content": "?"});
         let request = Request { content: wrong, ..Request::default() };
         assert!(Body::of(&request, "k").is_err());
@@ -187,7 +258,7 @@ mod tests {
         let sent = |content: Value, kind: &str| {
             let content_type = Some(kind.to_owned());
             let request = Request { content, content_type, ..Request::default() };
-            Body::of(&request, "k").map(|body| body.unwrap().bytes)
+            Body::of(&request, "k").map(|body| whole(&body.unwrap()))
         };
         assert_eq!(sent(json!("é"), "text/plain; charset=iso-8859-1").unwrap(), [0xe9]);
         let json = sent(json!({"a": "é"}), "application/json; charset=latin1").unwrap();

@@ -55,7 +55,7 @@ fn call(url: String) -> Request {
 }
 
 fn http() -> Http {
-    Http::new(Guard { allow_private: true })
+    Http::new(Guard { allow_private: true }, Depot::default())
 }
 
 impl Http {
@@ -118,7 +118,7 @@ async fn endless_redirects_and_forbidden_ones_are_refused() {
 
 #[tokio::test]
 async fn private_addresses_are_refused_whichever_way_they_are_named() {
-    let calls = Http::new(Guard { allow_private: false });
+    let calls = Http::new(Guard { allow_private: false }, Depot::default());
     for url in ["http://127.0.0.1:9/", "http://localhost:9/"] {
         let answer = calls.get(&call(url.to_owned())).await;
         assert_eq!(answer["error"], "refused", "{url}: {answer:?}");
@@ -138,7 +138,7 @@ impl Names for Own {
 
 /// Checks URLs as in production, and calls names that resolve to this machine.
 fn calls_by_name(names: Own) -> Http {
-    Http::over(Guard { allow_private: false }, Resolver(Guard { allow_private: true }, names))
+    Http::over(Guard { allow_private: false }, Depot::default(), Resolver(Guard { allow_private: true }, names))
 }
 
 fn port_of(url: &str) -> &str {
@@ -167,6 +167,7 @@ async fn every_redirect_is_checked() {
         let names = Guarded { own: "first.example" };
         let calls = Http::over(
             Guard { allow_private: false },
+            Depot::default(),
             Resolver(Guard { allow_private: true }, names),
         );
         let answer = calls.get(&call(url)).await;
@@ -238,7 +239,7 @@ async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
     };
     let config = Config { allow_private_addresses: true, ..Config::default() };
     let answer =
-        Connectors::new(&config, None).perform(&slow, &"slow".into(), None).await.into_input();
+        Connectors::new(&config, None, None).perform(&slow, &"slow".into(), None).await.into_input();
     assert_eq!(answer["error"], "timeout", "{answer:?}");
 }
 

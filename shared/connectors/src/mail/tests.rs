@@ -15,14 +15,15 @@ fn mail() -> Mail {
         attachments: vec![engine::Attachment {
             file_name: "a.bin".into(),
             content_type: "application/octet-stream".into(),
-            content: "AAEC/w==".into(),
+            payload: None,
+        content: "AAEC/w==".into(),
         }],
         ..Mail::default()
     }
 }
 
 fn client(url: String, ca: Option<PathBuf>) -> Smtp {
-    Smtp::new(MailConfig { url: Some(url), from: None, ca })
+    Smtp::new(MailConfig { url: Some(url), from: None, ca }, Depot::default())
 }
 
 fn received(server: &TestSmtp) -> Vec<Value> {
@@ -120,7 +121,7 @@ async fn what_cannot_be_sent_is_refused() {
     check(&|mail| mail.subject = "a\r\nBcc: x@y".into(), "line break").await;
     check(&|mail| mail.bcc = vec!["a@b.c".into(); 101], "more than the 100").await;
     check(&|mail| mail.attachments[0].content = "?".into(), "a.bin").await;
-    let end = Smtp::new(MailConfig::default()).send(&mail(), "k").await.into_input();
+    let end = Smtp::new(MailConfig::default(), Depot::default()).send(&mail(), "k").await.into_input();
     assert!(end["message"].as_str().unwrap().contains("smtp-url"), "{end:?}");
     let end = smtp.send(&mail(), "k").await.into_input();
     assert_eq!(end["error"], "connect", "{end:?}");

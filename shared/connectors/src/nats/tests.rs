@@ -10,7 +10,7 @@ fn lists(of: &str, patterns: &[&str]) -> BTreeMap<String, Vec<String>> {
 
 fn nats(bus: &MemoryBus) -> Nats {
     let config = NatsConfig { subjects: lists("*", &["act.>"]), buckets: lists("d", &["config"]) };
-    Nats::new(Some(Arc::new(bus.clone())), config)
+    Nats::new(Some(Arc::new(bus.clone())), config, Depot::default())
 }
 
 async fn end(nats: &Nats, call: NatsCall) -> Value {
@@ -114,7 +114,7 @@ async fn what_is_not_allowed_is_refused_with_the_setting_that_allows_it() {
 async fn keys_and_objects_are_written_and_read() {
     let bus = MemoryBus::starting_at(Timestamp::from_millis(0));
     let config = NatsConfig { buckets: lists("*", &[">"]), ..NatsConfig::default() };
-    let nats = Nats::new(Some(Arc::new(bus)), config);
+    let nats = Nats::new(Some(Arc::new(bus)), config, Depot::default());
     let (bucket, key) = ("config".to_owned(), "a".to_owned());
     let get = || NatsCall::Get { bucket: bucket.clone(), key: key.clone() };
     let set = |value: Option<Value>, expected: Option<u64>| NatsCall::Set {

@@ -216,7 +216,7 @@ impl Step<'_, '_> {
         let Some(found) = languages.get(language) else {
             return Err(failed(format!("there is no expression type {language}")));
         };
-        self.begin_reading(!found.keeps_sealed());
+        self.begin_reading(source, !found.keeps_sealed());
         let end = found.evaluate(source, self);
         let value = self.end_reading(end).map_err(|flaw| failed(flaw.placed()));
         let set = self.flaw.take();

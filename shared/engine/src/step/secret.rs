@@ -10,11 +10,16 @@ use super::Step;
 use crate::decision::Failure;
 use crate::{Flaw, is_sealed};
 
+/// A script without this word does not read the contents of files.
+const CONTENT: &str = "content";
+
 /// What the evaluation in progress has read.
 #[derive(Default)]
 pub(crate) struct Reading {
     /// Sealed texts are opened for it.
     opens: Cell<bool>,
+    /// It names the contents of files.
+    reads_contents: Cell<bool>,
     values: RefCell<Vec<String>>,
     /// Values that the decision had read before and that the journal must not keep.
     hidden_before: u32,
@@ -23,10 +28,11 @@ pub(crate) struct Reading {
 }
 
 impl Step<'_, '_> {
-    /// Begins an evaluation; `opens` is for languages that compute with what they read.
-    pub(crate) fn begin_reading(&mut self, opens: bool) {
+    /// Begins the evaluation of a text; `opens` is for languages that compute with what they read.
+    pub(crate) fn begin_reading(&mut self, source: &str, opens: bool) {
         self.reading = Reading {
             opens: Cell::new(opens),
+            reads_contents: Cell::new(source.to_ascii_lowercase().contains(CONTENT)),
             hidden_before: self.hidden_reads.get(),
             ..Reading::default()
         };
@@ -97,6 +103,7 @@ impl Step<'_, '_> {
 
     /// The value as the script in progress sees it.
     pub(crate) fn opened(&self, value: Value) -> Value {
+        let value = if self.reading.reads_contents.get() { self.seen(value) } else { value };
         if !self.reading.opens.get() {
             return value;
         }

@@ -1,0 +1,118 @@
+//! Large files of calls: their bytes come from payloads, and go there.
+
+use std::collections::BTreeMap;
+use std::error::Error as StdError;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use futures::{Stream, StreamExt as _, stream};
+use model::{PayloadHash, file, limits};
+use payloads::{Error, Parts, Payloads};
+use serde_json::{Value, json};
+
+/// The payloads, where this process has a database for them.
+#[derive(Clone, Default)]
+pub(crate) struct Depot(Option<Payloads>);
+
+/// What was read at first of a content that may be large, and what follows.
+pub(crate) enum Content<S> {
+    /// All of it.
+    Small(Vec<u8>),
+    /// More than rests in the state of an instance: the beginning, and the rest.
+    Large(Vec<u8>, S),
+}
+
+impl Depot {
+    pub(crate) fn new(payloads: Option<Payloads>) -> Self {
+        Self(payloads)
+    }
+
+    /// Large files rest in payloads here.
+    pub(crate) fn keeps(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The largest file, in bytes.
+    pub(crate) fn bytes_max(&self) -> u64 {
+        match &self.0 {
+            Some(payloads) => payloads.bytes_max(),
+            None => limits::FILE_BYTES_MAX as u64,
+        }
+    }
+
+    /// A file with these bytes: a large one rests in a payload.
+    pub(crate) async fn file(
+        &self,
+        name: &str,
+        content_type: &str,
+        bytes: Vec<u8>,
+    ) -> Result<Value, Error> {
+        let rest = stream::empty::<Result<Bytes, Error>>();
+        let content = match bytes.len() > limits::FILE_INLINE_BYTES_MAX && self.0.is_some() {
+            true => Content::Large(bytes, rest),
+            false => Content::Small(bytes),
+        };
+        self.file_of(name, content_type, content).await
+    }
+
+    /// A file with this content.
+    pub(crate) async fn file_of<E>(
+        &self,
+        name: &str,
+        content_type: &str,
+        content: Content<impl Stream<Item = Result<Bytes, E>>>,
+    ) -> Result<Value, Error>
+    where
+        E: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        match content {
+            Content::Small(bytes) => Ok(json!({
+                "fileName": name,
+                "contentType": content_type,
+                "size": bytes.len(),
+                "content": STANDARD.encode(bytes),
+            })),
+            Content::Large(begin, rest) => {
+                let begin = stream::iter([Ok(Bytes::from(begin))]);
+                let kept = self.payloads()?.keep(begin.chain(rest)).await?;
+                Ok(file::large(name, content_type, kept.size, &kept.hash))
+            }
+        }
+    }
+
+    /// The parts of a payload, and its size in bytes.
+    pub(crate) async fn open(&self, hash: &PayloadHash) -> Result<(u64, Parts), Error> {
+        self.payloads()?.open(hash).await
+    }
+
+    /// The whole payload, if it has at most `bytes_max` bytes.
+    pub(crate) async fn read(&self, hash: &PayloadHash, bytes_max: u64) -> Result<Vec<u8>, Error> {
+        self.payloads()?.read(hash, bytes_max).await
+    }
+
+    /// The value, in which large files have their content; nothing if there are none in it.
+    pub(crate) async fn filled(&self, value: &Value) -> Result<Option<Value>, Error> {
+        let mut named = Vec::new();
+        file::payloads(value, &mut named);
+        if named.is_empty() {
+            return Ok(None);
+        }
+        let mut contents = BTreeMap::new();
+        let mut left = limits::PAYLOADS_LOADED_BYTES_MAX;
+        for hash in named {
+            if contents.contains_key(&hash) {
+                continue;
+            }
+            let bytes = self.read(&hash, left).await?;
+            left = left.saturating_sub(bytes.len() as u64);
+            contents.insert(hash, STANDARD.encode(bytes));
+        }
+        Ok(Some(file::filled(value.clone(), &contents)))
+    }
+
+    fn payloads(&self) -> Result<&Payloads, Error> {
+        let none = || Error::Source("there are no payloads here".into());
+        self.0.as_ref().ok_or_else(none)
+    }
+}
